@@ -1,0 +1,76 @@
+//! One test, decoded and valid.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{Act, Node, PlannedCheck, ServerSpec, SourceFile, Span};
+
+/// One test, decoded and valid: a server, what to do there, and what to expect.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its name, unique in its folder.
+    pub name: String,
+    /// The file it was written in.
+    pub source: Arc<SourceFile>,
+    /// Where in the file it begins.
+    pub span: Span,
+    /// The server under test; `None` for acts that need none.
+    pub server: Option<Arc<ServerSpec>>,
+    /// Calls made before the act.
+    pub setup: Vec<Step>,
+    /// What it does.
+    pub act: Act,
+    /// What it expects.
+    pub expect: Expectation,
+    /// The folder copied for this case and named by `{{fixture}}`; `None` when there is none.
+    pub fixture: Option<PathBuf>,
+    /// Its own deadline; the run's when absent.
+    pub timeout: Option<Duration>,
+    /// Why it is not to be run, if so.
+    pub skip: Option<Skip>,
+}
+
+/// A tool call made before the act.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The tool's name: a text node that may hold templates.
+    pub tool: Node,
+    /// Its arguments: a map that may hold templates.
+    pub args: Node,
+    /// Values taken from its reply.
+    pub capture: Vec<Capture>,
+    /// Whether an `isError` reply is accepted.
+    pub allow_error: bool,
+    /// Where the step is written.
+    pub span: Span,
+}
+
+/// A value taken from a reply, to be used as `{{name}}`.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// The variable's name.
+    pub name: String,
+    /// A JSON path into the reply; the whole text when empty or `$`.
+    pub path: String,
+    /// Where the path is written.
+    pub span: Span,
+}
+
+/// What a case expects: the block as written, and the checks it decodes to.
+///
+/// A block that holds templates is decoded again once their values are known.
+#[derive(Clone, Debug, Default)]
+pub struct Expectation {
+    /// The block as written; `None` when there is none.
+    pub block: Option<Node>,
+    /// The checks, in the order they are reported in.
+    pub checks: Vec<PlannedCheck>,
+}
+
+/// Why a case is not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skip {
+    /// The reason shown to people.
+    pub reason: String,
+}

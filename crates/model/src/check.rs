@@ -1,0 +1,53 @@
+//! The contract of a check: pure, and speaking of one observation.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::{Observation, Span};
+
+/// One thing a case expects. A check is pure: it reads an [`Observation`] and nothing else.
+pub trait Check: Debug + Send + Sync {
+    /// Says whether the observation is as expected.
+    fn judge(&self, seen: &Observation) -> Result<(), Mismatch>;
+
+    /// A remark on an expectation that held, e.g. that it held only loosely.
+    fn remark(&self, _seen: &Observation) -> Option<String> {
+        None
+    }
+
+    /// The files it speaks of; they are read before and after the request under test.
+    fn files(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Whether it accepts a JSON-RPC error as the answer (otherwise such an error fails the case by itself).
+    fn wants_protocol_error(&self) -> bool {
+        false
+    }
+}
+
+/// How an observation differs from what was expected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mismatch {
+    /// One lowercase fragment: what is wrong.
+    pub message: String,
+    /// What was asked for.
+    pub expected: String,
+    /// What came: bounded, with the interesting part in view.
+    pub actual: String,
+    /// A unified diff, where one helps.
+    pub diff: Option<String>,
+    /// What to do next.
+    pub help: Option<String>,
+}
+
+/// A check with its name and the place that asked for it.
+#[derive(Clone, Debug)]
+pub struct PlannedCheck {
+    /// Its name in the file format, e.g. `contains`.
+    pub name: &'static str,
+    /// The value that asked for it.
+    pub span: Span,
+    /// The check.
+    pub check: Arc<dyn Check>,
+}

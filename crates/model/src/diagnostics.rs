@@ -1,0 +1,137 @@
+//! Collects what is wrong with an authored file while it is decoded, so that thirty mistakes give thirty findings.
+
+use std::borrow::Cow;
+
+use crate::{Entry, Finding, Key, Node, SourceFile, Span, nearest};
+
+/// Findings about one file, in the order they were found.
+#[derive(Debug)]
+pub struct Diagnostics<'s> {
+    source: &'s SourceFile,
+    findings: Vec<Finding>,
+}
+
+impl<'s> Diagnostics<'s> {
+    /// Starts an empty collection for a file.
+    pub fn new(source: &'s SourceFile) -> Self {
+        Self { source, findings: Vec::new() }
+    }
+
+    /// The file spoken of.
+    pub fn source(&self) -> &'s SourceFile {
+        self.source
+    }
+
+    /// What was found.
+    pub fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+
+    /// How many findings there are so far.
+    pub fn count(&self) -> usize {
+        self.findings.len()
+    }
+
+    /// Adds a finding that makes the file unusable.
+    pub fn error(&mut self, rule: &'static str, span: Span, message: impl Into<String>) {
+        self.add(Finding::error(rule, message).at(self.source.place(span)));
+    }
+
+    /// Adds a finding that makes the file unusable, with what to do next.
+    pub fn error_with_help(
+        &mut self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<Cow<'static, str>>,
+    ) {
+        self.add(Finding::error(rule, message).at(self.source.place(span)).help(help.into()));
+    }
+
+    /// Adds a finding that is an error only under `--strict`.
+    pub fn warning(&mut self, rule: &'static str, span: Span, message: impl Into<String>, help: Option<String>) {
+        let mut finding = Finding::warning(rule, message).at(self.source.place(span));
+        finding.help = help;
+        self.add(finding);
+    }
+
+    /// Adds a finding as it is.
+    pub fn add(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// The entries of a map whose keys must all be known; what is not a map, or not known, is reported.
+    pub fn known_keys<'n>(&mut self, node: &'n Node, what: &str, known: &[&str]) -> &'n [Entry] {
+        let Some(entries) = self.map(node, what) else { return &[] };
+        for entry in entries {
+            if !known.contains(&entry.key.text.as_str()) {
+                self.unknown_key(&entry.key, what, known);
+            }
+        }
+        entries
+    }
+
+    /// Reports a key that means nothing here.
+    pub fn unknown_key(&mut self, key: &Key, what: &str, known: &[&str]) {
+        let help = match nearest(&key.text, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known keys of {what}: {}", known.join(", ")),
+        };
+        self.error_with_help("unknown-key", key.span, format!("unknown key `{}` in {what}", key.text), help);
+    }
+
+    /// Reports a value of the wrong kind.
+    pub fn wrong_kind(&mut self, node: &Node, what: &str, expected: &str) {
+        self.error("wrong-type", node.span, format!("{what} must be {expected}, found {}", node.kind_name()));
+    }
+
+    /// The entries of a map.
+    pub fn map<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n [Entry]> {
+        let entries = node.as_map();
+        if entries.is_none() {
+            self.wrong_kind(node, what, "a map");
+        }
+        entries
+    }
+
+    /// The items of a list.
+    pub fn list<'n>(&mut self, node: &'n Node, what: &str) -> &'n [Node] {
+        let items = node.as_list();
+        if items.is_none() {
+            self.wrong_kind(node, what, "a list");
+        }
+        items.unwrap_or_default()
+    }
+
+    /// The items of a list, where a single value stands for a list of one.
+    pub fn one_or_many<'n>(&mut self, node: &'n Node) -> &'n [Node] {
+        node.as_list().unwrap_or(std::slice::from_ref(node))
+    }
+
+    /// A text; numbers and booleans are taken as written.
+    pub fn text<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n str> {
+        let text = node.as_text();
+        if text.is_none() {
+            self.wrong_kind(node, what, "text");
+        }
+        text
+    }
+
+    /// A boolean.
+    pub fn boolean(&mut self, node: &Node, what: &str) -> Option<bool> {
+        let value = node.as_bool();
+        if value.is_none() {
+            self.wrong_kind(node, what, "true or false");
+        }
+        value
+    }
+
+    /// A whole number that is not negative.
+    pub fn count_of(&mut self, node: &Node, what: &str) -> Option<u64> {
+        let value = node.as_count();
+        if value.is_none() {
+            self.wrong_kind(node, what, "a whole number, 0 or more");
+        }
+        value
+    }
+}

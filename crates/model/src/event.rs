@@ -1,0 +1,208 @@
+//! The one ordered stream of a run. The event log is the saved run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, Frame, ProcessEnd};
+
+/// Something that happened in a run. Events of a case come together and cases come in plan order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The run begins.
+    RunStarted(RunStarted),
+    /// Something about the suite or the run as a whole.
+    Finding {
+        /// What.
+        finding: Finding,
+    },
+    /// A case begins.
+    CaseStarted(CaseStarted),
+    /// A session of the current case is open.
+    Connected(Connected),
+    /// A frame of a session of the current case.
+    Frame {
+        /// The case.
+        index: usize,
+        /// The session within the case, from 0.
+        session: u32,
+        /// The frame.
+        frame: Frame,
+    },
+    /// A case is over.
+    CaseFinished(CaseFinished),
+    /// The run is over.
+    RunFinished(RunFinished),
+}
+
+/// The head of an event log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// The log format; readers refuse what they do not know.
+    pub format: u32,
+    /// Name and version of the program that wrote the log.
+    pub program: String,
+    /// Wall-clock start, milliseconds since the Unix epoch.
+    pub started_unix_ms: u64,
+    /// How many cases are planned.
+    pub total: usize,
+    /// How many run side by side.
+    pub jobs: usize,
+    /// Whether warnings fail cases.
+    #[serde(default)]
+    pub strict: bool,
+}
+
+impl RunStarted {
+    /// The log format this program writes.
+    pub const FORMAT: u32 = 1;
+}
+
+/// A case begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseStarted {
+    /// Its position in the plan.
+    pub index: usize,
+    /// Its name.
+    pub name: String,
+    /// The file it was written in.
+    pub file: String,
+    /// The line it begins at.
+    pub line: u32,
+    /// Which repetition this is, from 1.
+    pub trial: u32,
+    /// The server, as people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+}
+
+/// A session is open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Connected {
+    /// The case.
+    pub index: usize,
+    /// The session within the case, from 0.
+    pub session: u32,
+    /// `stdio`, `http` or `sse`.
+    pub transport: String,
+    /// The negotiated protocol revision.
+    pub protocol: String,
+    /// The server's own name.
+    pub server_name: String,
+    /// The server's own version.
+    pub server_version: String,
+}
+
+/// A case is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseFinished {
+    /// Its position in the plan.
+    pub index: usize,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Everything there is to say about it, in reporting order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// How long it took.
+    pub duration_us: u64,
+    /// Where the time went.
+    #[serde(default)]
+    pub timings: Timings,
+    /// The calls it made, in order; the act is the last with [`CallRole::Act`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallRecord>,
+    /// The tail of the server's standard error.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+    /// How the server process ended, when there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_end: Option<ProcessEnd>,
+}
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Everything held.
+    Passed,
+    /// Something about the subject is wrong.
+    Failed,
+    /// It was not run, and why.
+    Skipped {
+        /// The reason.
+        reason: String,
+    },
+    /// It could not be run: the server could not be started or reached, or the handshake failed.
+    Error,
+}
+
+/// Where the time of a case went, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timings {
+    /// Copying the fixture.
+    #[serde(default)]
+    pub fixture: u64,
+    /// Starting the server until it could be written to.
+    #[serde(default)]
+    pub start: u64,
+    /// The handshake.
+    #[serde(default)]
+    pub handshake: u64,
+    /// Setup calls.
+    #[serde(default)]
+    pub setup: u64,
+    /// The request under test.
+    #[serde(default)]
+    pub call: u64,
+    /// Checks.
+    #[serde(default)]
+    pub checks: u64,
+    /// Ending the server and removing the fixture copy.
+    #[serde(default)]
+    pub teardown: u64,
+}
+
+/// A request of a case with its reply, both bounded for display; the frames hold all of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallRecord {
+    /// What the call was for.
+    pub role: CallRole,
+    /// The method.
+    pub method: String,
+    /// The tool, resource or prompt it names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The request as sent, possibly shortened.
+    pub request: String,
+    /// The reply as received, possibly shortened; `None` when none came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+    /// How long it took.
+    pub elapsed_us: u64,
+}
+
+/// What a call of a case was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallRole {
+    /// A setup step.
+    Setup,
+    /// The request under test.
+    Act,
+    /// A step that looks at the state afterwards.
+    Verify,
+    /// A step that cleans up.
+    Teardown,
+}
+
+/// The run is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// How long it took.
+    pub duration_us: u64,
+    /// Whether it was stopped before its end.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// What would have made it faster, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}

@@ -1,0 +1,125 @@
+//! One request and how it ended.
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One request and how it ended.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The method, e.g. `tools/call`.
+    pub method: String,
+    /// The request as sent.
+    pub request: Bytes,
+    /// The reply as received, when one came.
+    pub reply: Option<Bytes>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Time from sending to the end.
+    pub elapsed_us: u64,
+    /// Notifications that arrived while it was open, in order.
+    pub notifications: Vec<Notification>,
+}
+
+/// How a request ended. Whatever a server does is one of these; it is never an error of ours.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// A result.
+    Result(Value),
+    /// A JSON-RPC error.
+    Error(RpcError),
+    /// Something came in place of a proper reply.
+    Malformed(Malformed),
+    /// Nothing came before the deadline.
+    TimedOut {
+        /// How long was waited.
+        after_ms: u64,
+    },
+    /// The server went away before it answered.
+    Closed {
+        /// What went away and how, e.g. "the server exited with code 3".
+        what: String,
+        /// How the process ended, when there is one.
+        end: Option<ProcessEnd>,
+    },
+    /// The request was cancelled on purpose and no reply came.
+    Cancelled,
+}
+
+/// A JSON-RPC error as the server sent it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RpcError {
+    /// The code.
+    pub code: i64,
+    /// The message.
+    pub message: String,
+    /// The optional data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+/// A reply that breaks the protocol.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Malformed {
+    /// What is wrong with it, e.g. "the reply lacks `jsonrpc`".
+    pub fault: String,
+    /// The bytes that came.
+    pub evidence: Bytes,
+}
+
+/// How a server process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessEnd {
+    /// Its exit code, when it exited.
+    pub code: Option<i32>,
+    /// The signal that ended it, when one did.
+    pub signal: Option<i32>,
+}
+
+impl fmt::Display for ProcessEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.code, self.signal) {
+            (Some(code), _) => write!(f, "exited with code {code}"),
+            (None, Some(signal)) => match signal_name(signal) {
+                Some(name) => write!(f, "was ended by signal {signal} ({name})"),
+                None => write!(f, "was ended by signal {signal}"),
+            },
+            (None, None) => write!(f, "ended"),
+        }
+    }
+}
+
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return None,
+    })
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+/// A notification the server sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Notification {
+    /// Microseconds since the session began.
+    pub at_us: u64,
+    /// The method.
+    pub method: String,
+    /// The params, null when there were none.
+    #[serde(default)]
+    pub params: Value,
+}

@@ -1,0 +1,183 @@
+//! The one shape for everything that is wrong with a subject.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// Something a person should know about a server, an agent or a suite file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which check or rule speaks, e.g. `contains` or `unknown-key`.
+    pub rule: Cow<'static, str>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One lowercase fragment that names the path, command or value.
+    pub message: String,
+    /// Where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// What was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What came, bounded, with the interesting part in view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+    /// A unified diff from expected to actual, where one helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// A change that would mend it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
+}
+
+/// How bad a finding is, from harmless to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Suspicious; fails only under `--strict`.
+    Warning,
+    /// Fails the case.
+    Error,
+    /// A security fault; fails the case.
+    High,
+    /// The worst class of a rule page; fails the case.
+    Critical,
+}
+
+impl Severity {
+    /// Whether a finding of this severity fails its case.
+    pub fn fails(self) -> bool {
+        self >= Self::Error
+    }
+
+    /// The word shown to people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+/// Where a finding is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// In a file an author wrote.
+    Text(TextPlace),
+    /// In something a server sent.
+    Wire(WirePlace),
+}
+
+/// A place in a file, with its line quoted so that it can be shown without the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TextPlace {
+    /// The path as the user named it.
+    pub file: String,
+    /// First line, from 1.
+    pub line: u32,
+    /// First column in characters, from 1.
+    pub column: u32,
+    /// Last line.
+    pub end_line: u32,
+    /// Column after the last character.
+    pub end_column: u32,
+    /// The text of the first line.
+    pub excerpt: String,
+}
+
+/// A place in what a server sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WirePlace {
+    /// The server, as the user named it.
+    pub server: String,
+    /// A JSON Pointer into the message or catalog.
+    pub pointer: String,
+}
+
+/// A change to authored text that would mend a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fix {
+    /// What the change does, in a few words.
+    pub title: String,
+    /// The edits, in the file of the finding's place, ascending and disjoint.
+    pub edits: Vec<Edit>,
+}
+
+/// One replacement of a byte range.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edit {
+    /// Offset of the first replaced byte.
+    pub start: u32,
+    /// Offset after the last replaced byte.
+    pub end: u32,
+    /// What stands there instead.
+    pub text: String,
+}
+
+impl Finding {
+    /// A finding with a rule, a severity and a message; the rest is added by the builder methods.
+    pub fn new(rule: impl Into<Cow<'static, str>>, severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            rule: rule.into(),
+            severity,
+            message: message.into(),
+            place: None,
+            expected: None,
+            actual: None,
+            diff: None,
+            help: None,
+            fix: None,
+        }
+    }
+
+    /// A finding that fails its case.
+    pub fn error(rule: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::new(rule, Severity::Error, message)
+    }
+
+    /// A finding that fails its case only under `--strict`.
+    pub fn warning(rule: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::new(rule, Severity::Warning, message)
+    }
+
+    /// A finding that never fails anything.
+    pub fn note(rule: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::new(rule, Severity::Note, message)
+    }
+
+    /// Says where in a file.
+    #[must_use]
+    pub fn at(mut self, place: TextPlace) -> Self {
+        self.place = Some(Place::Text(place));
+        self
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Says what was asked and what came.
+    #[must_use]
+    pub fn compared(mut self, expected: impl Into<String>, actual: impl Into<String>) -> Self {
+        self.expected = Some(expected.into());
+        self.actual = Some(actual.into());
+        self
+    }
+
+    /// Whether this finding fails its case; `strict` raises warnings.
+    pub fn fails(&self, strict: bool) -> bool {
+        self.severity.fails() || strict && self.severity == Severity::Warning
+    }
+}

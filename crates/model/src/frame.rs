@@ -1,0 +1,145 @@
+//! What went over the wire, byte for byte.
+
+use std::borrow::Cow;
+
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// One unit of a conversation: a line on stdio, a head, a body or an event on HTTP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Microseconds since the session began.
+    pub at_us: u64,
+    /// Who sent it.
+    pub direction: Direction,
+    /// What part of the conversation it is.
+    #[serde(default, skip_serializing_if = "Part::is_message")]
+    pub part: Part,
+    /// What the bytes turned out to be.
+    pub kind: FrameKind,
+    /// The bytes, without the line break that ended them.
+    #[serde(flatten, with = "body")]
+    pub body: Bytes,
+}
+
+impl Frame {
+    /// The body as text, with what is not UTF-8 replaced.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
+    }
+}
+
+/// Who sent a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// mcprove, as the client.
+    Sent,
+    /// The server.
+    Received,
+}
+
+/// Which part of a conversation a frame is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A JSON-RPC message (or what stood in its place).
+    #[default]
+    Message,
+    /// The head of an HTTP request; the body is a message of its own.
+    HttpRequest {
+        /// Which exchange of the session, from 1.
+        exchange: u64,
+        /// `POST`, `GET` or `DELETE`.
+        method: String,
+        /// The address.
+        url: String,
+        /// Header fields in sent order.
+        headers: Vec<(String, String)>,
+    },
+    /// The head of an HTTP response.
+    HttpResponse {
+        /// Which exchange of the session.
+        exchange: u64,
+        /// The status code.
+        status: u16,
+        /// Header fields in received order.
+        headers: Vec<(String, String)>,
+    },
+    /// An event of a stream, when it is more than a message (`endpoint`, comments, priming, retry).
+    StreamEvent {
+        /// Which exchange of the session.
+        exchange: u64,
+        /// The event's type.
+        event: String,
+    },
+}
+
+impl Part {
+    fn is_message(&self) -> bool {
+        *self == Self::Message
+    }
+}
+
+/// What the bytes of a frame turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrameKind {
+    /// A request: it has a method and an id.
+    Request,
+    /// A notification: it has a method and no id.
+    Notification,
+    /// An answer: it has an id and no method.
+    Reply,
+    /// Anything else: log text, a batch, broken JSON.
+    Stray,
+    /// Part of the transport rather than of the protocol (HTTP heads, stream events).
+    Transport,
+}
+
+mod body {
+    use base64::Engine as _;
+
+    use super::{Bytes, Cow, Deserialize, Deserializer, STANDARD, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Body<'a> {
+        #[serde(default, skip_serializing_if = "Option::is_none", borrow)]
+        text: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base64: Option<String>,
+    }
+
+    pub(super) fn serialize<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Body { text: Some(Cow::Borrowed(text)), base64: None },
+            Err(_) => Body { text: None, base64: Some(STANDARD.encode(bytes)) },
+        }
+        .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        let body = Body::deserialize(deserializer)?;
+        match (body.text, body.base64) {
+            (Some(text), _) => Ok(Bytes::from(text.into_owned())),
+            (None, Some(encoded)) => STANDARD.decode(encoded).map(Bytes::from).map_err(serde::de::Error::custom),
+            (None, None) => Ok(Bytes::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_survive_the_event_log() {
+        for body in [Bytes::from_static(b"{\"a\":1}"), Bytes::from_static(b"\xff\xfe"), Bytes::new()] {
+            let frame =
+                Frame { at_us: 3, direction: Direction::Received, part: Part::Message, kind: FrameKind::Stray, body };
+            let line = serde_json::to_string(&frame).expect("frames serialise");
+            assert_eq!(serde_json::from_str::<Frame>(&line).expect("frames read back"), frame);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What mcprove talks about: the nouns every other room shares.
+//!
+//! Nothing here waits, reads a clock, opens a file or knows a transport. Text an author wrote carries its
+//! [`Span`]; what a server sent stays bytes and [`serde_json::Value`] behind lenient views; whatever is wrong
+//! with a subject is a [`Finding`]; what happened during a run is a stream of [`Event`]s that folds into a
+//! [`Report`].
+
+mod act;
+mod case;
+mod check;
+mod diagnostics;
+mod event;
+mod exchange;
+mod exit;
+mod finding;
+mod frame;
+mod nearest;
+mod node;
+mod observation;
+mod plan;
+mod report;
+mod revision;
+mod safe_text;
+mod server;
+mod source;
+mod view;
+
+pub use act::{Act, CallTool};
+pub use case::{Capture, Case, Expectation, Skip, Step};
+pub use check::{Check, Mismatch, PlannedCheck};
+pub use diagnostics::Diagnostics;
+pub use event::{
+    CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, Timings, Verdict,
+};
+pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, RpcError};
+pub use exit::ExitStatus;
+pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
+pub use frame::{Direction, Frame, FrameKind, Part};
+pub use nearest::nearest;
+pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
+pub use observation::{FileSeen, FileState, Observation};
+pub use plan::{Plan, PlannedCase};
+pub use report::{CaseReport, Report, Summary};
+pub use revision::{Era, Revision};
+pub use safe_text::{escape_line, escape_text, shorten};
+pub use server::{
+    ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
+};
+pub use source::{Position, SourceFile, Span};
+pub use view::{first_json, text_of_tool_result};

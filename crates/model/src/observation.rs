@@ -1,0 +1,93 @@
+//! What a case saw: everything its checks may look at, gathered before they run.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::{Notification, Outcome, view};
+
+/// What a case saw. Checks read it and nothing else.
+#[derive(Debug)]
+pub struct Observation {
+    /// How the request under test ended.
+    pub outcome: Outcome,
+    /// The text under test (see the views of each kind of act).
+    pub text: String,
+    /// Whether the result was marked `isError`.
+    pub is_error: bool,
+    /// `structuredContent` of a tool result.
+    pub structured: Option<Value>,
+    /// Files that the checks speak of, by the path as written after templates, before and after the call.
+    pub files: BTreeMap<String, FileSeen>,
+    /// Every notification of the case, in order.
+    pub notifications: Vec<Notification>,
+    /// Time the request under test took.
+    pub elapsed_us: u64,
+    json: OnceLock<Option<Value>>,
+}
+
+/// A file before and after the request under test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSeen {
+    /// Before the request, after setup.
+    pub before: FileState,
+    /// After the request.
+    pub after: FileState,
+}
+
+/// A file at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileState {
+    /// There is no such file.
+    Missing,
+    /// Its content.
+    Content(Vec<u8>),
+    /// It is a directory.
+    Directory,
+    /// It could not be read, and why.
+    Unreadable(String),
+}
+
+impl Observation {
+    /// An observation of a result: its text, flags and structured content are given by the view of the act.
+    pub fn new(outcome: Outcome, text: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            text: text.into(),
+            is_error: false,
+            structured: None,
+            files: BTreeMap::new(),
+            notifications: Vec::new(),
+            elapsed_us: 0,
+            json: OnceLock::new(),
+        }
+    }
+
+    /// An observation of a `tools/call` outcome.
+    pub fn of_tool_call(outcome: Outcome) -> Self {
+        let (text, is_error, structured) = match &outcome {
+            Outcome::Result(result) => (
+                view::text_of_tool_result(result),
+                result.get("isError") == Some(&Value::Bool(true)),
+                result.get("structuredContent").cloned(),
+            ),
+            Outcome::Error(_)
+            | Outcome::Malformed(_)
+            | Outcome::TimedOut { .. }
+            | Outcome::Closed { .. }
+            | Outcome::Cancelled => (String::new(), false, None),
+        };
+        Self { is_error, structured, ..Self::new(outcome, text) }
+    }
+
+    /// The JSON under test: the text when it is JSON (or holds a JSON document), else `structuredContent`.
+    pub fn json(&self) -> Option<&Value> {
+        self.json.get_or_init(|| view::first_json(&self.text).or_else(|| self.structured.clone())).as_ref()
+    }
+
+    /// How many progress notifications arrived.
+    pub fn progress_count(&self) -> u64 {
+        self.notifications.iter().filter(|n| n.method == "notifications/progress").count() as u64
+    }
+}

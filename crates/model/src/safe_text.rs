@@ -1,0 +1,68 @@
+//! Text from elsewhere, made harmless for a terminal or a log.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Escapes everything that a terminal would obey instead of show; line breaks and tabs stay.
+pub fn escape_text(text: &str) -> Cow<'_, str> {
+    escape(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// Like [`escape_text`], and line breaks and tabs are escaped too: the result is one line.
+pub fn escape_line(text: &str) -> Cow<'_, str> {
+    escape(text, |_| false)
+}
+
+/// At most `limit` characters of a text; what is left out is counted.
+pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(limit) {
+        None => Cow::Borrowed(text),
+        Some((cut, _)) => Cow::Owned(format!("{}… ({} more bytes)", &text[..cut], text.len() - cut)),
+    }
+}
+
+fn escape(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(|c| is_active(c) && !keep(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            _ if !is_active(c) || keep(c) => safe.push(c),
+            '\n' => safe.push_str("\\n"),
+            '\r' => safe.push_str("\\r"),
+            '\t' => safe.push_str("\\t"),
+            '\0'..='\u{7f}' => {
+                let _ = write!(safe, "\\x{:02x}", c as u32);
+            }
+            _ => {
+                let _ = write!(safe, "\\u{{{:x}}}", c as u32);
+            }
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// Characters that change how a terminal shows what follows: controls, and bidirectional or invisible marks.
+fn is_active(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_not_obeyed() {
+        assert_eq!(escape_text("a\u{1b}[31mb\r\n\tc\u{9b}d\u{202e}"), "a\\x1b[31mb\\r\n\tc\\u{9b}d\\u{202e}");
+        assert_eq!(escape_line("a\nb"), "a\\nb");
+        assert!(matches!(escape_line("plain"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn long_text_says_how_much_is_missing() {
+        assert_eq!(shorten("äbc", 3), "äbc");
+        assert_eq!(shorten("äbcd", 1), "ä… (3 more bytes)");
+    }
+}

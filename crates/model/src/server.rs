@@ -1,0 +1,140 @@
+//! How to reach a server, and what the client offers it.
+
+use serde_json::Value;
+
+use crate::Revision;
+
+/// A server as a suite or a command line describes it. Strings may still hold `{{fixture}}`.
+#[derive(Clone, Debug, Default)]
+pub struct ServerSpec {
+    /// What people call it: a key of `servers:`, or the command.
+    pub name: String,
+    /// Where it is.
+    pub target: Target,
+    /// The protocol revision to speak.
+    pub protocol: Protocol,
+    /// What the client offers the server.
+    pub client: ClientCapabilities,
+    /// Values that came from the environment and must not be shown.
+    pub secrets: Vec<String>,
+}
+
+/// Where a server is.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A process that speaks over its standard input and output.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables added to the caller's environment.
+        env: Vec<(String, String)>,
+        /// Its folder; the caller's when absent.
+        cwd: Option<String>,
+        /// An image to run the command in.
+        docker: Option<String>,
+    },
+    /// A Streamable HTTP endpoint.
+    Http {
+        /// The address.
+        url: String,
+        /// Extra header fields.
+        headers: Vec<(String, String)>,
+    },
+    /// An HTTP+SSE endpoint of the 2024-11-05 revision.
+    Sse {
+        /// The address of the event stream.
+        url: String,
+        /// Extra header fields.
+        headers: Vec<(String, String)>,
+    },
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self::Stdio { command: String::new(), args: Vec::new(), env: Vec::new(), cwd: None, docker: None }
+    }
+}
+
+impl Target {
+    /// The transport's name in the file format.
+    pub fn transport(&self) -> &'static str {
+        match self {
+            Self::Stdio { .. } => "stdio",
+            Self::Http { .. } => "http",
+            Self::Sse { .. } => "sse",
+        }
+    }
+
+    /// The command line or address, for people.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Stdio { command, args, .. } => {
+                let mut label = command.clone();
+                for arg in args {
+                    label.push(' ');
+                    label.push_str(arg);
+                }
+                label
+            }
+            Self::Http { url, .. } | Self::Sse { url, .. } => url.clone(),
+        }
+    }
+}
+
+/// Which protocol revision to speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// The newest revision with a handshake; modern only when the server names nothing else.
+    #[default]
+    Legacy,
+    /// The stateless revision.
+    Modern,
+    /// Ask the server first.
+    Auto,
+    /// Exactly this one.
+    Exactly(Revision),
+}
+
+/// What the client offers the server, and the answers it gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClientCapabilities {
+    /// Folders answered to `roots/list`; declared when present.
+    pub roots: Option<Vec<String>>,
+    /// Answers to `sampling/createMessage`, in order; the last one repeats. Declared when not empty.
+    pub sampling: Vec<SamplingReply>,
+    /// The answer to `elicitation/create`; declared when present.
+    pub elicitation: Option<ElicitationReply>,
+}
+
+/// A scripted answer to `sampling/createMessage`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplingReply {
+    /// The text of the assistant's message.
+    pub text: String,
+    /// The model's name.
+    pub model: String,
+    /// Why the model stopped.
+    pub stop_reason: String,
+}
+
+/// A scripted answer to `elicitation/create`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ElicitationReply {
+    /// What the user did.
+    pub action: ElicitationAction,
+    /// What the user entered; sent with `accept` only.
+    pub content: Value,
+}
+
+/// What a user does with an elicitation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElicitationAction {
+    /// Fills it in.
+    Accept,
+    /// Says no.
+    Decline,
+    /// Closes it.
+    Cancel,
+}

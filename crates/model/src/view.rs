@@ -1,0 +1,65 @@
+//! Lenient views of what servers send: they take what is there and never fail.
+
+use serde_json::Value;
+
+/// The text of a tool result: every `type: "text"` item, joined by line breaks.
+pub fn text_of_tool_result(result: &Value) -> String {
+    let Some(items) = result.get("content").and_then(Value::as_array) else { return String::new() };
+    let mut text = String::new();
+    let mut first = true;
+    for item in items {
+        if item.get("type").and_then(Value::as_str) != Some("text") {
+            continue;
+        }
+        if !first {
+            text.push('\n');
+        }
+        first = false;
+        text.push_str(item.get("text").and_then(Value::as_str).unwrap_or_default());
+    }
+    text
+}
+
+/// The JSON document in a text: the whole text, else the first document that begins on a line of its own.
+///
+/// Servers like to add a hint after their JSON, on the same or on later lines; existing suites rely on it being
+/// skipped. A bare number or word in prose is not taken for a document: only objects and arrays are searched for.
+pub fn first_json(text: &str) -> Option<Value> {
+    if let Ok(value) = serde_json::from_str(text) {
+        return Some(value);
+    }
+    let mut rest = text;
+    loop {
+        let trimmed = rest.trim_start();
+        if trimmed.starts_with(['{', '[']) {
+            let mut documents = serde_json::Deserializer::from_str(trimmed).into_iter::<Value>();
+            if let Some(Ok(value)) = documents.next() {
+                return Some(value);
+            }
+        }
+        rest = trimmed.split_once('\n')?.1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn text_items_are_joined_and_the_rest_is_left_out() {
+        let result = json!({"content": [
+            {"type": "text", "text": "a"}, {"type": "image", "data": ""}, {"type": "text", "text": "b"}
+        ]});
+        assert_eq!(text_of_tool_result(&result), "a\nb");
+        assert_eq!(text_of_tool_result(&json!({"content": "no list"})), "");
+    }
+
+    #[test]
+    fn json_is_found_before_and_after_prose() {
+        assert_eq!(first_json("3"), Some(json!(3)));
+        assert_eq!(first_json("{\n \"a\": 1\n}\n\nhint: more"), Some(json!({"a": 1})));
+        assert_eq!(first_json("Found 2:\n[1, 2]"), Some(json!([1, 2])));
+        assert_eq!(first_json("nothing here"), None);
+    }
+}
