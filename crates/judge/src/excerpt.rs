@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_length_of_the_whole_is_told_when_cut() {
         assert_eq!(around("short", 0..0), "short");
-        assert!(around(&"x".repeat(1000), 500..501).ends_with("…  (1000 bytes in all)".replace("  ", " ").as_str()));
+        assert!(around(&"x".repeat(1000), 500..501).ends_with("… (1000 bytes in all)"));
     }
 
     proptest! {

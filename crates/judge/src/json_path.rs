@@ -230,9 +230,17 @@ impl<'t> Reader<'t> {
 
     fn bracket(&mut self) -> Result<(), String> {
         let end = closing_bracket(self.rest).ok_or("a `[` is not closed")?;
-        let inner = self.rest[1..end].trim();
-        self.query.push_str(&self.rest[..=end]);
-        self.rest = &self.rest[end + 1..];
+        let (group, rest) = self.rest.split_at(end + 1);
+        let inner = group[1..end].trim();
+        // Only what is in brackets can be wrong for the RFC, and alone it can be named better than by a position.
+        if serde_json_path::JsonPath::parse(&format!("${group}")).is_err() {
+            let is_word = !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+            let quotes =
+                if is_word { format!("; a key in brackets needs quotes: `['{inner}']`") } else { String::new() };
+            return Err(format!("`{group}` is not an index, a quoted key, a slice, `*` or a filter{quotes}"));
+        }
+        self.query.push_str(group);
+        self.rest = rest;
         self.step(inner.parse().map(Step::Index).ok().or_else(|| quoted_key(inner).map(Step::Key)));
         Ok(())
     }
@@ -257,7 +265,6 @@ fn closing_bracket(text: &str) -> Option<usize> {
                 chars.next();
             }
             (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
             (None, '\'' | '"') => quote = Some(c),
             (None, '[') => depth += 1,
             (None, ']') => {
@@ -266,7 +273,7 @@ fn closing_bracket(text: &str) -> Option<usize> {
                     return Some(offset);
                 }
             }
-            (None, _) => {}
+            (Some(_) | None, _) => {}
         }
     }
     None
@@ -337,7 +344,7 @@ mod tests {
             assert_eq!(found(path, &document), [value], "{path}");
         }
         for whole in ["", " ", "$"] {
-            assert_eq!(found(whole, &document), [document.clone()]);
+            assert_eq!(found(whole, &document), std::slice::from_ref(&document));
         }
         let list = json!([{"x": 1}, [2, 3]]);
         assert_eq!(found("$[0].x", &list), [json!(1)]);
@@ -382,7 +389,9 @@ mod tests {
             ("a..", "a key is missing"),
             (".a", "a key is missing"),
             ("$.a[0", "not closed"),
-            ("$.a[x]", "read as `$['a'][x]`"),
+            ("$.a[x]", "a key in brackets needs quotes: `['x']`"),
+            ("$.a[?(]", "`[?(]` is not"),
+            ("$.a[]", "`[]` is not"),
             ("$.a.length()", "brackets"),
             ("$.a[0]b", "`b` is not understood"),
         ] {

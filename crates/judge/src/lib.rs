@@ -12,6 +12,6 @@ mod sameness;
 mod schema;
 
 pub use arguments::argument_errors;
-pub use checks::{CHECKS, CheckKind, decode_expect};
+pub use checks::{CHECKS, CheckKind, decode_expect, expect_schema};
 pub use json_path::JsonPath;
 pub use output_schema::violates_output_schema;
