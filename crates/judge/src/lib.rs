@@ -5,13 +5,28 @@ pub mod checks;
 pub mod json_path;
 pub mod output_schema;
 
+mod catalog;
+mod catalog_file;
 mod diff;
 mod excerpt;
+mod json_style;
+mod lint;
 mod near;
+mod pattern_length;
+mod rules;
 mod sameness;
 mod schema;
+mod schema_meaning;
+mod schema_tree;
+mod spanned_json;
+mod tighten;
 
 pub use arguments::argument_errors;
+pub use catalog::Catalog;
+pub use catalog_file::CatalogError;
 pub use checks::{CHECKS, CheckKind, decode_expect, expect_schema};
 pub use json_path::JsonPath;
+pub use lint::{Fault, lint};
 pub use output_schema::violates_output_schema;
+pub use rules::{Example as RuleExample, Group, RULES, Rule, Selection, SelectionOptions};
+pub use tighten::{Required, TightenOptions, Tightened};
