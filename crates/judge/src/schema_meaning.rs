@@ -5,6 +5,7 @@
 //! its neighbours declare; requiring every property of an object that holds itself leaves no finite value.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::pattern_length::bounds_length;
 use crate::schema_tree::{Role, SchemaTree, Site, SiteId, Word};
@@ -79,36 +80,59 @@ impl Part {
 
 /// The objects that accept properties nobody declared, in the order of the text.
 pub(crate) fn open_objects(tree: &SchemaTree<'_>) -> Vec<(SiteId, Close)> {
-    let mut search = OpenObjects { tree, open: Vec::new(), composed: Vec::new(), alone: Vec::new() };
+    let rivals = rivals(tree);
+    let mut search = OpenObjects { tree, rivals, head: 0, open: Vec::new(), composed: Vec::new(), alone: Vec::new() };
     for (id, site) in tree.sites() {
         if !site.condition && !site.role.is_in_place() {
+            search.head = id;
             search.visit(id);
         }
     }
-    let OpenObjects { mut open, composed, alone, .. } = search;
-    // A definition that others build upon must stay open for what they add.
-    open.retain_mut(|(id, close)| {
-        let shared = composed.contains(id);
-        if shared {
-            *close = Close::Author;
-        }
-        !shared || tree.site(*id).role != Role::Definition || alone.contains(id)
-    });
-    open.sort_unstable_by_key(|(id, _)| *id);
-    open.dedup_by_key(|(id, _)| *id);
-    open
+    search.settled()
 }
 
 struct OpenObjects<'a, 't> {
     tree: &'a SchemaTree<'t>,
-    open: Vec<(SiteId, Close)>,
+    /// Schemas of one and the same property that stand in different schemas of the same object.
+    rivals: Vec<Vec<SiteId>>,
+    /// Where the visit began that is under way.
+    head: SiteId,
+    /// What is open, and where the visit began that found it.
+    open: Vec<(SiteId, Close, SiteId)>,
     /// What is referred to together with other properties.
     composed: Vec<SiteId>,
-    /// What is referred to by itself.
-    alone: Vec<SiteId>,
+    /// What is referred to by itself, and where the visit began that found it.
+    alone: Vec<(SiteId, SiteId)>,
 }
 
 impl OpenObjects<'_, '_> {
+    /// What is open once it is known which definitions others build upon: those must stay open for what is added.
+    fn settled(self) -> Vec<(SiteId, Close)> {
+        let Self { tree, open, composed, alone, .. } = self;
+        let is_base = |id: SiteId| composed.contains(&id);
+        // A definition that is only ever built upon is no use of what it refers to.
+        let mut used: Vec<SiteId> = Vec::new();
+        let stands =
+            |id: SiteId, used: &[SiteId]| !is_base(id) || tree.site(id).role != Role::Definition || used.contains(&id);
+        loop {
+            let more = alone.iter().find(|(target, head)| !used.contains(target) && stands(*head, &used));
+            let Some((target, _)) = more else { break };
+            used.push(*target);
+        }
+        let mut open: Vec<(SiteId, Close)> = open
+            .into_iter()
+            .filter(|(_, _, head)| stands(*head, &used))
+            .map(|(id, close, head)| (id, if is_base(head) { Close::Author } else { close }))
+            .collect();
+        open.sort_unstable_by_key(|(id, _)| *id);
+        open.dedup_by_key(|(id, _)| *id);
+        open
+    }
+
+    fn found(&mut self, id: SiteId, close: Close) {
+        self.open.push((id, close, self.head));
+    }
+
     fn visit(&mut self, id: SiteId) {
         let tree = self.tree;
         let site = tree.site(id);
@@ -119,7 +143,16 @@ impl OpenObjects<'_, '_> {
         let describing: Vec<&Part> =
             parts.iter().filter(|part| part.sites().iter().any(|id| tree.describes_properties(*id))).collect();
         let closed = is_closed(site);
-        match (site.declares_properties(), describing.as_slice()) {
+        let rivals = self.rivals.iter().filter(|rivals| rivals.contains(&id)).flatten();
+        if rivals.clone().any(|rival| *rival != id && tree.describes_properties(*rival)) {
+            // Each of them must let through what the others declare.
+            parts.iter().for_each(|part| self.mark_composed(part));
+            if !closed && tree.describes_properties(id) {
+                self.found(id, Close::Author);
+            }
+            return;
+        }
+        match (site.lists_properties(), describing.as_slice()) {
             (_, []) => self.alone(id, site, closed),
             (false, [only]) if !closed => self.pass_on(only),
             (declares, _) => {
@@ -132,7 +165,7 @@ impl OpenObjects<'_, '_> {
                     } else {
                         Close::Author
                     };
-                    self.open.push((id, close));
+                    self.found(id, close);
                 }
             }
         }
@@ -143,25 +176,25 @@ impl OpenObjects<'_, '_> {
         if closed {
             return;
         }
-        let listed = site.declares_properties() || site.has(Word::Properties);
+        let listed = site.lists_properties();
         let root = site.role == Role::Root;
         let said_open = site.has(Word::AdditionalProperties) || site.has(Word::UnevaluatedProperties);
         let unknown = site.has(Word::Ref) && self.tree.referred(id).is_none();
         if unknown && (root || listed) {
-            self.open.push((id, Close::Author));
+            self.found(id, Close::Author);
         } else if unknown || said_open && !site.declares_properties() {
             // An object that says it takes anything, or a reference that leads nowhere.
         } else if listed || root && !site.has(Word::Ref) {
-            self.open.push((id, Close::Additional));
+            self.found(id, Close::Additional);
         } else if site.allows_type("object") {
-            self.open.push((id, Close::Author));
+            self.found(id, Close::Author);
         }
     }
 
     /// All that is said about properties is said by one part.
     fn pass_on(&mut self, part: &Part) {
         match part {
-            Part::Reference(target) => self.alone.push(*target),
+            Part::Reference(target) => self.alone.push((*target, self.head)),
             Part::And(_) | Part::Or(_) | Part::Sometimes(_) => part.sites().iter().for_each(|id| self.visit(*id)),
         }
     }
@@ -180,6 +213,32 @@ impl OpenObjects<'_, '_> {
             }
         }
     }
+}
+
+/// Properties that several schemas of the same object speak of, each with all its schemas, and so on within them.
+fn rivals(tree: &SchemaTree<'_>) -> Vec<Vec<SiteId>> {
+    /// More than any schema written by hand has; circles could otherwise go on for long.
+    const ENOUGH: usize = 200;
+    let mut groups: Vec<Vec<SiteId>> = Vec::new();
+    let mut waiting: Vec<Vec<SiteId>> = tree.groups().iter().map(|group| group[..1].to_vec()).collect();
+    while let Some(group) = waiting.pop() {
+        let mut members = Vec::new();
+        group.iter().for_each(|id| drop(tree.reaches(*id, &mut members, &|_| false)));
+        let mut properties: BTreeMap<Cow<'_, str>, Vec<SiteId>> = BTreeMap::new();
+        for (name, schema) in members.iter().flat_map(|id| tree.site(*id).properties()) {
+            if let (Some(name), Some(site)) = (name.as_text(), tree.site_of(schema)) {
+                properties.entry(name).or_default().push(site);
+            }
+        }
+        for mut rivals in properties.into_values().filter(|sites| sites.len() > 1) {
+            rivals.sort_unstable();
+            if groups.len() < ENOUGH && !groups.contains(&rivals) {
+                groups.push(rivals.clone());
+                waiting.push(rivals);
+            }
+        }
+    }
+    groups
 }
 
 /// Whether nothing but what is declared gets in, or a schema says what else does.
@@ -217,7 +276,7 @@ impl<'t> SchemaTree<'t> {
             if is_never(schema) || is_required(name) || twice {
                 continue;
             }
-            if self.holds_itself(schema, id) { circular.push(name) } else { missing.push(name) }
+            if self.holds_itself(name, id) { circular.push(name) } else { missing.push(name) }
         }
         let around = || self.same_value_owners(id).any(|owner| self.site(owner).requires_something());
         let none = !site.requires_something()
@@ -246,14 +305,34 @@ impl<'t> SchemaTree<'t> {
             || self.same_value_owners(id).any(|owner| self.bounds(owner, size, &mut Vec::new()))
     }
 
-    /// The other schemas that speak of the same value.
-    fn parts(&self, id: SiteId) -> Vec<Part> {
+    /// The schemas that speak of the same value, for each value of which several speak; the first is the whole.
+    fn groups(&self) -> &[Vec<SiteId>] {
+        self.groups.get_or_init(|| {
+            let heads = self.sites().filter(|(id, site)| !site.role.is_in_place() && self.has_parts(*id));
+            heads
+                .map(|(id, _)| {
+                    let mut members = Vec::new();
+                    self.reaches(id, &mut members, &|_| false);
+                    members
+                })
+                .collect()
+        })
+    }
+
+    /// Whether other schemas may speak of the same value.
+    fn has_parts(&self, id: SiteId) -> bool {
         const WORDS: [Word; 7] =
             [Word::AllOf, Word::AnyOf, Word::OneOf, Word::Ref, Word::If, Word::DependentSchemas, Word::Dependencies];
         let site = self.site(id);
-        if !WORDS.iter().any(|word| site.has(*word)) {
+        WORDS.iter().any(|word| site.has(*word))
+    }
+
+    /// The other schemas that speak of the same value.
+    fn parts(&self, id: SiteId) -> Vec<Part> {
+        if !self.has_parts(id) {
             return Vec::new();
         }
+        let site = self.site(id);
         let mut parts: Vec<Part> = self.referred(id).map(Part::Reference).into_iter().collect();
         let (mut any, mut one) = (Vec::new(), Vec::new());
         let any_of = site.word(Word::AnyOf).map_or(0..0, |list| list.slot()..list.next_slot());
@@ -279,7 +358,7 @@ impl<'t> SchemaTree<'t> {
 
     /// Whether this schema or another of the same value declares properties.
     fn describes_properties(&self, id: SiteId) -> bool {
-        self.reaches(id, &mut Vec::new(), &|site| site.declares_properties())
+        self.reaches(id, &mut Vec::new(), &Site::lists_properties)
     }
 
     /// Whether `unevaluatedProperties` would find nothing left: `additionalProperties` other than false takes all names.
@@ -330,8 +409,24 @@ impl<'t> SchemaTree<'t> {
     }
 
     /// Whether every value of a property would have to hold the object again, were all properties required.
-    fn holds_itself(&self, schema: Json<'t>, object: SiteId) -> bool {
-        self.has_references() && self.site_of(schema).is_some_and(|id| self.must_hold(id, object, &mut Vec::new()))
+    fn holds_itself(&self, name: Json<'t>, object: SiteId) -> bool {
+        if !self.has_references() {
+            return false;
+        }
+        let Some(name) = name.as_text() else { return false };
+        let holds = |id: SiteId, whole: SiteId| {
+            let schema = self.site(id).word(Word::Properties).and_then(|map| map.get(&name));
+            let schema = schema.and_then(|schema| self.site_of(schema));
+            schema.is_some_and(|id| [object, whole].iter().any(|target| self.must_hold(id, *target, &mut Vec::new())))
+        };
+        // Whatever schema of the same object speaks of the property, all of it holds for the value; and the object may be
+        // part of several wholes that refer to it.
+        let whole = self.same_value_owners(object).last().unwrap_or(object);
+        holds(object, whole)
+            || self.groups().iter().any(|group| {
+                group.contains(&object)
+                    && group.iter().any(|member| holds(*member, group.first().copied().unwrap_or(whole)))
+            })
     }
 
     fn must_hold(&self, id: SiteId, object: SiteId, seen: &mut Vec<SiteId>) -> bool {

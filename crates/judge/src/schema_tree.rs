@@ -4,6 +4,8 @@
 //! opposite of one, and under `allOf` it speaks of the same value as its neighbours. The tree is built once a tool and
 //! shared by all rules.
 
+use std::cell::OnceCell;
+
 use crate::spanned_json::{Json, JsonKind};
 
 /// The schemas of one input schema, in the order of its text; the first is the whole.
@@ -11,6 +13,8 @@ use crate::spanned_json::{Json, JsonKind};
 pub(crate) struct SchemaTree<'t> {
     sites: Vec<Site<'t>>,
     has_references: bool,
+    /// See `schema_meaning.rs`.
+    pub(crate) groups: OnceCell<Vec<Vec<SiteId>>>,
 }
 
 /// The number of a site in its tree.
@@ -192,6 +196,7 @@ impl<'t> SchemaTree<'t> {
     /// Forgets all schemas.
     pub(crate) fn clear(&mut self) {
         self.sites.clear();
+        self.groups.take();
         self.has_references = false;
     }
 
@@ -348,6 +353,11 @@ impl<'t> Site<'t> {
     pub(crate) fn declares_properties(&self) -> bool {
         let filled = |word: Word| self.word(word).is_some_and(|map| map.is_map() && !map.is_empty());
         filled(Word::Properties) || filled(Word::PatternProperties)
+    }
+
+    /// Whether it lists the properties there are, be it none.
+    pub(crate) fn lists_properties(&self) -> bool {
+        self.word(Word::Properties).is_some_and(Json::is_map) || self.declares_properties()
     }
 
     /// Whether `properties` lists a name.

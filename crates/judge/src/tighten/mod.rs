@@ -199,3 +199,6 @@ fn applied(text: &str, edits: &[Edit]) -> String {
     result.push_str(&text[done..]);
     result
 }
+
+#[cfg(test)]
+mod tests;
