@@ -71,9 +71,9 @@ impl JsonStyle {
     }
 
     /// One more item for a list that has some.
-    pub(crate) fn more_items(&self, list: Json<'_>, last: Json<'_>, items: &[Json<'_>]) -> String {
+    pub(crate) fn more_items(&self, list: Json<'_>, end: Json<'_>, items: &[Json<'_>]) -> String {
         let text = list.source().text();
-        let space = space_before(text, last.span().start as usize);
+        let space = space_before(text, end.span().start as usize);
         let only = list.items().nth(1).is_none();
         let space = if space.contains('\n') || !only { space } else { self.comma };
         items.iter().fold(String::new(), |all, item| all + "," + space + item.raw())

@@ -9,15 +9,13 @@ mod catalog;
 mod catalog_file;
 mod diff;
 mod excerpt;
+mod input_schema;
 mod json_style;
 mod lint;
 mod near;
-mod pattern_length;
 mod rules;
 mod sameness;
 mod schema;
-mod schema_meaning;
-mod schema_tree;
 mod spanned_json;
 mod tighten;
 

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use mcprove_model::{Finding, Fix, Place, Position, Severity, WirePlace};
 
 use crate::catalog::{Catalog, Listing, ToolAt};
+use crate::input_schema::SchemaTree;
 use crate::json_style::JsonStyle;
 use crate::rules::{Rule, Scope, Selection};
-use crate::schema_tree::SchemaTree;
 use crate::spanned_json::Json;
 use crate::tighten::{TightenOptions, changes};
 
@@ -106,7 +106,7 @@ impl Fault<'_> {
         };
         let place = match document.place(self.at) {
             Some(place) => {
-                message.push_str(&format!(" (at {pointer})"));
+                message = format!("{message} (at {pointer})");
                 Place::Text(place)
             }
             None => Place::Wire(WirePlace { server: document.label().into_owned(), pointer }),

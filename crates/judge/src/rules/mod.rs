@@ -6,9 +6,46 @@ use crate::lint::{ListingView, RuleFaults, ToolView};
 use crate::tighten::Part;
 
 mod any_value;
+mod array_without_items;
+mod confusable_tool_names;
+mod costly_catalog;
+mod costly_tool;
+mod deep_schema;
+mod duplicate_key;
+mod duplicate_tool_name;
+mod enum_in_prose;
+mod enum_outside_type;
+mod input_not_object;
+mod invalid_default;
+mod invalid_schema;
+mod long_description;
+mod long_tool_name;
+mod more_tools_than_hosts_take;
+mod no_description;
+mod no_input_schema;
 mod no_required_list;
+mod no_tool_name;
+mod non_text_enum;
+mod old_definitions;
 mod open_object;
+mod property_name_characters;
+mod root_combinator;
+mod root_reference;
+mod same_description;
+mod sensitive_parameter;
+mod too_many_tools;
+mod tool_name_characters;
+mod tuple;
+mod type_list;
 mod unbounded_size;
+mod undeclared_required_property;
+mod undocumented_optional_parameter;
+mod undocumented_required_parameter;
+mod unresolvable_reference;
+mod unsupported_format;
+mod vague_description;
+mod write_without_annotations;
+mod wrong_annotation_type;
 
 mod example;
 mod selection;
@@ -88,7 +125,49 @@ impl Group {
 }
 
 /// Every rule, sorted by id.
-pub const RULES: &[Rule] = &[no_required_list::RULE, open_object::RULE, any_value::RULE, unbounded_size::RULE];
+pub const RULES: &[Rule] = &[
+    long_tool_name::RULE,
+    tool_name_characters::RULE,
+    root_combinator::RULE,
+    root_reference::RULE,
+    unsupported_format::RULE,
+    old_definitions::RULE,
+    array_without_items::RULE,
+    property_name_characters::RULE,
+    type_list::RULE,
+    tuple::RULE,
+    long_description::RULE,
+    non_text_enum::RULE,
+    more_tools_than_hosts_take::RULE,
+    no_required_list::RULE,
+    open_object::RULE,
+    any_value::RULE,
+    unbounded_size::RULE,
+    no_description::RULE,
+    vague_description::RULE,
+    undocumented_required_parameter::RULE,
+    undocumented_optional_parameter::RULE,
+    enum_in_prose::RULE,
+    duplicate_tool_name::RULE,
+    confusable_tool_names::RULE,
+    same_description::RULE,
+    write_without_annotations::RULE,
+    sensitive_parameter::RULE,
+    too_many_tools::RULE,
+    deep_schema::RULE,
+    costly_tool::RULE,
+    costly_catalog::RULE,
+    no_input_schema::RULE,
+    no_tool_name::RULE,
+    input_not_object::RULE,
+    invalid_schema::RULE,
+    unresolvable_reference::RULE,
+    undeclared_required_property::RULE,
+    invalid_default::RULE,
+    wrong_annotation_type::RULE,
+    duplicate_key::RULE,
+    enum_outside_type::RULE,
+];
 
 impl Rule {
     /// The rule with an id or a name, whatever its case.

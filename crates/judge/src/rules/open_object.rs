@@ -3,9 +3,8 @@
 use mcprove_model::Severity;
 
 use super::{Example, Rule, Scope};
+use crate::input_schema::{Close, Site, Word, open_objects};
 use crate::lint::{RuleFaults, ToolView};
-use crate::schema_meaning::{Close, open_objects};
-use crate::schema_tree::{Site, Word};
 use crate::tighten::Part;
 
 pub(super) const RULE: Rule = Rule {

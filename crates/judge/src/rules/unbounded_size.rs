@@ -3,9 +3,8 @@
 use mcprove_model::Severity;
 
 use super::{Example, Rule, Scope};
+use crate::input_schema::{Role, SchemaTree, Site, Size};
 use crate::lint::{RuleFaults, ToolView};
-use crate::schema_meaning::Size;
-use crate::schema_tree::{Role, SchemaTree, Site};
 use crate::spanned_json::Json;
 
 pub(super) const RULE: Rule = Rule {

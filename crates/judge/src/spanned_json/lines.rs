@@ -1,6 +1,7 @@
 //! Lines and columns of byte offsets, also in a text that is one line of ten megabytes.
 
 use mcprove_model::{Position, Span};
+use memchr::{memchr_iter, memrchr};
 
 /// Bytes between two remembered positions.
 const STEP: usize = 4096;
@@ -55,10 +56,10 @@ impl Lines {
 fn after(from: Position, bytes: &[u8]) -> Position {
     let begins = |byte: &&u8| **byte & 0xc0 != 0x80;
     let count = |bytes: &[u8]| Span::new(bytes.iter().filter(begins).count(), 0).start;
-    match bytes.iter().rposition(|byte| *byte == b'\n') {
+    match memrchr(b'\n', bytes) {
         None => Position { line: from.line, column: from.column + count(bytes) },
         Some(last) => {
-            let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+            let lines = memchr_iter(b'\n', bytes).count();
             Position { line: from.line + Span::new(lines, 0).start, column: 1 + count(&bytes[last + 1..]) }
         }
     }

@@ -229,7 +229,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::spanned_json::SpannedJson;
+    use crate::spanned_json::{Json, SpannedJson};
 
     #[test]
     fn what_is_not_json_is_refused_where_it_stops_being_json() {
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn documents_may_follow_each_other() {
         let json = SpannedJson::parse("\u{feff} {\"a\":1}\n[2]\n3").expect("JSON lines");
-        let values: Vec<Value> = json.roots().map(|root| root.to_value()).collect();
+        let values: Vec<Value> = json.roots().map(Json::to_value).collect();
         assert_eq!(values, [serde_json::json!({"a": 1}), serde_json::json!([2]), serde_json::json!(3)]);
         assert_eq!(SpannedJson::parse("  ").expect("nothing").roots().len(), 0);
     }

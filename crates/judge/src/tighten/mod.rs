@@ -7,9 +7,8 @@
 use mcprove_model::Edit;
 
 use crate::catalog::{Catalog, ToolAt};
+use crate::input_schema::{Close, Presence, SchemaTree, SiteId, Word, open_objects};
 use crate::json_style::JsonStyle;
-use crate::schema_meaning::{Close, Presence, open_objects};
-use crate::schema_tree::{SchemaTree, SiteId, Word};
 use crate::spanned_json::{Json, JsonKind};
 
 /// How far the fix goes.
@@ -129,8 +128,8 @@ impl Change<'_> {
     /// Only one of the two things that may be done.
     pub(crate) fn only(self, part: Part) -> Option<Self> {
         match part {
-            Part::Close => self.close.is_some().then(|| Self { require: None, ..self }),
-            Part::Require => self.require.is_some().then(|| Self { close: None, ..self }),
+            Part::Close => self.close.is_some().then_some(Self { require: None, ..self }),
+            Part::Require => self.require.is_some().then_some(Self { close: None, ..self }),
         }
     }
 
@@ -174,9 +173,9 @@ impl Change<'_> {
 fn extended(list: Json<'_>, names: &[Json<'_>], style: &JsonStyle, whole: impl FnOnce() -> String) -> Edit {
     match list.items().last().filter(|_| list.kind() == JsonKind::List) {
         None => replaced(list, whole()),
-        Some(last) => {
-            let end = last.span().end;
-            Edit { start: end, end, text: style.more_items(list, last, names) }
+        Some(tail) => {
+            let end = tail.span().end;
+            Edit { start: end, end, text: style.more_items(list, tail, names) }
         }
     }
 }

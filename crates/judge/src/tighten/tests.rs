@@ -281,18 +281,18 @@ fn layout(schema: &Value, style: u8) -> String {
 /// Stands for a value that may be anything.
 const ANYTHING: &str = "*";
 
-/// Values with every declared property in them, built as long as there is fuel; none when there is no end to it.
+/// Values with every declared property in them; none when schemas of the same value contradict each other.
 ///
-/// Properties may be left out where the fix leaves them optional. Of each alternative only what it accepts by itself is
-/// taken: an open one would otherwise accept what was built for another.
-fn full(schema: &Value, after: &Value, roots: (&Value, &Value), fuel: usize) -> Vec<Value> {
-    let (Value::Object(map), Some(fuel)) = (schema, fuel.checked_sub(1)) else { return Vec::new() };
+/// Of each alternative only what it accepts by itself is taken: an open one would otherwise accept what was built for
+/// another.
+fn full(schema: &Value, defs: &Value) -> Vec<Value> {
+    let Value::Object(map) = schema else { return Vec::new() };
     let mut results = match map.get("type").and_then(Value::as_str) {
         Some("string") => vec![json!("x")],
         Some("null") => vec![Value::Null],
         Some("integer") => vec![json!(1)],
         Some("array") => {
-            let items = map.get("items").map(|items| full(items, &after["items"], roots, fuel)).unwrap_or_default();
+            let items = map.get("items").map(|items| full(items, defs)).unwrap_or_default();
             items.into_iter().map(|item| json!([item])).chain([json!([])]).take(2).collect()
         }
         Some("object") => vec![json!({})],
@@ -300,30 +300,22 @@ fn full(schema: &Value, after: &Value, roots: (&Value, &Value), fuel: usize) -> 
         _ => vec![map.get("const").cloned().unwrap_or(json!(ANYTHING))],
     };
     if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
-        let pointed = |root: &Value| root.pointer(&reference[1..]).cloned().unwrap_or_default();
-        results = merged(&results, &full(&pointed(roots.0), &pointed(roots.1), roots, fuel));
+        results = merged(&results, &full(&defs[&reference["#/$defs/".len()..]], defs));
     }
-    let list = |word: &str| {
-        let before = map.get(word).and_then(Value::as_array).into_iter().flatten();
-        before.zip(after[word].as_array().into_iter().flatten()).collect::<Vec<_>>()
-    };
-    for (part, after) in list("allOf") {
-        results = merged(&results, &full(part, after, roots, fuel));
+    let list = |word: &str| map.get(word).and_then(Value::as_array).into_iter().flatten();
+    for part in list("allOf") {
+        results = merged(&results, &full(part, defs));
     }
-    for word in ["anyOf", "oneOf"].into_iter().filter(|word| map.contains_key(*word)) {
-        let built = |(part, after): (&Value, &Value)| {
-            let own = json!({"allOf": [part], "$defs": roots.0["$defs"]});
-            full(part, after, roots, fuel).into_iter().filter(move |value| accepts(&own, value)).collect::<Vec<_>>()
+    if map.contains_key("anyOf") {
+        let built = |part: &Value| {
+            let own = json!({"allOf": [part], "$defs": defs});
+            full(part, defs).into_iter().filter(move |value| accepts(&own, value)).collect::<Vec<_>>()
         };
-        results = merged(&results, &list(word).into_iter().flat_map(built).collect::<Vec<_>>());
+        results = merged(&results, &list("anyOf").flat_map(built).collect::<Vec<_>>());
     }
     for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        let values = full(schema, &after["properties"][name], roots, fuel);
-        if !values.is_empty() {
-            results = merged(&results, &values.into_iter().map(|value| json!({ name: value })).collect::<Vec<_>>());
-        } else if requires(after, name) {
-            return Vec::new();
-        }
+        let values: Vec<Value> = full(schema, defs).into_iter().map(|value| json!({ name: value })).collect();
+        results = merged(&results, &values);
     }
     results
 }
@@ -363,10 +355,6 @@ fn is_circular(schema: &Value, defs: &Value, fuel: usize) -> bool {
     }
 }
 
-fn requires(schema: &Value, name: &str) -> bool {
-    schema.get("required").and_then(Value::as_array).is_some_and(|list| list.iter().any(|required| required == name))
-}
-
 fn accepts(schema: &Value, value: &Value) -> bool {
     jsonschema::options().offline().build(schema).is_ok_and(|validator| validator.is_valid(value))
 }
@@ -403,7 +391,7 @@ proptest! {
             return Ok(());
         }
         // A call that gives everything there is to give is still accepted.
-        for value in full(&schema, after, (&schema, after), 12).into_iter().filter(|value| accepts(&schema, value)) {
+        for value in full(&schema, &schema["$defs"]).into_iter().filter(|value| accepts(&schema, value)) {
             prop_assert!(accepts(after, &value), "{} was accepted by {} and is not by {}", value, schema, after);
         }
     }

@@ -13,8 +13,8 @@ use crate::spanned_json::{Json, JsonKind};
 pub(crate) struct SchemaTree<'t> {
     sites: Vec<Site<'t>>,
     has_references: bool,
-    /// See `schema_meaning.rs`.
-    pub(crate) groups: OnceCell<Vec<Vec<SiteId>>>,
+    /// The schemas that speak of the same value, once somebody asked for them.
+    pub(super) groups: OnceCell<Vec<Vec<SiteId>>>,
 }
 
 /// The number of a site in its tree.
@@ -201,7 +201,7 @@ impl<'t> SchemaTree<'t> {
     }
 
     /// The schemas in the order of the text.
-    pub(crate) fn sites(&self) -> impl ExactSizeIterator<Item = (SiteId, &Site<'t>)> {
+    pub(crate) fn sites(&self) -> impl DoubleEndedIterator<Item = (SiteId, &Site<'t>)> {
         self.sites.iter().enumerate()
     }
 
@@ -254,6 +254,22 @@ impl<'t> SchemaTree<'t> {
             here = site.owner.filter(|_| site.role.is_in_place())?;
             Some(here)
         })
+    }
+
+    /// How many levels of values are above it.
+    pub(crate) fn depth(&self, id: SiteId) -> usize {
+        let site = &self.sites[id];
+        let level = match site.role {
+            Role::Property | Role::PatternProperty | Role::MapValue | Role::Item | Role::TupleItem => 1,
+            Role::Root | Role::Definition | Role::AllOf | Role::AnyOf | Role::Conditional | Role::Condition => 0,
+        };
+        level + site.owner.map_or(0, |owner| self.depth(owner))
+    }
+
+    /// Whether it or a schema in it refers to others.
+    pub(crate) fn refers(&self, id: SiteId) -> bool {
+        let end = self.sites[id].json.next_slot();
+        self.sites[id..].iter().take_while(|site| site.json.slot() < end).any(|site| site.has(Word::Ref))
     }
 
     /// Whether the dialect knows `unevaluatedProperties` (2019-09 and later; 2020-12 is what MCP takes when none is named).
@@ -380,15 +396,12 @@ fn percent_decoded(fragment: &str) -> std::borrow::Cow<'_, str> {
     let mut rest = fragment.as_bytes();
     while let [first, tail @ ..] = rest {
         let escaped = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match escaped.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
+        if let Some(byte) = escaped.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            bytes.push(byte);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned().into()
