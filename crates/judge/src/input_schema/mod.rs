@@ -10,5 +10,6 @@ mod tree;
 
 pub(crate) use constraint::Size;
 pub(crate) use openness::{Close, open_objects};
+pub(crate) use parameter::Parameter;
 pub(crate) use presence::Presence;
 pub(crate) use tree::{Role, SchemaTree, Site, SiteId, Word};

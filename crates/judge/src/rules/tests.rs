@@ -297,3 +297,68 @@ fn circles_end() {
         assert_eq!(catalog(&once).tighten(TightenOptions::default()).expect("a file").text, once, "{schema}");
     }
 }
+
+#[test]
+fn schemas_of_the_same_object_declare_together() {
+    for (schema, wanted) in [
+        (r#"{"type":"object","properties":{"a":{},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}"#, vec![]),
+        (
+            r##"{"type":"object","allOf":[{"$ref":"#/$defs/A"},{"required":["a"]}],"$defs":{"A":{"properties":{"a":{}}}}}"##,
+            vec![],
+        ),
+        (r#"{"type":"object","additionalProperties":{"type":"string"},"required":["a"]}"#, vec![]),
+        (r#"{"type":"object","properties":{"a":{}},"if":{"required":["q"]},"required":["a"]}"#, vec![]),
+        (
+            r#"{"type":"object","properties":{"a":{}},"anyOf":[{"required":["b"]}]}"#,
+            vec!["VAL-006 /anyOf/0/required/0"],
+        ),
+    ] {
+        let tools = format!("[{{\"name\":\"t\",\"inputSchema\":{schema}}}]");
+        let told: Vec<_> = told(&tools, "VAL").iter().map(|told| told.replace("/0/inputSchema", "")).collect();
+        assert_eq!(told, wanted, "{schema}");
+    }
+}
+
+#[test]
+fn defaults_are_judged_with_what_they_refer_to() {
+    for (property, invalid) in [
+        (r##"{"$ref":"#/$defs/N","default":1}"##, false),
+        (r##"{"$ref":"#/$defs/N","default":"x"}"##, true),
+        (r##"{"anyOf":[{"$ref":"#/$defs/N"},{"type":"null"}],"default":null}"##, false),
+        (r##"{"anyOf":[{"$ref":"#/$defs/N"},{"type":"null"}],"default":"x"}"##, true),
+        (r#"{"type":"string","default":null}"#, true),
+        (r##"{"$ref":"#/nowhere","default":1}"##, false),
+    ] {
+        for (dialect, defs) in
+            [("", "$defs"), (r#""$schema":"http://json-schema.org/draft-07/schema#","#, "definitions")]
+        {
+            let property = property.replace("$defs", defs);
+            let schema = format!(
+                r#"{{{dialect}"type":"object","properties":{{"p":{property}}},"{defs}":{{"N":{{"type":"integer"}}}}}}"#
+            );
+            let told = told(&format!("[{{\"name\":\"t\",\"inputSchema\":{schema}}}]"), "VAL-007");
+            assert_eq!(!told.is_empty(), invalid, "{schema}");
+        }
+    }
+}
+
+#[test]
+fn whatever_stands_among_tools_is_survived() {
+    let odd = [
+        serde_json::json!(null),
+        serde_json::json!(3),
+        serde_json::json!([{"inputSchema": {}}]),
+        serde_json::json!({}),
+        serde_json::json!({"name": 7, "description": [], "inputSchema": [], "annotations": 3, "outputSchema": "x"}),
+        serde_json::json!({"inputSchema": {"type": {}, "properties": [1], "required": {"a": 1}, "items": 5, "allOf": {}, "$ref": 3, "enum": 1, "$schema": []}}),
+        serde_json::json!({"inputSchema": {"properties": {"": null, "a": 3, "b": []}, "$defs": [], "anyOf": [null, 1], "additionalProperties": 3, "format": {}}}),
+    ];
+    let catalog = Catalog::of_server("local", &odd);
+    let mut count = 0;
+    lint(&catalog, &Selection::all(), &mut |fault| {
+        count += 1;
+        assert!(matches!(fault.finding().place, Some(mcprove_model::Place::Wire(_))));
+        assert!(fault.pointer().starts_with("/tools"), "{}", fault.pointer());
+    });
+    assert!(count > odd.len());
+}
