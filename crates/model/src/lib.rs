@@ -32,7 +32,7 @@ pub use diagnostics::Diagnostics;
 pub use event::{
     CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, Timings, Verdict,
 };
-pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, RpcError};
+pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refused, RpcError};
 pub use exit::ExitStatus;
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};

@@ -74,6 +74,7 @@ impl Observation {
             ),
             Outcome::Error(_)
             | Outcome::Malformed(_)
+            | Outcome::Refused(_)
             | Outcome::TimedOut { .. }
             | Outcome::Closed { .. }
             | Outcome::Cancelled => (String::new(), false, None),

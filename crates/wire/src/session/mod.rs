@@ -1,10 +1,16 @@
 //! A conversation with one server: requests, their outcomes, and everything else that was said.
 
+mod connect;
 mod handshake;
 mod inbox;
 mod lists;
+mod modern;
 mod requests;
 mod responders;
+mod rounds;
+
+use std::collections::HashMap;
+use std::time::Duration;
 
 use bytes::Bytes;
 use mcprove_model::{ClientCapabilities, Finding, Frame, Notification, Outcome, ProcessEnd, Protocol, Revision};
@@ -16,6 +22,7 @@ use crate::stray::StrayLines;
 use crate::transport::Transport;
 use crate::{Limits, SpawnError};
 
+pub use connect::Endpoint;
 pub use lists::Listing;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
@@ -35,12 +42,16 @@ pub struct Session {
     oddities: Vec<Finding>,
     server_requests: Vec<ServerRequest>,
     sampled: usize,
+    /// The log level asked for; in the modern era every request says it.
+    log_level: Option<String>,
+    /// Input schemas of the tools, where the modern era on HTTP needs them.
+    schemas: HashMap<String, Value>,
     torn: bool,
     closed: Option<(String, Option<ProcessEnd>)>,
 }
 
 /// What a session is opened with.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SessionOptions {
     /// Bounds on what is kept and waited for.
     pub limits: Limits,
@@ -48,6 +59,19 @@ pub struct SessionOptions {
     pub client: ClientCapabilities,
     /// The protocol revision to speak.
     pub protocol: Protocol,
+    /// How long a server that is asked for its era may take to answer.
+    pub probe_timeout: Duration,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            client: ClientCapabilities::default(),
+            protocol: Protocol::default(),
+            probe_timeout: Duration::from_secs(2),
+        }
+    }
 }
 
 /// What client and server agreed on.
@@ -85,6 +109,10 @@ pub struct OpenFailure {
     pub help: Option<String>,
     /// What came instead of the answer, when something did.
     pub evidence: Option<Bytes>,
+    /// The HTTP status that refused it, when one did.
+    pub status: Option<u16>,
+    /// The server went away when it was asked for its era.
+    pub died_of_probe: bool,
     /// The rest of what is known.
     pub closing: Closing,
 }
@@ -158,6 +186,8 @@ impl Session {
             oddities: Vec::new(),
             server_requests: Vec::new(),
             sampled: 0,
+            log_level: None,
+            schemas: HashMap::new(),
             torn: false,
             closed: None,
         }
@@ -170,7 +200,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<Self, Box<OpenFailure>> {
         let mut session = Self::new(transport, options);
-        match session.shake_hands(options.protocol, deadline).await {
+        match session.agree(options.protocol, options.probe_timeout, deadline).await {
             Ok(()) => Ok(session),
             Err(refusal) => Err(Box::new(refusal.into_failure(session).await)),
         }
@@ -248,6 +278,8 @@ impl OpenFailure {
             message: error.to_string(),
             help: Some(error.help().to_owned()),
             evidence: None,
+            status: None,
+            died_of_probe: false,
             closing: Closing::default(),
         }
     }

@@ -10,7 +10,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 impl Session {
     /// Answers a request of the server: from what we offer, `ping` always, anything else with "method not found".
     pub(super) fn respond(&mut self, id: &Value, method: String, params: Value) {
-        let answer = self.answer_to(&method);
+        let answer = self.answer_to(&method, &params);
         let reply = match &answer {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err(message) => {
@@ -26,7 +26,7 @@ impl Session {
         }
     }
 
-    fn answer_to(&mut self, method: &str) -> Result<Value, String> {
+    pub(super) fn answer_to(&mut self, method: &str, _params: &Value) -> Result<Value, String> {
         let undeclared =
             |what: &str| Err(format!("the server asked for `{method}`, but the client did not declare `{what}`"));
         match method {
