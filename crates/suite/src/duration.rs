@@ -26,7 +26,10 @@ pub fn parse(text: &str) -> Result<Duration, BadDuration> {
     }
     let mut rest = trimmed.strip_prefix('+').unwrap_or(trimmed);
     if rest.parse::<f64>().is_ok_and(f64::is_finite) {
-        return bad(format!("`{text}` has no unit"), format!("write `{rest}s` for seconds or `{rest}ms` for milliseconds"));
+        return bad(
+            format!("`{text}` has no unit"),
+            format!("write `{rest}s` for seconds or `{rest}ms` for milliseconds"),
+        );
     }
     if rest.is_empty() {
         return bad("an empty text is no duration".to_owned(), example());
@@ -156,7 +159,9 @@ mod tests {
             help("5sec"),
             Err("`5sec` has an unknown unit `sec`: did you mean `s`? units are h, m, s, ms, us, ns".to_owned())
         );
-        for text in ["soon", "-5s", "", "5 s", "s", "1..5s", "99999999999999999999999999h", "1m30", "0", "0s", "1e3s", "∞"] {
+        for text in
+            ["soon", "-5s", "", "5 s", "s", "1..5s", "99999999999999999999999999h", "1m30", "0", "0s", "1e3s", "∞"]
+        {
             assert!(parse_timeout(text).is_err(), "{text}");
         }
     }

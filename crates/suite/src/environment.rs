@@ -282,10 +282,10 @@ mod tests {
             expanded.problems.into_iter().map(|p| (text[p.range].to_owned(), p.kind)).collect()
         };
         let unset = |name: &str| ProblemKind::Unset { name: name.to_owned() };
-        assert_eq!(problems("a ${GONE} $LOST/x"), [
-            ("${GONE}".to_owned(), unset("GONE")),
-            ("$LOST".to_owned(), unset("LOST"))
-        ]);
+        assert_eq!(
+            problems("a ${GONE} $LOST/x"),
+            [("${GONE}".to_owned(), unset("GONE")), ("$LOST".to_owned(), unset("LOST"))]
+        );
         assert_eq!(problems("é${GONE:-${LOST}}"), [("${LOST}".to_owned(), unset("LOST"))]);
         let required = ProblemKind::Required { name: "GONE".to_owned(), message: "get one".to_owned() };
         assert_eq!(problems("${GONE:?get one}"), [("${GONE:?get one}".to_owned(), required)]);

@@ -229,10 +229,7 @@ mod tests {
     #[test]
     fn keys_are_replaced_where_asked() {
         let node = tree("file_contains: {'{{name}}/a': '{{id}}'}");
-        assert_eq!(
-            substitute_with_keys(&node, &variables()).to_json(),
-            json!({"file_contains": {"Ada/a": 7}})
-        );
+        assert_eq!(substitute_with_keys(&node, &variables()).to_json(), json!({"file_contains": {"Ada/a": 7}}));
     }
 
     #[test]
@@ -259,6 +256,9 @@ mod tests {
         let expected = [("gone", "{{gone}}"), ("lost", "{{ lost }}"), ("tab", "\"\\t{{tab}}\"")]
             .map(|(name, place)| (name.to_owned(), place.to_owned()));
         assert_eq!(places(unresolved(&node, &["id"])), expected);
-        assert_eq!(places(unresolved_with_keys(&node, &["id"])).last().map(|(_, place)| place.as_str()), Some("{{key}}"));
+        assert_eq!(
+            places(unresolved_with_keys(&node, &["id"])).last().map(|(_, place)| place.as_str()),
+            Some("{{key}}")
+        );
     }
 }

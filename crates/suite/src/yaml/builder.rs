@@ -31,6 +31,7 @@ pub(super) fn build(source: &SourceFile) -> (Vec<Node>, Vec<Finding>) {
         anchors: HashMap::new(),
         aliased: 0,
         last_end: 0,
+        last_template: None,
     };
     builder.run();
     (builder.documents, builder.found.into_findings())
@@ -48,6 +49,8 @@ struct Builder<'s> {
     aliased: usize,
     /// Where the last thing that was read ended: block collections end there, and absent values stand behind it.
     last_end: usize,
+    /// Where the last template without quotes ended.
+    last_template: Option<usize>,
 }
 
 /// A collection that is still open.
@@ -169,6 +172,7 @@ impl<'s> Builder<'s> {
             self.too_deep(frame.start);
             return Flow::Stop;
         }
+        self.last_end = self.last_end.max(frame.start);
         self.frames.push(frame);
         Flow::Go
     }
@@ -186,14 +190,16 @@ impl<'s> Builder<'s> {
         let node = match frame.content {
             Content::List(items) => Node { span, kind: Kind::List(items) },
             Content::Map(map) if map.is_template => {
+                self.last_template = Some(end);
+                let whole = extent::plain_word_end(self.text, end) + self.base;
                 self.found.error_with_help(
                     "unquoted-template",
                     span,
                     "without quotes, `{{` begins a map",
-                    format!("write \"{}\"", self.source.slice(span)),
+                    format!("write \"{}\"", self.slice(Span { end: Span::new(whole, 0).start, ..span })),
                 );
                 // As text it gives no second finding where the value is used.
-                Node::text_at(span, self.source.slice(span))
+                Node::text_at(span, self.slice(span))
             }
             Content::Map(map) => {
                 Node { span, kind: Kind::Map(merge::finish(map.entries, map.merges, &mut self.found)) }
@@ -309,7 +315,7 @@ impl<'s> Builder<'s> {
                 self.span(start, extent::quoted_end(self.text, start))
             }
             Style::Block => {
-                let header = extent::block_scalar_start(self.text, self.last_end, start);
+                let header = extent::block_scalar_start(self.text, self.last_end, end);
                 self.span(header, extent::trimmed_end(self.text, header, end))
             }
         }
@@ -344,6 +350,10 @@ impl<'s> Builder<'s> {
     }
 
     fn syntax_error(&mut self, info: &str, at: usize) {
+        // What follows a template without quotes cannot be read either; one finding is enough.
+        if at <= self.last_end && self.last_template == Some(self.last_end) {
+            return;
+        }
         let open = self.frames.last().map(|frame| frame.start);
         let open = open.filter(|start| matches!(self.text.as_bytes().get(*start), Some(b'[' | b'{')));
         let error = SyntaxError { info, at: at + self.base, open: open.map(|start| start + self.base) };

@@ -10,6 +10,8 @@ pub(super) fn skip_separation(text: &str, mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => at += 1,
+            // A byte order mark may also stand between documents.
+            0xef if bytes[at..].starts_with("\u{feff}".as_bytes()) => at += 3,
             b'#' if at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r') => at = line_end(bytes, at),
             _ => break,
         }
@@ -49,15 +51,15 @@ pub(super) fn list_start(text: &str, at: usize, fallback: usize) -> usize {
     if text.as_bytes().get(found) == Some(&b'-') { found } else { fallback }
 }
 
-/// The `|` or `>` of a block scalar that comes after `at`; its content begins at or after `content`.
-pub(super) fn block_scalar_start(text: &str, mut at: usize, content: usize) -> usize {
+/// The `|` or `>` of a block scalar that comes after `at` and whose content ends at `end`.
+pub(super) fn block_scalar_start(text: &str, mut at: usize, end: usize) -> usize {
     let bytes = text.as_bytes();
     loop {
         at = skip_properties(text, at);
         match bytes.get(at) {
-            Some(b'|' | b'>') if at <= content => return at,
-            Some(b':' | b'-' | b'?') if at < content => at += 1,
-            Some(_) | None => return content,
+            Some(b'|' | b'>') if at <= end => return at,
+            Some(b':' | b'-' | b'?') if at < end => at += 1,
+            Some(_) | None => return at.min(end),
         }
     }
 }
@@ -88,8 +90,14 @@ pub(super) fn trimmed_end(text: &str, start: usize, end: usize) -> usize {
     text.get(start..end).map_or(end, |slice| start + slice.trim_end_matches([' ', '\t', '\n', '\r']).len())
 }
 
+/// The end of the word that begins at `at`, as far as a plain value in brackets can go.
+pub(super) fn plain_word_end(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("");
+    at + rest.find(|c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}')).unwrap_or(rest.len())
+}
+
 fn line_end(bytes: &[u8], at: usize) -> usize {
-    bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
+    bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')).map_or(bytes.len(), |length| at + length)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub(super) struct SyntaxError<'e> {
 /// One finding with a place a caret can stand under.
 pub(super) fn explain(source: &SourceFile, error: &SyntaxError<'_>) -> Finding {
     let text = source.text();
-    let words = words(error.info);
+    let words = words(error);
     let span = match words.at {
         At::Word => word_at(text, error.at),
         At::Tab => tab_before(text, error.at),
@@ -47,7 +47,8 @@ struct Words {
     at: At,
 }
 
-fn words(info: &str) -> Words {
+fn words(error: &SyntaxError<'_>) -> Words {
+    let info = error.info;
     let say = |message: &str, help| Words { message: Some(message.to_owned()), help, at: At::Word };
     let has = |part: &str| info.contains(part);
     if let Some(character) = info.strip_prefix("unexpected character: `").and_then(|rest| rest.strip_suffix('\'')) {
@@ -61,6 +62,9 @@ fn words(info: &str) -> Words {
         };
     }
     if has("mapping values are not allowed") || has("illegal placement of ':'") {
+        if error.open.is_some() {
+            return say("expected `,` or a closing bracket before this `:`", None);
+        }
         return say(
             "a second `:` on one line, or a key that is indented too far",
             Some("put text that holds `: ` in quotes, or line the key up with its neighbours"),
