@@ -135,19 +135,19 @@ mod tests {
 
     #[test]
     fn go_durations_are_read() {
-        for (text, milliseconds) in [
-            ("30s", 30_000.0),
-            ("1m30s", 90_000.0),
-            ("500ms", 500.0),
-            ("1.5h", 5_400_000.0),
-            (".5s", 500.0),
-            ("2us", 0.002),
-            ("2µs", 0.002),
-            ("+1h2m3s", 3_723_000.0),
-            ("0", 0.0),
-            ("0s", 0.0),
+        for (text, nanoseconds) in [
+            ("30s", 30_000_000_000),
+            ("1m30s", 90_000_000_000),
+            ("500ms", 500_000_000),
+            ("1.5h", 5_400_000_000_000),
+            (".5s", 500_000_000),
+            ("2us", 2_000),
+            ("2µs", 2_000),
+            ("+1h2m3s", 3_723_000_000_000),
+            ("0", 0),
+            ("0s", 0),
         ] {
-            assert_eq!(parse(text), Ok(Duration::from_nanos((milliseconds * 1e6) as u64)), "{text}");
+            assert_eq!(parse(text), Ok(Duration::from_nanos(nanoseconds)), "{text}");
         }
     }
 

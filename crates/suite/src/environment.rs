@@ -174,12 +174,11 @@ impl Expansion<'_> {
                 None => self.run(default, at + 2 + length - default.len(), depth + 1),
             }
         } else if let Some(message) = operation.strip_prefix(":?") {
-            match self.value(name).filter(|value| !value.is_empty()) {
-                Some(value) => self.secret(value),
-                None => {
-                    let kind = ProblemKind::Required { name: name.to_owned(), message: message.to_owned() };
-                    self.problem(kind, range);
-                }
+            if let Some(value) = self.value(name).filter(|value| !value.is_empty()) {
+                self.secret(value);
+            } else {
+                let kind = ProblemKind::Required { name: name.to_owned(), message: message.to_owned() };
+                self.problem(kind, range);
             }
         } else {
             let message = format!("`${{{body}}}` is not a form that is understood");

@@ -4,7 +4,10 @@
 //! ([`assertion_file`]) and collect findings on the way, and [`load`] does both for files and folders. Nothing here
 //! prints, waits, or reads a clock, the environment or the network; files are read by [`load`] alone.
 
+pub mod assertion_file;
 pub mod duration;
 pub mod environment;
+mod folder;
+pub mod load;
 pub mod template;
 pub mod yaml;

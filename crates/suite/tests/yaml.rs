@@ -37,7 +37,9 @@ fn each_span(node: &Node, visit: &mut dyn FnMut(&str, Span)) {
         Kind::Scalar(_) => visit("scalar", node.span),
         Kind::List(items) => {
             visit("list", node.span);
-            items.iter().for_each(|item| each_span(item, visit));
+            for item in items {
+                each_span(item, visit);
+            }
         }
         Kind::Map(entries) => {
             visit("map", node.span);
@@ -272,10 +274,10 @@ fn syntax_errors_speak_plainly() {
         "a: |\n\tx",
         "a: 'x'#c",
     ];
-    let shown: String = cases
-        .iter()
-        .map(|text| format!("{text:?}\n{}\n", findings(text).iter().map(|f| format!("  {f}\n")).collect::<String>()))
-        .collect();
+    let mut shown = String::new();
+    for text in cases {
+        writeln!(shown, "{text:?}\n  {}\n", findings(text).join("\n  ")).expect("text grows");
+    }
     snapbox::Assert::new()
         .action_env("SNAPSHOTS")
         .eq(shown, snapbox::Data::read_from(std::path::Path::new("tests/data/syntax-errors.txt"), None).raw());

@@ -429,6 +429,7 @@ fn key_of(node: Node, is_template: bool, found: &mut Diagnostics<'_>) -> Pending
 }
 
 /// How large a tree is, to keep repeated ones in bounds.
+#[derive(Clone, Copy)]
 struct Size {
     /// Values and keys, and their text in units of 32 bytes.
     weight: usize,
