@@ -1,1 +1,25 @@
-//! placeholder
+//! How mcprove tells it: events into terminal lines, reports into files.
+//!
+//! Everything here is a function of [`mcprove_model::Event`]s or of the [`mcprove_model::Report`] they fold into. Nothing
+//! waits, reads a clock, opens a file or knows where its bytes go. Text that came from outside is made harmless where it
+//! is written, by the rules of the place it is written to.
+
+mod duration;
+mod evidence;
+mod harmless;
+mod json_text;
+mod known_json;
+mod ndjson;
+mod progress;
+mod reliability;
+mod snippet;
+mod style;
+mod terminal;
+
+pub use known_json::render as known_json;
+pub use ndjson::{Events, ReadError, read_events, write_event};
+pub use progress::Progress;
+pub use reliability::{Failing, Reliability, Trials};
+pub use snippet::render_findings;
+pub use style::Style;
+pub use terminal::{Terminal, TerminalOptions, Verbosity};

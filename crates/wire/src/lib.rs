@@ -1,1 +1,19 @@
-//! placeholder
+//! How mcprove speaks: frames, transports, sessions and processes.
+//!
+//! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
+//! mistakes are errors. This is the one room that opens sockets and starts processes.
+
+mod frame_log;
+mod limits;
+mod line_pipe;
+mod message;
+mod process;
+mod session;
+mod stray;
+pub mod transport;
+
+pub use limits::Limits;
+pub use message::{Message, Reply, ReplyBody, classify};
+pub use process::{Program, SpawnError, StderrTail};
+pub use session::{Closing, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};
+pub use transport::Transport;

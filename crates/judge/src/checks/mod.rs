@@ -1,7 +1,38 @@
 //! The checks of an `expect` block, one file each.
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
+
+mod contains;
+mod contains_any;
+mod equals;
+mod file_contains;
+mod file_not_contains;
+mod file_not_exists;
+mod file_unchanged;
+mod in_order;
+mod is_error;
+mod json_path;
+mod matches_regex;
+mod max_results;
+mod min_progress;
+mod min_results;
+mod net_delta;
+mod not_contains;
+mod not_empty;
+mod not_error;
+mod protocol_error;
+
+mod example;
+mod file_state;
+mod outcome;
+mod pattern;
+mod results;
+mod shape;
+#[cfg(test)]
+mod trial;
+
+pub use example::{Example, Seen};
 
 /// One kind of check: its name in files, how it is decoded, and what it is for.
 pub struct CheckKind {
@@ -13,12 +44,192 @@ pub struct CheckKind {
     pub decode: fn(&Node, &mut Diagnostics<'_>) -> Vec<PlannedCheck>,
     /// The JSON Schema of the value.
     pub schema: fn() -> Value,
+    /// What holds and what does not.
+    pub examples: &'static [Example],
 }
 
 /// Every check of a result, in the order failures are reported.
-pub const CHECKS: &[CheckKind] = &[];
+pub const CHECKS: &[CheckKind] = &[
+    not_error::KIND,
+    is_error::KIND,
+    protocol_error::KIND,
+    not_empty::KIND,
+    equals::KIND,
+    contains::KIND,
+    contains_any::KIND,
+    not_contains::KIND,
+    matches_regex::KIND,
+    json_path::KIND,
+    min_results::KIND,
+    max_results::KIND,
+    net_delta::KIND,
+    file_contains::KIND,
+    file_not_contains::KIND,
+    file_not_exists::KIND,
+    file_unchanged::KIND,
+    in_order::KIND,
+    min_progress::KIND,
+];
 
 /// Decodes an `expect` block; unknown keys and wrong values are reported, the rest is kept.
-pub fn decode_expect(_block: &Node, _found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    Vec::new()
+///
+/// The checks come in the order of [`CHECKS`], whatever the order in the file. A block that was left empty asks for
+/// nothing.
+pub fn decode_expect(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    if block.is_null() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = CHECKS.iter().map(|kind| kind.name).collect();
+    let entries = found.known_keys(block, "`expect`", &names);
+    CHECKS
+        .iter()
+        .filter_map(|kind| entries.iter().find(|entry| entry.key.text == kind.name).map(|entry| (kind, entry)))
+        .flat_map(|(kind, entry)| (kind.decode)(&entry.value, found))
+        .collect()
+}
+
+/// The JSON Schema of an `expect` block.
+pub fn expect_schema() -> Value {
+    let mut properties = Map::new();
+    for kind in CHECKS {
+        let mut schema = (kind.schema)();
+        schema["description"] = kind.summary.into();
+        properties.insert(kind.name.to_owned(), schema);
+    }
+    json!({"type": "object", "additionalProperties": false, "properties": properties})
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::{Place, SourceFile, Span};
+
+    use super::trial::{decoded, findings, observation};
+    use super::*;
+
+    #[test]
+    fn every_example_holds_or_fails_as_stated() {
+        for kind in CHECKS {
+            for holds in [true, false] {
+                let stated = kind.examples.iter().filter(|example| example.holds == holds).count();
+                assert!(stated > 0, "{} has no example that {}", kind.name, if holds { "holds" } else { "fails" });
+            }
+            for example in kind.examples {
+                let told = format!("{}: {} on {:?}", kind.name, example.value, example.seen);
+                let checks = decoded(kind.name, example.value);
+                assert!(!checks.is_empty(), "{told}: nothing was decoded");
+                assert!(checks.iter().all(|planned| planned.name == kind.name), "{told}");
+                let seen = observation(&example.seen);
+                let mismatches: Vec<_> = checks.iter().filter_map(|p| p.check.judge(&seen).err()).collect();
+                assert_eq!(mismatches.is_empty(), example.holds, "{told}: {mismatches:?}");
+                for mismatch in mismatches {
+                    assert!(!mismatch.message.is_empty() && !mismatch.expected.is_empty(), "{told}: {mismatch:?}");
+                    assert!(!mismatch.actual.is_empty(), "{told}: {mismatch:?}");
+                    assert!(!mismatch.message.starts_with(char::is_uppercase), "{told}: {mismatch:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_is_valid_against_the_schema() {
+        for kind in CHECKS {
+            for example in kind.examples {
+                let value: Value = serde_json::from_str(example.value).expect(example.value);
+                let block = json!({ kind.name: value });
+                assert_eq!(crate::schema::errors(&expect_schema(), &block), Ok(Vec::new()), "{block}");
+            }
+        }
+    }
+
+    #[test]
+    fn checks_come_in_the_order_of_the_table() {
+        let source = SourceFile::new("a.yaml", "");
+        let mut found = Diagnostics::new(&source);
+        let block = json!({"in_order": ["x"], "contains": ["b", "a"], "not_error": true});
+        let checks = decode_expect(&Node::from_json(Span::default(), block), &mut found);
+        let names: Vec<&str> = checks.iter().map(|planned| planned.name).collect();
+        assert_eq!(names, ["not_error", "contains", "contains", "in_order"]);
+        assert_eq!(found.count(), 0);
+    }
+
+    #[test]
+    fn unknown_keys_are_reported_and_the_rest_is_kept() {
+        let source = SourceFile::new("a.yaml", "");
+        let mut found = Diagnostics::new(&source);
+        let block = Node::from_json(Span::default(), json!({"contain": ["x"], "not_error": true}));
+        assert_eq!(decode_expect(&block, &mut found).len(), 1);
+        let findings = found.into_findings();
+        assert_eq!(findings.len(), 1);
+        assert_eq!(findings[0].message, "unknown key `contain` in `expect`");
+        assert_eq!(findings[0].help.as_deref(), Some("did you mean `contains`?"));
+    }
+
+    #[test]
+    fn an_empty_block_asks_for_nothing() {
+        let source = SourceFile::new("a.yaml", "");
+        let mut found = Diagnostics::new(&source);
+        assert!(decode_expect(&Node::from_json(Span::default(), Value::Null), &mut found).is_empty());
+        assert_eq!(found.count(), 0);
+        assert!(decode_expect(&Node::from_json(Span::default(), json!([])), &mut found).is_empty());
+        assert_eq!(found.count(), 1);
+    }
+
+    #[test]
+    fn wrong_values_are_findings_with_a_place_and_help() {
+        for (name, value) in [
+            ("not_error", "3"),
+            ("is_error", "\"maybe\""),
+            ("protocol_error", "[1]"),
+            ("protocol_error", "1.5"),
+            ("not_empty", "null"),
+            ("equals", "[1]"),
+            ("equals", "{\"a\": 1}"),
+            ("contains", "[{\"a\": 1}]"),
+            ("contains", "null"),
+            ("contains_any", "{}"),
+            ("not_contains", "[[]]"),
+            ("matches_regex", "\"(\""),
+            ("json_path", "[\"$.a\"]"),
+            ("json_path", "{\"$.a[\": 1}"),
+            ("min_results", "-1"),
+            ("max_results", "1.5"),
+            ("net_delta", "\"x\""),
+            ("file_contains", "\"x\""),
+            ("file_contains", "{\"a\": {}}"),
+            ("file_not_contains", "[1]"),
+            ("file_not_exists", "{}"),
+            ("file_unchanged", "[null]"),
+            ("in_order", "{}"),
+            ("min_progress", "-2"),
+        ] {
+            let findings = findings(name, value);
+            assert_eq!(findings.len(), 1, "{name}: {value}: {findings:?}");
+            assert!(findings[0].message.contains('`'), "{findings:?}");
+            assert!(findings[0].help.is_some(), "{findings:?}");
+            assert!(matches!(findings[0].place, Some(Place::Text(_))), "{findings:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_a_server_does_makes_a_check_panic() {
+        use mcprove_model::{Malformed, Observation, Outcome, RpcError};
+        let outcomes = [
+            Outcome::Error(RpcError { code: -1, message: "no".to_owned(), data: None }),
+            Outcome::Malformed(Malformed { fault: "odd".to_owned(), evidence: b"{".as_slice().into() }),
+            Outcome::TimedOut { after_ms: 3 },
+            Outcome::Closed { what: "the server exited".to_owned(), end: None },
+            Outcome::Cancelled,
+            Outcome::Result(Value::Null),
+            Outcome::Result(json!({"content": [null, {"type": 3}], "structuredContent": []})),
+        ];
+        for outcome in outcomes {
+            let seen = Observation::of_tool_call(outcome);
+            for kind in CHECKS {
+                for planned in kind.examples.iter().flat_map(|example| decoded(kind.name, example.value)) {
+                    let _ = planned.check.judge(&seen);
+                    let _ = planned.check.remark(&seen);
+                }
+            }
+        }
+    }
 }

@@ -1,0 +1,44 @@
+//! Examples: what a check holds for and what it does not.
+
+/// A value of a check, something it may see, and whether it holds there.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// The value under the check's key, as JSON (which is YAML too).
+    pub value: &'static str,
+    /// What is seen.
+    pub seen: Seen,
+    /// Whether the check holds.
+    pub holds: bool,
+}
+
+/// What an example sees.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen {
+    /// A result with one text.
+    Text(&'static str),
+    /// A result of `tools/call`, as JSON.
+    Result(&'static str),
+    /// A JSON-RPC error with this code.
+    ProtocolError(i64),
+    /// A file before and after the call; `None` when it is not there.
+    File {
+        /// Its path.
+        path: &'static str,
+        /// Its content before.
+        before: Option<&'static str>,
+        /// Its content after.
+        after: Option<&'static str>,
+    },
+    /// This many progress notifications.
+    Progress(usize),
+}
+
+/// An example in which the check holds.
+pub(super) const fn holds(value: &'static str, seen: Seen) -> Example {
+    Example { value, seen, holds: true }
+}
+
+/// An example in which the check fails.
+pub(super) const fn fails(value: &'static str, seen: Seen) -> Example {
+    Example { value, seen, holds: false }
+}

@@ -1,0 +1,207 @@
+//! What repeated trials say: pass@k (passed at least once, so it can) and pass^k (passed every time, so it does).
+//!
+//! Trials are of the same case when name and file are the same. A case that was only ever skipped is in neither count: it
+//! says nothing about the subject.
+
+use std::collections::BTreeMap;
+
+use mcprove_model::{CaseFinished, CaseStarted, Finding, Report, Verdict};
+
+/// The trials of every case of a run, in the order the cases first appeared.
+#[derive(Clone, Debug, Default)]
+pub struct Reliability {
+    rows: Vec<Trials>,
+    rows_by_case: BTreeMap<(String, String), usize>,
+}
+
+/// The trials of one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trials {
+    /// The case's name.
+    pub name: String,
+    /// The file it was written in.
+    pub file: String,
+    /// Trials that were run.
+    pub run: u32,
+    /// Trials that passed.
+    pub passed: u32,
+    /// Trials that were skipped.
+    pub skipped: u32,
+    /// The first trial that did not pass.
+    pub failing: Option<Failing>,
+}
+
+/// A trial that did not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// Which trial, from 1.
+    pub trial: u32,
+    /// Its position among the cases of the report.
+    pub position: usize,
+    /// What was wrong, in one fragment.
+    pub message: String,
+}
+
+impl Trials {
+    /// pass@k: it passed at least once.
+    pub fn capable(&self) -> bool {
+        self.passed > 0
+    }
+
+    /// pass^k: it passed every time.
+    pub fn reliable(&self) -> bool {
+        self.run > 0 && self.passed == self.run
+    }
+
+    /// It passed sometimes.
+    pub fn flaky(&self) -> bool {
+        self.capable() && !self.reliable()
+    }
+}
+
+impl Reliability {
+    /// The trials of a whole report.
+    pub fn of(report: &Report) -> Self {
+        let mut reliability = Self::default();
+        for (position, case) in report.cases.iter().enumerate() {
+            reliability.add(position, &case.started, case.finished.as_ref());
+        }
+        reliability
+    }
+
+    /// Takes in one more trial; `None` is one that did not end.
+    pub fn add(&mut self, position: usize, started: &CaseStarted, finished: Option<&CaseFinished>) {
+        let key = (started.file.clone(), started.name.clone());
+        let row = *self.rows_by_case.entry(key).or_insert_with(|| {
+            self.rows.push(Trials {
+                name: started.name.clone(),
+                file: started.file.clone(),
+                run: 0,
+                passed: 0,
+                skipped: 0,
+                failing: None,
+            });
+            self.rows.len() - 1
+        });
+        let row = &mut self.rows[row];
+        let message = match finished.map(|finished| &finished.verdict) {
+            Some(Verdict::Skipped { .. }) => {
+                row.skipped += 1;
+                return;
+            }
+            Some(Verdict::Passed) => {
+                row.run += 1;
+                row.passed += 1;
+                return;
+            }
+            Some(Verdict::Failed | Verdict::Error) => {
+                worst_message(finished.map_or(&[], |finished| finished.findings.as_slice()))
+            }
+            None => "it did not end",
+        };
+        row.run += 1;
+        if row.failing.is_none() {
+            row.failing = Some(Failing { trial: started.trial, position, message: message.to_owned() });
+        }
+    }
+
+    /// Every case with its trials.
+    pub fn rows(&self) -> &[Trials] {
+        &self.rows
+    }
+
+    /// Whether anything was tried more than once, so that there is something to say.
+    pub fn repeated(&self) -> bool {
+        self.rows.iter().any(|row| row.run + row.skipped > 1)
+    }
+
+    /// How many cases were run at all.
+    pub fn judged(&self) -> usize {
+        self.rows.iter().filter(|row| row.run > 0).count()
+    }
+
+    /// How many passed at least once.
+    pub fn capable(&self) -> usize {
+        self.rows.iter().filter(|row| row.capable()).count()
+    }
+
+    /// How many passed every time.
+    pub fn reliable(&self) -> usize {
+        self.rows.iter().filter(|row| row.reliable()).count()
+    }
+
+    /// The cases that passed sometimes.
+    pub fn flaky(&self) -> impl Iterator<Item = &Trials> {
+        self.rows.iter().filter(|row| row.flaky())
+    }
+}
+
+/// The message of the first finding of the worst severity.
+pub(crate) fn worst_message(findings: &[Finding]) -> &str {
+    // `rev`, because `max_by_key` keeps the last of several that are equal.
+    findings
+        .iter()
+        .rev()
+        .max_by_key(|finding| finding.severity)
+        .map_or("no reason was given", |finding| &finding.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reliability(trials: &[(&str, u32, Option<Verdict>)]) -> Reliability {
+        let mut reliability = Reliability::default();
+        for (position, (name, trial, verdict)) in trials.iter().enumerate() {
+            let started = CaseStarted {
+                index: position,
+                name: (*name).to_owned(),
+                file: "a.yaml".to_owned(),
+                line: 1,
+                trial: *trial,
+                server: None,
+            };
+            let finished = verdict.clone().map(|verdict| CaseFinished {
+                index: position,
+                verdict,
+                findings: vec![Finding::warning("w", "minor"), Finding::error("e", "major")],
+                duration_us: 0,
+                timings: mcprove_model::Timings::default(),
+                calls: Vec::new(),
+                stderr: String::new(),
+                process_end: None,
+            });
+            reliability.add(position, &started, finished.as_ref());
+        }
+        reliability
+    }
+
+    #[test]
+    fn capable_reliable_and_flaky_are_told_apart() {
+        let skipped = || Some(Verdict::Skipped { reason: String::new() });
+        let all = reliability(&[
+            ("always", 1, Some(Verdict::Passed)),
+            ("always", 2, Some(Verdict::Passed)),
+            ("sometimes", 1, Some(Verdict::Passed)),
+            ("sometimes", 2, Some(Verdict::Failed)),
+            ("never", 1, Some(Verdict::Error)),
+            ("never", 2, None),
+            ("skipped", 1, skipped()),
+            ("skipped", 2, skipped()),
+        ]);
+        assert!(all.repeated());
+        assert_eq!((all.judged(), all.capable(), all.reliable()), (3, 2, 1));
+        let flaky: Vec<_> = all.flaky().collect();
+        assert_eq!(flaky.len(), 1);
+        assert_eq!(
+            flaky[0].failing,
+            Some(Failing { trial: 2, position: 3, message: "major".to_owned() }),
+            "the failing trial is the evidence"
+        );
+    }
+
+    #[test]
+    fn one_trial_each_says_nothing() {
+        assert!(!reliability(&[("a", 1, Some(Verdict::Passed)), ("b", 1, Some(Verdict::Failed))]).repeated());
+    }
+}

@@ -1,0 +1,395 @@
+//! A run as a person watches it: each result as it becomes known, failures with their evidence, a summary at the end.
+//!
+//! No line begins with text that a server chose: whatever comes from outside stands behind an indent and a word or a gutter
+//! of ours, and is escaped on the way.
+
+use std::fmt::Write as _;
+use std::io;
+
+use mcprove_model::{
+    CaseFinished, CaseStarted, Connected, Event, Finding, Place, RunFinished, Severity, Summary, Verdict,
+};
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::evidence::{self, Bounds};
+use crate::reliability::{Reliability, Trials};
+use crate::snippet::{render_finding, severity_role};
+use crate::style::{Role, Style};
+use crate::{duration, harmless};
+
+/// Columns that a name is padded to, so that durations stand below each other.
+const NAME_WIDTH: usize = 60;
+/// What stands before every line about a case.
+const INDENT: &str = "      ";
+/// From this many cases on, failures have scrolled away and their names are listed again.
+const SCREENFUL: usize = 20;
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verbosity {
+    /// Failures and the summary.
+    Quiet,
+    /// Every result, and the evidence of failures.
+    #[default]
+    Normal,
+    /// Also every call, the server's version and where the time went.
+    Verbose,
+}
+
+/// How a run is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Whether to write ANSI colours and signs in place of words.
+    pub color: bool,
+    /// How much is said.
+    pub verbosity: Verbosity,
+    /// Columns of the terminal, when known.
+    pub width: Option<usize>,
+}
+
+/// Writes a run, event by event.
+#[derive(Debug)]
+pub struct Terminal<W> {
+    out: W,
+    style: Style,
+    verbosity: Verbosity,
+    current: Option<Current>,
+    strict: bool,
+    planned: usize,
+    ended: usize,
+    /// Whether what was written last is an empty line (or nothing at all).
+    after_gap: bool,
+    summary: Summary,
+    failed: Vec<CaseStarted>,
+    reliability: Reliability,
+}
+
+#[derive(Debug)]
+struct Current {
+    started: CaseStarted,
+    sessions: Vec<Connected>,
+}
+
+impl<W: io::Write> Terminal<W> {
+    /// Starts with nothing written.
+    pub fn new(out: W, options: TerminalOptions) -> Self {
+        Self {
+            out,
+            style: Style { color: options.color, width: options.width },
+            verbosity: options.verbosity,
+            current: None,
+            strict: false,
+            planned: 0,
+            ended: 0,
+            after_gap: true,
+            summary: Summary::default(),
+            failed: Vec::new(),
+            reliability: Reliability::default(),
+        }
+    }
+
+    /// Takes in the next event and writes what it has to say.
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        let mut text = String::new();
+        match event {
+            Event::RunStarted(started) => {
+                self.strict = started.strict;
+                self.planned = started.total;
+            }
+            Event::Finding { finding } => self.run_finding(&mut text, finding),
+            Event::CaseStarted(started) => {
+                self.current = Some(Current { started: started.clone(), sessions: Vec::new() });
+            }
+            Event::Connected(connected) => {
+                if let Some(current) = &mut self.current {
+                    current.sessions.push(connected.clone());
+                }
+            }
+            Event::Frame { .. } => {}
+            Event::CaseFinished(finished) => self.case_finished(&mut text, finished),
+            Event::RunFinished(finished) => self.run_finished(&mut text, finished),
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.after_gap = text.ends_with("\n\n");
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    fn run_finding(&self, text: &mut String, finding: &Finding) {
+        let shown = match self.verbosity {
+            Verbosity::Quiet => finding.fails(self.strict),
+            Verbosity::Normal => finding.severity >= Severity::Warning,
+            Verbosity::Verbose => true,
+        };
+        if shown {
+            render_finding(text, finding, &self.style);
+            text.push('\n');
+        }
+    }
+
+    fn case_finished(&mut self, text: &mut String, finished: &CaseFinished) {
+        let Some(current) = self.current.take() else { return };
+        match finished.verdict {
+            Verdict::Passed => self.summary.passed += 1,
+            Verdict::Failed => self.summary.failed += 1,
+            Verdict::Skipped { .. } => self.summary.skipped += 1,
+            Verdict::Error => self.summary.errors += 1,
+        }
+        self.reliability.add(self.ended, &current.started, Some(finished));
+        self.ended += 1;
+        match &finished.verdict {
+            Verdict::Passed => {
+                if self.verbosity != Verbosity::Quiet {
+                    self.result_line(text, &current.started, finished);
+                    let mut details = String::new();
+                    self.passing_details(&mut details, &current, finished);
+                    indent(text, &details);
+                }
+            }
+            Verdict::Skipped { reason } => {
+                if self.verbosity != Verbosity::Quiet {
+                    self.skip_line(text, &current.started, reason);
+                }
+            }
+            Verdict::Failed | Verdict::Error => {
+                self.failed.push(current.started.clone());
+                self.result_line(text, &current.started, finished);
+                let mut details = String::new();
+                self.failing_details(&mut details, &current, finished);
+                indent(text, &details);
+                text.push('\n');
+            }
+        }
+    }
+
+    fn result_line(&self, text: &mut String, started: &CaseStarted, finished: &CaseFinished) {
+        let name = title(started);
+        let room = self.style.width.map_or(NAME_WIDTH, |width| NAME_WIDTH.min(width.saturating_sub(14)));
+        let padding = " ".repeat(room.saturating_sub(name.width()));
+        let elapsed = format!("{:>6}", duration::human(finished.duration_us));
+        let sign = self.sign(&finished.verdict);
+        let _ = writeln!(text, "{sign}{name}{padding}  {}", self.style.paint(Role::Faint, &elapsed));
+    }
+
+    fn skip_line(&self, text: &mut String, started: &CaseStarted, reason: &str) {
+        let sign = self.sign(&Verdict::Skipped { reason: String::new() });
+        let reason = if reason.is_empty() { String::new() } else { format!(" ({})", harmless::line(reason)) };
+        let _ = writeln!(text, "{sign}{}{}", title(started), self.style.paint(Role::Faint, &reason));
+    }
+
+    /// The word for a verdict, or its sign where there is colour; always as wide as [`INDENT`] or narrower.
+    fn sign(&self, verdict: &Verdict) -> String {
+        let (word, sign, role) = match verdict {
+            Verdict::Passed => ("PASS", "✓", Role::Good),
+            Verdict::Failed => ("FAIL", "✗", Role::Bad),
+            Verdict::Skipped { .. } => ("SKIP", "○", Role::Skipped),
+            Verdict::Error => ("ERROR", "!", Role::Bad),
+        };
+        if self.style.color { format!("{} ", self.style.paint(role, sign)) } else { format!("{word:<6}") }
+    }
+
+    fn passing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
+        for finding in &finished.findings {
+            let always = finding.severity >= Severity::Warning || finding.rule == Finding::NOTHING_CHECKED;
+            if always || self.verbosity == Verbosity::Verbose {
+                remark(text, finding, &self.style);
+            }
+        }
+        if self.verbosity == Verbosity::Verbose {
+            self.circumstances(text, current, finished);
+            for call in &finished.calls {
+                evidence::call(text, call, self.bounds(), &self.style);
+            }
+        }
+    }
+
+    fn failing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
+        let started = &current.started;
+        let place = format!("{}:{}", harmless::line(&started.file), started.line);
+        let _ = writeln!(text, "{}", self.style.paint(Role::Faint, &place));
+        if self.verbosity == Verbosity::Verbose {
+            self.circumstances(text, current, finished);
+        }
+        let narrow = Style { width: self.style.width.map(|width| width.saturating_sub(INDENT.len())), ..self.style };
+        for finding in &finished.findings {
+            if finding.severity >= Severity::Warning || self.verbosity == Verbosity::Verbose {
+                text.push('\n');
+                render_finding(text, finding, &narrow);
+            }
+        }
+        let calls = match self.verbosity {
+            Verbosity::Quiet | Verbosity::Normal => evidence::telling_calls(&finished.calls),
+            Verbosity::Verbose => finished.calls.iter().collect(),
+        };
+        for call in calls {
+            text.push('\n');
+            evidence::call(text, call, self.bounds(), &narrow);
+        }
+        let mut end = String::new();
+        evidence::server_end(&mut end, finished, self.bounds(), &narrow);
+        if !end.is_empty() {
+            text.push('\n');
+            text.push_str(&end);
+        }
+    }
+
+    fn circumstances(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
+        for session in &current.sessions {
+            evidence::session(text, session, &self.style);
+        }
+        evidence::times(text, &finished.timings, &self.style);
+    }
+
+    fn bounds(&self) -> Bounds {
+        match self.verbosity {
+            Verbosity::Quiet | Verbosity::Normal => Bounds { message: 1_000, stderr: 10 },
+            Verbosity::Verbose => Bounds { message: 20_000, stderr: usize::MAX },
+        }
+    }
+
+    fn run_finished(&self, text: &mut String, finished: &RunFinished) {
+        if !self.after_gap {
+            text.push('\n');
+        }
+        if !self.failed.is_empty() && self.ended >= SCREENFUL {
+            let _ = writeln!(text, "failed:");
+            for started in &self.failed {
+                let _ = writeln!(text, "  {}", title(started));
+            }
+            text.push('\n');
+        }
+        self.counts(text, finished);
+        if self.reliability.repeated() {
+            self.trials(text);
+        }
+        if let Some(hint) = &finished.hint {
+            let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
+        }
+        if let Some(next) = self.next_step() {
+            let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, "next:"));
+        }
+    }
+
+    fn counts(&self, text: &mut String, finished: &RunFinished) {
+        let Summary { passed, failed, skipped, errors, unfinished: _ } = self.summary;
+        let cases = match self.reliability.rows().len() {
+            1 if self.ended == 1 => "1 case".to_owned(),
+            cases if cases < self.ended => format!("{} trials of {cases} cases", self.ended),
+            cases => format!("{cases} cases"),
+        };
+        let mut parts =
+            vec![self.style.paint(if passed > 0 { Role::Good } else { Role::Plain }, &format!("{passed} passed"))];
+        if failed > 0 {
+            parts.push(self.style.paint(Role::Bad, &format!("{failed} failed")));
+        }
+        if errors > 0 {
+            parts.push(self.style.paint(Role::Bad, &format!("{errors} could not run")));
+        }
+        if skipped > 0 {
+            parts.push(self.style.paint(Role::Skipped, &format!("{skipped} skipped")));
+        }
+        let elapsed = duration::human(finished.duration_us);
+        let _ = writeln!(text, "{}: {} in {elapsed}", self.style.paint(Role::Strong, &cases), parts.join(", "));
+        if finished.interrupted {
+            let left = self.planned.saturating_sub(self.ended);
+            let _ = writeln!(
+                text,
+                "{} {left} of {} cases did not end",
+                self.style.paint(Role::Bad, "interrupted:"),
+                self.planned
+            );
+        }
+    }
+
+    fn trials(&self, text: &mut String) {
+        let rows = self.reliability.rows();
+        let name_width =
+            rows.iter().map(|row| harmless::line(&row.name).width()).max().unwrap_or(0).clamp(4, NAME_WIDTH);
+        let pad = |name: &str| " ".repeat(name_width.saturating_sub(name.width()));
+        let head = format!("case{}  trials  passed  pass@k  pass^k", pad("case"));
+        let _ = writeln!(text, "\n  {}", self.style.paint(Role::Strong, &head));
+        for row in rows {
+            let name = harmless::line(&row.name);
+            let (role, yes_no) = (trials_role(row), |yes: bool| if yes { "yes" } else { "no" });
+            let (capable, reliable) =
+                if row.run == 0 { ("-", "-") } else { (yes_no(row.capable()), yes_no(row.reliable())) };
+            let cells = format!("{:>6}  {:>6}  {capable:>6}  {reliable:>6}", row.run + row.skipped, row.passed);
+            let _ = writeln!(text, "  {name}{}  {}", pad(&name), self.style.paint(role, &cells));
+        }
+        for row in self.reliability.flaky() {
+            if let Some(failing) = &row.failing {
+                let flaky = self.style.paint(Role::Warning, "flaky:");
+                let (name, message) = (harmless::line(&row.name), harmless::line(&failing.message));
+                let _ = writeln!(
+                    text,
+                    "{flaky} {name} passed {} of {}; trial {}: {message}",
+                    row.passed, row.run, failing.trial
+                );
+            }
+        }
+        let (judged, capable, reliable) =
+            (self.reliability.judged(), self.reliability.capable(), self.reliability.reliable());
+        let _ = writeln!(text, "pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");
+    }
+
+    /// What to type next, when something went wrong.
+    fn next_step(&self) -> Option<String> {
+        let more = if self.verbosity == Verbosity::Verbose { "" } else { " -v" };
+        let first = self.failed.first()?;
+        let alone = self.failed.iter().all(|started| started.name == first.name);
+        Some(match first.name.as_str() {
+            name if alone && is_plain_word(name) => format!("mcprove run --filter \"{name}\"{more}"),
+            _ if more.is_empty() => "mcprove run --filter TEXT runs one case alone".to_owned(),
+            _ => "mcprove run --filter TEXT -v runs one case alone and shows every call".to_owned(),
+        })
+    }
+}
+
+/// The case's name, and its trial from the second on.
+fn title(started: &CaseStarted) -> String {
+    let name = harmless::line(&started.name);
+    if started.trial > 1 { format!("{name} (trial {})", started.trial) } else { name.into_owned() }
+}
+
+/// A finding in one line, with where it is.
+fn remark(text: &mut String, finding: &Finding, style: &Style) {
+    let word = style.paint(severity_role(finding.severity), &format!("{}:", finding.severity.word()));
+    let place = match &finding.place {
+        Some(Place::Text(place)) => format!(" ({}:{})", harmless::line(&place.file), place.line),
+        Some(Place::Wire(place)) => {
+            format!(" ({}, at `{}`)", harmless::line(&place.server), harmless::line(&place.pointer))
+        }
+        None => String::new(),
+    };
+    let _ = writeln!(text, "{word} {}{}", harmless::line(&finding.message), style.paint(Role::Faint, &place));
+}
+
+fn trials_role(row: &Trials) -> Role {
+    if row.run == 0 {
+        Role::Skipped
+    } else if row.reliable() {
+        Role::Good
+    } else if row.flaky() {
+        Role::Warning
+    } else {
+        Role::Bad
+    }
+}
+
+/// Whether a name can stand between double quotes in every shell, and is neither a flag nor a regex there.
+fn is_plain_word(name: &str) -> bool {
+    !name.starts_with(['-', '/'])
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | ',' | '/' | '='))
+}
+
+fn indent(text: &mut String, details: &str) {
+    for line in details.lines() {
+        if !line.is_empty() {
+            text.push_str(INDENT);
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+}

@@ -1,0 +1,236 @@
+//! Lines over a pair of byte streams: the framing that stdio and the in-memory transport share.
+
+use bytes::{Buf, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// How much is read at once.
+const CHUNK: usize = 16 << 10;
+/// How much of an oversized line is kept as evidence.
+const EVIDENCE: usize = 1 << 10;
+
+/// Lines over a reader and a writer. Both directions make progress in [`LinePipe::receive`], so that a peer that
+/// writes while we write cannot lock both sides up.
+#[derive(Debug)]
+pub(crate) struct LinePipe<R, W> {
+    reader: R,
+    writer: Option<W>,
+    inbox: BytesMut,
+    /// Bytes of `inbox` already searched for a line break.
+    searched: usize,
+    outbox: BytesMut,
+    limit: usize,
+    skipping: bool,
+    ended: bool,
+}
+
+/// What came out of a [`LinePipe`].
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// A line without its line break.
+    Complete(Bytes),
+    /// The stream ended inside this line.
+    Unfinished(Bytes),
+    /// A line longer than the limit: its beginning. The rest is discarded.
+    Oversized(Bytes),
+    /// The stream has ended.
+    End,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
+    pub(crate) fn new(reader: R, writer: W, limit: usize) -> Self {
+        Self {
+            reader,
+            writer: Some(writer),
+            inbox: BytesMut::new(),
+            searched: 0,
+            outbox: BytesMut::new(),
+            limit,
+            skipping: false,
+            ended: false,
+        }
+    }
+
+    /// Queues a line; [`LinePipe::receive`] writes it.
+    pub(crate) fn send(&mut self, line: &[u8]) {
+        if self.writer.is_some() {
+            self.outbox.extend_from_slice(line);
+            self.outbox.extend_from_slice(b"\n");
+        }
+    }
+
+    /// Queues bytes exactly as they are.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
+        if self.writer.is_some() {
+            self.outbox.extend_from_slice(bytes);
+        }
+    }
+
+    /// Whether everything queued has been written.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.outbox.is_empty()
+    }
+
+    /// Closes our side; what is still queued is given up.
+    pub(crate) fn close_writer(&mut self) {
+        self.writer = None;
+        self.outbox.clear();
+    }
+
+    /// Writes what is queued and returns the next line. Safe to cancel: nothing is lost.
+    pub(crate) async fn receive(&mut self) -> Line {
+        loop {
+            if let Some(line) = self.take_line() {
+                return line;
+            }
+            if self.ended {
+                return self.take_rest();
+            }
+            self.inbox.reserve(CHUNK);
+            let writing = self.writer.is_some() && !self.outbox.is_empty();
+            tokio::select! {
+                biased;
+                written = write(&mut self.writer, &self.outbox), if writing => match written {
+                    Ok(count) => self.outbox.advance(count),
+                    // The peer no longer reads. What it still has to say can be read on.
+                    Err(_) => self.close_writer(),
+                },
+                read = self.reader.read_buf(&mut self.inbox) => match read {
+                    Ok(count) if count > 0 => {}
+                    Ok(_) | Err(_) => self.ended = true,
+                },
+            }
+        }
+    }
+
+    fn take_line(&mut self) -> Option<Line> {
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.inbox[self.searched..]) {
+                let mut line = self.inbox.split_to(self.searched + at + 1);
+                self.searched = 0;
+                if std::mem::take(&mut self.skipping) {
+                    continue;
+                }
+                line.truncate(line.len() - 1);
+                return Some(Line::Complete(line.freeze()));
+            }
+            if self.skipping {
+                self.inbox.clear();
+                self.searched = 0;
+                return None;
+            }
+            self.searched = self.inbox.len();
+            if self.inbox.len() > self.limit {
+                let head = Bytes::copy_from_slice(&self.inbox[..EVIDENCE.min(self.inbox.len())]);
+                // A fresh buffer, so that the memory of the long line is given back.
+                self.inbox = BytesMut::new();
+                self.searched = 0;
+                self.skipping = true;
+                return Some(Line::Oversized(head));
+            }
+            return None;
+        }
+    }
+
+    fn take_rest(&mut self) -> Line {
+        self.searched = 0;
+        let rest = self.inbox.split().freeze();
+        if rest.is_empty() { Line::End } else { Line::Unfinished(rest) }
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(writer: &mut Option<W>, bytes: &[u8]) -> std::io::Result<usize> {
+    match writer {
+        Some(writer) => match writer.write(bytes).await {
+            Ok(0) => Err(std::io::ErrorKind::WriteZero.into()),
+            other => other,
+        },
+        None => Ok(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
+    }
+
+    async fn lines_of(chunks: Vec<Vec<u8>>, limit: usize) -> Vec<Line> {
+        let (near, mut far) = tokio::io::duplex(64);
+        let (reader, writer) = tokio::io::split(near);
+        let mut pipe = LinePipe::new(reader, writer, limit);
+        let feed = async move {
+            for chunk in chunks {
+                far.write_all(&chunk).await.expect("the pipe reads");
+            }
+        };
+        let collect = async {
+            let mut lines = Vec::new();
+            loop {
+                match pipe.receive().await {
+                    Line::End => return lines,
+                    line => lines.push(line),
+                }
+            }
+        };
+        tokio::join!(feed, collect).1
+    }
+
+    #[test]
+    fn an_oversized_line_is_cut_and_the_next_one_is_whole() {
+        let mut text = vec![b'x'; 5000];
+        text.extend_from_slice(b"\nok\nrest");
+        let lines = block_on(lines_of(vec![text], 1000));
+        assert!(matches!(&lines[0], Line::Oversized(head) if head.len() == EVIDENCE || head.len() > 1000));
+        assert_eq!(lines[1], Line::Complete(Bytes::from_static(b"ok")));
+        assert_eq!(lines[2], Line::Unfinished(Bytes::from_static(b"rest")));
+    }
+
+    #[test]
+    fn two_sides_that_write_at_once_do_not_lock_up() {
+        block_on(async {
+            let (near, far) = tokio::io::duplex(16);
+            let (reader, writer) = tokio::io::split(near);
+            let mut pipe = LinePipe::new(reader, writer, 1 << 20);
+            pipe.send(&[b'a'; 4096]);
+            let (mut far_reader, mut far_writer) = tokio::io::split(far);
+            let peer = async move {
+                // The peer insists on writing before it reads.
+                far_writer.write_all(&[b'b'; 4096]).await.expect("we read");
+                far_writer.write_all(b"\n").await.expect("we read");
+                let mut got = vec![0; 4097];
+                far_reader.read_exact(&mut got).await.expect("we write");
+                far_writer.write_all(b"done\n").await.expect("we read");
+            };
+            let ours = async {
+                assert!(matches!(pipe.receive().await, Line::Complete(line) if line.len() == 4096));
+                assert_eq!(pipe.receive().await, Line::Complete(Bytes::from_static(b"done")));
+            };
+            tokio::join!(peer, ours);
+        });
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn lines_do_not_depend_on_how_they_are_chunked(
+            lines in prop::collection::vec("[a-z]{0,40}", 0..12),
+            cuts in prop::collection::vec(1usize..30, 0..40),
+        ) {
+            let text = lines.iter().flat_map(|l| format!("{l}\n").into_bytes()).collect::<Vec<_>>();
+            let mut chunks = Vec::new();
+            let mut rest = text.as_slice();
+            for cut in cuts {
+                let (head, tail) = rest.split_at(cut.min(rest.len()));
+                chunks.push(head.to_vec());
+                rest = tail;
+            }
+            chunks.push(rest.to_vec());
+            let got = block_on(lines_of(chunks, 1 << 20));
+            let expected: Vec<_> = lines.iter().map(|l| Line::Complete(Bytes::from(l.clone().into_bytes()))).collect();
+            prop_assert_eq!(got, expected);
+        }
+    }
+}

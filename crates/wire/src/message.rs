@@ -1,0 +1,290 @@
+//! What a frame means in JSON-RPC, said of anything, however broken.
+
+use mcprove_model::{FrameKind, RpcError};
+use serde_json::{Map, Value};
+
+/// What the bytes of a frame mean.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// The server asks something of us.
+    Request {
+        /// The id, of any JSON type.
+        id: Value,
+        /// The method.
+        method: String,
+        /// The params, null when absent.
+        params: Value,
+    },
+    /// The server tells us something.
+    Notification {
+        /// The method.
+        method: String,
+        /// The params, null when absent.
+        params: Value,
+    },
+    /// The server answers something.
+    Reply(Reply),
+    /// Several messages in one array.
+    Batch(Vec<Message>),
+    /// Not a JSON-RPC message.
+    Stray(Stray),
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The id; `None` when there is no such member.
+    pub id: Option<Value>,
+    /// What it says.
+    pub body: ReplyBody,
+}
+
+/// What an answer says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplyBody {
+    /// A result.
+    Result(Value),
+    /// An error.
+    Error(RpcError),
+    /// It breaks the protocol: how.
+    Broken(String),
+}
+
+/// Something that is not a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stray {
+    /// An empty line.
+    Blank,
+    /// Text, or JSON that is no message: log output.
+    Text,
+    /// It looks like a message but cannot be read: why.
+    Unreadable(String),
+}
+
+impl Message {
+    /// The kind the frame log records.
+    pub fn kind(&self) -> FrameKind {
+        match self {
+            Self::Request { .. } => FrameKind::Request,
+            Self::Notification { .. } => FrameKind::Notification,
+            Self::Reply(_) => FrameKind::Reply,
+            Self::Batch(_) | Self::Stray(_) => FrameKind::Stray,
+        }
+    }
+}
+
+/// Says what the bytes of a frame mean; it never fails.
+pub fn classify(bytes: &[u8]) -> Message {
+    let (bytes, marked) = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => (rest, true),
+        None => (bytes, false),
+    };
+    let mut message = match serde_json::from_slice::<Value>(bytes) {
+        Ok(value) => from_value(value),
+        Err(error) => unreadable(bytes, &error),
+    };
+    if marked && let Message::Reply(reply) = &mut message {
+        reply.body = ReplyBody::Broken("begins with a byte order mark".to_owned());
+    }
+    message
+}
+
+fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Message::Stray(Stray::Blank);
+    }
+    if std::str::from_utf8(bytes).is_err() {
+        // What is not UTF-8 is not JSON. If it would be a reply otherwise, the request it answers can end with that.
+        let text = String::from_utf8_lossy(bytes);
+        if let Ok(value) = serde_json::from_str::<Value>(&text)
+            && let Message::Reply(reply) = from_value(value)
+        {
+            return Message::Reply(Reply { id: reply.id, body: ReplyBody::Broken("is not valid UTF-8".to_owned()) });
+        }
+    }
+    let looks_like_one = bytes.trim_ascii_start().starts_with(b"{")
+        && memchr::memmem::find(&bytes[..bytes.len().min(4096)], b"\"jsonrpc\"").is_some();
+    if looks_like_one {
+        return Message::Stray(Stray::Unreadable(plain_error(error)));
+    }
+    Message::Stray(Stray::Text)
+}
+
+fn plain_error(error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "is cut off in the middle".to_owned();
+    }
+    let text = error.to_string();
+    if text.contains("recursion limit") {
+        return "is nested too deeply (more than 127 levels)".to_owned();
+    }
+    let what = text.split(" at line").next().unwrap_or(&text);
+    format!("is not valid JSON: {what} at column {}", error.column())
+}
+
+fn from_value(value: Value) -> Message {
+    match value {
+        Value::Object(map) => from_object(map),
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            let messages: Vec<_> = items.into_iter().map(from_value).collect();
+            if messages.iter().all(|m| matches!(m, Message::Stray(_))) {
+                return Message::Stray(Stray::Text);
+            }
+            Message::Batch(messages)
+        }
+        Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            Message::Stray(Stray::Text)
+        }
+    }
+}
+
+fn from_object(mut map: Map<String, Value>) -> Message {
+    let version = map.remove("jsonrpc");
+    if let Some(Value::String(method)) = map.get_mut("method") {
+        if version.is_none() {
+            // Structured log lines may well have a `method`; a message says `jsonrpc`.
+            return Message::Stray(Stray::Text);
+        }
+        let method = std::mem::take(method);
+        let params = map.remove("params").unwrap_or(Value::Null);
+        return match map.remove("id") {
+            None | Some(Value::Null) => Message::Notification { method, params },
+            Some(id) => Message::Request { id, method, params },
+        };
+    }
+    let answers = map.contains_key("result") || map.contains_key("error");
+    if !answers && (version.is_none() || !map.contains_key("id")) {
+        return Message::Stray(Stray::Text);
+    }
+    let id = map.remove("id");
+    if version.is_none() && id.is_none() {
+        // `{"level": "error", "error": "…"}` is a log line.
+        return Message::Stray(Stray::Text);
+    }
+    let body = match version_fault(version.as_ref()) {
+        Some(fault) => ReplyBody::Broken(fault),
+        None => reply_body(map),
+    };
+    Message::Reply(Reply { id, body })
+}
+
+fn version_fault(version: Option<&Value>) -> Option<String> {
+    match version {
+        Some(Value::String(text)) if text == "2.0" => None,
+        Some(other) => Some(format!("says `\"jsonrpc\": {other}` instead of \"2.0\"")),
+        None => Some("lacks `\"jsonrpc\": \"2.0\"`".to_owned()),
+    }
+}
+
+fn reply_body(mut map: Map<String, Value>) -> ReplyBody {
+    match (map.remove("result"), map.remove("error")) {
+        (Some(result @ Value::Object(_)), None) => ReplyBody::Result(result),
+        (Some(result), None) => ReplyBody::Broken(format!("has a result that is {}, not an object", kind(&result))),
+        (Some(_), Some(Value::Null)) => ReplyBody::Broken("has `\"error\": null` beside its result".to_owned()),
+        (Some(_), Some(_)) => ReplyBody::Broken("has both a result and an error".to_owned()),
+        (None, Some(error)) => error_body(error),
+        (None, None) => ReplyBody::Broken("has neither a result nor an error".to_owned()),
+    }
+}
+
+fn error_body(error: Value) -> ReplyBody {
+    let Value::Object(mut error) = error else {
+        return ReplyBody::Broken(format!("has an error that is {}, not an object", kind(&error)));
+    };
+    let code = match error.remove("code") {
+        Some(Value::Number(number)) if number.is_i64() => number.as_i64().unwrap_or_default(),
+        Some(other) => {
+            return ReplyBody::Broken(format!("has the error code {other}, which is not a whole number"));
+        }
+        None => return ReplyBody::Broken("has an error without a code".to_owned()),
+    };
+    match error.remove("message") {
+        Some(Value::String(message)) => ReplyBody::Error(RpcError { code, message, data: error.remove("data") }),
+        Some(other) => ReplyBody::Broken(format!("has an error message that is {}, not text", kind(&other))),
+        None => ReplyBody::Broken("has an error without a message".to_owned()),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn broken(text: &str) -> String {
+        match classify(text.as_bytes()) {
+            Message::Reply(Reply { body: ReplyBody::Broken(fault), .. }) => fault,
+            other => panic!("{text} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn proper_messages_are_recognised() {
+        assert_eq!(
+            classify(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            Message::Reply(Reply { id: Some(json!(1)), body: ReplyBody::Result(json!({})) })
+        );
+        assert!(matches!(
+            classify(br#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#),
+            Message::Request { method, .. } if method == "ping"
+        ));
+        assert!(matches!(
+            classify(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#),
+            Message::Notification { .. }
+        ));
+    }
+
+    #[test]
+    fn broken_replies_say_how() {
+        assert!(broken(r#"{"id":1,"result":{}}"#).contains("lacks `\"jsonrpc\""));
+        assert!(broken(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#).contains("\"error\": null"));
+        assert!(broken(r#"{"jsonrpc":"2.0","id":1,"error":{"code":"-32602","message":"x"}}"#).contains("-32602"));
+        assert!(broken(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}"#).contains("both"));
+        assert!(broken(r#"{"jsonrpc":"2.0","id":1}"#).contains("neither"));
+        assert!(broken(r#"{"jsonrpc":"2.0","id":1,"result":null}"#).contains("null"));
+        assert!(broken("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}").contains("byte order mark"));
+    }
+
+    #[test]
+    fn a_reply_that_is_not_utf8_keeps_its_id() {
+        let Message::Reply(reply) = classify(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"t\":\"\xff\"}}") else {
+            panic!("a reply");
+        };
+        assert_eq!(reply.id, Some(json!(7)));
+        assert_eq!(reply.body, ReplyBody::Broken("is not valid UTF-8".to_owned()));
+    }
+
+    #[test]
+    fn log_lines_are_stray_and_torn_messages_are_unreadable() {
+        for log in ["starting", "{\"level\":\"info\",\"msg\":\"x\"}", "[1,2]", "{", "42", r#"{"method":"GET"}"#] {
+            assert_eq!(classify(log.as_bytes()), Message::Stray(Stray::Text), "{log}");
+        }
+        assert!(matches!(
+            classify(br#"{"jsonrpc":"2.0","id":1,"result":{"n":1e400}}"#),
+            Message::Stray(Stray::Unreadable(why)) if why.contains("number out of range")
+        ));
+        let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}", "[".repeat(10_000));
+        assert!(matches!(
+            classify(deep.as_bytes()),
+            Message::Stray(Stray::Unreadable(why)) if why.contains("too deeply")
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_have_a_meaning(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = classify(&bytes);
+        }
+    }
+}

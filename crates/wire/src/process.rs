@@ -1,0 +1,252 @@
+//! Server processes: started in a group of their own, and gone when we are done.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mcprove_model::ProcessEnd;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+/// How often a group without its leader is looked at; nothing announces the end of someone else's child.
+const GROUP_POLL: Duration = Duration::from_millis(5);
+
+/// A program to start.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The executable, looked up on the PATH.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables added to our environment.
+    pub env: Vec<(String, String)>,
+    /// Its folder; ours when absent.
+    pub cwd: Option<String>,
+}
+
+/// Why a program could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// There is no such program.
+    #[error("the command `{0}` was not found")]
+    NotFound(String),
+    /// The folder to start it in does not exist.
+    #[error("the folder `{0}` does not exist")]
+    NoFolder(String),
+    /// It may not be executed.
+    #[error("the command `{0}` may not be executed")]
+    NotExecutable(String),
+    /// Anything else.
+    #[error("the command `{0}` could not be started: {1}")]
+    Other(String, io::Error),
+}
+
+impl SpawnError {
+    /// What to do next.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NotFound(command) if command.contains(' ') => {
+                "put the arguments into `args:`; `command` is the program alone"
+            }
+            Self::NotFound(_) => "install it, or give its full path; servers are looked up on the PATH",
+            Self::NoFolder(_) => "mend `cwd:` of the server",
+            Self::NotExecutable(_) => "make the file executable, or run it through its interpreter",
+            Self::Other(..) => "try the command by hand",
+        }
+    }
+}
+
+/// A running server process and its group.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    group: Option<Pid>,
+    end: Option<ProcessEnd>,
+    stderr: StderrTail,
+    drain: JoinHandle<()>,
+}
+
+/// The pipes of a process that a transport speaks over.
+#[derive(Debug)]
+pub(crate) struct Pipes {
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: ChildStdout,
+}
+
+impl Process {
+    /// Starts a program in a process group of its own, with its standard error drained into a bounded tail.
+    pub(crate) fn start(program: &Program, stderr_bytes: usize) -> Result<(Self, Pipes), SpawnError> {
+        let mut command = Command::new(&program.command);
+        command
+            .args(&program.args)
+            .envs(program.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        if let Some(cwd) = &program.cwd {
+            command.current_dir(cwd);
+        }
+        let mut child = command.spawn().map_err(|error| spawn_error(program, error))?;
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            unreachable!("all three streams were asked to be piped");
+        };
+        let tail = StderrTail::new(stderr_bytes);
+        let drain = tokio::spawn(tail.clone().drain(stderr));
+        Ok((Self { child, group, end: None, stderr: tail, drain }, Pipes { stdin, stdout }))
+    }
+
+    /// Waits for the leader to exit. Safe to cancel.
+    pub(crate) async fn exited(&mut self) -> ProcessEnd {
+        if let Some(end) = self.end {
+            return end;
+        }
+        let end = match self.child.wait().await {
+            Ok(status) => process_end(status),
+            Err(_) => ProcessEnd { code: None, signal: None },
+        };
+        self.end = Some(end);
+        end
+    }
+
+    /// The kept end of its standard error.
+    pub(crate) fn stderr(&self) -> &StderrTail {
+        &self.stderr
+    }
+
+    /// Lets the last lines of standard error arrive once the process is gone.
+    pub(crate) async fn stderr_settled(&mut self) {
+        let _ = timeout(Duration::from_millis(100), &mut self.drain).await;
+    }
+
+    /// Ends the process and everything in its group. Its input is closed already.
+    ///
+    /// A grace period to exit by itself, then SIGTERM to the group, the same period again, then SIGKILL.
+    pub(crate) async fn finish(mut self, grace: Duration) -> (ProcessEnd, String) {
+        if timeout(grace, self.exited()).await.is_err() {
+            self.signal(Signal::TERM);
+            if timeout(grace, self.exited()).await.is_err() {
+                self.signal(Signal::KILL);
+            }
+        }
+        let end = self.exited().await;
+        self.sweep_group(grace).await;
+        self.stderr_settled().await;
+        (end, self.stderr.text())
+    }
+
+    /// Ends what the leader left behind in its group.
+    async fn sweep_group(&mut self, grace: Duration) {
+        if !self.group_lives() {
+            self.group = None;
+            return;
+        }
+        self.signal(Signal::TERM);
+        let deadline = Instant::now() + grace;
+        let gone = timeout_at(deadline, async {
+            while self.group_lives() {
+                sleep(GROUP_POLL).await;
+            }
+        });
+        if gone.await.is_err() {
+            self.signal(Signal::KILL);
+        }
+        self.group = None;
+    }
+
+    fn group_lives(&self) -> bool {
+        self.group.is_some_and(|group| test_kill_process_group(group).is_ok())
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // The group may be gone by now; that is what we want.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Reached with a live group only when a run is abandoned (Ctrl-C, panic): leave nothing behind.
+        self.signal(Signal::KILL);
+        self.drain.abort();
+    }
+}
+
+fn process_end(status: ExitStatus) -> ProcessEnd {
+    ProcessEnd { code: status.code(), signal: status.signal() }
+}
+
+fn spawn_error(program: &Program, error: io::Error) -> SpawnError {
+    let command = program.command.clone();
+    match error.kind() {
+        io::ErrorKind::NotFound => match &program.cwd {
+            Some(cwd) if !std::path::Path::new(cwd).is_dir() => SpawnError::NoFolder(cwd.clone()),
+            _ => SpawnError::NotFound(command),
+        },
+        io::ErrorKind::PermissionDenied => SpawnError::NotExecutable(command),
+        _ => SpawnError::Other(command, error),
+    }
+}
+
+/// The end of what a server wrote to its standard error, shared with the task that reads it.
+#[derive(Clone, Debug)]
+pub struct StderrTail {
+    ring: Arc<Mutex<VecDeque<u8>>>,
+    limit: usize,
+}
+
+impl StderrTail {
+    fn new(limit: usize) -> Self {
+        Self { ring: Arc::default(), limit }
+    }
+
+    async fn drain(self, mut stderr: ChildStderr) {
+        let mut chunk = vec![0; 8 << 10];
+        while let Ok(count) = stderr.read(&mut chunk).await {
+            if count == 0 {
+                return;
+            }
+            self.add(&chunk[..count]);
+        }
+    }
+
+    fn add(&self, bytes: &[u8]) {
+        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = &bytes[bytes.len().saturating_sub(self.limit)..];
+        let excess = (ring.len() + bytes.len()).saturating_sub(self.limit);
+        ring.drain(..excess);
+        ring.extend(bytes);
+    }
+
+    /// The text kept so far, with what is not UTF-8 replaced.
+    pub fn text(&self) -> String {
+        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(ring.make_contiguous()).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_keeps_the_end() {
+        let tail = StderrTail::new(5);
+        tail.add(b"abc");
+        tail.add(b"defg");
+        assert_eq!(tail.text(), "cdefg");
+        tail.add(b"0123456789");
+        assert_eq!(tail.text(), "56789");
+    }
+}

@@ -1,0 +1,211 @@
+//! What arrives, and what it means for the open requests.
+
+use bytes::Bytes;
+use mcprove_model::{
+    Direction, Finding, FrameKind, Malformed, Notification, Outcome, Part, Revision, escape_line, shorten,
+};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{Answer, Session};
+use crate::message::{Message, Reply, ReplyBody, Stray, classify};
+use crate::transport::Arrival;
+
+/// How many oddities of a session are kept; more of the same tell nothing new.
+const ODDITIES: usize = 20;
+
+impl Session {
+    /// Takes in whatever arrived.
+    pub(super) fn take_in(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Message(bytes) => self.take_message(&bytes),
+            Arrival::Oversized(head) => {
+                self.received(FrameKind::Stray, head.clone());
+                let limit = self.limits.message_bytes >> 20;
+                self.suspect(&format!("is longer than {limit} MiB (what is over the limit was not read)"), &head);
+            }
+            Arrival::Torn(rest) => {
+                self.received(FrameKind::Stray, rest);
+                self.torn = true;
+            }
+            Arrival::Closed { what, end } => {
+                let what = if self.torn { format!("{what} in the middle of a message") } else { what };
+                self.closed = Some((what, end));
+            }
+        }
+    }
+
+    /// Takes in one message, or what stands in its place.
+    pub(super) fn take_message(&mut self, bytes: &Bytes) {
+        let message = classify(bytes);
+        self.received(message.kind(), bytes.clone());
+        if let Message::Stray(stray) = message {
+            self.take_stray(stray, bytes);
+        } else {
+            self.strays.interrupted();
+            self.dispatch(message, bytes);
+        }
+    }
+
+    fn take_stray(&mut self, stray: Stray, bytes: &Bytes) {
+        if stray == Stray::Blank {
+            return;
+        }
+        if let Some((message, whole)) = self.strays.add(bytes, self.limits.message_bytes) {
+            let fault = "spans several lines (on stdio, a message is one line)";
+            match message {
+                Message::Reply(reply) => {
+                    self.take_reply(Reply { id: reply.id, body: ReplyBody::Broken(fault.to_owned()) }, &whole);
+                }
+                other => {
+                    self.odd("malformed-message", format!("a message from the server {fault}"), &whole);
+                    self.dispatch(other, &whole);
+                }
+            }
+        } else if let Stray::Unreadable(why) = stray {
+            self.suspect(&why, bytes);
+        }
+    }
+
+    fn dispatch(&mut self, message: Message, bytes: &Bytes) {
+        match message {
+            Message::Reply(reply) => self.take_reply(reply, bytes),
+            Message::Notification { method, params } => self.take_notification(method, params),
+            Message::Request { id, method, params } => self.respond(&id, method, params),
+            Message::Batch(messages) => self.take_batch(messages, bytes),
+            Message::Stray(_) => {}
+        }
+    }
+
+    fn take_batch(&mut self, messages: Vec<Message>, bytes: &Bytes) {
+        // Batches exist in 2025-03-26 alone (basic, "Batching"): receivers must take them there.
+        let allowed = self.negotiated.revision == Revision::V2025_03_26;
+        let fault = format!("came in a batch, which revision {} does not have", self.negotiated.revision);
+        for message in messages {
+            match message {
+                Message::Reply(reply) if !allowed => {
+                    self.take_reply(Reply { id: reply.id, body: ReplyBody::Broken(fault.clone()) }, bytes);
+                }
+                other => {
+                    if !allowed {
+                        self.odd("malformed-message", format!("a message from the server {fault}"), bytes);
+                    }
+                    self.dispatch(other, bytes);
+                }
+            }
+        }
+    }
+
+    fn take_notification(&mut self, method: String, params: Value) {
+        if self.notifications.len() >= self.limits.notifications {
+            self.notifications_left_out += 1;
+            return;
+        }
+        let at_us = self.log.now_us();
+        self.notifications.push(Notification { at_us, method, params });
+    }
+
+    fn take_reply(&mut self, reply: Reply, bytes: &Bytes) {
+        match &reply.id {
+            Some(Value::Number(number)) if number.as_u64().is_some_and(|id| id > 0 && id < self.next_id) => {
+                let id = number.as_u64().unwrap_or_default();
+                if self.cancelled.contains(&id) {
+                    let text = format!("a late reply to the cancelled request {id} arrived");
+                    return self.add_odd(Finding::note("late-reply", text), bytes);
+                }
+                match self.pending.iter().position(|p| p.id == id && p.answer.is_none()) {
+                    Some(at) => self.answer(at, reply.body, bytes),
+                    None => self.odd("duplicate-reply", format!("a second reply to request {id} arrived"), bytes),
+                }
+            }
+            Some(Value::Null) if matches!(reply.body, ReplyBody::Error(_)) => match self.only_open() {
+                // An error without an id means that the request could not be read (JSON-RPC 2.0, section 5).
+                Some(at) => self.answer(at, reply.body, bytes),
+                None => self.odd("unknown-id", "an error without an id arrived while nothing was asked", bytes),
+            },
+            Some(id) => match self.open_with_id_like(id) {
+                Some(at) => {
+                    let fault = format!("has the id {id}, but the request had {}", self.pending[at].id);
+                    self.answer(at, ReplyBody::Broken(fault), bytes);
+                }
+                None => self.suspect_id(id, bytes),
+            },
+            None => match self.only_open() {
+                Some(at) => self.answer(at, ReplyBody::Broken("has no id".to_owned()), bytes),
+                None => self.odd("unknown-id", "a reply without an id arrived", bytes),
+            },
+        }
+    }
+
+    fn answer(&mut self, at: usize, body: ReplyBody, bytes: &Bytes) {
+        let pending = &mut self.pending[at];
+        let outcome = match body {
+            ReplyBody::Result(result) => Outcome::Result(result),
+            ReplyBody::Error(error) => Outcome::Error(error),
+            ReplyBody::Broken(fault) => broken(&fault, bytes),
+        };
+        let elapsed_us = u64::try_from(pending.sent_at.elapsed().as_micros()).unwrap_or(u64::MAX);
+        pending.answer = Some(Answer { outcome, reply: bytes.clone(), elapsed_us });
+    }
+
+    /// The one open request, if there is exactly one.
+    fn only_open(&self) -> Option<usize> {
+        let mut open = self.pending.iter().enumerate().filter(|(_, p)| p.answer.is_none()).map(|(at, _)| at);
+        open.next().filter(|_| open.next().is_none())
+    }
+
+    /// An open request whose id has the same value in another JSON type: `"3"` or `3.0` for `3`.
+    fn open_with_id_like(&self, id: &Value) -> Option<usize> {
+        let text = match id {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.as_f64()?.to_string(),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+        };
+        self.pending.iter().position(|p| p.answer.is_none() && p.id.to_string() == text)
+    }
+
+    fn suspect_id(&mut self, id: &Value, bytes: &Bytes) {
+        let Some(at) = self.only_open() else {
+            return self.odd("unknown-id", format!("a reply with the unknown id {id} arrived"), bytes);
+        };
+        let ours = self.pending[at].id;
+        self.suspect(&format!("has the id {id}, but the request had {ours}"), bytes);
+    }
+
+    /// Something came that is probably a broken reply to the one open request. The right one may still come, so
+    /// the request ends with this only when a moment has passed.
+    fn suspect(&mut self, fault: &str, bytes: &Bytes) {
+        let Some(at) = self.only_open() else {
+            return self.odd("malformed-message", format!("a message from the server {fault}"), bytes);
+        };
+        let until = Instant::now() + self.limits.settle;
+        let pending = &mut self.pending[at];
+        if pending.suspect.is_none() {
+            pending.suspect = Some((until, broken(fault, bytes), bytes.clone()));
+        }
+    }
+
+    fn odd(&mut self, rule: &'static str, message: impl Into<String>, bytes: &Bytes) {
+        self.add_odd(Finding::warning(rule, message), bytes);
+    }
+
+    fn add_odd(&mut self, mut finding: Finding, bytes: &Bytes) {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1024)]);
+        finding.actual = Some(shorten(&escape_line(&text), 300).into_owned());
+        self.keep_odd(finding);
+    }
+
+    pub(super) fn keep_odd(&mut self, finding: Finding) {
+        if self.oddities.len() < ODDITIES {
+            self.oddities.push(finding);
+        }
+    }
+
+    fn received(&mut self, kind: FrameKind, bytes: Bytes) {
+        self.log.add(Direction::Received, kind, Part::Message, bytes);
+    }
+}
+
+fn broken(fault: &str, bytes: &Bytes) -> Outcome {
+    Outcome::Malformed(Malformed { fault: format!("the reply {fault}"), evidence: bytes.clone() })
+}

@@ -1,0 +1,69 @@
+//! Lists that come in pages.
+
+use std::collections::HashSet;
+
+use mcprove_model::{Exchange, Finding, Outcome};
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::Session;
+
+/// A whole list, or as much of it as came.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The items of all pages.
+    pub items: Vec<Value>,
+    /// The request of each page; the last one tells how it ended.
+    pub exchanges: Vec<Exchange>,
+    /// What is wrong with the paging.
+    pub findings: Vec<Finding>,
+}
+
+impl Listing {
+    /// The outcome of the last page.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.exchanges.last().map(|exchange| &exchange.outcome)
+    }
+}
+
+impl Session {
+    /// Follows a list to its end: `tools/list` with `key` `tools`, and so on.
+    pub async fn list(&mut self, method: &str, key: &str, deadline: Instant) -> Listing {
+        let mut listing = Listing::default();
+        let mut seen = HashSet::new();
+        let mut params = Value::Null;
+        loop {
+            let exchange = self.request(method, std::mem::take(&mut params), deadline).await;
+            let next = match &exchange.outcome {
+                Outcome::Result(result) => {
+                    if let Some(items) = result.get(key).and_then(Value::as_array) {
+                        listing.items.extend(items.iter().cloned());
+                    }
+                    result.get("nextCursor").and_then(Value::as_str).map(str::to_owned)
+                }
+                Outcome::Error(_)
+                | Outcome::Malformed(_)
+                | Outcome::TimedOut { .. }
+                | Outcome::Closed { .. }
+                | Outcome::Cancelled => None,
+            };
+            listing.exchanges.push(exchange);
+            let Some(cursor) = next else { return listing };
+            if !seen.insert(cursor.clone()) {
+                listing.findings.push(
+                    Finding::warning("repeated-cursor", format!("`{method}` answers with the same cursor again"))
+                        .help("every page must lead on; leave `nextCursor` out on the last one"),
+                );
+                return listing;
+            }
+            if listing.exchanges.len() >= self.limits.pages {
+                listing.findings.push(Finding::warning(
+                    "endless-pages",
+                    format!("`{method}` has no end after {} pages", listing.exchanges.len()),
+                ));
+                return listing;
+            }
+            params = Value::Object(Map::from_iter([("cursor".to_owned(), json!(cursor))]));
+        }
+    }
+}

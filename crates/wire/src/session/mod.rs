@@ -1,0 +1,254 @@
+//! A conversation with one server: requests, their outcomes, and everything else that was said.
+
+mod handshake;
+mod inbox;
+mod lists;
+mod requests;
+mod responders;
+
+use bytes::Bytes;
+use mcprove_model::{ClientCapabilities, Finding, Frame, Notification, Outcome, ProcessEnd, Protocol, Revision};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::frame_log::FrameLog;
+use crate::stray::StrayLines;
+use crate::transport::Transport;
+use crate::{Limits, SpawnError};
+
+pub use lists::Listing;
+
+/// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
+#[derive(Debug)]
+pub struct Session {
+    transport: Transport,
+    limits: Limits,
+    client: ClientCapabilities,
+    negotiated: Negotiated,
+    log: FrameLog,
+    next_id: u64,
+    pending: Vec<Pending>,
+    cancelled: Vec<u64>,
+    notifications: Vec<Notification>,
+    notifications_left_out: usize,
+    strays: StrayLines,
+    oddities: Vec<Finding>,
+    server_requests: Vec<ServerRequest>,
+    sampled: usize,
+    torn: bool,
+    closed: Option<(String, Option<ProcessEnd>)>,
+}
+
+/// What a session is opened with.
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    /// Bounds on what is kept and waited for.
+    pub limits: Limits,
+    /// What we offer the server.
+    pub client: ClientCapabilities,
+    /// The protocol revision to speak.
+    pub protocol: Protocol,
+}
+
+/// What client and server agreed on.
+#[derive(Clone, Debug)]
+pub struct Negotiated {
+    /// The protocol revision.
+    pub revision: Revision,
+    /// The server's own name.
+    pub server_name: String,
+    /// The server's own version.
+    pub server_version: String,
+    /// What the server says it can do.
+    pub capabilities: Value,
+}
+
+/// A request the server made of us, and our answer.
+#[derive(Clone, Debug)]
+pub struct ServerRequest {
+    /// The method.
+    pub method: String,
+    /// Its params.
+    pub params: Value,
+    /// Whether we gave a result rather than an error.
+    pub answered: bool,
+}
+
+/// Why a session could not be opened: something about the subject, with all evidence.
+#[derive(Debug)]
+pub struct OpenFailure {
+    /// How far it got.
+    pub stage: Stage,
+    /// One lowercase fragment: what went wrong.
+    pub message: String,
+    /// What to do next.
+    pub help: Option<String>,
+    /// What came instead of the answer, when something did.
+    pub evidence: Option<Bytes>,
+    /// The rest of what is known.
+    pub closing: Closing,
+}
+
+/// How far opening a session got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The process could not be started, or the address not reached.
+    Start,
+    /// The handshake was not completed.
+    Handshake,
+}
+
+/// What is left of a session once it is closed.
+#[derive(Debug, Default)]
+pub struct Closing {
+    /// Everything sent and received.
+    pub frames: Vec<Frame>,
+    /// Oddities that fail nothing by themselves.
+    pub oddities: Vec<Finding>,
+    /// Every notification, in order.
+    pub notifications: Vec<Notification>,
+    /// Requests the server made of us.
+    pub server_requests: Vec<ServerRequest>,
+    /// The end of the server's standard error.
+    pub stderr: String,
+    /// How the process ended, when there was one.
+    pub end: Option<ProcessEnd>,
+}
+
+/// A request that has been sent.
+#[derive(Debug)]
+struct Pending {
+    id: u64,
+    method: String,
+    request: Bytes,
+    sent_at: Instant,
+    first_notification: usize,
+    /// Something that may be a broken reply to this request, and until when the right one is awaited.
+    suspect: Option<(Instant, Outcome, Bytes)>,
+    answer: Option<Answer>,
+}
+
+/// How a request was answered.
+#[derive(Debug)]
+struct Answer {
+    outcome: Outcome,
+    reply: Bytes,
+    elapsed_us: u64,
+}
+
+impl Session {
+    fn new(transport: Transport, options: &SessionOptions) -> Self {
+        Self {
+            transport,
+            limits: options.limits,
+            client: options.client.clone(),
+            negotiated: Negotiated {
+                revision: Revision::NEWEST_LEGACY,
+                server_name: String::new(),
+                server_version: String::new(),
+                capabilities: Value::Null,
+            },
+            log: FrameLog::new(options.limits),
+            next_id: 1,
+            pending: Vec::new(),
+            cancelled: Vec::new(),
+            notifications: Vec::new(),
+            notifications_left_out: 0,
+            strays: StrayLines::default(),
+            oddities: Vec::new(),
+            server_requests: Vec::new(),
+            sampled: 0,
+            torn: false,
+            closed: None,
+        }
+    }
+
+    /// Opens a session over a transport that is there already.
+    pub async fn open(
+        transport: Transport,
+        options: &SessionOptions,
+        deadline: Instant,
+    ) -> Result<Self, Box<OpenFailure>> {
+        let mut session = Self::new(transport, options);
+        match session.shake_hands(options.protocol, deadline).await {
+            Ok(()) => Ok(session),
+            Err(refusal) => Err(Box::new(refusal.into_failure(session).await)),
+        }
+    }
+
+    /// What client and server agreed on.
+    pub fn negotiated(&self) -> &Negotiated {
+        &self.negotiated
+    }
+
+    /// The name of the transport.
+    pub fn transport_name(&self) -> &'static str {
+        self.transport.name()
+    }
+
+    /// Every notification so far.
+    pub fn notifications(&self) -> &[Notification] {
+        &self.notifications
+    }
+
+    /// Every request the server made of us so far.
+    pub fn server_requests(&self) -> &[ServerRequest] {
+        &self.server_requests
+    }
+
+    /// Whether the server is still there, as far as we know.
+    pub fn is_open(&self) -> bool {
+        self.closed.is_none()
+    }
+
+    /// What the server wrote to its standard error so far.
+    pub fn stderr(&self) -> String {
+        self.transport.stderr()
+    }
+
+    /// Ends the session and, with it, the server.
+    pub async fn close(mut self) -> Closing {
+        let ended = self.transport.close(&self.limits).await;
+        // The transport is gone, but what it still had to say is part of the conversation.
+        self.transport = Transport::memory(&self.limits).0;
+        for message in ended.late {
+            self.take_message(&message);
+        }
+        self.into_closing(ended.stderr, ended.end)
+    }
+
+    fn into_closing(mut self, stderr: String, end: Option<ProcessEnd>) -> Closing {
+        self.oddities.extend(self.strays.finding());
+        let (frames, left_out) = self.log.finish();
+        if left_out > 0 || self.notifications_left_out > 0 {
+            self.oddities.push(Finding::warning(
+                "flood",
+                format!(
+                    "the server sent more than is kept: {left_out} frames and {} notifications were left out",
+                    self.notifications_left_out
+                ),
+            ));
+        }
+        Closing {
+            frames,
+            oddities: self.oddities,
+            notifications: self.notifications,
+            server_requests: self.server_requests,
+            stderr,
+            end,
+        }
+    }
+}
+
+impl OpenFailure {
+    /// The failure of a process that could not be started.
+    pub fn not_started(error: &SpawnError) -> Self {
+        Self {
+            stage: Stage::Start,
+            message: error.to_string(),
+            help: Some(error.help().to_owned()),
+            evidence: None,
+            closing: Closing::default(),
+        }
+    }
+}

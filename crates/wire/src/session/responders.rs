@@ -1,0 +1,84 @@
+//! What we answer when the server asks us something.
+
+use mcprove_model::{ElicitationAction, Finding};
+use serde_json::{Map, Value, json};
+
+use super::{ServerRequest, Session};
+
+const METHOD_NOT_FOUND: i64 = -32601;
+
+impl Session {
+    /// Answers a request of the server: from what we offer, `ping` always, anything else with "method not found".
+    pub(super) fn respond(&mut self, id: &Value, method: String, params: Value) {
+        let answer = self.answer_to(&method);
+        let reply = match &answer {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(message) => {
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": METHOD_NOT_FOUND, "message": message}})
+            }
+        };
+        if self.server_requests.len() < self.limits.notifications {
+            if let Err(message) = &answer {
+                self.keep_odd(Finding::note("unanswered-request", message.clone()));
+            }
+            self.server_requests.push(ServerRequest { method, params, answered: answer.is_ok() });
+            self.send_reply(&reply);
+        }
+    }
+
+    fn answer_to(&mut self, method: &str) -> Result<Value, String> {
+        let undeclared =
+            |what: &str| Err(format!("the server asked for `{method}`, but the client did not declare `{what}`"));
+        match method {
+            "ping" => Ok(json!({})),
+            "roots/list" => match &self.client.roots {
+                Some(roots) => Ok(json!({"roots": roots.iter().map(|path| root(path)).collect::<Vec<_>>()})),
+                None => undeclared("roots"),
+            },
+            "sampling/createMessage" => {
+                // Scripted answers are used in order; the last one repeats.
+                let at = self.sampled.min(self.client.sampling.len().saturating_sub(1));
+                self.sampled += 1;
+                match self.client.sampling.get(at) {
+                    Some(reply) => Ok(json!({
+                        "role": "assistant",
+                        "content": {"type": "text", "text": reply.text},
+                        "model": reply.model,
+                        "stopReason": reply.stop_reason,
+                    })),
+                    None => undeclared("sampling"),
+                }
+            }
+            "elicitation/create" => match &self.client.elicitation {
+                Some(reply) => Ok(match reply.action {
+                    ElicitationAction::Accept => json!({"action": "accept", "content": reply.content}),
+                    ElicitationAction::Decline => json!({"action": "decline"}),
+                    ElicitationAction::Cancel => json!({"action": "cancel"}),
+                }),
+                None => undeclared("elicitation"),
+            },
+            _ => Err(format!("the server asked for `{method}`, which the client does not know")),
+        }
+    }
+
+    /// The capabilities we declare: exactly what we can answer.
+    pub(super) fn declared_capabilities(&self) -> Value {
+        let mut declared = Map::new();
+        if self.client.roots.is_some() {
+            declared.insert("roots".to_owned(), json!({"listChanged": true}));
+        }
+        if !self.client.sampling.is_empty() {
+            declared.insert("sampling".to_owned(), json!({}));
+        }
+        if self.client.elicitation.is_some() {
+            declared.insert("elicitation".to_owned(), json!({}));
+        }
+        Value::Object(declared)
+    }
+}
+
+fn root(path: &str) -> Value {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    let uri = if path.contains("://") { path.to_owned() } else { format!("file://{path}") };
+    json!({"uri": uri, "name": name})
+}

@@ -1,0 +1,78 @@
+//! What stands on a server's output beside its messages.
+
+use bytes::{Bytes, BytesMut};
+use mcprove_model::{Finding, escape_line, shorten};
+
+use crate::message::{Message, classify};
+
+/// How many stray lines are quoted.
+const QUOTED: usize = 3;
+
+/// Stray lines of a session: counted, the first ones kept, and searched for messages that span several lines.
+#[derive(Debug, Default)]
+pub(crate) struct StrayLines {
+    count: usize,
+    first: Vec<Bytes>,
+    /// Lines since one that opened a bracket: perhaps a message printed over several lines.
+    open: Option<BytesMut>,
+}
+
+impl StrayLines {
+    /// Takes in a stray line; returns the message that it completes, with all its bytes.
+    pub(crate) fn add(&mut self, line: &Bytes, limit: usize) -> Option<(Message, Bytes)> {
+        self.count += 1;
+        if self.first.len() < QUOTED {
+            self.first.push(line.slice(..line.len().min(512)));
+        }
+        let trimmed = line.trim_ascii();
+        let open = match &mut self.open {
+            Some(open) => open,
+            None if trimmed.starts_with(b"{") || trimmed.starts_with(b"[") => self.open.insert(BytesMut::new()),
+            None => return None,
+        };
+        open.extend_from_slice(line);
+        open.extend_from_slice(b"\n");
+        if open.len() > limit {
+            self.open = None;
+            return None;
+        }
+        // Only a line that closes a bracket can complete a document; trying others would be quadratic.
+        if !(trimmed.starts_with(b"}") || trimmed.starts_with(b"]")) {
+            return None;
+        }
+        match classify(open) {
+            Message::Stray(_) => None,
+            message => {
+                let bytes = std::mem::take(open).freeze();
+                self.open = None;
+                Some((message, bytes))
+            }
+        }
+    }
+
+    /// A proper message ends whatever stray document was open.
+    pub(crate) fn interrupted(&mut self) {
+        self.open = None;
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The finding that shows them, if there are any.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        if self.count == 0 {
+            return None;
+        }
+        let lines = if self.count == 1 { "a line".to_owned() } else { format!("{} lines", self.count) };
+        let quoted: Vec<_> =
+            self.first.iter().map(|l| shorten(&escape_line(&String::from_utf8_lossy(l)), 120).into_owned()).collect();
+        let mut finding = Finding::warning(
+            "stdout-pollution",
+            format!("the server wrote {lines} to its output that are not JSON-RPC messages"),
+        )
+        .help("log to standard error: on stdio, standard output carries messages only");
+        finding.actual = Some(quoted.join("\n"));
+        Some(finding)
+    }
+}
