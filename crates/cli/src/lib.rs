@@ -43,10 +43,6 @@ fn usage(error: &clap::Error) -> ExitStatus {
     let text = error.render();
     let wanted = !error.use_stderr();
     // Nothing can be done when the terminal is gone.
-    let _ = if wanted {
-        write!(anstream::stdout(), "{}", text.ansi())
-    } else {
-        write!(anstream::stderr(), "{}", text.ansi())
-    };
+    let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}") };
     if wanted { ExitStatus::Good } else { ExitStatus::NotDone }
 }

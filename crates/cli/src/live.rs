@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::time::Instant;
 
 use mcprove_engine::{Progress, Sink};
-use mcprove_model::{CaseReport, Event, Report};
+use mcprove_model::{Event, Report};
 use mcprove_report::{Terminal, TerminalOptions, write_event};
 
 use crate::context::Context;
@@ -102,7 +102,3 @@ impl Sink for Listeners<'_> {
     }
 }
 
-/// The names of the cases of a report, for messages.
-pub(crate) fn case_name(case: &CaseReport) -> &str {
-    &case.started.name
-}

@@ -47,6 +47,15 @@ pub(crate) fn no_result(what: &str, outcome: &Outcome, place: Option<TextPlace>)
             finding.actual = Some(shorten(&escape_line(&evidence), 500).into_owned());
             finding
         }
+        Outcome::Refused(refused) => {
+            let mut finding = Finding::error("refused", format!("{what}: {}", refused.what));
+            finding.help.clone_from(&refused.help);
+            if !refused.evidence.is_empty() {
+                let text = String::from_utf8_lossy(&refused.evidence);
+                finding.actual = Some(shorten(&escape_line(&text), 500).into_owned());
+            }
+            finding
+        }
         Outcome::TimedOut { after_ms } => {
             Finding::error("timeout", format!("{what} was not answered within {}", seconds(*after_ms)))
                 .help("raise `timeout:` of the case (or `--timeout`) if the server needs longer")

@@ -158,7 +158,11 @@ async fn converse(
     let accepted = match seen.outcome {
         Outcome::Result(_) => true,
         Outcome::Error(_) => wants_error,
-        Outcome::Malformed(_) | Outcome::TimedOut { .. } | Outcome::Closed { .. } | Outcome::Cancelled => false,
+        Outcome::Malformed(_)
+        | Outcome::Refused(_)
+        | Outcome::TimedOut { .. }
+        | Outcome::Closed { .. }
+        | Outcome::Cancelled => false,
     };
     if accepted {
         progress.findings.extend(expectations::judge(case, &checks, &seen));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcprove_model::{Event, Finding, Plan, RunFinished, RunStarted, Verdict};
-use mcprove_wire::Limits;
+use mcprove_wire::{HttpClient, Limits};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -85,7 +85,11 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
 
 async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Vec<Duration> {
     let context = CaseContext {
-        opener: Arc::new(Opener { own_program: options.own_program.clone(), limits: options.limits }),
+        opener: Arc::new(Opener {
+            own_program: options.own_program.clone(),
+            limits: options.limits,
+            http: HttpClient::default(),
+        }),
         default_timeout: options.timeout,
         strict: options.strict,
         keep_frames: options.keep_frames,

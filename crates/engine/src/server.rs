@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use mcprove_model::{ClientCapabilities, ServerSpec, Target};
 use mcprove_suite::template::{Variables, substitute_text};
-use mcprove_wire::{Closing, Limits, OpenFailure, Program, Session, SessionOptions, Stage, Transport};
+use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions};
 use tokio::time::Instant;
 
 /// What opening a session needs beside the server's description.
@@ -13,6 +13,7 @@ pub(crate) struct Opener {
     /// The running program, which a suite may name as a server.
     pub(crate) own_program: PathBuf,
     pub(crate) limits: Limits,
+    pub(crate) http: HttpClient,
 }
 
 impl Opener {
@@ -26,29 +27,27 @@ impl Opener {
             limits: self.limits,
             client: with_roots_resolved(&server.client, variables),
             protocol: server.protocol,
+            ..SessionOptions::default()
         };
-        let transport = match &server.target {
-            Target::Stdio { command, args, env, cwd, docker: _ } => {
-                let text = |text: &String| substitute_text(text, variables);
-                let program = self.own_or_named(Program {
-                    command: text(command),
-                    args: args.iter().map(text).collect(),
-                    env: env.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
-                    cwd: cwd.as_ref().map(text),
-                });
-                Transport::stdio(&program, &self.limits).map_err(|error| Box::new(OpenFailure::not_started(&error)))?
-            }
-            Target::Http { url, .. } | Target::Sse { url, .. } => {
-                return Err(Box::new(OpenFailure {
-                    stage: Stage::Start,
-                    message: format!("`{url}`: this version speaks over stdio only"),
-                    help: None,
-                    evidence: None,
-                    closing: Closing::default(),
-                }));
-            }
+        let endpoint = self.endpoint(&server.target, variables);
+        Session::connect(&endpoint, &self.http, &options, deadline).await
+    }
+
+    fn endpoint(&self, target: &Target, variables: &Variables) -> Endpoint {
+        let text = |text: &String| substitute_text(text, variables);
+        let pairs = |pairs: &[(String, String)]| {
+            pairs.iter().map(|(name, value)| (name.clone(), text(value))).collect::<Vec<_>>()
         };
-        Session::open(transport, &options, deadline).await
+        match target {
+            Target::Stdio { command, args, env, cwd, docker: _ } => Endpoint::Stdio(self.own_or_named(Program {
+                command: text(command),
+                args: args.iter().map(text).collect(),
+                env: pairs(env),
+                cwd: cwd.as_ref().map(text),
+            })),
+            Target::Http { url, headers } => Endpoint::Http { url: text(url), headers: pairs(headers) },
+            Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
+        }
     }
 
     /// A command named `mcprove`, or the mock of a tool whose files we run, means the running program.
