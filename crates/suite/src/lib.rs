@@ -7,7 +7,6 @@
 pub mod assertion_file;
 pub mod duration;
 pub mod environment;
-mod folder;
 pub mod load;
 pub mod template;
 pub mod yaml;

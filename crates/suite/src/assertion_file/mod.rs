@@ -1,6 +1,6 @@
 //! The file kind with one assertion per document: a server, optional setup calls, and one block that says what to do.
 //!
-//! Every block lives in a file of its own and has a row in [`block::BLOCKS`]; the parts that blocks share (server,
+//! Every block lives in a file of its own and has a row in `block::BLOCKS`; the parts that blocks share (server,
 //! setup, skip, expectation) have a file each.
 
 mod assert_tool;
@@ -161,7 +161,7 @@ fn decode_timeout(node: &Node, found: &mut Diagnostics<'_>) -> Option<Duration> 
     if node.is_null() {
         return None;
     }
-    match duration::parse_timeout(found.text(node, "`timeout`")?) {
+    match duration::parse(found.text(node, "`timeout`")?) {
         Ok(duration) => Some(duration),
         Err(bad) => {
             found.error_with_help("bad-duration", node.span, bad.message, bad.help);

@@ -53,7 +53,7 @@ impl Scope {
                 Some(near) => format!("did you mean `{{{{{near}}}}}`?"),
                 None => "capture it in an earlier `setup` step, or leave it if it is meant literally".to_owned(),
             };
-            let message = format!("`{{{{{name}}}}}` has no value here; it is sent as it stands");
+            let message = format!("`{{{{{name}}}}}` has no value here; it stays as written");
             found.warning("unresolved-template", span, message, Some(help));
         }
     }

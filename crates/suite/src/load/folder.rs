@@ -12,22 +12,22 @@ use mcprove_model::Finding;
 const DEFAULT_FIXTURE: &str = "fixtures";
 
 /// A file to load.
-pub(crate) struct SuiteFile {
+pub(super) struct SuiteFile {
     /// Its path as the user named it.
-    pub(crate) path: PathBuf,
+    pub(super) path: PathBuf,
     /// The fixture folder of its cases, when there is one.
-    pub(crate) fixture: Option<PathBuf>,
+    pub(super) fixture: Option<PathBuf>,
 }
 
 /// What was found under the paths a user named.
 #[derive(Default)]
-pub(crate) struct Found {
-    pub(crate) files: Vec<SuiteFile>,
-    pub(crate) findings: Vec<Finding>,
+pub(super) struct Found {
+    pub(super) files: Vec<SuiteFile>,
+    pub(super) findings: Vec<Finding>,
 }
 
 /// Finds the files under each path, in order; a file that is reached twice counts once.
-pub(crate) fn find(paths: &[PathBuf], fixture: Option<&Path>) -> Found {
+pub(super) fn find(paths: &[PathBuf], fixture: Option<&Path>) -> Found {
     let mut search = Search { fixture, ..Search::default() };
     if let Some(fixture) = fixture.filter(|fixture| !fixture.is_dir()) {
         let finding =
@@ -104,14 +104,11 @@ impl Search<'_> {
                 continue;
             }
             let path = folder.join(&name);
-            let is_folder = match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => path.is_dir(),
-                Ok(kind) => kind.is_dir(),
-                Err(_) => false,
-            };
-            if is_folder {
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() || kind.is_symlink() && path.is_dir() {
                 self.folder(&path, fixture);
-            } else if is_yaml(&path) {
+            } else if is_yaml(&path) && (kind.is_file() || kind.is_symlink()) {
+                // Pipes and devices are left alone: reading one could wait for ever.
                 self.file(path, real.clone(), fixture);
             }
         }
@@ -138,12 +135,12 @@ impl Search<'_> {
 }
 
 /// A finding about a path that cannot be read.
-pub(crate) fn unreadable(path: &Path, why: &str) -> Finding {
+pub(super) fn unreadable(path: &Path, why: &str) -> Finding {
     Finding::error("unreadable-file", format!("`{}` cannot be read: {why}", path.display()))
 }
 
 /// The folder a file is in; a bare name is in the current one.
-pub(crate) fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         Some(parent) => parent,

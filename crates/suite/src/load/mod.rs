@@ -1,5 +1,7 @@
 //! Files and folders → cases and findings. The one place of this crate that reads files.
 
+mod folder;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +12,8 @@ use mcprove_model::{Case, Finding, Place, Severity, SourceFile, Span};
 pub use crate::assertion_file::ServerOverride;
 use crate::assertion_file::{self, Context, Decoded, Document};
 use crate::environment::Environment;
-use crate::folder::{self, SuiteFile};
 use crate::yaml;
+use folder::SuiteFile;
 
 /// What files are loaded with.
 pub struct LoadOptions<'a> {
@@ -88,14 +90,14 @@ struct Names {
 impl Names {
     /// Takes a name, or says who has it already: results are kept by name.
     fn register(&mut self, path: &Path, source: &SourceFile, decoded: &Decoded) -> Option<Finding> {
-        let place = source.place(decoded.name_span);
-        let here = format!("{}:{}", source.path(), place.line);
         let key = (folder::folder_of(path).to_path_buf(), decoded.name.clone());
         let Some(first) = self.first.get(&key) else {
-            self.first.insert(key, here);
+            let line = source.position(decoded.name_span.start).line;
+            self.first.insert(key, format!("{}:{line}", source.path()));
             return None;
         };
         let message = format!("`{}` is already the name of {first}", decoded.name);
+        let place = source.place(decoded.name_span);
         Some(Finding::error("duplicate-name", message).at(place).help("give one of them another name"))
     }
 }
