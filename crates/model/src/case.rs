@@ -21,6 +21,10 @@ pub struct Case {
     pub setup: Vec<Step>,
     /// What it does.
     pub act: Act,
+    /// Calls made after the act, to look at the state it left.
+    pub verify: Vec<Step>,
+    /// Calls made in the end, also after a failure.
+    pub teardown: Vec<Step>,
     /// What it expects.
     pub expect: Expectation,
     /// The folder copied for this case and named by `{{fixture}}`; `None` when there is none.
@@ -31,19 +35,46 @@ pub struct Case {
     pub skip: Option<Skip>,
 }
 
-/// A tool call made before the act.
+/// A call made around the act.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The tool's name: a text node that may hold templates.
-    pub tool: Node,
-    /// Its arguments: a map that may hold templates.
-    pub args: Node,
+    /// What is called.
+    pub call: StepCall,
+    /// What is expected of it.
+    pub expect: Expectation,
     /// Values taken from its reply.
     pub capture: Vec<Capture>,
     /// Whether an `isError` reply is accepted.
     pub allow_error: bool,
     /// Where the step is written.
     pub span: Span,
+}
+
+/// What a step calls. Nodes may hold templates.
+#[derive(Clone, Debug)]
+pub enum StepCall {
+    /// A tool.
+    Tool {
+        /// Its name: a text node.
+        tool: Node,
+        /// Its arguments: a map.
+        args: Node,
+    },
+    /// A resource that is read.
+    Resource {
+        /// Its address: a text node.
+        uri: Node,
+    },
+}
+
+impl StepCall {
+    /// The node that names what is called.
+    pub fn subject(&self) -> &Node {
+        match self {
+            Self::Tool { tool, .. } => tool,
+            Self::Resource { uri } => uri,
+        }
+    }
 }
 
 /// A value taken from a reply, to be used as `{{name}}`.

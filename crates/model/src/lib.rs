@@ -25,8 +25,8 @@ mod server;
 mod source;
 mod view;
 
-pub use act::{Act, CallTool};
-pub use case::{Capture, Case, Expectation, Skip, Step};
+pub use act::{Act, CallTool, Completion, Logging, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use diagnostics::Diagnostics;
 pub use event::{
@@ -38,7 +38,7 @@ pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
-pub use observation::{FileSeen, FileState, Observation};
+pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
 pub use plan::{Plan, PlannedCase};
 pub use report::{CaseReport, Report, Summary};
 pub use revision::{Era, Revision};

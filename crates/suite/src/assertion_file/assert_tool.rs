@@ -24,5 +24,5 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     }
     input.scope.check(&args, found);
     let expect = expectation::decode(node.get("expect"), input.scope, found);
-    Some(Asked { act: Act::CallTool(CallTool { tool: tool?, args }), expect })
+    Some(Asked { act: Act::CallTool(CallTool { tool: tool?, args, cancel_after: None, lose_response: false }), expect })
 }

@@ -84,6 +84,8 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         span: node.span,
         server: parts.server.map(Arc::new),
         setup: parts.setup,
+        verify: Vec::new(),
+        teardown: Vec::new(),
         act: parts.asked.act,
         expect: parts.asked.expect,
         fixture: context.fixture.map(Path::to_path_buf),

@@ -1,7 +1,7 @@
 //! `setup`: tool calls made before the block, and values captured from their replies.
 
 use mcprove_judge::json_path::JsonPath;
-use mcprove_model::{Capture, Diagnostics, Node, Span, Step};
+use mcprove_model::{Capture, Diagnostics, Expectation, Node, Span, Step, StepCall};
 
 use super::block::{self, Caller};
 use super::templates::Scope;
@@ -36,7 +36,13 @@ fn decode_step(node: &Node, scope: &mut Scope, found: &mut Diagnostics<'_>) -> O
     for capture in &capture {
         scope.add_capture(&capture.name);
     }
-    Some(Step { tool: tool?, args, capture, allow_error, span: node.span })
+    Some(Step {
+        call: StepCall::Tool { tool: tool?, args },
+        expect: Expectation::default(),
+        capture,
+        allow_error,
+        span: node.span,
+    })
 }
 
 fn decode_captures(node: &Node, found: &mut Diagnostics<'_>) -> Vec<Capture> {
