@@ -42,7 +42,7 @@ impl<'a> Status<'a> {
 
 /// The case's name in one harmless line, and its trial from the second on.
 pub(crate) fn title(started: &CaseStarted) -> String {
-    let name = harmless::line(&started.name);
+    let name = if started.name.is_empty() { "(no name)".into() } else { harmless::line(&started.name) };
     if started.trial > 1 { format!("{name} (trial {})", started.trial) } else { name.into_owned() }
 }
 

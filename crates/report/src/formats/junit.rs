@@ -10,9 +10,9 @@ use mcprove_model::{CaseReport, Finding, Report, escape_text};
 
 use super::Format;
 use crate::explanation::explain_plainly;
-use crate::reliability::{Reliability, worst_message};
+use crate::reliability::{Reliability, worst, worst_message};
 use crate::status::{Status, UNFINISHED, duration_us, title};
-use crate::timestamp;
+use crate::{harmless, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format =
@@ -112,11 +112,11 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, file: &str) {
     };
     let findings = case.finished.as_ref().map_or(&[] as &[Finding], |finished| &finished.findings);
     let message = if case.finished.is_some() { worst_message(findings) } else { UNFINISHED };
-    let kind = findings.iter().max_by_key(|finding| finding.severity).map_or("unfinished", |finding| &*finding.rule);
+    let kind = worst(findings).map_or("unfinished", |finding| &*finding.rule);
     let _ = writeln!(
         out,
         ">\n      <{element} message=\"{}\" type=\"{}\">{}</{element}>",
-        attribute(message),
+        attribute(&harmless::line(message)),
         attribute(kind),
         text(&explain_plainly(case))
     );

@@ -133,8 +133,11 @@ fn table<'a>(out: &mut String, cases: impl Iterator<Item = &'a CaseReport>) {
             Status::Skipped(_) | Status::Passed | Status::Failed | Status::Error | Status::Unfinished => String::new(),
         };
         let (sign, name) = (sign(case), code(&title(&case.started)));
-        let _ =
-            writeln!(out, "| {sign} | {name}{reason} | {} |", duration::human(duration_us(case)).replace('<', "&lt;"));
+        let time = match Status::of(case) {
+            Status::Skipped(_) | Status::Unfinished => String::new(),
+            Status::Passed | Status::Failed | Status::Error => duration::human(duration_us(case)).replace('<', "&lt;"),
+        };
+        let _ = writeln!(out, "| {sign} | {name}{reason} | {time} |");
     }
     let left_out = cases.count();
     if left_out > 0 {

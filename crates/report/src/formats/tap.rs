@@ -1,6 +1,6 @@
 //! TAP 14: one test point per case, with a YAML block that says why.
 //!
-//! The YAML is written with JSON strings, which are YAML too, so that no text can break out of its place.
+//! Values in the YAML are written as JSON strings, which are YAML too, so that no text can break out of its place.
 
 use std::fmt::Write as _;
 
@@ -88,7 +88,11 @@ fn diagnostics(out: &mut String, case: &CaseReport, status: Status<'_>) {
             finding_item(out, finding);
         }
     }
-    let _ = writeln!(out, "  explanation: {}", json_text::string(&explain_plainly(case)));
+    // A block, because it is for people; every line of it stands further in than the end of the diagnostics.
+    let _ = writeln!(out, "  explanation: |2");
+    for line in explain_plainly(case).lines() {
+        let _ = writeln!(out, "    {line}");
+    }
     let _ = writeln!(out, "  ...");
 }
 
