@@ -31,6 +31,7 @@
   function human(us) {
     const ms = Math.floor(us / 1000);
     if (ms < 1) return us + 'µs';
+    if (ms < 10) return (Math.floor(us / 100) / 10).toFixed(1) + 'ms';
     if (ms < 1000) return ms + 'ms';
     if (ms < 60000) return (Math.floor(ms / 100) / 10).toFixed(1) + 's';
     return Math.floor(ms / 60000) + 'm ' + String(Math.floor(ms / 1000) % 60).padStart(2, '0') + 's';
@@ -76,9 +77,16 @@
     return box;
   }
 
+  // What stands between backticks is code.
+  function prose(node, text) {
+    visible(text).split(/`([^`\n]+)`/).forEach((part, index) => { if (part) node.append(index % 2 ? el('code', 'prose', part) : part); });
+    return node;
+  }
+
   function finding(one) {
     const box = el('div', 'finding ' + one.severity);
-    const say = el('div', 'say', visible(one.message), el('code', '', one.severity + ' · ' + visible(one.rule)));
+    const say = prose(el('div', 'say'), one.message);
+    say.append(el('code', 'rule', one.severity + ' · ' + oneLine(one.rule)));
     box.append(say);
     const place = one.place && (one.place.text || one.place.wire);
     if (one.place && one.place.text) {
@@ -108,7 +116,7 @@
       }
       box.append(el('div', 'label', 'diff (- expected, + actual)'), pre);
     }
-    if (one.help !== undefined) box.append(el('div', 'help', el('b', '', 'help '), visible(one.help)));
+    if (one.help !== undefined) box.append(prose(el('div', 'help', el('b', '', 'help ')), one.help));
     return box;
   }
 
@@ -128,13 +136,13 @@
     if (parsed.error) return [frame.kind + id, 'error ' + JSON.stringify(parsed.error).slice(0, 200)];
     return [frame.kind + id, JSON.stringify(parsed.result ?? parsed).slice(0, 200)];
   }
-  function frameRow(frame) {
+  function frameRow(frame, several) {
     const [what, hint] = summaryOf(frame);
     const sent = frame.direction === 'sent';
     const way = el('span', 'way ' + frame.direction, sent ? '→' : '←');
     way.title = sent ? 'sent by mcprove' : 'received from the server';
     const size = el('span', 'muted', frame.text.length + ' B');
-    const head = el('summary', '', el('span', 'when', '+' + human(frame.at_us)), way,
+    const head = el('summary', '', several ? el('span', 'muted', 'session ' + frame.session) : null, el('span', 'when', '+' + human(frame.at_us)), way,
       el('span', 'what mono' + (frame.kind === 'stray' ? ' warn' : ''), what + (frame.binary ? ' (not UTF-8)' : '')), el('span', 'hint mono', oneLine(hint)), size);
     const row = el('details', 'frame', head);
     row.addEventListener('toggle', () => {
@@ -162,6 +170,23 @@
     return el('div', '', el('h3', '', 'Where the time went'), bar, legend);
   }
 
+  function callRow(call, shown) {
+    const role = call.role === 'act' ? '' : call.role + ': ';
+    const title = el('b', '', role + oneLine(call.method) + (call.subject ? ' ' + oneLine(call.subject) : ''));
+    const row = el('details', 'call', el('summary', '', title, el('span', 'muted', ' ' + human(call.elapsed_us))));
+    const reply = call.reply === undefined ? el('div', 'label', 'no reply came') : message('reply', call.reply);
+    row.append(el('div', 'compare', message('request', call.request), reply));
+    row.open = shown;
+    return row;
+  }
+
+  const SIGNALS = { 1: 'SIGHUP', 2: 'SIGINT', 4: 'SIGILL', 6: 'SIGABRT', 8: 'SIGFPE', 9: 'SIGKILL', 11: 'SIGSEGV', 13: 'SIGPIPE', 15: 'SIGTERM' };
+  function endOf({ code, signal }) {
+    if (code !== null) return 'exited with code ' + code;
+    if (signal === null) return 'ended';
+    return 'was ended by signal ' + signal + (SIGNALS[signal] ? ' (' + SIGNALS[signal] + ')' : '');
+  }
+
   function body(one) {
     const box = el('div', 'body');
     const meta = el('div', 'meta', el('span', 'mono', visible(one.file) + ':' + one.line));
@@ -174,22 +199,17 @@
     if (one.findings.length) box.append(el('h3', '', 'Findings'));
     for (const each of one.findings) box.append(finding(each));
     if (one.calls.length) box.append(el('h3', '', 'Calls'));
-    for (const call of one.calls) {
-      const role = call.role === 'act' ? '' : call.role + ': ';
-      box.append(el('div', 'meta', el('b', '', role + oneLine(call.method) + (call.subject ? ' ' + oneLine(call.subject) : '')), ' ' + human(call.elapsed_us)));
-      box.append(message('request', call.request));
-      box.append(call.reply === undefined ? el('div', 'label', 'no reply came') : message('reply', call.reply));
-    }
+    // The act is what the case is about; where it was never reached, the last call says why.
+    const told = one.calls.findLastIndex(call => call.role === 'act');
+    one.calls.forEach((call, index) => box.append(callRow(call, index === (told < 0 ? one.calls.length - 1 : told))));
     if (one.frames && one.frames.length) {
       const list = el('div');
-      for (const frame of one.frames) list.append(frameRow(frame));
+      const several = one.frames.some(frame => frame.session > 0);
+      for (const frame of one.frames) list.append(frameRow(frame, several));
       box.append(el('h3', '', 'Frames (' + one.frames.length + ')'), list);
     }
     if (one.stderr.trim()) box.append(el('h3', '', 'Server stderr'), el('pre', '', visible(one.stderr.replace(/\r\n/g, '\n').trimEnd())));
-    if (one.process_end) {
-      const { code, signal } = one.process_end;
-      box.append(el('div', 'meta', 'the server ' + (code !== null ? 'exited with code ' + code : signal !== null ? 'was ended by signal ' + signal : 'ended')));
-    }
+    if (one.process_end) box.append(el('div', 'meta', 'the server ' + endOf(one.process_end)));
     const spent = one.timings && times(one.timings);
     if (spent) box.append(spent);
     return box;
@@ -203,6 +223,7 @@
   const SEVERITY = ['note', 'warning', 'error', 'high', 'critical'];
   function reason(one) {
     if (one.reason) return one.reason;
+    if (one.verdict === 'unfinished') return 'the run was stopped before it ended, or its log breaks off';
     const sorted = [...one.findings].sort((a, b) => SEVERITY.indexOf(b.severity) - SEVERITY.indexOf(a.severity));
     return sorted.length ? sorted[0].message : '';
   }
@@ -234,7 +255,7 @@
     const mark = el('span', 'sign ' + tone, sign);
     mark.title = WORDS[one.verdict];
     const row = button('row', '', () => open(entry));
-    row.append(mark, name, el('span', 'why', oneLine(reason(one))), el('span', 'file mono', oneLine(one.file) + ':' + one.line), el('span', 'time', one.verdict === 'skipped' ? '' : human(one.duration_us)));
+    row.append(mark, name, el('span', 'why', oneLine(reason(one))), el('span', 'file mono', oneLine(one.file) + ':' + one.line), el('span', 'time', ['skipped', 'unfinished'].includes(one.verdict) ? '' : human(one.duration_us)));
     row.setAttribute('aria-expanded', 'false');
     entry.node = el('article', 'case ' + one.verdict, row);
     entry.node.id = 'case-' + entry.position;
@@ -282,8 +303,9 @@
     const bad = s.failed + s.errors + s.unfinished;
     const counts = { passed: s.passed, failed: s.failed, error: s.errors, unfinished: s.unfinished, skipped: s.skipped };
     const said = Object.entries(counts).filter(([key, n]) => n > 0 || key === 'passed').map(([key, n]) => n + ' ' + WORDS[key]).join(', ');
-    byId('verdict').textContent = said;
-    byId('verdict').className = bad ? 'bad' : cases.length ? 'good' : 'muted';
+    for (const [key, n] of Object.entries(counts)) {
+      if (n > 0 || (key === 'passed' && !bad)) byId('verdict').append(el('span', 'part ' + SIGNS[key][1], n + ' ' + WORDS[key]));
+    }
     document.title = 'mcprove: ' + said;
     const facts = [report.program, report.started && new Date(report.started).toLocaleString(), report.duration_us !== undefined && 'took ' + human(report.duration_us),
       report.jobs > 1 && report.jobs + ' jobs', report.strict && 'strict', report.interrupted && 'interrupted'];
@@ -351,7 +373,7 @@
     const bins = new Array(high - low + 1).fill(0);
     for (const us of values) bins[Math.floor(Math.log2(Math.max(us, 1))) - low]++;
     const width = Math.min(28, Math.floor(300 / bins.length)), height = 34, most = Math.max(...bins);
-    const svg = make('svg', { width: bins.length * width, height: height + 14, role: 'img' });
+    const svg = make('svg', { width: Math.max(bins.length * width, 64), height: height + 14, role: 'img' });
     svg.append(make('line', { x1: 0, x2: bins.length * width, y1: height + .5, y2: height + .5 }));
     bins.forEach((count, index) => {
       if (!count) return;
@@ -367,15 +389,24 @@
     if (bins.length * width > 90) label(bins.length * width, 'end', human(2 ** (high + 1)));
     return svg;
   }
-  function latency() {
-    const tools = new Map();
+  // What servers list beside what was called: a tool without a call is one that nothing tests.
+  function tools() {
+    const tools = new Map(), listed = new Set();
+    for (const { one } of cases) for (const frame of one.frames || []) {
+      if (frame.kind !== 'reply' || !frame.text.includes('"tools"')) continue;
+      let reply = null;
+      try { reply = JSON.parse(frame.text); } catch { continue; }
+      const list = reply && reply.result && reply.result.tools;
+      if (Array.isArray(list)) for (const tool of list) if (tool && typeof tool.name === 'string') listed.add(tool.name);
+    }
     for (const { one } of cases) for (const call of one.calls) {
       if (call.reply === undefined) continue;
       const key = call.subject || call.method;
       if (!tools.has(key)) tools.set(key, []);
       tools.get(key).push(call.elapsed_us);
     }
-    if (!tools.size) return;
+    const untested = [...listed].filter(tool => !tools.has(tool)).sort();
+    if (!tools.size && !untested.length) return;
     const log = us => Math.floor(Math.log2(Math.max(us, 1)));
     let low = Infinity, high = 0;
     for (const values of tools.values()) {
@@ -386,8 +417,12 @@
     const at = (values, share) => human(values[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)]);
     const rows = [...tools].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).slice(0, 500).map(([tool, values]) =>
       el('tr', '', el('td', 'mono', oneLine(tool)), el('td', 'num', String(values.length)), el('td', 'num', at(values, .5)), el('td', 'num', at(values, .95)), el('td', 'num', at(values, 1)), el('td', '', histogram(values, low, high))));
-    byId('latency').append(table([['tool', ''], ['calls', 'num'], ['median', 'num'], ['95 %', 'num'], ['slowest', 'num'], ['how often', '']], rows));
-    byId('latency').hidden = false;
+    for (const tool of untested.slice(0, 500)) {
+      rows.push(el('tr', '', el('td', 'mono', oneLine(tool)), el('td', 'num warn', '0'), el('td', 'num', '–'), el('td', 'num', '–'), el('td', 'num', '–'), el('td', 'warn', 'never called')));
+    }
+    if (listed.size) byId('tools').append(el('p', 'muted', (listed.size - untested.length) + ' of ' + listed.size + ' listed tools were called'));
+    byId('tools').append(table([['tool', ''], ['calls', 'num'], ['median', 'num'], ['95 %', 'num'], ['slowest', 'num'], ['latency', '']], rows));
+    byId('tools').hidden = false;
   }
 
   function theme() {
@@ -425,7 +460,7 @@
   });
   draw();
   reliability();
-  latency();
+  tools();
   const linked = /^#case-(\d+)$/.exec(location.hash);
   if (linked) goTo(Number(linked[1]));
 })();
