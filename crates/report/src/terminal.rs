@@ -288,12 +288,16 @@ impl<W: io::Write> Terminal<W> {
     }
 
     fn trials(&self, text: &mut String) {
-        let rows = self.reliability.rows();
-        let name_width =
-            rows.iter().map(|row| harmless::line(&row.name).width()).max().unwrap_or(0).clamp(4, NAME_WIDTH);
-        let pad = |name: &str| " ".repeat(name_width.saturating_sub(name.width()));
-        let head = format!("case{}  trials  passed  pass@k  pass^k", pad("case"));
-        let _ = writeln!(text, "\n  {}", self.style.paint(Role::Strong, &head));
+        // A table that scrolls the summary away helps nobody: then only what did not pass every time is listed.
+        let all = self.reliability.rows();
+        let rows: Vec<_> = all.iter().filter(|row| all.len() < SCREENFUL || row.run > 0 && !row.reliable()).collect();
+        let widest = rows.iter().map(|row| harmless::line(&row.name).width()).max().unwrap_or(0);
+        let pad = |name: &str| " ".repeat(widest.clamp(4, NAME_WIDTH).saturating_sub(name.width()));
+        text.push('\n');
+        if !rows.is_empty() {
+            let head = format!("case{}  trials  passed  pass@k  pass^k", pad("case"));
+            let _ = writeln!(text, "  {}", self.style.paint(Role::Strong, &head));
+        }
         for row in rows {
             let name = harmless::line(&row.name);
             let (role, yes_no) = (trials_role(row), |yes: bool| if yes { "yes" } else { "no" });

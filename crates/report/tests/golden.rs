@@ -168,6 +168,18 @@ fn nothing_in_a_page_can_end_its_data() {
     }
 }
 
+#[test]
+fn a_summary_of_many_failures_fits_what_github_takes() {
+    let (_, events) = logs().into_iter().find(|(name, _)| name == "hostile").expect("the log");
+    let mut report = Report::fold(events);
+    let failing = report.cases[0].clone();
+    report.cases = vec![failing; 10_000];
+    let markdown = render("markdown", &report);
+    assert!(markdown.len() < 1024 * 1024, "{} bytes", markdown.len());
+    assert!(markdown.contains("more that did not pass; the HTML report has them all"));
+    assert!(markdown.trim_end().ends_with("</details>"), "the fold is closed");
+}
+
 struct TapPoint {
     ok: bool,
     skipped: bool,
