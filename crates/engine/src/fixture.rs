@@ -18,7 +18,7 @@ impl FixtureCopy {
     pub fn make(original: &Path) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("mcprove-fixture-").tempdir()?;
         // The copy keeps the folder's name, so that paths relative to its parent stay valid.
-        let name = original.canonicalize()?.file_name().map(PathBuf::from).unwrap_or_else(|| PathBuf::from("fixture"));
+        let name = original.canonicalize()?.file_name().map_or_else(|| PathBuf::from("fixture"), PathBuf::from);
         // Servers that resolve links (on macOS the temporary folder is one) must see the path they were given.
         let path = folder.path().canonicalize()?.join(name);
         copy_folder(original, &path).map_err(|error| io::Error::new(error.kind(), error.to_string()))?;

@@ -1,14 +1,19 @@
 //! What happens, in what order: a plan becomes one ordered stream of events.
 
+mod acts;
 mod calls;
 mod case_run;
+mod conversation;
 mod expectations;
 mod fixture;
 mod hint;
 mod observe;
 mod plan;
+mod record;
+mod remarks;
 mod run;
 mod server;
+mod steps;
 mod stop;
 
 pub use fixture::FixtureCopy;

@@ -10,8 +10,9 @@ use mcprove_wire::{HttpClient, Limits};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::case_run::{CaseContext, CaseRun, run_case};
+use crate::case_run::{CaseContext, run_case};
 use crate::hint::parallel_hint;
+use crate::record::CaseRun;
 use crate::server::Opener;
 use crate::stop::Stop;
 
