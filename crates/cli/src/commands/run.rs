@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CMD ARGS")]
     server: Option<String>,
     /// Deadline of a case that has none of its own.
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = timeout)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
     timeout: Duration,
     /// How many cases run side by side: a number, or `auto`.
     #[arg(short, long, value_name = "N", default_value = "1")]
@@ -82,10 +82,6 @@ impl FromStr for Jobs {
             (_, _) => Err("give a number from 1 to 1024, or `auto`".to_owned()),
         }
     }
-}
-
-fn timeout(text: &str) -> Result<Duration, String> {
-    duration::parse_timeout(text).map_err(|bad| format!("{} ({})", bad.message, bad.help))
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> Result<ExitStatus, Failure> {
