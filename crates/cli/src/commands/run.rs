@@ -1,5 +1,6 @@
 //! `mcprove run`: suites against servers.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
 
 /// Run suites against servers.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(
     after_help = "Examples:\n  mcprove run evals/\n  mcprove run evals/ --fixture evals/fixtures --jobs auto\n  \
                         mcprove run evals/ --filter '/read.*file/' --server 'npx my-server'"
@@ -84,8 +86,8 @@ impl FromStr for Jobs {
     }
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let loaded = load_suites(&args)?;
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let loaded = load_suites(args)?;
     let warnings = usable(&loaded, args.strict)?;
     let plan = plan(&loaded.cases, &PlanOptions { filter: args.filter.clone() });
     if plan.cases.is_empty() {
@@ -97,7 +99,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<ExitStatus, Failure> 
     if args.dry_run {
         return show(&plan);
     }
-    let heard = run_plan(&plan, warnings, &args, context)?;
+    let heard = run_plan(&plan, warnings, args, context)?;
     if args.json {
         print(&known_json(&heard.report))?;
     }
@@ -242,9 +244,9 @@ fn show(plan: &Plan) -> Result<ExitStatus, Failure> {
         let server = case.server.as_ref().map_or_else(String::new, |server| server.target.label());
         let name = mcprove_model::escape_line(&case.name).into_owned();
         let skip = case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", skip.reason));
-        text.push_str(&format!("{}  {}:{line}  {server}{skip}\n", name, case.source.path()));
+        let _ = writeln!(text, "{name}  {}:{line}  {server}{skip}", case.source.path());
     }
-    text.push_str(&format!("{} cases would run; nothing was started\n", plan.cases.len()));
+    let _ = writeln!(text, "{} cases would run; nothing was started", plan.cases.len());
     print(&text)?;
     Ok(ExitStatus::Good)
 }
