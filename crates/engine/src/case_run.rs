@@ -144,7 +144,10 @@ fn interrupted() -> Verdict {
 
 /// Everything between the handshake and the end of the session.
 async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
+    let ready_at = Instant::now();
     let Ok(_permit) = context.acting.acquire().await else { return };
+    // A server that was started ahead waits for its turn; the case's time runs when it is its turn.
+    talk.deadline += ready_at.elapsed();
     let case = talk.case;
     let ready = acts::prepare(&case.act, &mut talk).await && steps::set_up(&case.setup, &mut talk).await;
     talk.record.mark(|timings| &mut timings.setup);

@@ -43,12 +43,17 @@ impl Refusal {
     pub(super) async fn into_failure(self, session: Session) -> OpenFailure {
         let strays = session.strays.count();
         let closing = session.close().await;
-        let help = self.help.or_else(|| last_words(&closing.stderr)).or_else(|| {
+        // A server that cannot start mostly says why, once, on standard error.
+        let message = match last_words(&closing.stderr) {
+            Some(words) if self.evidence.is_none() => format!("{}; its last words: {words}", self.message),
+            Some(_) | None => self.message,
+        };
+        let help = self.help.or_else(|| {
             (strays > 0).then(|| "its output is not JSON-RPC: is this an MCP server that speaks over stdio?".to_owned())
         });
         OpenFailure {
             stage: self.stage,
-            message: self.message,
+            message,
             help,
             evidence: self.evidence,
             status: self.status,
@@ -271,5 +276,5 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
 /// The last line of standard error that says something.
 fn last_words(stderr: &str) -> Option<String> {
     let line = stderr.lines().rev().find(|line| !line.trim().is_empty())?;
-    Some(format!("its last words on standard error: {}", shorten(&escape_line(line.trim()), 200)))
+    Some(shorten(&escape_line(line.trim()), 200).into_owned())
 }
