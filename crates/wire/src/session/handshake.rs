@@ -24,6 +24,8 @@ pub(super) struct Refusal {
     only_modern: bool,
     /// The server went away while it was probed.
     died_of_probe: bool,
+    /// The server said nothing at all, so its standard error may tell why.
+    silent: bool,
 }
 
 impl Refusal {
@@ -36,6 +38,7 @@ impl Refusal {
             status: None,
             only_modern: false,
             died_of_probe: false,
+            silent: false,
         }
     }
 
@@ -45,7 +48,7 @@ impl Refusal {
         let closing = session.close().await;
         // A server that cannot start mostly says why, once, on standard error.
         let message = match last_words(&closing.stderr) {
-            Some(words) if self.evidence.is_none() => format!("{}; its last words: {words}", self.message),
+            Some(words) if self.silent => format!("{}; its last words: {words}", self.message),
             Some(_) | None => self.message,
         };
         let help = self.help.or_else(|| {
@@ -233,12 +236,15 @@ fn result_of(method: &str, exchange: Exchange) -> Result<Value, Refusal> {
         },
         Outcome::TimedOut { after_ms } => Refusal {
             evidence,
+            silent: true,
             ..Refusal::new(format!(
                 "the server did not answer `{method}` within {:.1} s",
                 Duration::from_millis(after_ms).as_secs_f64()
             ))
         },
-        Outcome::Closed { what, .. } => Refusal::new(format!("{what} before it answered `{method}`")),
+        Outcome::Closed { what, .. } => {
+            Refusal { silent: true, ..Refusal::new(format!("{what} before it answered `{method}`")) }
+        }
         Outcome::Cancelled => Refusal::new(format!("`{method}` was cancelled")),
     })
 }
