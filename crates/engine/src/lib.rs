@@ -7,6 +7,7 @@ mod conversation;
 mod expectations;
 mod fixture;
 mod hint;
+mod lanes;
 mod observe;
 mod plan;
 mod record;
@@ -17,6 +18,7 @@ mod steps;
 mod stop;
 
 pub use fixture::FixtureCopy;
+pub use lanes::Isolation;
 pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use stop::{Stop, Stopper};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use mcprove_engine::{Filter, PlanOptions, RunOptions, Stopper, plan};
+use mcprove_engine::{Filter, Isolation, PlanOptions, RunOptions, Stopper, plan};
 use mcprove_model::{ExitStatus, Finding, Plan};
 use mcprove_report::known_json;
 use mcprove_suite::duration;
@@ -46,6 +46,12 @@ pub(crate) struct Args {
     /// How many cases run side by side: a number, or `auto`.
     #[arg(short, long, value_name = "N", default_value = "1")]
     jobs: Jobs,
+    /// Who shares a server: nobody, the cases of a file, or all that want the same.
+    #[arg(long, value_name = "case|file|run", default_value = "case", value_parser = isolation)]
+    isolation: Isolation,
+    /// Run stdio servers in a container of this image.
+    #[arg(long, value_name = "IMAGE")]
+    docker: Option<String>,
     /// Only cases whose name contains the text, or matches a /regex/.
     #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
     filter: Option<Filter>,
@@ -64,6 +70,15 @@ pub(crate) struct Args {
     /// Let warnings fail.
     #[arg(long)]
     strict: bool,
+}
+
+fn isolation(text: &str) -> Result<Isolation, String> {
+    match text {
+        "case" => Ok(Isolation::Case),
+        "file" => Ok(Isolation::File),
+        "run" => Ok(Isolation::Run),
+        _ => Err("give `case`, `file` or `run`".to_owned()),
+    }
 }
 
 /// How many cases run side by side.
@@ -175,6 +190,8 @@ fn run_plan(plan: &Plan, warnings: Vec<Finding>, args: &Args, context: &Context)
         program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
         started_unix_ms: Context::unix_ms(),
         findings: warnings,
+        isolation: args.isolation,
+        docker: args.docker.clone(),
         limits: mcprove_wire::Limits::default(),
     };
     let mut listeners = Listeners::new(context, log, !args.json);
