@@ -88,7 +88,7 @@ fn explain_docker(mut failure: Box<OpenFailure>) -> Box<OpenFailure> {
         "the docker engine cannot be reached".clone_into(&mut failure.message);
         failure.help = Some("start it (try `docker info`), or leave out `docker`".to_owned());
     } else if let Some(line) = failure.closing.stderr.lines().find(|line| line.starts_with("docker: ")) {
-        failure.message = line.to_owned();
+        line.clone_into(&mut failure.message);
     }
     failure
 }
