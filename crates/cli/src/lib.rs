@@ -8,6 +8,7 @@ mod commands;
 mod context;
 mod failure;
 mod live;
+mod subject;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -51,8 +51,9 @@ pub(crate) fn protocol(text: &str) -> Result<Protocol, String> {
 
 /// Splits a command line as a shell would; nothing is run by a shell.
 pub(crate) fn words(option: &str, text: &str) -> Result<Vec<String>, Failure> {
-    let words = shell_words::split(text)
-        .map_err(|error| Failure::new(format!("`{option} {text}` cannot be split into words: {error}"), "close the quote"))?;
+    let words = shell_words::split(text).map_err(|error| {
+        Failure::new(format!("`{option} {text}` cannot be split into words: {error}"), "close the quote")
+    })?;
     if words.is_empty() { Err(Failure::new(format!("`{option}` is empty"), "give a command")) } else { Ok(words) }
 }
 
@@ -106,9 +107,8 @@ fn stdio(words: Vec<String>, env: Vec<(String, String)>, cwd: Option<String>) ->
 
 fn header(text: &str) -> Result<(String, String), Failure> {
     let split = text.split_once(':').or_else(|| text.split_once('='));
-    let (name, value) = split.ok_or_else(|| {
-        Failure::new(format!("`--header {text}` has no value"), "write `--header \"Name: value\"`")
-    })?;
+    let (name, value) = split
+        .ok_or_else(|| Failure::new(format!("`--header {text}` has no value"), "write `--header \"Name: value\"`"))?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
@@ -119,9 +119,10 @@ fn from_client_config(path: &Path, name: Option<&str>) -> Result<Target, Failure
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let config: Value = serde_json::from_str(&text)
         .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "mend the file"))?;
-    let servers = ["mcpServers", "servers"].iter().find_map(|key| config.get(key)).or_else(|| {
-        config.get("mcp").and_then(|mcp| mcp.get("servers"))
-    });
+    let servers = ["mcpServers", "servers"]
+        .iter()
+        .find_map(|key| config.get(key))
+        .or_else(|| config.get("mcp").and_then(|mcp| mcp.get("servers")));
     let Some(servers) = servers.and_then(Value::as_object).filter(|servers| !servers.is_empty()) else {
         return Err(Failure::new(format!("`{shown}` lists no servers"), "it should have `mcpServers` or `servers`"));
     };

@@ -1,9 +1,11 @@
 //! What happens, in what order: a plan becomes one ordered stream of events.
 
 mod acts;
+mod calling;
 mod calls;
 mod case_run;
 mod conversation;
+mod discover;
 mod expectations;
 mod fixture;
 mod hint;
@@ -17,6 +19,8 @@ mod server;
 mod steps;
 mod stop;
 
+pub use calling::{Calling, Says, forbidden, says};
+pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
 pub use lanes::Isolation;
 pub use plan::{Filter, PlanOptions, plan};

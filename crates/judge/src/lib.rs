@@ -4,6 +4,7 @@ pub mod arguments;
 pub mod checks;
 pub mod json_path;
 pub mod output_schema;
+pub mod target;
 
 mod diff;
 mod excerpt;
