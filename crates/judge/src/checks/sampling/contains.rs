@@ -1,0 +1,36 @@
+//! `contains`: the messages of the requests contain these.
+
+use mcprove_model::{Diagnostics, Node, PlannedCheck};
+
+use super::MESSAGES;
+use crate::checks::among::{self, Wanted};
+use crate::checks::example::{fails, holds};
+use crate::checks::{CheckKind, Seen, shape};
+
+const NAME: &str = "contains";
+
+pub(super) const KIND: CheckKind = CheckKind {
+    name: NAME,
+    summary: "For each of these, a sampling request contains it in the text of its messages.",
+    decode,
+    schema: shape::texts_schema,
+    examples: &[
+        holds(
+            r#"["Summarize", "and that"]"#,
+            Seen::Asked(
+                r#"[{"method": "sampling/createMessage", "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Summarize this"}}, {"role": "user", "content": [{"type": "text", "text": "and that"}]}], "systemPrompt": "You are brief.", "maxTokens": 100}}]"#,
+            ),
+        ),
+        fails(
+            r#"["Summarize", "brief"]"#,
+            Seen::Asked(
+                r#"[{"method": "sampling/createMessage", "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Summarize this"}}, {"role": "user", "content": [{"type": "text", "text": "and that"}]}], "systemPrompt": "You are brief.", "maxTokens": 100}}]"#,
+            ),
+        ),
+        fails(r#""Summarize""#, Seen::Asked(r#"[{"method": "roots/list"}]"#)),
+    ],
+};
+
+fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    among::decode(&among::Asked { name: NAME, node, wanted: Wanted::Yes, texts: &MESSAGES }, found)
+}

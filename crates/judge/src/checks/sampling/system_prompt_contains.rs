@@ -1,0 +1,36 @@
+//! `system_prompt_contains`: the system prompt of a request contains these.
+
+use mcprove_model::{Diagnostics, Node, PlannedCheck};
+
+use super::SYSTEM_PROMPTS;
+use crate::checks::among::{self, Wanted};
+use crate::checks::example::{fails, holds};
+use crate::checks::{CheckKind, Seen, shape};
+
+const NAME: &str = "system_prompt_contains";
+
+pub(super) const KIND: CheckKind = CheckKind {
+    name: NAME,
+    summary: "For each of these, the system prompt of a sampling request contains it.",
+    decode,
+    schema: shape::texts_schema,
+    examples: &[
+        holds(
+            r#""brief""#,
+            Seen::Asked(
+                r#"[{"method": "sampling/createMessage", "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Summarize this"}}, {"role": "user", "content": [{"type": "text", "text": "and that"}]}], "systemPrompt": "You are brief.", "maxTokens": 100}}]"#,
+            ),
+        ),
+        fails(
+            r#"["brief", "Summarize"]"#,
+            Seen::Asked(
+                r#"[{"method": "sampling/createMessage", "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Summarize this"}}, {"role": "user", "content": [{"type": "text", "text": "and that"}]}], "systemPrompt": "You are brief.", "maxTokens": 100}}]"#,
+            ),
+        ),
+        fails(r#""brief""#, Seen::Asked(r#"[{"method": "roots/list"}]"#)),
+    ],
+};
+
+fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    among::decode(&among::Asked { name: NAME, node, wanted: Wanted::Yes, texts: &SYSTEM_PROMPTS }, found)
+}
