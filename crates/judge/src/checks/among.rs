@@ -61,7 +61,11 @@ impl Check for Among {
                 Err(Mismatch {
                     message: format!("{} {part}", self.texts.none),
                     expected: excerpt::around(&self.part, 0..0),
-                    actual: if all.is_empty() { self.texts.empty.to_owned() } else { excerpt::around(&all, view) },
+                    actual: match (texts.is_empty(), all.is_empty()) {
+                        (true, _) => self.texts.empty.to_owned(),
+                        (false, true) => "an empty text".to_owned(),
+                        (false, false) => excerpt::around(&all, view),
+                    },
                     diff: None,
                     help: near.map(|near| near.help),
                 })

@@ -2,7 +2,7 @@
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 
-use super::COUNTED;
+use super::{COUNTED, TWO};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, bound, shape};
 
@@ -13,21 +13,7 @@ pub(super) const KIND: CheckKind = CheckKind {
     summary: "At most this many notifications arrived.",
     decode,
     schema: shape::count_schema,
-    examples: &[
-        holds(
-            "2",
-            Seen::Notifications(
-                r#"[{"method": "notifications/progress", "params": {"progress": 1, "message": "half way"}}, {"method": "notifications/message", "params": {"level": "info", "data": "done", "_meta": {"trace": "secret"}}}]"#,
-            ),
-        ),
-        holds("0", Seen::Notifications("[]")),
-        fails(
-            "1",
-            Seen::Notifications(
-                r#"[{"method": "notifications/progress", "params": {"progress": 1, "message": "half way"}}, {"method": "notifications/message", "params": {"level": "info", "data": "done", "_meta": {"trace": "secret"}}}]"#,
-            ),
-        ),
-    ],
+    examples: &[holds("2", TWO), holds("0", Seen::Notifications("[]")), fails("1", TWO)],
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {

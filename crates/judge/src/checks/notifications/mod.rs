@@ -3,10 +3,10 @@
 use mcprove_model::{Notification, Observation};
 use serde_json::Value;
 
-use super::CheckKind;
 use super::among::Texts;
 use super::bound::Counted;
 use super::named::Names;
+use super::{CheckKind, Seen};
 
 mod contains_data;
 mod in_order;
@@ -26,6 +26,13 @@ pub(super) const CHECKS: &[CheckKind] = &[
     contains_data::KIND,
     not_contains_data::KIND,
 ];
+
+/// Two notifications, for the examples.
+const TWO: Seen = Seen::Notifications(
+    r#"[{"method": "notifications/progress", "params": {"progress": 1, "message": "half way"}},
+        {"method": "notifications/message",
+         "params": {"level": "info", "data": "done", "_meta": {"trace": "secret"}}}]"#,
+);
 
 const COUNTED: Counted = Counted { one: "notification", many: "notifications", shown: methods_of };
 

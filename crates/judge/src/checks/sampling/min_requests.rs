@@ -2,7 +2,7 @@
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 
-use super::REQUESTS;
+use super::{ONE, REQUESTS};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, bound, shape};
 
@@ -14,12 +14,7 @@ pub(super) const KIND: CheckKind = CheckKind {
     decode,
     schema: shape::count_schema,
     examples: &[
-        holds(
-            "1",
-            Seen::Asked(
-                r#"[{"method": "sampling/createMessage", "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Summarize this"}}, {"role": "user", "content": [{"type": "text", "text": "and that"}]}], "systemPrompt": "You are brief.", "maxTokens": 100}}]"#,
-            ),
-        ),
+        holds("1", ONE),
         holds("0", Seen::Asked(r#"[{"method": "roots/list"}]"#)),
         fails("1", Seen::Asked(r#"[{"method": "roots/list"}]"#)),
     ],

@@ -3,9 +3,9 @@
 use mcprove_model::Observation;
 use serde_json::Value;
 
-use super::CheckKind;
 use super::among::Texts;
 use super::bound::Counted;
+use super::{CheckKind, Seen};
 use crate::excerpt;
 
 mod contains;
@@ -17,6 +17,14 @@ mod system_prompt_contains;
 /// Every check of sampling requests, in the order failures are reported.
 pub(super) const CHECKS: &[CheckKind] =
     &[min_requests::KIND, max_requests::KIND, contains::KIND, system_prompt_contains::KIND, max_tokens::KIND];
+
+/// One request, for the examples.
+const ONE: Seen = Seen::Asked(
+    r#"[{"method": "sampling/createMessage", "params": {
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Summarize this"}},
+                     {"role": "user", "content": [{"type": "text", "text": "and that"}]}],
+        "systemPrompt": "You are brief.", "maxTokens": 100}}]"#,
+);
 
 const NONE: &str = "no sampling requests";
 

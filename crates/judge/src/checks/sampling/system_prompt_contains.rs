@@ -2,7 +2,7 @@
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 
-use super::SYSTEM_PROMPTS;
+use super::{ONE, SYSTEM_PROMPTS};
 use crate::checks::among::{self, Wanted};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, shape};
@@ -15,18 +15,8 @@ pub(super) const KIND: CheckKind = CheckKind {
     decode,
     schema: shape::texts_schema,
     examples: &[
-        holds(
-            r#""brief""#,
-            Seen::Asked(
-                r#"[{"method": "sampling/createMessage", "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Summarize this"}}, {"role": "user", "content": [{"type": "text", "text": "and that"}]}], "systemPrompt": "You are brief.", "maxTokens": 100}}]"#,
-            ),
-        ),
-        fails(
-            r#"["brief", "Summarize"]"#,
-            Seen::Asked(
-                r#"[{"method": "sampling/createMessage", "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Summarize this"}}, {"role": "user", "content": [{"type": "text", "text": "and that"}]}], "systemPrompt": "You are brief.", "maxTokens": 100}}]"#,
-            ),
-        ),
+        holds(r#""brief""#, ONE),
+        fails(r#"["brief", "Summarize"]"#, ONE),
         fails(r#""brief""#, Seen::Asked(r#"[{"method": "roots/list"}]"#)),
     ],
 };

@@ -3,10 +3,10 @@
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 use serde_json::Value;
 
-use super::TOOLS;
+use super::{THREE, TOOLS};
 use crate::checks::among::Wanted;
 use crate::checks::example::{fails, holds};
-use crate::checks::{CheckKind, Seen, named, shape};
+use crate::checks::{CheckKind, named, shape};
 
 const NAME: &str = "absence";
 
@@ -16,14 +16,8 @@ pub(super) const KIND: CheckKind = CheckKind {
     decode,
     schema,
     examples: &[
-        holds(
-            r#"{"type": "absence", "tools": ["write", "delete"]}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
-        fails(
-            r#"{"type": "absence", "tools": ["write", "read"]}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
+        holds(r#"{"type": "absence", "tools": ["write", "delete"]}"#, THREE),
+        fails(r#"{"type": "absence", "tools": ["write", "read"]}"#, THREE),
     ],
 };
 

@@ -3,7 +3,7 @@
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
 use serde_json::{Value, json};
 
-use super::{NONE, times, tools_of};
+use super::{NONE, THREE, times, tools_of};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, named, shape};
 use crate::excerpt::quoted;
@@ -16,10 +16,7 @@ pub(super) const KIND: CheckKind = CheckKind {
     decode,
     schema,
     examples: &[
-        holds(
-            r#"{"type": "count", "tool": "read", "min": 1, "max": 2}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
+        holds(r#"{"type": "count", "tool": "read", "min": 1, "max": 2}"#, THREE),
         holds(r#"{"type": "count", "tool": "read", "max": 0}"#, Seen::Trace("[]")),
         fails(r#"{"type": "count", "tool": "read", "min": 1}"#, Seen::Trace(r#"[{"tool": "edit"}]"#)),
         fails(r#"{"type": "count", "tool": "read", "max": 1}"#, Seen::Trace(r#"[{"tool": "read"}, {"tool": "read"}]"#)),

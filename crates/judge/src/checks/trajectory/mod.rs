@@ -3,8 +3,8 @@
 use mcprove_model::{Diagnostics, Node, Observation, PlannedCheck, nearest};
 use serde_json::{Map, Value, json};
 
-use super::CheckKind;
 use super::named::Names;
+use super::{CheckKind, Seen};
 
 mod absence;
 mod args_contain;
@@ -21,6 +21,9 @@ pub(super) const CHECKS: &[CheckKind] =
 
 /// What is shown of a sequence without calls.
 const NONE: &str = "no calls";
+
+/// Three calls, for the examples.
+const THREE: Seen = Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#);
 
 const TOOLS: Names = Names {
     of: tools_of,

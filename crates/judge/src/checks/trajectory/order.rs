@@ -3,9 +3,9 @@
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 use serde_json::Value;
 
-use super::TOOLS;
+use super::{THREE, TOOLS};
 use crate::checks::example::{fails, holds};
-use crate::checks::{CheckKind, Seen, named, shape};
+use crate::checks::{CheckKind, named, shape};
 
 const NAME: &str = "order";
 
@@ -15,22 +15,10 @@ pub(super) const KIND: CheckKind = CheckKind {
     decode,
     schema,
     examples: &[
-        holds(
-            r#"{"type": "order", "tools": ["read", "edit"]}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
-        holds(
-            r#"{"type": "order", "tools": ["edit", "read"]}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
-        fails(
-            r#"{"type": "order", "tools": ["edit", "edit"]}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
-        fails(
-            r#"{"type": "order", "tools": ["read", "write"]}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
+        holds(r#"{"type": "order", "tools": ["read", "edit"]}"#, THREE),
+        holds(r#"{"type": "order", "tools": ["edit", "read"]}"#, THREE),
+        fails(r#"{"type": "order", "tools": ["edit", "edit"]}"#, THREE),
+        fails(r#"{"type": "order", "tools": ["read", "write"]}"#, THREE),
     ],
 };
 

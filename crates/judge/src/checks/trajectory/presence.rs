@@ -3,10 +3,10 @@
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 use serde_json::Value;
 
-use super::TOOLS;
+use super::{THREE, TOOLS};
 use crate::checks::among::Wanted;
 use crate::checks::example::{fails, holds};
-use crate::checks::{CheckKind, Seen, named, shape};
+use crate::checks::{CheckKind, named, shape};
 
 const NAME: &str = "presence";
 
@@ -16,18 +16,9 @@ pub(super) const KIND: CheckKind = CheckKind {
     decode,
     schema,
     examples: &[
-        holds(
-            r#"{"type": "presence", "tools": ["edit", "read"]}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
-        holds(
-            r#"{"type": "presence", "tools": "edit"}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
-        fails(
-            r#"{"type": "presence", "tools": ["edit", "write"]}"#,
-            Seen::Trace(r#"[{"tool": "read"}, {"tool": "edit"}, {"tool": "read"}]"#),
-        ),
+        holds(r#"{"type": "presence", "tools": ["edit", "read"]}"#, THREE),
+        holds(r#"{"type": "presence", "tools": "edit"}"#, THREE),
+        fails(r#"{"type": "presence", "tools": ["edit", "write"]}"#, THREE),
     ],
 };
 
