@@ -43,6 +43,6 @@ fn report_level(level: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) {
     if input.scope.is_templated(level) {
         return;
     }
-    let help = format!("{}; `assert_raw` sends any level to see whether the server refuses it", log_level::help(text));
-    found.error_with_help("unknown-level", level.span, format!("`{text}` is no log level"), help);
+    let message = format!("`{text}` is no log level; `assert_raw` can send it, to see it refused");
+    found.error_with_help("unknown-level", level.span, message, log_level::help(text));
 }

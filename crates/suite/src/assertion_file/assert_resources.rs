@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcprove_model::{Act, Diagnostics, Entry, Node, ResourceAsk, Resources, Vocabulary};
 
 use super::block::{self, Asked, Block, Input};
-use super::{expectation, listing, time};
+use super::{expectation, listing, texts, time};
 
 pub(super) const BLOCK: Block = Block { key: "assert_resources", companions: &[], needs_server: true, decode };
 
@@ -27,7 +27,8 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let requests: Vec<&Entry> = entries.iter().filter(|entry| REQUESTS.contains(&entry.key.text.as_str())).collect();
     let ask = match requests.as_slice() {
         [] => {
-            if !["subscribe", "unsubscribe"].iter().any(|key| node.get(key).is_some()) {
+            let is_meant = |key: &&str| node.get(key).is_some() || texts::is_misspelt(entries, key, KEYS);
+            if !["subscribe", "unsubscribe"].iter().chain(REQUESTS).any(is_meant) {
                 let help = "add `list:`, `read:`, `templates:`, `subscribe:` or `unsubscribe:`";
                 let message = "`assert_resources` asks for nothing";
                 found.error_with_help("nothing-done", input.entry.key.span, message, help);

@@ -30,30 +30,32 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     Some(Asked { script: Some(script), ..Asked::new(Act::CallTool(call?), expect) })
 }
 
-/// The scripted answers, none when none are written.
-fn replies(node: &Node, found: &mut Diagnostics<'_>) -> Vec<SamplingReply> {
+/// The scripted answers, if any are written.
+fn replies(node: &Node, found: &mut Diagnostics<'_>) -> Option<Vec<SamplingReply>> {
+    let silent = client_capabilities::silent_model();
     let mut text = |key, default: &str| texts::optional(node, key, found).unwrap_or(default).to_owned();
     let one = SamplingReply {
-        text: text("mock_text", ""),
-        model: text("mock_model", "mock"),
-        stop_reason: text("stop_reason", "end_turn"),
+        text: text("mock_text", &silent.text),
+        model: text("mock_model", &silent.model),
+        stop_reason: text("stop_reason", &silent.stop_reason),
     };
     let written = |key: &str| node.get(key).filter(|value| !value.is_null());
     match (written("mock_text"), written("responses")) {
-        (Some(_), None) => vec![one],
-        (None, None) => Vec::new(),
+        (Some(_), None) => Some(vec![one]),
+        (None, None) => None,
         (None, Some(responses)) => {
             let items = found.list(responses, "`responses`");
-            if items.is_empty() {
+            if responses.as_list().is_some_and(<[Node]>::is_empty) {
                 let help = "write the texts that the model answers, in order";
                 found.error_with_help("no-responses", responses.span, "`responses` lists no answers", help);
             }
-            items.iter().filter_map(|item| client_capabilities::sampling_reply(item, &one, found)).collect()
+            let mut reply = |item| client_capabilities::sampling_reply(item, "an answer", &one, found);
+            Some(items.iter().filter_map(&mut reply).collect())
         }
         (Some(text), Some(_)) => {
             let help = "put the text first in `responses`, and remove `mock_text`";
             found.error_with_help("two-scripts", text.span, "`mock_text` stands beside `responses`", help);
-            Vec::new()
+            Some(Vec::new())
         }
     }
 }

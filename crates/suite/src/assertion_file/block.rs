@@ -56,8 +56,8 @@ pub(super) struct Asked {
 
 /// What a model is to answer, and the key of the block that says so.
 pub(super) struct Script {
-    /// The answers in order; none when the block has none.
-    pub(super) replies: Vec<SamplingReply>,
+    /// The answers in order, if the block has any.
+    pub(super) replies: Option<Vec<SamplingReply>>,
     pub(super) span: Span,
 }
 
@@ -138,13 +138,13 @@ pub(super) fn text(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Optio
 
 /// A text that must be there and not be empty; `span` is where its absence is reported.
 pub(super) fn named(node: &Node, key: &str, span: Span, found: &mut Diagnostics<'_>) -> Option<Node> {
-    let value = node.get(key).filter(|value| !value.is_null());
-    let Some(value) = value else {
+    let Some(value) = node.get(key) else {
         found.error_with_help("missing-key", span, format!("there is no `{key}`"), format!("add `{key}:`"));
         return None;
     };
-    if found.text(value, &format!("`{key}`"))?.trim().is_empty() {
-        found.error("missing-key", value.span, format!("`{key}` is empty"));
+    let is_empty = value.is_null() || found.text(value, &format!("`{key}`"))?.trim().is_empty();
+    if is_empty {
+        found.error("missing-key", if value.is_null() { span } else { value.span }, format!("`{key}` is empty"));
         return None;
     }
     Some(value.clone())

@@ -49,16 +49,17 @@ pub(super) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
 /// A scripted answer: a text, or a map where what is left out is as in `defaults`.
 pub(super) fn sampling_reply(
     node: &Node,
+    what: &str,
     defaults: &SamplingReply,
     found: &mut Diagnostics<'_>,
 ) -> Option<SamplingReply> {
     if node.as_map().is_none() {
         if node.as_text().is_none() {
-            found.wrong_kind(node, "an answer", "a text, or a map with `text`, `model` and `stop_reason`");
+            found.wrong_kind(node, what, "a text, or a map with `text`, `model` and `stop_reason`");
         }
         return node.as_text().map(|text| SamplingReply { text: text.to_owned(), ..defaults.clone() });
     }
-    found.known_keys(node, "an answer", SAMPLING_KEYS);
+    found.known_keys(node, what, SAMPLING_KEYS);
     let mut text = |key, default: &String| texts::optional(node, key, found).unwrap_or(default).to_owned();
     Some(SamplingReply {
         text: text("text", &defaults.text),
@@ -69,8 +70,12 @@ pub(super) fn sampling_reply(
 
 fn sampling(node: &Node, found: &mut Diagnostics<'_>) -> Option<SamplingReply> {
     found.map(node, "`sampling`")?;
-    let defaults = SamplingReply { text: String::new(), model: "mock".to_owned(), stop_reason: "end_turn".to_owned() };
-    sampling_reply(node, &defaults, found)
+    sampling_reply(node, "`sampling`", &silent_model(), found)
+}
+
+/// The answer when nothing is said about it.
+pub(super) fn silent_model() -> SamplingReply {
+    SamplingReply { text: String::new(), model: "mock".to_owned(), stop_reason: "end_turn".to_owned() }
 }
 
 /// `content` is the whole form when it is a map; otherwise every key but `action` is a field of the form. `url: true`
@@ -92,7 +97,8 @@ fn elicitation(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationRe
     let content = if let Some(whole) = whole {
         found.known_keys(node, "`elicitation` with `content`", &["action", "content", "url"]);
         if let (Some(node), None) = (node.get("url"), url) {
-            found.wrong_kind(node, "`url`", "true or false; form fields go under `content`");
+            let message = format!("`url` must be true or false, found {}", node.kind_name());
+            found.error_with_help("wrong-type", node.span, message, "put a field of this name under `content`");
         }
         whole.to_json()
     } else {

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_model::{Case, Diagnostics, Entry, Finding, Node, SamplingReply, ServerSpec, Severity, SourceFile, Span};
+use mcprove_model::{Case, Diagnostics, Entry, Finding, Node, ServerSpec, Severity, SourceFile, Span};
 
 pub use server::ServerOverride;
 
@@ -151,36 +151,35 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let asked = chosen.as_ref().and_then(|chosen| chosen.decode(node, &scope, found));
     let verify = steps::decode(node, "verify", &mut scope, found);
     let teardown = steps::decode(node, "teardown", &mut scope, found);
-    let (chosen, mut asked) = (chosen?, asked?);
-    let server = if chosen.block.needs_server {
-        server.map(|server| with_script(server, asked.script.take(), found))
-    } else {
+    let chosen = chosen?;
+    if !chosen.block.needs_server {
         report_unused_steps(entries, &chosen, found);
-        None
-    };
+    }
+    let mut asked = asked?;
+    let server = server.filter(|_| chosen.block.needs_server);
+    let server = server.map(|server| with_script(server, asked.script.take(), found));
     Some(Parts { server, setup, verify, teardown, asked, timeout, skip })
 }
 
 /// The server with the answers that the block gives in the place of a model.
 fn with_script(mut server: ServerSpec, script: Option<block::Script>, found: &mut Diagnostics<'_>) -> ServerSpec {
     let Some(script) = script else { return server };
-    match (script.replies.is_empty(), server.client.sampling.is_empty()) {
-        (true, false) => {}
-        (true, true) => {
-            let message = "nothing says what the model answers, so it answers with an empty text";
-            let help = "add `mock_text:`, or `responses:` with a list of texts";
-            found.warning("no-script", script.span, message, Some(help.to_owned()));
-            let (model, stop_reason) = ("mock".to_owned(), "end_turn".to_owned());
-            server.client.sampling = vec![SamplingReply { text: String::new(), model, stop_reason }];
-        }
-        (false, is_alone) => {
-            if !is_alone {
+    match script.replies {
+        Some(replies) => {
+            if !server.client.sampling.is_empty() {
                 let message = "the answers of this block take the place of `client_capabilities.sampling`";
                 let help = "remove one of the two".to_owned();
                 found.warning("two-scripts", script.span, message, Some(help));
             }
-            server.client.sampling = script.replies;
+            server.client.sampling = replies;
         }
+        None if server.client.sampling.is_empty() => {
+            let message = "nothing says what the model answers, so it answers with an empty text";
+            let help = "add `mock_text:`, or `responses:` with a list of texts";
+            found.warning("no-script", script.span, message, Some(help.to_owned()));
+            server.client.sampling = vec![client_capabilities::silent_model()];
+        }
+        None => {}
     }
     server
 }

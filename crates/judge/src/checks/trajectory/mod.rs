@@ -83,7 +83,10 @@ fn decode_item(item: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
 /// The value of a key that an item must have; its absence is reported.
 fn required<'n>(item: &'n Node, name: &str, key: &str, found: &mut Diagnostics<'_>) -> Option<&'n Node> {
     let value = item.get(key).filter(|value| !value.is_null());
-    if value.is_none() {
+    let keys = item.as_map().unwrap_or_default().iter().map(|entry| entry.key.text.as_str());
+    // A key that is misspelt has a finding of its own.
+    let is_misspelt = || keys.filter(|other| *other != "type").any(|other| nearest(other, [key]).is_some());
+    if value.is_none() && !is_misspelt() {
         let place = item.as_map().and_then(<[_]>::first).map_or(item.span, |entry| entry.key.span);
         found.error_with_help("missing-key", place, format!("`{name}` needs `{key}`"), format!("add `{key}:`"));
     }
@@ -166,7 +169,6 @@ mod tests {
             messages,
             [
                 "unknown key `tool` in `presence`",
-                "`presence` needs `tools`",
                 "`args_contain` needs `args`",
                 "`count` has neither `min` nor `max`, so it checks nothing",
             ]
