@@ -10,6 +10,7 @@ mod expectations;
 mod fixture;
 mod hint;
 mod lanes;
+mod nearby;
 mod observe;
 mod plan;
 mod record;

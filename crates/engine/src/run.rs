@@ -40,6 +40,8 @@ pub struct RunOptions {
     pub started_unix_ms: u64,
     /// Findings about the suite that do not keep it from running.
     pub findings: Vec<Finding>,
+    /// Whether positions around those of a failing case are tried.
+    pub fix: bool,
     /// How far cases are kept apart.
     pub isolation: Isolation,
     /// An image to run stdio servers in that name none themselves.
@@ -101,6 +103,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         default_timeout: options.timeout,
         strict: options.strict,
         keep_frames: options.keep_frames,
+        fix: options.fix,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
         enough,

@@ -190,6 +190,7 @@ fn run_plan(plan: &Plan, warnings: Vec<Finding>, args: &Args, context: &Context)
         program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
         started_unix_ms: Context::unix_ms(),
         findings: warnings,
+        fix: false,
         isolation: args.isolation,
         docker: args.docker.clone(),
         limits: mcprove_wire::Limits::default(),
