@@ -19,6 +19,7 @@ use crate::stop::{Stop, Stopper};
 
 /// How a plan is run.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user, named at the call")]
 pub struct RunOptions {
     /// How many cases act side by side.
     pub jobs: usize,
