@@ -5,6 +5,7 @@ pub mod checks;
 pub mod elicitation;
 pub mod json_path;
 pub mod log_level;
+pub mod matchers;
 pub mod output_schema;
 pub mod progress;
 pub mod target;

@@ -58,6 +58,8 @@ pub struct PlannedCheck {
     pub name: &'static str,
     /// The value that asked for it.
     pub span: Span,
+    /// How much it counts where a threshold is set.
+    pub weight: f64,
     /// The check.
     pub check: Arc<dyn Check>,
 }
