@@ -23,7 +23,7 @@ pub(super) const KIND: MatcherKind = MatcherKind {
 };
 
 #[derive(Debug)]
-struct IsJson(Option<Value>);
+struct IsJson(Value);
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     Some(Arc::new(IsJson(optional_schema(node, "`is-json`", found)?)))
@@ -34,15 +34,13 @@ impl Matcher for IsJson {
         let Some(parsed) = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
             return Err(mismatch("is not JSON", "a text that is JSON", value));
         };
-        match self.0.as_ref().map(|schema| errors(schema, &parsed)) {
-            None => Ok(()),
-            Some(Ok(errors)) if errors.is_empty() => Ok(()),
-            Some(Ok(errors)) => Err(mismatch(
-                format!("violates the schema: {}", errors.join("; ")),
-                "JSON that the schema accepts",
-                value,
-            )),
-            Some(Err(reason)) => Err(mismatch(format!("cannot be judged: {reason}"), "a valid schema", value)),
+        match errors(&self.0, &parsed) {
+            Ok(errors) if errors.is_empty() => Ok(()),
+            Ok(errors) => {
+                let text = format!("violates the schema: {}", errors.join("; "));
+                Err(mismatch(text, "JSON that the schema accepts", value))
+            }
+            Err(reason) => Err(mismatch(format!("cannot be judged: {reason}"), "a valid schema", value)),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) const KIND: MatcherKind = MatcherKind {
 };
 
 #[derive(Debug)]
-struct ToolsCall(Option<Value>);
+struct ToolsCall(Value);
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     Some(Arc::new(ToolsCall(optional_schema(node, "`is-valid-tools-call`", found)?)))
@@ -42,8 +42,7 @@ impl Matcher for ToolsCall {
         if value.get("isError").is_some_and(|flag| !flag.is_boolean()) {
             return wrong("`isError` is not a boolean");
         }
-        let Some(schema) = &self.0 else { return Ok(()) };
-        match errors(schema, value.get("structuredContent").unwrap_or(&Value::Null)) {
+        match errors(&self.0, value.get("structuredContent").unwrap_or(&Value::Null)) {
             Ok(errors) if errors.is_empty() => Ok(()),
             Ok(errors) => wrong(&format!("`structuredContent` violates the schema: {}", errors.join("; "))),
             Err(reason) => wrong(&reason),

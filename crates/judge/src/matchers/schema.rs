@@ -35,15 +35,15 @@ fn decode_schema(node: &Node, found: &mut Diagnostics<'_>) -> Option<Value> {
     }
 }
 
-/// The value of a matcher that may have a `{schema}`: nothing, `true`, or a map. `None` when it is wrong.
-pub(super) fn optional_schema(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Option<Value>> {
+/// The schema of a matcher that may have a `{schema}`; without one, everything is accepted.
+pub(super) fn optional_schema(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Value> {
     if node.is_null() || node.as_bool() == Some(true) {
-        return Some(None);
+        return Some(Value::Bool(true));
     }
     found.known_keys(node, what, &["schema"]);
     match node.get("schema") {
-        Some(schema) => decode_schema(schema, found).map(Some),
-        None => Some(None),
+        Some(schema) => decode_schema(schema, found),
+        None => Some(Value::Bool(true)),
     }
 }
 
