@@ -184,13 +184,13 @@ fn judge_trajectory(
     record: &mut CaseRecord,
     strict: bool,
 ) -> Verdict {
-    let (checks, problems) = expectations::resolve(case, &case.expect, variables);
+    let (expect, problems) = expectations::resolve(case, &case.expect, variables);
     record.findings.extend(problems);
     match acts::trajectory::trace(trajectory, variables) {
         Ok(trace) => {
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
-            record.findings.extend(expectations::judge(case, &checks, &seen));
+            record.findings.extend(expectations::judge(case, &expect, &seen));
             record.verdict(strict)
         }
         Err(reason) => {
@@ -291,19 +291,20 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
 
 async fn act_and_judge(talk: &mut Conversation<'_>) {
     let case = talk.case;
-    let (checks, problems) = expectations::resolve(case, &case.expect, talk.variables);
+    let (expect, problems) = expectations::resolve(case, &case.expect, talk.variables);
     talk.record.findings.extend(problems);
-    let files = FilesBefore::read(&checks);
-    let Performed { mut seen, what, at } = acts::perform(&case.act, &checks, talk).await;
+    let checks = &expect.checks;
+    let files = FilesBefore::read(checks);
+    let Performed { mut seen, what, at } = acts::perform(&case.act, checks, talk).await;
     talk.record.mark(|timings| &mut timings.call);
     seen.files = files.and_after();
-    let accepted = accepts(&checks, &seen.outcome, &case.act);
+    let accepted = accepts(checks, &seen.outcome, &case.act);
     if accepted {
-        acts::await_checks(&case.act, &checks, &mut seen, talk).await;
+        acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
     if accepted {
-        talk.record.findings.extend(expectations::judge(case, &checks, &seen));
+        talk.record.findings.extend(expectations::judge(case, &expect, &seen));
         if checks.is_empty() && case.verify.is_empty() {
             let note = "nothing was checked: the case has no `expect`";
             let place = talk.place(case.span);

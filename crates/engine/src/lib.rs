@@ -23,7 +23,6 @@ mod stop;
 pub use calling::{Calling, Says, forbidden, says};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
-pub use lanes::Isolation;
 pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use stop::{Stop, Stopper};

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_model::{Event, Finding, Plan, RunFinished, RunStarted, Verdict};
+use mcprove_model::{Event, Finding, Isolation, Plan, RunFinished, RunStarted, Verdict};
 use mcprove_wire::{HttpClient, Limits};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::case_run::{CaseContext, run_lane};
 use crate::hint::parallel_hint;
-use crate::lanes::{Isolation, lanes};
+use crate::lanes::lanes;
 use crate::record::CaseRun;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
@@ -43,8 +43,8 @@ pub struct RunOptions {
     pub findings: Vec<Finding>,
     /// Whether positions around those of a failing case are tried.
     pub fix: bool,
-    /// How far cases are kept apart.
-    pub isolation: Isolation,
+    /// How far cases are kept apart, when the user says so; otherwise each says it itself.
+    pub isolation: Option<Isolation>,
     /// An image to run stdio servers in that name none themselves.
     pub docker: Option<String>,
     /// Bounds on sessions.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use mcprove_model::{ClientCapabilities, ServerSpec, Target};
-use mcprove_suite::template::{FIXTURE, Variables, substitute_text};
+use mcprove_model::{ClientCapabilities, Node, ServerSpec, Span, Target};
+use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -31,7 +31,7 @@ impl Opener {
     ) -> Result<Session, Box<OpenFailure>> {
         let options = SessionOptions {
             limits: self.limits,
-            client: with_roots_resolved(&server.client, variables),
+            client: filled_in(&server.client, variables),
             protocol: server.protocol,
             ..SessionOptions::default()
         };
@@ -111,10 +111,18 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
     Program { command: DOCKER.to_owned(), args, env: Vec::new(), cwd: None }
 }
 
-fn with_roots_resolved(client: &ClientCapabilities, variables: &Variables) -> ClientCapabilities {
+/// The client's side with its templates filled in.
+fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabilities {
     let mut client = client.clone();
     for root in client.roots.iter_mut().flatten() {
         *root = substitute_text(root, variables);
+    }
+    for reply in &mut client.sampling {
+        reply.text = substitute_text(&reply.text, variables);
+    }
+    if let Some(reply) = &mut client.elicitation {
+        let content = Node::from_json(Span::default(), std::mem::take(&mut reply.content));
+        reply.content = substitute(&content, variables).to_json();
     }
     client
 }

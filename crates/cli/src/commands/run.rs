@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use mcprove_engine::{Filter, Isolation, PlanOptions, RunOptions, Stopper, plan};
-use mcprove_model::{ExitStatus, Finding, Plan};
+use mcprove_engine::{Filter, PlanOptions, RunOptions, Stopper, plan};
+use mcprove_model::{ExitStatus, Finding, Isolation, Plan};
 use mcprove_report::known_json;
 use mcprove_suite::duration;
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
@@ -47,8 +47,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "N", default_value = "1")]
     jobs: Jobs,
     /// Who shares a server: nobody, the cases of a file, or all that want the same.
-    #[arg(long, value_name = "case|file|run", default_value = "case", value_parser = isolation)]
-    isolation: Isolation,
+    #[arg(long, value_name = "case|file|run", value_parser = isolation)]
+    isolation: Option<Isolation>,
     /// Run stdio servers in a container of this image.
     #[arg(long, value_name = "IMAGE")]
     docker: Option<String>,
