@@ -1,28 +1,147 @@
 //! What a case does: exactly one thing.
 
+use std::time::Duration;
+
 use crate::Node;
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
+///
+/// Nodes may hold templates; they are filled in when the case runs.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// `tools/call`.
+    /// `tools/call`, judged by its result (`assert`, `assert_sampling`).
     CallTool(CallTool),
+    /// Resources: list, read, templates, subscriptions (`assert_resources`).
+    Resources(Resources),
+    /// Prompts: list or get (`assert_prompts`).
+    Prompts(Prompts),
+    /// `completion/complete` (`assert_completion`).
+    Complete(Completion),
+    /// A log level, then perhaps a tool, judged by the log messages (`assert_logging`).
+    Logging(Logging),
+    /// `tools/call`, judged by the notifications it causes (`assert_notifications`).
+    Notifications(CallTool),
+    /// A recorded sequence of tool calls, judged without any server (`trajectory`).
+    Trajectory(Trajectory),
+    /// Any request, or any bytes (`assert_raw`).
+    Raw(Raw),
 }
 
 /// A call of a tool.
 #[derive(Clone, Debug)]
 pub struct CallTool {
-    /// The tool's name: a text node that may hold templates.
+    /// The tool's name: a text node.
     pub tool: Node,
-    /// Its arguments: a map that may hold templates.
+    /// Its arguments: a map.
     pub args: Node,
+    /// Cancel the call after this time and expect no reply.
+    pub cancel_after: Option<Duration>,
+    /// Drop the first reply on our side and call again, as a client that lost it would.
+    pub lose_response: bool,
+}
+
+/// What is asked of resources.
+#[derive(Clone, Debug)]
+pub struct Resources {
+    /// Subscribed to before the request.
+    pub subscribe: Option<Node>,
+    /// The request.
+    pub ask: ResourceAsk,
+    /// Whether an update must (or must not) be announced after the request.
+    pub expect_notification: Option<bool>,
+    /// How long silence is awaited where no update may be announced.
+    pub settle: Duration,
+    /// Unsubscribed from in the end.
+    pub unsubscribe: Option<Node>,
+}
+
+/// A request about resources.
+#[derive(Clone, Debug)]
+pub enum ResourceAsk {
+    /// `resources/list`; all pages, or the one at a cursor.
+    List {
+        /// The cursor.
+        cursor: Option<Node>,
+    },
+    /// `resources/templates/list`.
+    Templates {
+        /// The cursor.
+        cursor: Option<Node>,
+    },
+    /// `resources/read`.
+    Read {
+        /// The resource's address: a text node.
+        uri: Node,
+    },
+    /// Nothing: a subscription alone.
+    Nothing,
+}
+
+/// What is asked of prompts.
+#[derive(Clone, Debug)]
+pub enum Prompts {
+    /// `prompts/list`; all pages, or the one at a cursor.
+    List {
+        /// The cursor.
+        cursor: Option<Node>,
+    },
+    /// `prompts/get`.
+    Get {
+        /// The prompt's name: a text node.
+        name: Node,
+        /// Its arguments: a map of texts.
+        arguments: Node,
+    },
+}
+
+/// What is to be completed. All three are maps as the protocol wants them.
+#[derive(Clone, Debug)]
+pub struct Completion {
+    /// `ref`: `{type, name}` or `{type, uri}`.
+    pub reference: Node,
+    /// `argument`: `{name, value}`.
+    pub argument: Node,
+    /// `context`: `{arguments}`.
+    pub context: Option<Node>,
+}
+
+/// What is done to cause log messages.
+#[derive(Clone, Debug)]
+pub struct Logging {
+    /// The level that is set first.
+    pub level: Option<Node>,
+    /// The tool that is called then.
+    pub call: Option<CallTool>,
+}
+
+/// Where a sequence of tool calls comes from.
+#[derive(Clone, Debug)]
+pub enum Trajectory {
+    /// `trace`: written in the file, a list of `{tool, args}`.
+    Trace(Node),
+    /// `audit_log`: a file of `{tool, args}` lines, or an event log of ours.
+    AuditLog(Node),
+}
+
+/// Anything that is sent.
+#[derive(Clone, Debug)]
+pub enum Raw {
+    /// A request or notification with any method and any params.
+    Message {
+        /// The method: a text node.
+        method: Node,
+        /// The params, of any kind.
+        params: Option<Node>,
+        /// Whether it is sent without an id.
+        notification: bool,
+    },
+    /// A line exactly as written.
+    Text(Node),
 }
 
 impl Act {
-    /// The protocol method the act is about.
-    pub fn method(&self) -> &'static str {
-        match self {
-            Self::CallTool(_) => "tools/call",
-        }
+    /// Whether it speaks to a server.
+    pub fn needs_server(&self) -> bool {
+        !matches!(self, Self::Trajectory(_))
     }
 }

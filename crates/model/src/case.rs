@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Act, Node, PlannedCheck, ServerSpec, SourceFile, Span};
+use crate::{Act, Isolation, Node, PlannedCheck, ServerSpec, SourceFile, Span, Vocabulary};
 
 /// One test, decoded and valid: a server, what to do there, and what to expect.
 #[derive(Clone, Debug)]
@@ -21,29 +21,64 @@ pub struct Case {
     pub setup: Vec<Step>,
     /// What it does.
     pub act: Act,
+    /// Calls made after the act, to look at the state it left.
+    pub verify: Vec<Step>,
+    /// Calls made in the end, also after a failure.
+    pub teardown: Vec<Step>,
     /// What it expects.
     pub expect: Expectation,
     /// The folder copied for this case and named by `{{fixture}}`; `None` when there is none.
     pub fixture: Option<PathBuf>,
+    /// Who shares its server.
+    pub isolation: Isolation,
+    /// Words it can be chosen by.
+    pub tags: Vec<String>,
     /// Its own deadline; the run's when absent.
     pub timeout: Option<Duration>,
     /// Why it is not to be run, if so.
     pub skip: Option<Skip>,
 }
 
-/// A tool call made before the act.
+/// A call made around the act.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The tool's name: a text node that may hold templates.
-    pub tool: Node,
-    /// Its arguments: a map that may hold templates.
-    pub args: Node,
+    /// What is called.
+    pub call: StepCall,
+    /// What is expected of it.
+    pub expect: Expectation,
     /// Values taken from its reply.
     pub capture: Vec<Capture>,
     /// Whether an `isError` reply is accepted.
     pub allow_error: bool,
     /// Where the step is written.
     pub span: Span,
+}
+
+/// What a step calls. Nodes may hold templates.
+#[derive(Clone, Debug)]
+pub enum StepCall {
+    /// A tool.
+    Tool {
+        /// Its name: a text node.
+        tool: Node,
+        /// Its arguments: a map.
+        args: Node,
+    },
+    /// A resource that is read.
+    Resource {
+        /// Its address: a text node.
+        uri: Node,
+    },
+}
+
+impl StepCall {
+    /// The node that names what is called.
+    pub fn subject(&self) -> &Node {
+        match self {
+            Self::Tool { tool, .. } => tool,
+            Self::Resource { uri } => uri,
+        }
+    }
 }
 
 /// A value taken from a reply, to be used as `{{name}}`.
@@ -64,8 +99,12 @@ pub struct Capture {
 pub struct Expectation {
     /// The block as written; `None` when there is none.
     pub block: Option<Node>,
+    /// The words it is written in.
+    pub vocabulary: Vocabulary,
     /// The checks, in the order they are reported in.
     pub checks: Vec<PlannedCheck>,
+    /// The weighted share of checks that must hold; all of them when absent.
+    pub threshold: Option<f64>,
 }
 
 /// Why a case is not run.

@@ -20,8 +20,18 @@ pub trait Check: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether notifications that are still to come could make it hold: "at least", never "at most".
+    fn awaits_more(&self) -> bool {
+        false
+    }
+
     /// Whether it accepts a JSON-RPC error as the answer (otherwise such an error fails the case by itself).
     fn wants_protocol_error(&self) -> bool {
+        false
+    }
+
+    /// Whether it accepts that no reply came (otherwise silence fails the case by itself).
+    fn wants_no_reply(&self) -> bool {
         false
     }
 }
@@ -48,6 +58,8 @@ pub struct PlannedCheck {
     pub name: &'static str,
     /// The value that asked for it.
     pub span: Span,
+    /// How much it counts where a threshold is set.
+    pub weight: f64,
     /// The check.
     pub check: Arc<dyn Check>,
 }

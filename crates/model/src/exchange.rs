@@ -32,6 +32,8 @@ pub enum Outcome {
     Error(RpcError),
     /// Something came in place of a proper reply.
     Malformed(Malformed),
+    /// The transport answered where the server should have: an HTTP status, a refused connection.
+    Refused(Refused),
     /// Nothing came before the deadline.
     TimedOut {
         /// How long was waited.
@@ -67,6 +69,19 @@ pub struct Malformed {
     pub fault: String,
     /// The bytes that came.
     pub evidence: Bytes,
+}
+
+/// An answer of the transport itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What happened, in one line.
+    pub what: String,
+    /// What to do next.
+    pub help: Option<String>,
+    /// What came, when something did.
+    pub evidence: Bytes,
+    /// The HTTP status, when there was one.
+    pub status: Option<u16>,
 }
 
 /// How a server process ended.

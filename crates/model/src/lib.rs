@@ -14,6 +14,7 @@ mod exchange;
 mod exit;
 mod finding;
 mod frame;
+mod isolation;
 mod nearest;
 mod node;
 mod observation;
@@ -24,21 +25,23 @@ mod safe_text;
 mod server;
 mod source;
 mod view;
+mod vocabulary;
 
-pub use act::{Act, CallTool};
-pub use case::{Capture, Case, Expectation, Skip, Step};
+pub use act::{Act, CallTool, Completion, Logging, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use diagnostics::Diagnostics;
 pub use event::{
     CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, Timings, Verdict,
 };
-pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, RpcError};
+pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refused, RpcError};
 pub use exit::ExitStatus;
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};
+pub use isolation::Isolation;
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
-pub use observation::{FileSeen, FileState, Observation};
+pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
 pub use plan::{Plan, PlannedCase};
 pub use report::{CaseReport, Report, Summary};
 pub use revision::{Era, Revision};
@@ -47,4 +50,5 @@ pub use server::{
     ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };
 pub use source::{Position, SourceFile, Span};
-pub use view::{first_json, text_of_tool_result};
+pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
+pub use vocabulary::Vocabulary;

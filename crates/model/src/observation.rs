@@ -22,9 +22,33 @@ pub struct Observation {
     pub files: BTreeMap<String, FileSeen>,
     /// Every notification of the case, in order.
     pub notifications: Vec<Notification>,
+    /// Requests the server made of the client, in order.
+    pub asked: Vec<AskedOfClient>,
+    /// The sequence of tool calls under test, for acts that judge one.
+    pub trace: Vec<TracedCall>,
+    /// Further names that targets may begin with, and what they stand for: an object, or null.
+    pub extra: Value,
     /// Time the request under test took.
     pub elapsed_us: u64,
     json: OnceLock<Option<Value>>,
+}
+
+/// A request the server made of the client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedOfClient {
+    /// The method.
+    pub method: String,
+    /// Its params.
+    pub params: Value,
+}
+
+/// A tool call of a recorded sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracedCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Value,
 }
 
 /// A file before and after the request under test.
@@ -59,6 +83,9 @@ impl Observation {
             structured: None,
             files: BTreeMap::new(),
             notifications: Vec::new(),
+            asked: Vec::new(),
+            trace: Vec::new(),
+            extra: Value::Null,
             elapsed_us: 0,
             json: OnceLock::new(),
         }
@@ -74,6 +101,7 @@ impl Observation {
             ),
             Outcome::Error(_)
             | Outcome::Malformed(_)
+            | Outcome::Refused(_)
             | Outcome::TimedOut { .. }
             | Outcome::Closed { .. }
             | Outcome::Cancelled => (String::new(), false, None),

@@ -17,8 +17,18 @@ pub(crate) fn pretty(value: &impl Serialize) -> String {
     escaped(String::from_utf8(bytes).unwrap_or_default(), is_obeyed)
 }
 
+/// Without white space and safe inside `<script>`: no `<`, so no tag can begin or end in it.
+pub(crate) fn for_script(value: &impl Serialize) -> String {
+    escaped(serde_json::to_string(value).unwrap_or_default(), |c| c == '<' || is_obeyed(c))
+}
+
+/// A string with its quotes.
+pub(crate) fn string(text: &str) -> String {
+    escaped(serde_json::to_string(text).unwrap_or_default(), is_obeyed)
+}
+
 fn is_obeyed(c: char) -> bool {
-    matches!(c, '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    matches!(c, '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 fn escaped(json: String, must: fn(char) -> bool) -> String {
@@ -46,9 +56,11 @@ mod tests {
     #[test]
     fn escapes_mean_the_same_text() {
         let hostile = "##[error]</script>\u{9b}\u{2028}<!--\u{1b}[31m###";
-        let json = pretty(&hostile);
-        assert_eq!(serde_json::from_str::<String>(&json).expect("JSON"), hostile);
-        assert!(!json.contains("##"), "{json}");
-        assert!(!json.contains('\u{9b}'), "{json}");
+        for json in [pretty(&hostile), for_script(&hostile), string(hostile)] {
+            assert_eq!(serde_json::from_str::<String>(&json).expect("JSON"), hostile);
+            assert!(!json.contains("##"), "{json}");
+            assert!(!json.contains('\u{9b}'), "{json}");
+        }
+        assert!(!for_script(&hostile).contains('<'));
     }
 }

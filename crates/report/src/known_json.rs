@@ -3,6 +3,7 @@
 use mcprove_model::{CaseReport, Finding, Report, Verdict};
 use serde::Serialize;
 
+use crate::status::UNFINISHED;
 use crate::{duration, json_text};
 
 /// The known list: name, status, detail, duration and trial of each case, indented by two, with a line break at the end.
@@ -32,7 +33,7 @@ impl<'a> KnownResult<'a> {
                 };
                 (status, detail, finished.duration_us)
             }
-            None => ("FAIL", "the case did not end: the run was stopped or its log breaks off".to_owned(), 0),
+            None => ("FAIL", UNFINISHED.to_owned(), 0),
         };
         Self {
             name: &case.started.name,

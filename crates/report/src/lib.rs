@@ -6,6 +6,8 @@
 
 mod duration;
 mod evidence;
+mod explanation;
+mod formats;
 mod harmless;
 mod json_text;
 mod known_json;
@@ -13,9 +15,12 @@ mod ndjson;
 mod progress;
 mod reliability;
 mod snippet;
+mod status;
 mod style;
 mod terminal;
+mod timestamp;
 
+pub use formats::{FORMATS, Format};
 pub use known_json::render as known_json;
 pub use ndjson::{Events, ReadError, read_events, write_event};
 pub use progress::Progress;

@@ -136,14 +136,15 @@ impl Reliability {
     }
 }
 
-/// The message of the first finding of the worst severity.
-pub(crate) fn worst_message(findings: &[Finding]) -> &str {
+/// The first finding of the worst severity.
+pub(crate) fn worst(findings: &[Finding]) -> Option<&Finding> {
     // `rev`, because `max_by_key` keeps the last of several that are equal.
-    findings
-        .iter()
-        .rev()
-        .max_by_key(|finding| finding.severity)
-        .map_or("no reason was given", |finding| &finding.message)
+    findings.iter().rev().max_by_key(|finding| finding.severity)
+}
+
+/// What the worst finding says.
+pub(crate) fn worst_message(findings: &[Finding]) -> &str {
+    worst(findings).map_or("no reason was given", |finding| &finding.message)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{Finding, Place, Severity, TextPlace, escape_line};
+use mcprove_model::{Finding, Place, Severity, TextPlace, escape_line, shorten};
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::harmless;
@@ -13,6 +13,8 @@ use crate::style::{Role, Style};
 
 /// Lines of expected, actual or diff that are shown; the rest is counted.
 const BLOCK_LINES: usize = 60;
+/// Characters of one such line, and of a message.
+const LINE_CHARS: usize = 2_000;
 /// Columns assumed where the terminal's width is not known.
 const DEFAULT_WIDTH: usize = 120;
 
@@ -32,7 +34,7 @@ pub fn render_findings(findings: &[Finding], style: &Style) -> String {
 pub(crate) fn render_finding(out: &mut String, finding: &Finding, style: &Style) {
     let role = severity_role(finding.severity);
     let head = format!("{}[{}]", finding.severity.word(), harmless::line(&finding.rule));
-    let message = format!(": {}", harmless::line(&finding.message));
+    let message = format!(": {}", shorten(&harmless::line(&finding.message), LINE_CHARS));
     let _ = writeln!(out, "{}{}", style.paint(role, &head), style.paint(Role::Strong, &message));
 
     let digits = match &finding.place {
@@ -89,14 +91,14 @@ fn remark(out: &mut String, margin: &str, label: &str, text: &str, role: fn(&str
     let mut lines = harmless::lines(text);
     let first = lines.next().unwrap_or_default();
     let Some(second) = lines.next() else {
-        let first = if text.is_empty() { "(empty)" } else { &*first };
-        let _ = writeln!(out, "{margin} {sign} {label} {}", style.paint(role(first), first));
+        let first = if text.is_empty() { "(empty)".into() } else { shorten(&first, LINE_CHARS) };
+        let _ = writeln!(out, "{margin} {sign} {label} {}", style.paint(role(&first), &first));
         return;
     };
     let _ = writeln!(out, "{margin} {sign} {label}");
     let gutter = style.paint(Role::Frame, "│");
     for line in [first, second].into_iter().chain(lines.by_ref()).take(BLOCK_LINES) {
-        let _ = writeln!(out, "{margin}   {gutter} {}", style.paint(role(&line), &line));
+        let _ = writeln!(out, "{margin}   {gutter} {}", style.paint(role(&line), &shorten(&line, LINE_CHARS)));
     }
     let left_out = lines.count();
     if left_out > 0 {

@@ -11,9 +11,11 @@ use mcprove_model::{
 };
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::evidence::{self, Bounds};
+use crate::evidence;
+use crate::explanation::{Depth, explain};
 use crate::reliability::{Reliability, Trials};
 use crate::snippet::{render_finding, severity_role};
+use crate::status::title;
 use crate::style::{Role, Style};
 use crate::{duration, harmless};
 
@@ -200,7 +202,7 @@ impl<W: io::Write> Terminal<W> {
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
             for call in &finished.calls {
-                evidence::call(text, call, self.bounds(), &self.style);
+                evidence::call(text, call, Depth::FULL.bounds, &self.style);
             }
         }
     }
@@ -213,26 +215,8 @@ impl<W: io::Write> Terminal<W> {
             self.circumstances(text, current, finished);
         }
         let narrow = Style { width: self.style.width.map(|width| width.saturating_sub(INDENT.len())), ..self.style };
-        for finding in &finished.findings {
-            if finding.severity >= Severity::Warning || self.verbosity == Verbosity::Verbose {
-                text.push('\n');
-                render_finding(text, finding, &narrow);
-            }
-        }
-        let calls = match self.verbosity {
-            Verbosity::Quiet | Verbosity::Normal => evidence::telling_calls(&finished.calls),
-            Verbosity::Verbose => finished.calls.iter().collect(),
-        };
-        for call in calls {
-            text.push('\n');
-            evidence::call(text, call, self.bounds(), &narrow);
-        }
-        let mut end = String::new();
-        evidence::server_end(&mut end, finished, self.bounds(), &narrow);
-        if !end.is_empty() {
-            text.push('\n');
-            text.push_str(&end);
-        }
+        text.push('\n');
+        text.push_str(&explain(finished, self.depth(), &narrow));
     }
 
     fn circumstances(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
@@ -242,10 +226,10 @@ impl<W: io::Write> Terminal<W> {
         evidence::times(text, &finished.timings, &self.style);
     }
 
-    fn bounds(&self) -> Bounds {
+    fn depth(&self) -> Depth {
         match self.verbosity {
-            Verbosity::Quiet | Verbosity::Normal => Bounds { message: 1_000, stderr: 10 },
-            Verbosity::Verbose => Bounds { message: 20_000, stderr: usize::MAX },
+            Verbosity::Quiet | Verbosity::Normal => Depth::NORMAL,
+            Verbosity::Verbose => Depth::FULL,
         }
     }
 
@@ -304,12 +288,16 @@ impl<W: io::Write> Terminal<W> {
     }
 
     fn trials(&self, text: &mut String) {
-        let rows = self.reliability.rows();
-        let name_width =
-            rows.iter().map(|row| harmless::line(&row.name).width()).max().unwrap_or(0).clamp(4, NAME_WIDTH);
-        let pad = |name: &str| " ".repeat(name_width.saturating_sub(name.width()));
-        let head = format!("case{}  trials  passed  pass@k  pass^k", pad("case"));
-        let _ = writeln!(text, "\n  {}", self.style.paint(Role::Strong, &head));
+        // A table that scrolls the summary away helps nobody: then only what did not pass every time is listed.
+        let all = self.reliability.rows();
+        let rows: Vec<_> = all.iter().filter(|row| all.len() < SCREENFUL || row.run > 0 && !row.reliable()).collect();
+        let widest = rows.iter().map(|row| harmless::line(&row.name).width()).max().unwrap_or(0);
+        let pad = |name: &str| " ".repeat(widest.clamp(4, NAME_WIDTH).saturating_sub(name.width()));
+        text.push('\n');
+        if !rows.is_empty() {
+            let head = format!("case{}  trials  passed  pass@k  pass^k", pad("case"));
+            let _ = writeln!(text, "  {}", self.style.paint(Role::Strong, &head));
+        }
         for row in rows {
             let name = harmless::line(&row.name);
             let (role, yes_no) = (trials_role(row), |yes: bool| if yes { "yes" } else { "no" });
@@ -345,12 +333,6 @@ impl<W: io::Write> Terminal<W> {
             _ => "mcprove run --filter TEXT -v runs one case alone and shows every call".to_owned(),
         })
     }
-}
-
-/// The case's name, and its trial from the second on.
-fn title(started: &CaseStarted) -> String {
-    let name = harmless::line(&started.name);
-    if started.trial > 1 { format!("{name} (trial {})", started.trial) } else { name.into_owned() }
 }
 
 /// A finding in one line, with where it is.

@@ -2,11 +2,13 @@
 //!
 //! `SNAPSHOTS=overwrite cargo test -p mcprove-report` writes the goldens anew.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::{Event, Report};
-use mcprove_report::{Terminal, TerminalOptions, Verbosity, known_json, read_events, write_event};
+use mcprove_report::{FORMATS, Format, Terminal, TerminalOptions, Verbosity, known_json, read_events, write_event};
+use quick_xml::events::Event as XmlEvent;
 use snapbox::data::DataFormat;
 use snapbox::{Data, assert_data_eq};
 
@@ -56,13 +58,7 @@ fn no_terminal_line_is_a_ci_command_or_moves_the_cursor() {
     for (name, events) in logs() {
         for verbosity in [Verbosity::Quiet, Verbosity::Normal, Verbosity::Verbose] {
             let text = shown(&events, TerminalOptions { verbosity, ..TerminalOptions::default() });
-            assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{name}: a control character");
-            assert!(!text.contains("##["), "{name}: ##[");
-            for line in text.lines() {
-                let command =
-                    line.match_indices("::").any(|(at, _)| line[..at].ends_with(char::is_whitespace) || at == 0);
-                assert!(!command, "{name}: {line}");
-            }
+            assert_no_commands(&name, &text);
         }
     }
 }
@@ -75,6 +71,177 @@ fn a_log_survives_reading_and_writing() {
             write_event(&mut written, event).expect("memory takes it");
         }
         assert_eq!(read_events(written.as_slice()).expect("written by us"), events, "{name}");
+    }
+}
+
+#[test]
+fn every_format() {
+    for (name, events) in logs() {
+        let report = Report::fold(events);
+        for format in FORMATS {
+            let mut rendered = (format.render)(&report);
+            let mut file = format!("{}.{}", format.name, format.extension);
+            if format.name == "html" {
+                // The page around the data is a source file; only the data differs from log to log.
+                rendered = page_data(&rendered).to_owned();
+                "html.data.json".clone_into(&mut file);
+            }
+            compare(&name, &file, &rendered);
+        }
+    }
+}
+
+#[test]
+fn the_event_log_format_gives_the_same_report() {
+    for (name, events) in logs() {
+        let report = Report::fold(events);
+        let again = read_events(render("ndjson", &report).as_bytes()).expect("written by us");
+        assert_eq!(Report::fold(again), report, "{name}");
+    }
+}
+
+#[test]
+fn junit_is_xml_and_its_counts_are_true() {
+    for (name, events) in logs() {
+        let report = Report::fold(events);
+        let summary = report.summary();
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let xml = render("junit", &report);
+        let mut reader = quick_xml::Reader::from_str(&xml);
+        loop {
+            match reader.read_event().unwrap_or_else(|error| panic!("{name}: {error}")) {
+                XmlEvent::Start(tag) | XmlEvent::Empty(tag) => {
+                    let element = String::from_utf8_lossy(tag.name().as_ref()).into_owned();
+                    for attribute in tag.attributes() {
+                        let attribute = attribute.expect("a well-formed attribute");
+                        attribute.unescape_value().expect("known references only");
+                    }
+                    *seen.entry(element).or_default() += 1;
+                }
+                XmlEvent::Eof => break,
+                _ => {}
+            }
+        }
+        let count = |element: &str| seen.get(element).copied().unwrap_or(0);
+        assert_eq!(count("testcase"), report.cases.len(), "{name}");
+        assert_eq!(count("failure"), summary.failed, "{name}");
+        assert_eq!(count("error"), summary.errors + summary.unfinished, "{name}");
+        assert_eq!(count("skipped"), summary.skipped, "{name}");
+        assert!(!xml.contains(|c: char| c.is_control() && c != '\n'), "{name}: a control character");
+    }
+}
+
+#[test]
+fn tap_can_be_parsed_and_says_what_the_report_says() {
+    for (name, events) in logs() {
+        let report = Report::fold(events);
+        let summary = report.summary();
+        let points = tap_points(&render("tap", &report));
+        let not_ok = points.iter().filter(|point| !point.ok).count();
+        let skipped = points.iter().filter(|point| point.skipped).count();
+        assert_eq!(points.len(), report.cases.len(), "{name}");
+        assert_eq!(not_ok, summary.failed + summary.errors + summary.unfinished, "{name}");
+        assert_eq!(skipped, summary.skipped, "{name}");
+    }
+}
+
+#[test]
+fn no_server_text_is_a_ci_command_in_markdown_or_annotations() {
+    for (name, events) in logs() {
+        let report = Report::fold(events);
+        assert_no_commands(&name, &render("markdown", &report));
+        for line in render("github", &report).lines() {
+            // The command itself is ours; what follows it must not look like another.
+            let rest = ["::error ", "::warning ", "::notice "].iter().find_map(|command| line.strip_prefix(command));
+            assert_no_commands(&name, rest.unwrap_or_else(|| panic!("{name}: {line}")));
+        }
+    }
+}
+
+#[test]
+fn nothing_in_a_page_can_end_its_data() {
+    for (name, events) in logs() {
+        let page = render("html", &Report::fold(events));
+        let data = page_data(&page);
+        assert!(!data.contains('<'), "{name}");
+        serde_json::from_str::<serde_json::Value>(data).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn a_summary_of_many_failures_fits_what_github_takes() {
+    let (_, events) = logs().into_iter().find(|(name, _)| name == "hostile").expect("the log");
+    let mut report = Report::fold(events);
+    let failing = report.cases[0].clone();
+    report.cases = vec![failing; 10_000];
+    let markdown = render("markdown", &report);
+    assert!(markdown.len() < 1024 * 1024, "{} bytes", markdown.len());
+    assert!(markdown.contains("more that did not pass; the HTML report has them all"));
+    assert!(markdown.trim_end().ends_with("</details>"), "the fold is closed");
+}
+
+struct TapPoint {
+    ok: bool,
+    skipped: bool,
+}
+
+/// A parser of the part of TAP 14 that matters: the version, the plan, test points in order, and YAML blocks that close.
+fn tap_points(text: &str) -> Vec<TapPoint> {
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("TAP version 14"));
+    let plan = lines.next().and_then(|line| line.strip_prefix("1..")).expect("a plan");
+    let planned: usize = plan.split(' ').next().expect("a number").parse().expect("a number");
+    let mut points = Vec::new();
+    let mut in_yaml = false;
+    for line in lines {
+        match line {
+            "  ---" => in_yaml = true,
+            "  ..." => in_yaml = false,
+            _ if in_yaml => assert!(line.starts_with("  "), "{line}"),
+            _ if line.starts_with("# ") || line.starts_with("Bail out!") => {}
+            _ => {
+                let (ok, rest) = match line.strip_prefix("not ok ") {
+                    Some(rest) => (false, rest),
+                    None => (true, line.strip_prefix("ok ").unwrap_or_else(|| panic!("not a test point: {line}"))),
+                };
+                let (number, description) = rest.split_once(" - ").expect("a description");
+                points.push(TapPoint { ok, skipped: directive(description).starts_with("SKIP") });
+                assert_eq!(number, points.len().to_string());
+            }
+        }
+    }
+    assert!(!in_yaml, "a YAML block is open");
+    assert_eq!(points.len(), planned);
+    points
+}
+
+/// What follows the first `#` that is not escaped.
+fn directive(description: &str) -> &str {
+    let mut escaped = false;
+    for (at, c) in description.char_indices() {
+        if c == '#' && !escaped {
+            return description[at + 1..].trim_start();
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    ""
+}
+
+fn render(format: &str, report: &Report) -> String {
+    (Format::find(format).expect("a known format").render)(report)
+}
+
+fn page_data(page: &str) -> &str {
+    let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").expect("the data");
+    rest.split_once("</script>").expect("its end").0
+}
+
+fn assert_no_commands(name: &str, text: &str) {
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{name}: a control character");
+    assert!(!text.contains("##["), "{name}: ##[");
+    for line in text.lines() {
+        let command = line.match_indices("::").any(|(at, _)| line[..at].ends_with(char::is_whitespace) || at == 0);
+        assert!(!command, "{name}: {line}");
     }
 }
 

@@ -9,11 +9,13 @@ mod line_pipe;
 mod message;
 mod process;
 mod session;
+mod sse_parser;
 mod stray;
 pub mod transport;
 
 pub use limits::Limits;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
-pub use session::{Closing, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};
-pub use transport::Transport;
+pub use session::{Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};
+pub use sse_parser::{SseEvent, SseParser, TooLong};
+pub use transport::{HttpClient, Transport};

@@ -130,7 +130,7 @@ async fn broken_replies_end_the_request_and_say_how() {
         ),
         (
             "out of range",
-            peer!(|m| { format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{\"x\":1e400}}}}\n", m["id"]).into() }),
+            peer!(|m| format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{\"x\":1e400}}}}\n", m["id"]).into()),
         ),
     ];
     for (expected, script) in scenes {

@@ -13,6 +13,7 @@ pub(super) fn described(seen: &Observation) -> String {
         }
         Outcome::Error(error) => format!("JSON-RPC error {}: {}", error.code, excerpt::around(&error.message, 0..0)),
         Outcome::Malformed(malformed) => format!("a malformed reply: {}", malformed.fault),
+        Outcome::Refused(refused) => format!("no reply: {}", refused.what),
         Outcome::TimedOut { after_ms } => format!("no reply within {after_ms} ms"),
         Outcome::Closed { what, end: _ } => format!("no reply: {what}"),
         Outcome::Cancelled => "no reply: the request was cancelled".to_owned(),

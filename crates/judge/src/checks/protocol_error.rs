@@ -55,6 +55,7 @@ impl Check for ProtocolError {
             Outcome::Error(error) => Some(error.code),
             Outcome::Result(_)
             | Outcome::Malformed(_)
+            | Outcome::Refused(_)
             | Outcome::TimedOut { .. }
             | Outcome::Closed { .. }
             | Outcome::Cancelled => None,

@@ -1,84 +1,259 @@
-//! Agreeing on a protocol revision.
+//! Agreeing on a protocol revision, in either era.
+
+use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_model::{Exchange, Finding, Outcome, Protocol, Revision, escape_line, shorten};
+use mcprove_model::{Era, Exchange, Finding, Outcome, Protocol, Revision, RpcError, escape_line, shorten};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Negotiated, OpenFailure, Session, Stage};
 
-/// Why a handshake was not completed.
+const HEADER_MISMATCH: i64 = -32020;
+const MISSING_CAPABILITY: i64 = -32021;
+const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// Why no agreement was reached.
 pub(super) struct Refusal {
     message: String,
     help: Option<String>,
     evidence: Option<Bytes>,
+    stage: Stage,
+    status: Option<u16>,
+    /// The server says that it speaks the modern era only.
+    only_modern: bool,
+    /// The server went away while it was probed.
+    died_of_probe: bool,
+    /// The server said nothing at all, so its standard error may tell why.
+    silent: bool,
 }
 
 impl Refusal {
+    fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: None,
+            evidence: None,
+            stage: Stage::Handshake,
+            status: None,
+            only_modern: false,
+            died_of_probe: false,
+            silent: false,
+        }
+    }
+
     /// Closes the session and gathers what it leaves behind.
     pub(super) async fn into_failure(self, session: Session) -> OpenFailure {
         let strays = session.strays.count();
         let closing = session.close().await;
-        let help = self.help.or_else(|| last_words(&closing.stderr)).or_else(|| {
+        // A server that cannot start mostly says why, once, on standard error.
+        let message = match last_words(&closing.stderr) {
+            Some(words) if self.silent => format!("{}; its last words: {words}", self.message),
+            Some(_) | None => self.message,
+        };
+        let help = self.help.or_else(|| {
             (strays > 0).then(|| "its output is not JSON-RPC: is this an MCP server that speaks over stdio?".to_owned())
         });
-        OpenFailure { stage: Stage::Handshake, message: self.message, help, evidence: self.evidence, closing }
+        OpenFailure {
+            stage: self.stage,
+            message,
+            help,
+            evidence: self.evidence,
+            status: self.status,
+            died_of_probe: self.died_of_probe,
+            closing,
+        }
     }
 }
 
 impl Session {
+    /// Agrees on a revision as the options ask.
+    pub(super) async fn agree(
+        &mut self,
+        protocol: Protocol,
+        probe_timeout: Duration,
+        deadline: Instant,
+    ) -> Result<(), Refusal> {
+        match protocol {
+            Protocol::Modern => self.discover(Revision::NEWEST, deadline).await,
+            Protocol::Exactly(revision) => match revision.era() {
+                Era::Modern => self.discover(revision, deadline).await,
+                Era::Legacy => {
+                    self.initialize(revision, deadline).await?;
+                    exactly(revision, self.negotiated.revision)
+                }
+            },
+            Protocol::Legacy => match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
+                Err(refusal) if refusal.only_modern => self.discover(Revision::NEWEST, deadline).await,
+                other => other,
+            },
+            Protocol::Auto => self.probe(probe_timeout, deadline).await,
+        }
+    }
+
     /// The handshake of the legacy era: `initialize`, its result, `notifications/initialized`.
-    pub(super) async fn shake_hands(&mut self, protocol: Protocol, deadline: Instant) -> Result<(), Refusal> {
-        let offered = match protocol {
-            Protocol::Exactly(revision) => revision,
-            Protocol::Legacy | Protocol::Auto | Protocol::Modern => Revision::NEWEST_LEGACY,
-        };
+    async fn initialize(&mut self, offered: Revision, deadline: Instant) -> Result<(), Refusal> {
+        self.speak(offered);
         let params = json!({
             "protocolVersion": offered.as_str(),
             "capabilities": self.declared_capabilities(),
             "clientInfo": {"name": "mcprove", "version": env!("CARGO_PKG_VERSION")},
         });
         let exchange = self.request("initialize", params, deadline).await;
-        let result = initialize_result(exchange)?;
+        let result = result_of("initialize", exchange)?;
         self.negotiated = negotiated(&result)?;
-        if !self.negotiated.capabilities.is_object() {
-            self.oddities.push(Finding::warning(
-                "bad-capabilities",
-                format!(
-                    "the server's `capabilities` are not an object: {}",
-                    shorten(&self.negotiated.capabilities.to_string(), 80)
-                ),
-            ));
-        }
+        self.transport.agreed(Some(self.negotiated.revision));
+        self.check_capabilities();
         self.notify("notifications/initialized", &Value::Null);
+        self.transport.listen();
         Ok(())
+    }
+
+    /// The modern era has no handshake; `server/discover` tells what there is.
+    async fn discover(&mut self, wanted: Revision, deadline: Instant) -> Result<(), Refusal> {
+        self.speak(wanted);
+        let exchange = self.request("server/discover", Value::Null, deadline).await;
+        if let Outcome::Error(error) = &exchange.outcome
+            && !is_modern_error(error)
+        {
+            return Err(Refusal {
+                help: Some("try `protocol: legacy`, or `auto`".to_owned()),
+                ..Refusal::new(format!(
+                    "the server does not speak {wanted}: `server/discover` was answered with {error}"
+                ))
+            });
+        }
+        let result = result_of("server/discover", exchange)?;
+        self.discovered(&result, wanted)
+    }
+
+    /// Asks in the modern way first, and takes anything but a modern answer for a legacy server.
+    async fn probe(&mut self, probe_timeout: Duration, deadline: Instant) -> Result<(), Refusal> {
+        self.speak(Revision::NEWEST);
+        let until = deadline.min(Instant::now() + probe_timeout);
+        let exchange = self.request("server/discover", Value::Null, until).await;
+        match &exchange.outcome {
+            Outcome::Result(result) => self.discovered(&result.clone(), Revision::NEWEST),
+            Outcome::Error(error) if is_modern_error(error) => {
+                Err(result_of("server/discover", exchange).map(drop).err().unwrap_or_else(|| Refusal::new("no result")))
+            }
+            Outcome::Closed { what, .. } => Err(Refusal {
+                died_of_probe: true,
+                ..Refusal::new(format!("{what} when it was asked for `server/discover`"))
+            }),
+            Outcome::Refused(refused) if refused.status.is_none() => {
+                Err(result_of("server/discover", exchange).map(drop).err().unwrap_or_else(|| Refusal::new("no result")))
+            }
+            Outcome::Error(_)
+            | Outcome::Malformed(_)
+            | Outcome::Refused(_)
+            | Outcome::TimedOut { .. }
+            | Outcome::Cancelled => self.initialize(Revision::NEWEST_LEGACY, deadline).await,
+        }
+    }
+
+    fn discovered(&mut self, result: &Value, wanted: Revision) -> Result<(), Refusal> {
+        let supported: Vec<&str> = result
+            .get("supportedVersions")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        if !supported.contains(&wanted.as_str()) {
+            return Err(Refusal {
+                evidence: Some(Bytes::from(result.to_string())),
+                ..Refusal::new(format!(
+                    "the server does not list {wanted} among its revisions: {}",
+                    supported.join(", ")
+                ))
+            });
+        }
+        self.negotiated = Negotiated {
+            revision: wanted,
+            server_name: Self::identity(result, "name"),
+            server_version: Self::identity(result, "version"),
+            capabilities: result.get("capabilities").cloned().unwrap_or_else(|| json!({})),
+        };
+        self.transport.agreed(Some(wanted));
+        self.check_capabilities();
+        Ok(())
+    }
+
+    fn check_capabilities(&mut self) {
+        if !self.negotiated.capabilities.is_object() {
+            let text = format!(
+                "the server's `capabilities` are not an object: {}",
+                shorten(&self.negotiated.capabilities.to_string(), 80)
+            );
+            self.keep_odd(Finding::warning("bad-capabilities", text));
+        }
     }
 }
 
-fn initialize_result(exchange: Exchange) -> Result<Value, Refusal> {
-    let plain = |message: String| Refusal { message, help: None, evidence: exchange.reply.clone() };
-    match exchange.outcome {
-        Outcome::Result(result) => Ok(result),
-        Outcome::Error(error) => Err(plain(format!("the server refused `initialize`: {error}"))),
-        Outcome::Malformed(malformed) => Err(Refusal {
-            message: format!("the answer to `initialize` is broken: {}", malformed.fault),
-            help: None,
-            evidence: Some(malformed.evidence),
-        }),
-        Outcome::TimedOut { after_ms } => Err(plain(format!(
-            "the server did not answer `initialize` within {:.1} s",
-            std::time::Duration::from_millis(after_ms).as_secs_f64()
-        ))),
-        Outcome::Closed { what, .. } => Err(plain(format!("{what} before it answered `initialize`"))),
-        Outcome::Cancelled => Err(plain("`initialize` was cancelled".to_owned())),
+fn exactly(wanted: Revision, got: Revision) -> Result<(), Refusal> {
+    if wanted == got {
+        return Ok(());
     }
+    Err(Refusal {
+        help: Some(format!("use `protocol: {got}`, or `legacy` for whatever the server prefers")),
+        ..Refusal::new(format!("the server does not speak {wanted}: it answered with {got}"))
+    })
+}
+
+fn is_modern_error(error: &RpcError) -> bool {
+    matches!(error.code, HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION)
+}
+
+/// Whether an error names revisions, all of them modern.
+fn names_only_modern(error: &RpcError) -> bool {
+    let supported =
+        error.data.as_ref().and_then(|data| data.get("supported").or_else(|| data.get("supportedVersions")));
+    let Some(supported) = supported.and_then(Value::as_array) else { return false };
+    let known: Vec<_> = supported.iter().filter_map(Value::as_str).filter_map(Revision::parse).collect();
+    !known.is_empty() && known.iter().all(|revision| revision.era() == Era::Modern)
+}
+
+fn result_of(method: &str, exchange: Exchange) -> Result<Value, Refusal> {
+    let evidence = exchange.reply;
+    Err(match exchange.outcome {
+        Outcome::Result(result) => return Ok(result),
+        Outcome::Error(error) => Refusal {
+            only_modern: names_only_modern(&error),
+            evidence,
+            ..Refusal::new(format!("the server refused `{method}`: {error}"))
+        },
+        Outcome::Malformed(malformed) => Refusal {
+            evidence: Some(malformed.evidence),
+            ..Refusal::new(format!("the answer to `{method}` is broken: {}", malformed.fault))
+        },
+        Outcome::Refused(refused) => Refusal {
+            help: refused.help,
+            evidence: Some(refused.evidence).filter(|bytes| !bytes.is_empty()),
+            stage: if refused.status.is_none() { Stage::Start } else { Stage::Handshake },
+            status: refused.status,
+            ..Refusal::new(refused.what)
+        },
+        Outcome::TimedOut { after_ms } => Refusal {
+            evidence,
+            silent: true,
+            ..Refusal::new(format!(
+                "the server did not answer `{method}` within {:.1} s",
+                Duration::from_millis(after_ms).as_secs_f64()
+            ))
+        },
+        Outcome::Closed { what, .. } => {
+            Refusal { silent: true, ..Refusal::new(format!("{what} before it answered `{method}`")) }
+        }
+        Outcome::Cancelled => Refusal::new(format!("`{method}` was cancelled")),
+    })
 }
 
 fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
     let refuse = |message: String| Refusal {
-        message,
         help: Some(format!("known revisions: {}", Revision::ALL.map(Revision::as_str).join(", "))),
         evidence: Some(Bytes::from(result.to_string())),
+        ..Refusal::new(message)
     };
     let version = match result.get("protocolVersion") {
         Some(Value::String(version)) => version,
@@ -89,6 +264,9 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
         let version = shorten(&escape_line(version), 40).into_owned();
         return Err(refuse(format!("the server wants the unknown protocol revision \"{version}\"")));
     };
+    if revision.era() == Era::Modern {
+        return Err(refuse(format!("the server answered `initialize` with {revision}, which has no `initialize`")));
+    }
     let info = |key: &str| {
         let text = result.get("serverInfo").and_then(|info| info.get(key)).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
@@ -104,5 +282,5 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
 /// The last line of standard error that says something.
 fn last_words(stderr: &str) -> Option<String> {
     let line = stderr.lines().rev().find(|line| !line.trim().is_empty())?;
-    Some(format!("its last words on standard error: {}", shorten(&escape_line(line.trim()), 200)))
+    Some(shorten(&escape_line(line.trim()), 200).into_owned())
 }

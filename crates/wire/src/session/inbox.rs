@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use mcprove_model::{
-    Direction, Finding, FrameKind, Malformed, Notification, Outcome, Part, Revision, escape_line, shorten,
+    Direction, Finding, FrameKind, Malformed, Notification, Outcome, Part, Refused, Revision, escape_line, shorten,
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -24,6 +24,8 @@ impl Session {
                 let limit = self.limits.message_bytes >> 20;
                 self.suspect(&format!("is longer than {limit} MiB (what is over the limit was not read)"), &head);
             }
+            Arrival::Part { direction, part, body } => self.log.add(direction, FrameKind::Transport, part, body),
+            Arrival::Refused { request, refused } => self.take_refusal(request, refused),
             Arrival::Torn(rest) => {
                 self.received(FrameKind::Stray, rest);
                 self.torn = true;
@@ -44,6 +46,20 @@ impl Session {
         } else {
             self.strays.interrupted();
             self.dispatch(message, bytes);
+        }
+    }
+
+    fn take_refusal(&mut self, request: Option<u64>, refused: Refused) {
+        match request.and_then(|id| self.pending.iter().position(|p| p.id == id && p.answer.is_none())) {
+            Some(at) => {
+                let evidence = refused.evidence.clone();
+                self.answer_with(at, Outcome::Refused(refused), &evidence);
+            }
+            None if request.is_some() => {}
+            None => {
+                let evidence = refused.evidence.clone();
+                self.odd("refused-message", format!("a message was not taken: {}", refused.what), &evidence);
+            }
         }
     }
 
@@ -71,7 +87,14 @@ impl Session {
         match message {
             Message::Reply(reply) => self.take_reply(reply, bytes),
             Message::Notification { method, params } => self.take_notification(method, params),
-            Message::Request { id, method, params } => self.respond(&id, method, params),
+            Message::Request { id, method, params } => {
+                if self.is_modern() {
+                    let text =
+                        format!("the server sent the request `{method}`, which {} forbids", self.negotiated.revision);
+                    self.odd("forbidden-request", text, bytes);
+                }
+                self.respond(&id, method, params);
+            }
             Message::Batch(messages) => self.take_batch(messages, bytes),
             Message::Stray(_) => {}
         }
@@ -106,10 +129,14 @@ impl Session {
     }
 
     fn take_reply(&mut self, reply: Reply, bytes: &Bytes) {
+        if let Some(at) = self.raw_open(reply.id.as_ref()) {
+            return self.answer(at, reply.body, bytes);
+        }
         match &reply.id {
             Some(Value::Number(number)) if number.as_u64().is_some_and(|id| id > 0 && id < self.next_id) => {
                 let id = number.as_u64().unwrap_or_default();
                 if self.cancelled.contains(&id) {
+                    self.late_replies.push(id);
                     let text = format!("a late reply to the cancelled request {id} arrived");
                     return self.add_odd(Finding::note("late-reply", text), bytes);
                 }
@@ -138,19 +165,33 @@ impl Session {
     }
 
     fn answer(&mut self, at: usize, body: ReplyBody, bytes: &Bytes) {
-        let pending = &mut self.pending[at];
         let outcome = match body {
             ReplyBody::Result(result) => Outcome::Result(result),
             ReplyBody::Error(error) => Outcome::Error(error),
             ReplyBody::Broken(fault) => broken(&fault, bytes),
         };
+        self.answer_with(at, outcome, bytes);
+    }
+
+    fn answer_with(&mut self, at: usize, outcome: Outcome, bytes: &Bytes) {
+        let pending = &mut self.pending[at];
         let elapsed_us = u64::try_from(pending.sent_at.elapsed().as_micros()).unwrap_or(u64::MAX);
         pending.answer = Some(Answer { outcome, reply: bytes.clone(), elapsed_us });
     }
 
+    /// The request sent as raw bytes that a reply must belong to, because nothing else has its id.
+    fn raw_open(&self, id: Option<&Value>) -> Option<usize> {
+        let at = self.pending.iter().position(|p| p.raw && p.answer.is_none())?;
+        let claimed = id.and_then(Value::as_u64).is_some_and(|id| {
+            self.cancelled.contains(&id) || self.pending.iter().any(|p| p.id == id && !p.raw && p.answer.is_none())
+        });
+        (!claimed).then_some(at)
+    }
+
     /// The one open request, if there is exactly one.
     fn only_open(&self) -> Option<usize> {
-        let mut open = self.pending.iter().enumerate().filter(|(_, p)| p.answer.is_none()).map(|(at, _)| at);
+        let waits = |p: &super::Pending| p.answer.is_none() && !p.stands;
+        let mut open = self.pending.iter().enumerate().filter(|(_, p)| waits(p)).map(|(at, _)| at);
         open.next().filter(|_| open.next().is_none())
     }
 

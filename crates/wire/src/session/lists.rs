@@ -43,6 +43,7 @@ impl Session {
                 }
                 Outcome::Error(_)
                 | Outcome::Malformed(_)
+                | Outcome::Refused(_)
                 | Outcome::TimedOut { .. }
                 | Outcome::Closed { .. }
                 | Outcome::Cancelled => None,

@@ -1,10 +1,18 @@
 //! A conversation with one server: requests, their outcomes, and everything else that was said.
 
+mod chapter;
+mod connect;
 mod handshake;
 mod inbox;
 mod lists;
+mod modern;
 mod requests;
 mod responders;
+mod rounds;
+mod subscriptions;
+
+use std::collections::HashMap;
+use std::time::Duration;
 
 use bytes::Bytes;
 use mcprove_model::{ClientCapabilities, Finding, Frame, Notification, Outcome, ProcessEnd, Protocol, Revision};
@@ -16,6 +24,7 @@ use crate::stray::StrayLines;
 use crate::transport::Transport;
 use crate::{Limits, SpawnError};
 
+pub use connect::Endpoint;
 pub use lists::Listing;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
@@ -35,12 +44,20 @@ pub struct Session {
     oddities: Vec<Finding>,
     server_requests: Vec<ServerRequest>,
     sampled: usize,
+    /// Standing subscriptions of the modern era: the resource and the request that stands for it.
+    subscriptions: Vec<(String, u64)>,
+    /// Requests that were answered after they had been cancelled.
+    late_replies: Vec<u64>,
+    /// The log level asked for; in the modern era every request says it.
+    log_level: Option<String>,
+    /// Input schemas of the tools, where the modern era on HTTP needs them.
+    schemas: HashMap<String, Value>,
     torn: bool,
     closed: Option<(String, Option<ProcessEnd>)>,
 }
 
 /// What a session is opened with.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SessionOptions {
     /// Bounds on what is kept and waited for.
     pub limits: Limits,
@@ -48,6 +65,19 @@ pub struct SessionOptions {
     pub client: ClientCapabilities,
     /// The protocol revision to speak.
     pub protocol: Protocol,
+    /// How long a server that is asked for its era may take to answer.
+    pub probe_timeout: Duration,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            client: ClientCapabilities::default(),
+            protocol: Protocol::default(),
+            probe_timeout: Duration::from_secs(2),
+        }
+    }
 }
 
 /// What client and server agreed on.
@@ -85,6 +115,10 @@ pub struct OpenFailure {
     pub help: Option<String>,
     /// What came instead of the answer, when something did.
     pub evidence: Option<Bytes>,
+    /// The HTTP status that refused it, when one did.
+    pub status: Option<u16>,
+    /// The server went away when it was asked for its era.
+    pub died_of_probe: bool,
     /// The rest of what is known.
     pub closing: Closing,
 }
@@ -123,6 +157,10 @@ struct Pending {
     request: Bytes,
     sent_at: Instant,
     first_notification: usize,
+    /// It stays open on purpose: a subscription.
+    stands: bool,
+    /// It was sent as raw bytes: any reply that answers nothing else is its reply.
+    raw: bool,
     /// Something that may be a broken reply to this request, and until when the right one is awaited.
     suspect: Option<(Instant, Outcome, Bytes)>,
     answer: Option<Answer>,
@@ -158,6 +196,10 @@ impl Session {
             oddities: Vec::new(),
             server_requests: Vec::new(),
             sampled: 0,
+            subscriptions: Vec::new(),
+            late_replies: Vec::new(),
+            log_level: None,
+            schemas: HashMap::new(),
             torn: false,
             closed: None,
         }
@@ -170,7 +212,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<Self, Box<OpenFailure>> {
         let mut session = Self::new(transport, options);
-        match session.shake_hands(options.protocol, deadline).await {
+        match session.agree(options.protocol, options.probe_timeout, deadline).await {
             Ok(()) => Ok(session),
             Err(refusal) => Err(Box::new(refusal.into_failure(session).await)),
         }
@@ -248,6 +290,8 @@ impl OpenFailure {
             message: error.to_string(),
             help: Some(error.help().to_owned()),
             evidence: None,
+            status: None,
+            died_of_probe: false,
             closing: Closing::default(),
         }
     }

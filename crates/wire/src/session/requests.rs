@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Pending, Session};
+use crate::transport::Outgoing;
 
 /// How long a cancellation may take to go out to a server that does not read.
 const FLUSH: Duration = Duration::from_millis(50);
@@ -27,37 +28,57 @@ impl Session {
     /// Sends a request and waits for its end: a reply, a broken reply, the server's end, or the deadline.
     pub async fn request(&mut self, method: &str, params: Value, deadline: Instant) -> Exchange {
         let id = self.start(method, &params);
-        self.finish(id, deadline).await
+        let exchange = self.finish(id, deadline).await;
+        if self.is_modern() { self.rounds(exchange, &params, deadline).await } else { exchange }
     }
 
     /// Calls a tool, asking for progress.
     pub async fn call_tool(&mut self, name: &str, arguments: &Value, deadline: Instant) -> Exchange {
-        let id = self.start_tool(name, arguments);
-        self.finish(id, deadline).await
+        self.learn_schemas(deadline).await;
+        let params = self.tool_params(name, arguments);
+        self.request("tools/call", params, deadline).await
     }
 
-    /// Sends a tool call without waiting; [`Session::finish`] waits. The request's id is its progress token.
-    pub fn start_tool(&mut self, name: &str, arguments: &Value) -> u64 {
+    /// The params of a tool call. The request's id is its progress token.
+    pub fn tool_params(&self, name: &str, arguments: &Value) -> Value {
         let mut params = json!({"name": name, "arguments": arguments, "_meta": {"progressToken": self.next_id}});
         if params["arguments"].is_null() {
             params.as_object_mut().map(|p| p.shift_remove("arguments"));
         }
-        self.start("tools/call", &params)
+        params
+    }
+
+    /// On HTTP in the modern era a call mirrors annotated arguments, so the schemas must be known, as a host knows them.
+    async fn learn_schemas(&mut self, deadline: Instant) {
+        if !self.is_modern() || self.transport.name() != "http" || !self.schemas.is_empty() {
+            return;
+        }
+        let listing = Box::pin(self.list("tools/list", "tools", deadline)).await;
+        for tool in listing.items {
+            if let (Some(name), Some(schema)) = (tool.get("name").and_then(Value::as_str), tool.get("inputSchema")) {
+                self.schemas.insert(name.to_owned(), schema.clone());
+            }
+        }
     }
 
     /// Sends a request without waiting; several may be open at once.
     pub fn start(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let request = self.encode(&Request { jsonrpc: "2.0", id: Some(id), method, params });
+        let dressed = if self.is_modern() { Some(self.with_meta(params)) } else { None };
+        let params = dressed.as_ref().unwrap_or(params);
+        let request = encode(&Request { jsonrpc: "2.0", id: Some(id), method, params });
+        let headers = if dressed.is_some() { self.mirrored_headers(method, params) } else { Vec::new() };
         self.log.add(Direction::Sent, FrameKind::Request, Part::Message, request.clone());
-        self.transport.send(&request);
+        self.transport.send(Outgoing { body: request.clone(), request: Some(id), headers });
         self.pending.push(Pending {
             id,
             method: method.to_owned(),
             request,
             sent_at: Instant::now(),
             first_notification: self.notifications.len(),
+            stands: false,
+            raw: false,
             suspect: None,
             answer: None,
         });
@@ -66,26 +87,36 @@ impl Session {
 
     /// Sends a notification.
     pub fn notify(&mut self, method: &str, params: &Value) {
-        let message = self.encode(&Request { jsonrpc: "2.0", id: None, method, params });
+        let message = encode(&Request { jsonrpc: "2.0", id: None, method, params });
         self.log.add(Direction::Sent, FrameKind::Notification, Part::Message, message.clone());
-        self.transport.send(&message);
+        self.transport.send(Outgoing { body: message, request: None, headers: Vec::new() });
     }
 
-    /// Sends bytes exactly as they are, for tests of how a server takes what is wrong.
-    pub fn send_raw(&mut self, bytes: Bytes) {
-        self.transport.send_raw(&bytes);
-        self.log.add(Direction::Sent, FrameKind::Stray, Part::Message, bytes);
+    /// Sends bytes exactly as they are, for tests of how a server takes what is wrong; [`Session::finish`] waits
+    /// for whatever comes back.
+    pub fn start_raw(&mut self, bytes: Bytes) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.transport.send_raw(&bytes, Some(id));
+        self.log.add(Direction::Sent, FrameKind::Stray, Part::Message, bytes.clone());
+        self.pending.push(Pending {
+            id,
+            method: "raw".to_owned(),
+            request: bytes,
+            sent_at: Instant::now(),
+            first_notification: self.notifications.len(),
+            stands: false,
+            raw: true,
+            suspect: None,
+            answer: None,
+        });
+        id
     }
 
     pub(super) fn send_reply(&mut self, reply: &Value) {
-        let message = self.encode(reply);
+        let message = encode(reply);
         self.log.add(Direction::Sent, FrameKind::Reply, Part::Message, message.clone());
-        self.transport.send(&message);
-    }
-
-    #[expect(clippy::unused_self, reason = "the modern era adds to what is sent")]
-    fn encode(&self, message: &impl Serialize) -> Bytes {
-        Bytes::from(serde_json::to_vec(message).unwrap_or_default())
+        self.transport.send(Outgoing { body: message, request: None, headers: Vec::new() });
     }
 
     /// Waits for the end of a request that was started.
@@ -120,9 +151,14 @@ impl Session {
     /// Tells the server that a request is given up; a late answer is recognised by its id.
     pub async fn cancel(&mut self, id: u64, reason: &str) {
         self.cancelled.push(id);
-        let is_handshake = self.pending.iter().any(|p| p.id == id && p.method == "initialize");
-        if is_handshake {
-            // A client must not cancel `initialize` (2025-11-25, "Cancellation").
+        let is_handshake =
+            |p: &Pending| p.id == id && matches!(p.method.as_str(), "initialize" | "server/discover" | "raw");
+        if self.pending.iter().any(is_handshake) {
+            // A client must not cancel `initialize` (2025-11-25, "Cancellation"); a probe is simply forgotten.
+            return;
+        }
+        if self.is_modern() && self.transport.abandon(id) {
+            // On HTTP, closing the stream is the cancellation (2026-07-28).
             return;
         }
         self.notify("notifications/cancelled", &json!({"requestId": id, "reason": reason}));
@@ -148,7 +184,7 @@ impl Session {
         }
     }
 
-    fn take_exchange(&mut self, at: usize, ended: Option<(Outcome, Option<Bytes>)>) -> Exchange {
+    pub(super) fn take_exchange(&mut self, at: usize, ended: Option<(Outcome, Option<Bytes>)>) -> Exchange {
         let pending = self.pending.remove(at);
         let elapsed = u64::try_from(pending.sent_at.elapsed().as_micros()).unwrap_or(u64::MAX);
         let (outcome, reply, elapsed_us) = match (ended, pending.answer) {
@@ -165,4 +201,8 @@ impl Session {
             notifications: self.notifications[pending.first_notification..].to_vec(),
         }
     }
+}
+
+fn encode(message: &impl Serialize) -> Bytes {
+    Bytes::from(serde_json::to_vec(message).unwrap_or_default())
 }

@@ -1,11 +1,16 @@
 //! The ways to reach a server. Each turns what arrives into [`Arrival`]s and knows nothing of the protocol above.
 
+mod http;
+mod http_client;
+mod http_exchange;
 mod memory;
+mod sse;
 mod stdio;
 
 use bytes::Bytes;
-use mcprove_model::ProcessEnd;
+use mcprove_model::{Direction, Part, ProcessEnd, Refused, Revision};
 
+pub use http_client::HttpClient;
 pub use memory::Peer;
 
 use crate::{Limits, Program, SpawnError};
@@ -15,8 +20,23 @@ use crate::{Limits, Program, SpawnError};
 pub enum Transport {
     /// A process and its pipes.
     Stdio(Box<stdio::Stdio>),
+    /// Streamable HTTP.
+    Http(Box<http::Http>),
+    /// HTTP+SSE.
+    Sse(Box<sse::Sse>),
     /// A peer in this process.
     Memory(memory::Memory),
+}
+
+/// A message on its way out.
+#[derive(Debug)]
+pub struct Outgoing {
+    /// The message.
+    pub body: Bytes,
+    /// The id, when it is a request whose reply is awaited.
+    pub request: Option<u64>,
+    /// Header fields that go with it, where the transport has such.
+    pub headers: Vec<(String, String)>,
 }
 
 /// What arrived.
@@ -28,6 +48,22 @@ pub enum Arrival {
     Oversized(Bytes),
     /// The stream ended in the middle of this message.
     Torn(Bytes),
+    /// Something of the transport itself, for the log.
+    Part {
+        /// Who sent it.
+        direction: Direction,
+        /// What it is.
+        part: Part,
+        /// Its content.
+        body: Bytes,
+    },
+    /// The transport answered where the server should have.
+    Refused {
+        /// The request this ends, if it was one.
+        request: Option<u64>,
+        /// How and why.
+        refused: Refused,
+    },
     /// The server is gone.
     Closed {
         /// What went away and how.
@@ -60,35 +96,80 @@ impl Transport {
         (Self::Memory(near), far)
     }
 
+    /// An endpoint that speaks Streamable HTTP.
+    pub fn http(client: &HttpClient, url: &str, headers: &[(String, String)], limits: &Limits) -> Self {
+        Self::Http(Box::new(http::Http::new(client.clone(), url.to_owned(), headers.to_vec(), limits)))
+    }
+
+    /// An endpoint that speaks HTTP+SSE.
+    pub fn sse(client: &HttpClient, url: &str, headers: &[(String, String)], limits: &Limits) -> Self {
+        Self::Sse(Box::new(sse::Sse::new(client.clone(), url.to_owned(), headers.to_vec(), limits)))
+    }
+
     /// Its name in the file format.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Stdio(_) => "stdio",
+            Self::Http(_) => "http",
+            Self::Sse(_) => "sse",
             Self::Memory(_) => "memory",
         }
     }
 
-    /// Queues a message; it goes out while arrivals are awaited.
-    pub fn send(&mut self, message: &Bytes) {
+    /// Sends a message; on pipes it goes out while arrivals are awaited.
+    pub fn send(&mut self, outgoing: Outgoing) {
         match self {
-            Self::Stdio(stdio) => stdio.send(message),
-            Self::Memory(memory) => memory.send(message),
+            Self::Stdio(stdio) => stdio.send(&outgoing.body),
+            Self::Http(http) => http.send(outgoing),
+            Self::Sse(sse) => sse.send(outgoing),
+            Self::Memory(memory) => memory.send(&outgoing.body),
         }
     }
 
-    /// Queues bytes exactly as they are.
-    pub fn send_raw(&mut self, bytes: &[u8]) {
+    /// Sends bytes exactly as they are.
+    pub fn send_raw(&mut self, bytes: &Bytes, request: Option<u64>) {
+        let outgoing = || Outgoing { body: bytes.clone(), request, headers: Vec::new() };
         match self {
             Self::Stdio(stdio) => stdio.send_raw(bytes),
+            Self::Http(http) => http.send(outgoing()),
+            Self::Sse(sse) => sse.send(outgoing()),
             Self::Memory(memory) => memory.send_raw(bytes),
         }
     }
 
-    /// Whether everything queued has gone out.
+    /// Whether everything sent has gone out.
     pub fn is_flushed(&self) -> bool {
         match self {
             Self::Stdio(stdio) => stdio.is_flushed(),
+            Self::Http(_) | Self::Sse(_) => true,
             Self::Memory(memory) => memory.is_flushed(),
+        }
+    }
+
+    /// Tells the transport what was agreed; HTTP says it with every later message.
+    pub fn agreed(&mut self, revision: Option<Revision>) {
+        match self {
+            Self::Http(http) => http.agreed(revision),
+            Self::Stdio(_) | Self::Sse(_) | Self::Memory(_) => {}
+        }
+    }
+
+    /// Gives the server a stream of its own, where the transport has such.
+    pub fn listen(&mut self) {
+        match self {
+            Self::Http(http) => http.listen(),
+            Self::Stdio(_) | Self::Sse(_) | Self::Memory(_) => {}
+        }
+    }
+
+    /// Whether giving up an exchange cancels its request, and if so, does it.
+    pub fn abandon(&mut self, request: u64) -> bool {
+        match self {
+            Self::Http(http) => {
+                http.abandon(request);
+                true
+            }
+            Self::Stdio(_) | Self::Sse(_) | Self::Memory(_) => false,
         }
     }
 
@@ -96,6 +177,8 @@ impl Transport {
     pub async fn receive(&mut self) -> Arrival {
         match self {
             Self::Stdio(stdio) => stdio.receive().await,
+            Self::Http(http) => http.receive().await,
+            Self::Sse(sse) => sse.receive().await,
             Self::Memory(memory) => memory.receive().await,
         }
     }
@@ -104,7 +187,7 @@ impl Transport {
     pub fn stderr(&self) -> String {
         match self {
             Self::Stdio(stdio) => stdio.stderr(),
-            Self::Memory(_) => String::new(),
+            Self::Http(_) | Self::Sse(_) | Self::Memory(_) => String::new(),
         }
     }
 
@@ -112,6 +195,8 @@ impl Transport {
     pub async fn close(self, limits: &Limits) -> Ended {
         match self {
             Self::Stdio(stdio) => stdio.close(limits).await,
+            Self::Http(http) => http.close(limits).await,
+            Self::Sse(sse) => sse.close().await,
             Self::Memory(memory) => memory.close().await,
         }
     }

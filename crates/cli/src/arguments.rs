@@ -1,0 +1,36 @@
+//! The command line.
+
+use clap::{Parser, ValueEnum};
+
+use crate::commands::Command;
+
+/// Tests MCP servers and the agents that use them.
+#[derive(Debug, Parser)]
+#[command(name = "mcprove", version, about, disable_help_subcommand = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 good, 1 something is wrong with the subject, 2 the job could not be done, \
+                        4 nothing was selected, 130 interrupted.")]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// When to use colours.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
+    /// Say less: failures and the summary only.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more: calls, timings, notes.
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal that wants them.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}

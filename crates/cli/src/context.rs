@@ -1,0 +1,88 @@
+//! What commands may know about the process they run in.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mcprove_report::{Style, Verbosity};
+
+use crate::Arguments;
+use crate::arguments::Color;
+
+/// The process a command runs in. Commands read nothing of it but through this.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// How results are shown.
+    pub(crate) color: bool,
+    /// Whether the person at the other end sees standard error.
+    pub(crate) live: bool,
+    /// How much is said.
+    pub(crate) verbosity: Verbosity,
+    /// Columns of the terminal, when there is one.
+    pub(crate) width: Option<usize>,
+    /// This program.
+    pub(crate) own_program: PathBuf,
+    /// How many cases the machine can run side by side.
+    pub(crate) cores: usize,
+}
+
+impl Context {
+    pub(crate) fn of_this_process(arguments: &Arguments) -> Self {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let dumb = variable("TERM").is_some_and(|term| term == "dumb");
+        let plain = variable("NO_COLOR").is_some() || dumb;
+        let color = match arguments.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => io::stdout().is_terminal() && !plain,
+        };
+        let verbosity = match (arguments.quiet, arguments.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Normal,
+        };
+        Self {
+            color,
+            live: io::stderr().is_terminal() && !dumb && variable("CI").is_none(),
+            verbosity,
+            width: terminal_width(),
+            own_program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcprove")),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// A variable of the environment; values that are not UTF-8 count as unset.
+    pub(crate) fn variable(name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    /// The names of all variables, for "did you mean".
+    pub(crate) fn variable_names() -> Vec<String> {
+        std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub(crate) fn unix_ms() -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// How findings are shown.
+    pub(crate) fn style(&self) -> Style {
+        Style { color: self.color, width: self.width }
+    }
+
+    /// Writes to standard error; nothing can be done when it is gone.
+    #[expect(clippy::unused_self, reason = "what is printed goes through the context")]
+    pub(crate) fn complain(&self, text: &str) {
+        let _ = anstream::stderr().write_all(text.as_bytes());
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    rustix::termios::tcgetwinsize(io::stdout())
+        .or_else(|_| rustix::termios::tcgetwinsize(io::stderr()))
+        .ok()
+        .map(|size| usize::from(size.ws_col))
+        .filter(|columns| *columns > 0)
+}

@@ -1,0 +1,53 @@
+//! mcprove tests MCP servers and the agents that use them.
+//!
+//! This crate is the program's thin outside: arguments become options, the engine runs, reporters tell it, and an
+//! exit code comes out. It is the only room that prints, reads the environment and exits.
+
+mod arguments;
+mod commands;
+mod context;
+mod failure;
+mod live;
+mod subject;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use mcprove_model::ExitStatus;
+
+pub use arguments::Arguments;
+
+use context::Context;
+
+/// Runs the program with the arguments and environment of this process.
+pub fn main() -> ExitCode {
+    let ran = std::panic::catch_unwind(|| match Arguments::try_parse() {
+        Ok(arguments) => run(arguments),
+        Err(error) => usage(&error),
+    });
+    let status = ran.unwrap_or_else(|_| {
+        let _ = writeln!(anstream::stderr(), "error: this is a bug of mcprove; please report it with the lines above");
+        ExitStatus::Bug
+    });
+    ExitCode::from(status.code())
+}
+
+fn run(arguments: Arguments) -> ExitStatus {
+    let context = Context::of_this_process(&arguments);
+    match commands::run(arguments.command, &context) {
+        Ok(status) => status,
+        Err(failure) => {
+            failure.tell(&context);
+            failure.status()
+        }
+    }
+}
+
+fn usage(error: &clap::Error) -> ExitStatus {
+    let text = error.render();
+    let wanted = !error.use_stderr();
+    // Nothing can be done when the terminal is gone.
+    let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}") };
+    if wanted { ExitStatus::Good } else { ExitStatus::NotDone }
+}

@@ -1,0 +1,115 @@
+//! A copy of the fixture folder for each case, gone when the case is.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// A fixture copy; dropping it removes it.
+#[derive(Debug)]
+pub struct FixtureCopy {
+    folder: TempDir,
+    path: PathBuf,
+}
+
+impl FixtureCopy {
+    /// Copies a folder: permissions are kept, symbolic links stay links.
+    pub fn make(original: &Path) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("mcprove-fixture-").tempdir()?;
+        // The copy keeps the folder's name, so that paths relative to its parent stay valid.
+        let name = original.canonicalize()?.file_name().map_or_else(|| PathBuf::from("fixture"), PathBuf::from);
+        // Servers that resolve links (on macOS the temporary folder is one) must see the path they were given.
+        let path = folder.path().canonicalize()?.join(name);
+        copy_folder(original, &path).map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
+        Ok(Self { folder, path })
+    }
+
+    /// Makes the copy as it was at first, at the same path: for a server that several cases share.
+    pub fn renew(&self, original: &Path) -> io::Result<()> {
+        if fs::remove_dir_all(&self.path).is_err() {
+            make_writable_and_remove(&self.path)?;
+        }
+        copy_folder(original, &self.path)
+    }
+
+    /// The path that `{{fixture}}` stands for.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the copy now; also folders that were made unwritable.
+    pub fn remove(self) {
+        if self.folder.close().is_err() {
+            let _ = self.path.parent().map(make_writable_and_remove);
+        }
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    let named = |error: io::Error, path: &Path| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    fs::create_dir(to).map_err(|error| named(error, to))?;
+    for entry in fs::read_dir(from).map_err(|error| named(error, from))? {
+        let entry = entry.map_err(|error| named(error, from))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(|error| named(error, &source))?;
+        let copied = if kind.is_symlink() {
+            fs::read_link(&source).and_then(|link| std::os::unix::fs::symlink(link, &target))
+        } else if kind.is_dir() {
+            copy_folder(&source, &target)
+        } else if kind.is_file() {
+            fs::copy(&source, &target).map(drop)
+        } else {
+            // Sockets, pipes and devices have no content to copy.
+            Ok(())
+        };
+        copied.map_err(|error| named(error, &source))?;
+    }
+    // Last, so that a read-only folder can still be filled.
+    let permissions = fs::metadata(from).map_err(|error| named(error, from))?.permissions();
+    fs::set_permissions(to, permissions).map_err(|error| named(error, to))
+}
+
+fn make_writable_and_remove(folder: &Path) -> io::Result<()> {
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
+        for entry in fs::read_dir(&path)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn links_and_permissions_are_kept_and_everything_is_removed() {
+        let original = tempfile::tempdir().expect("a folder");
+        let root = original.path().join("data");
+        fs::create_dir_all(root.join("sub")).expect("a subfolder");
+        fs::write(root.join("sub/run.sh"), "echo").expect("a file");
+        fs::set_permissions(root.join("sub/run.sh"), fs::Permissions::from_mode(0o754)).expect("permissions");
+        std::os::unix::fs::symlink("sub/run.sh", root.join("link")).expect("a link");
+        fs::set_permissions(root.join("sub"), fs::Permissions::from_mode(0o555)).expect("permissions");
+
+        let copy = FixtureCopy::make(&root).expect("a copy");
+        assert_eq!(fs::read_link(copy.path().join("link")).expect("still a link"), Path::new("sub/run.sh"));
+        let mode = fs::metadata(copy.path().join("sub/run.sh")).expect("copied").permissions().mode();
+        assert_eq!(mode & 0o777, 0o754);
+        let path = copy.path().to_owned();
+        fs::write(path.join("new.txt"), "made by a case").expect("a new file");
+        copy.renew(&root).expect("as at first");
+        assert!(!path.join("new.txt").exists() && path.join("sub/run.sh").exists());
+        copy.remove();
+        assert!(!path.exists());
+        fs::set_permissions(root.join("sub"), fs::Permissions::from_mode(0o755)).expect("permissions");
+    }
+}

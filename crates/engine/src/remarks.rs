@@ -1,0 +1,45 @@
+//! What is worth saying of a conversation although no check asked: contracts that the server itself declared.
+
+use mcprove_judge::elicitation::rejects_preset;
+use mcprove_judge::log_level::messages_below;
+use mcprove_judge::output_schema::violates_output_schema;
+use mcprove_judge::progress::does_not_increase;
+use mcprove_model::{Act, Finding, Logging, Observation};
+use serde_json::Value;
+
+use crate::conversation::Conversation;
+
+/// Adds the remarks on everything the session has seen.
+pub(crate) async fn add(seen: &Observation, talk: &mut Conversation<'_>) {
+    let schema = output_schema(seen, talk).await;
+    let progress = does_not_increase(&seen.notifications);
+    let preset = talk.case.server.as_ref().and_then(|server| server.client.elicitation.as_ref());
+    let presets = seen.asked.iter().filter_map(|asked| rejects_preset(asked, preset?));
+    talk.record.findings.extend(schema.into_iter().chain(progress).chain(presets));
+    if let Act::Logging(Logging { level: Some(level), .. }) = &talk.case.act {
+        let below = messages_below(&talk.text(level), &seen.notifications);
+        talk.record.findings.extend(below);
+    }
+}
+
+/// Structured content that violates the tool's own output schema.
+async fn output_schema(seen: &Observation, talk: &mut Conversation<'_>) -> Option<Finding> {
+    let (Act::CallTool(call) | Act::Notifications(call)) = &talk.case.act else { return None };
+    let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
+    let name = talk.text(&call.tool);
+    let listing = talk.session.list("tools/list", "tools", talk.deadline).await;
+    let tool = listing.items.iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(&name))?;
+    match violates_output_schema(tool.get("outputSchema")?, structured) {
+        Ok(None) => None,
+        Ok(Some(violation)) => {
+            let text = format!("`structuredContent` of `{name}` violates the tool's own `outputSchema`");
+            let mut finding = Finding::warning("output-schema", text);
+            finding.actual = Some(violation);
+            Some(finding)
+        }
+        Err(reason) => {
+            let text = format!("the `outputSchema` of `{name}` is not a valid schema: {reason}");
+            Some(Finding::warning("output-schema", text))
+        }
+    }
+}

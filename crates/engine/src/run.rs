@@ -1,0 +1,177 @@
+//! The loop that runs a plan and orders its events.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mcprove_model::{Event, Finding, Isolation, Plan, RunFinished, RunStarted, Verdict};
+use mcprove_wire::{HttpClient, Limits};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+
+use crate::case_run::{CaseContext, run_lane};
+use crate::hint::parallel_hint;
+use crate::lanes::lanes;
+use crate::record::CaseRun;
+use crate::server::Opener;
+use crate::stop::{Stop, Stopper};
+
+/// How a plan is run.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user, named at the call")]
+pub struct RunOptions {
+    /// How many cases act side by side.
+    pub jobs: usize,
+    /// How many the machine could run side by side, for the hint at the end.
+    pub cores: usize,
+    /// The deadline of a case that has none of its own.
+    pub timeout: Duration,
+    /// Whether warnings fail cases.
+    pub strict: bool,
+    /// Whether to stop at the first case that does not pass.
+    pub fail_fast: bool,
+    /// Whether frames of passing cases are wanted.
+    pub keep_frames: bool,
+    /// The running program, which a suite may name as a server.
+    pub own_program: PathBuf,
+    /// Name and version of the program, for the log.
+    pub program: String,
+    /// Wall-clock start, milliseconds since the Unix epoch.
+    pub started_unix_ms: u64,
+    /// Findings about the suite that do not keep it from running.
+    pub findings: Vec<Finding>,
+    /// Whether positions around those of a failing case are tried.
+    pub fix: bool,
+    /// How far cases are kept apart, when the user says so; otherwise each says it itself.
+    pub isolation: Option<Isolation>,
+    /// An image to run stdio servers in that name none themselves.
+    pub docker: Option<String>,
+    /// Bounds on sessions.
+    pub limits: Limits,
+}
+
+/// Who listens to a run.
+pub trait Sink {
+    /// The next event, in order.
+    fn event(&mut self, event: Event);
+    /// What is going on right now; not part of the run's record.
+    fn progress(&mut self, progress: &Progress<'_>);
+}
+
+/// What is going on right now.
+#[derive(Debug)]
+pub struct Progress<'a> {
+    /// How many cases are over.
+    pub done: usize,
+    /// How many are planned.
+    pub total: usize,
+    /// The name of the first that is not over.
+    pub running: Vec<&'a str>,
+}
+
+/// Runs a plan to its end and tells it to `sink` in plan order.
+pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Sink) {
+    let began = Instant::now();
+    sink.event(Event::RunStarted(RunStarted {
+        format: RunStarted::FORMAT,
+        program: options.program.clone(),
+        started_unix_ms: options.started_unix_ms,
+        total: plan.cases.len(),
+        jobs: options.jobs,
+        strict: options.strict,
+    }));
+    for finding in &options.findings {
+        sink.event(Event::Finding { finding: finding.clone() });
+    }
+    let durations = run_cases(plan, &options, &stop, sink).await;
+    sink.event(Event::RunFinished(RunFinished {
+        duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+        interrupted: stop.is_stopped(),
+        hint: parallel_hint(&durations, options.jobs, options.cores),
+    }));
+}
+
+async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Vec<Duration> {
+    let (halt, enough) = Stopper::pair();
+    let context = CaseContext {
+        opener: Arc::new(Opener {
+            own_program: options.own_program.clone(),
+            limits: options.limits,
+            http: HttpClient::default(),
+            docker: options.docker.clone(),
+        }),
+        default_timeout: options.timeout,
+        strict: options.strict,
+        keep_frames: options.keep_frames,
+        fix: options.fix,
+        acting: Arc::new(Semaphore::new(options.jobs)),
+        stop: stop.clone(),
+        enough,
+    };
+    // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
+    let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
+    let mut lanes = lanes(plan, options.isolation).into_iter();
+    let (report, mut reports) = mpsc::unbounded_channel();
+    let mut workers = JoinSet::new();
+    let mut ordered = InOrder { plan, next: 0, waiting: BTreeMap::new(), durations: Vec::new() };
+    while ordered.next < plan.cases.len() {
+        while workers.len() < in_flight
+            && let Some(lane) = lanes.next()
+        {
+            workers.spawn(run_lane(lane, context.clone(), report.clone()));
+        }
+        ordered.tell_progress(sink);
+        tokio::select! {
+            biased;
+            Some(run) = reports.recv() => {
+                let failed = ordered.take(run, sink);
+                if failed && options.fail_fast {
+                    halt.stop();
+                }
+            }
+            Some(joined) = workers.join_next() => {
+                if let Err(error) = joined
+                    && error.is_panic()
+                {
+                    std::panic::resume_unwind(error.into_panic());
+                }
+            }
+        }
+    }
+    // Shared servers and fixture copies are ended by their lanes.
+    while workers.join_next().await.is_some() {}
+    ordered.durations
+}
+
+/// Puts what ends in any order back into the order of the plan.
+struct InOrder<'p> {
+    plan: &'p Plan,
+    next: usize,
+    waiting: BTreeMap<usize, CaseRun>,
+    durations: Vec<Duration>,
+}
+
+impl InOrder<'_> {
+    /// Takes a case that is over and tells all that are now due; whether one of them did not pass.
+    fn take(&mut self, run: CaseRun, sink: &mut dyn Sink) -> bool {
+        self.waiting.insert(run.finished.index, run);
+        let mut failed = false;
+        while let Some(run) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            self.durations.push(Duration::from_micros(run.finished.duration_us));
+            failed |= matches!(run.finished.verdict, Verdict::Failed | Verdict::Error);
+            run.into_events().for_each(|event| sink.event(event));
+        }
+        failed
+    }
+
+    fn tell_progress(&self, sink: &mut dyn Sink) {
+        let due = self.plan.cases[self.next..].iter().filter(|planned| !self.waiting.contains_key(&planned.index));
+        sink.progress(&Progress {
+            done: self.next + self.waiting.len(),
+            total: self.plan.cases.len(),
+            running: due.map(|planned| planned.case.name.as_str()).take(1).collect(),
+        });
+    }
+}

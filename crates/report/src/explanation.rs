@@ -1,0 +1,60 @@
+//! Why a case did not pass, in plain words: its findings, the calls that matter, and what the server left behind.
+
+use mcprove_model::{CaseFinished, CaseReport, Severity};
+
+use crate::evidence::{self, Bounds};
+use crate::snippet::render_finding;
+use crate::status::UNFINISHED;
+use crate::style::Style;
+
+/// How deep an explanation goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Depth {
+    /// Every call, or only those that tell.
+    pub(crate) all_calls: bool,
+    /// Notes too, or only warnings and worse.
+    pub(crate) notes: bool,
+    /// How much of each message and of stderr.
+    pub(crate) bounds: Bounds,
+}
+
+impl Depth {
+    /// Enough to understand a failure.
+    pub(crate) const NORMAL: Self =
+        Self { all_calls: false, notes: false, bounds: Bounds { message: 1_000, stderr: 10 } };
+    /// Everything there is.
+    pub(crate) const FULL: Self =
+        Self { all_calls: true, notes: true, bounds: Bounds { message: 20_000, stderr: usize::MAX } };
+}
+
+/// The explanation of a case that has ended; paragraphs have an empty line between them.
+pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> String {
+    let mut paragraphs = Vec::new();
+    let mut paragraph = |write: &dyn Fn(&mut String)| {
+        let mut text = String::new();
+        write(&mut text);
+        if !text.is_empty() {
+            paragraphs.push(text);
+        }
+    };
+    for finding in &finished.findings {
+        if depth.notes || finding.severity >= Severity::Warning {
+            paragraph(&|text| render_finding(text, finding, style));
+        }
+    }
+    let calls =
+        if depth.all_calls { finished.calls.iter().collect() } else { evidence::telling_calls(&finished.calls) };
+    for call in calls {
+        paragraph(&|text| evidence::call(text, call, depth.bounds, style));
+    }
+    paragraph(&|text| evidence::server_end(text, finished, depth.bounds, style));
+    paragraphs.join("\n")
+}
+
+/// The explanation of a case in a file: plain text.
+pub(crate) fn explain_plainly(case: &CaseReport) -> String {
+    match &case.finished {
+        Some(finished) => explain(finished, Depth::NORMAL, &Style::default()),
+        None => format!("{UNFINISHED}\n"),
+    }
+}

@@ -1,0 +1,268 @@
+//! The full report: everything about a run but its raw frames, which the event log has.
+//!
+//! ```json
+//! { "schema": 1, "program": "mcprove 0.1.0", "started": "2026-09-21T14:13:20.000Z", "duration_us": 271000,
+//!   "interrupted": false, "strict": false, "jobs": 1, "planned": 3,
+//!   "summary": { "passed": 2, "failed": 1, "skipped": 0, "errors": 0, "unfinished": 0 },
+//!   "reliability": { "judged": 3, "capable": 3, "reliable": 2, "cases": [ … ] },
+//!   "findings": [ … ], "cases": [ … ] }
+//! ```
+//!
+//! `reliability` is there when a case was tried more than once. Findings, calls, timings and sessions have the shapes of the
+//! event log. A later program may add fields; one that changes or removes a field counts `schema` up.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use mcprove_model::{
+    CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, Part, ProcessEnd, Report, Timings,
+};
+use serde::Serialize;
+
+use super::Format;
+use crate::reliability::{Reliability, Trials};
+use crate::status::{Status, duration_us};
+use crate::{json_text, timestamp};
+
+/// See the module.
+pub(super) const FORMAT: Format =
+    Format { name: "json", extension: "json", summary: "the full report, documented", render };
+
+fn render(report: &Report) -> String {
+    json_text::pretty(&Whole::of(report))
+}
+
+/// A whole report.
+#[derive(Serialize)]
+pub(super) struct Whole<'a> {
+    schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_us: Option<u64>,
+    interrupted: bool,
+    strict: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planned: Option<usize>,
+    summary: Counts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reliability: Option<ReliabilityPart>,
+    findings: &'a [Finding],
+    cases: Vec<Case<'a>>,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    errors: usize,
+    unfinished: usize,
+}
+
+#[derive(Serialize)]
+struct ReliabilityPart {
+    judged: usize,
+    capable: usize,
+    reliable: usize,
+    cases: Vec<TrialsPart>,
+}
+
+#[derive(Serialize)]
+struct TrialsPart {
+    name: String,
+    file: String,
+    run: u32,
+    passed: u32,
+    skipped: u32,
+    pass_at_k: bool,
+    pass_up_k: bool,
+    flaky: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_trial: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+/// One case of a report.
+#[derive(Serialize)]
+struct Case<'a> {
+    name: &'a str,
+    file: &'a str,
+    line: u32,
+    trial: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a str>,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    duration_us: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timings: Option<&'a Timings>,
+    findings: &'a [Finding],
+    calls: &'a [CallRecord],
+    sessions: Vec<Session<'a>>,
+    stderr: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process_end: Option<&'a ProcessEnd>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    frames: Vec<FramePart<'a>>,
+}
+
+/// A frame as text; bytes that are not UTF-8 are written as `\xff` and marked.
+#[derive(Serialize)]
+struct FramePart<'a> {
+    session: u32,
+    at_us: u64,
+    direction: Direction,
+    kind: FrameKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'a Part>,
+    text: Cow<'a, str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    binary: bool,
+}
+
+#[derive(Serialize)]
+struct Session<'a> {
+    #[serde(rename = "session")]
+    number: u32,
+    transport: &'a str,
+    protocol: &'a str,
+    server_name: &'a str,
+    server_version: &'a str,
+}
+
+impl<'a> Whole<'a> {
+    /// The report as it is written.
+    fn of(report: &'a Report) -> Self {
+        let (started, finished) = (report.started.as_ref(), report.finished.as_ref());
+        let mcprove_model::Summary { passed, failed, skipped, errors, unfinished } = report.summary();
+        let reliability = Reliability::of(report);
+        Self {
+            schema: 1,
+            program: started.map(|started| started.program.as_str()),
+            started: started.map(|started| timestamp::utc(started.started_unix_ms)),
+            duration_us: finished.map(|finished| finished.duration_us),
+            interrupted: finished.is_some_and(|finished| finished.interrupted),
+            strict: started.is_some_and(|started| started.strict),
+            jobs: started.map(|started| started.jobs),
+            planned: started.map(|started| started.total),
+            summary: Counts { passed, failed, skipped, errors, unfinished },
+            reliability: reliability.repeated().then(|| ReliabilityPart::of(&reliability)),
+            findings: &report.findings,
+            cases: report.cases.iter().map(Case::of).collect(),
+        }
+    }
+}
+
+impl<'a> Whole<'a> {
+    /// The report with its raw frames.
+    pub(super) fn with_frames(report: &'a Report) -> Self {
+        let mut whole = Self::of(report);
+        for (part, case) in whole.cases.iter_mut().zip(&report.cases) {
+            part.frames = case.frames.iter().map(|(session, frame)| FramePart::of(*session, frame)).collect();
+        }
+        whole
+    }
+}
+
+impl<'a> FramePart<'a> {
+    fn of(session: u32, frame: &'a Frame) -> Self {
+        let (text, binary) = match std::str::from_utf8(&frame.body) {
+            Ok(text) => (Cow::Borrowed(text), false),
+            Err(_) => (Cow::Owned(escaped_bytes(&frame.body)), true),
+        };
+        Self {
+            session,
+            at_us: frame.at_us,
+            direction: frame.direction,
+            kind: frame.kind,
+            part: (frame.part != Part::Message).then_some(&frame.part),
+            text,
+            binary,
+        }
+    }
+}
+
+fn escaped_bytes(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+impl ReliabilityPart {
+    fn of(reliability: &Reliability) -> Self {
+        Self {
+            judged: reliability.judged(),
+            capable: reliability.capable(),
+            reliable: reliability.reliable(),
+            cases: reliability.rows().iter().map(TrialsPart::of).collect(),
+        }
+    }
+}
+
+impl TrialsPart {
+    fn of(trials: &Trials) -> Self {
+        Self {
+            name: trials.name.clone(),
+            file: trials.file.clone(),
+            run: trials.run,
+            passed: trials.passed,
+            skipped: trials.skipped,
+            pass_at_k: trials.capable(),
+            pass_up_k: trials.reliable(),
+            flaky: trials.flaky(),
+            failing_trial: trials.failing.as_ref().map(|failing| failing.trial),
+            message: trials.failing.as_ref().map(|failing| failing.message.clone()),
+        }
+    }
+}
+
+impl<'a> Case<'a> {
+    fn of(case: &'a CaseReport) -> Self {
+        let finished = case.finished.as_ref();
+        let status = Status::of(case);
+        Self {
+            name: &case.started.name,
+            file: &case.started.file,
+            line: case.started.line,
+            trial: case.started.trial,
+            server: case.started.server.as_deref(),
+            verdict: status.word(),
+            reason: match status {
+                Status::Skipped(reason) => Some(reason),
+                Status::Passed | Status::Failed | Status::Error | Status::Unfinished => None,
+            },
+            duration_us: duration_us(case),
+            timings: finished.map(|finished| &finished.timings),
+            findings: finished.map_or(&[], |finished| &finished.findings),
+            calls: finished.map_or(&[], |finished| &finished.calls),
+            sessions: case.sessions.iter().map(Session::of).collect(),
+            stderr: finished.map_or("", |finished| &finished.stderr),
+            process_end: finished.and_then(|finished| finished.process_end.as_ref()),
+            frames: Vec::new(),
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    fn of(connected: &'a Connected) -> Self {
+        Self {
+            number: connected.session,
+            transport: &connected.transport,
+            protocol: &connected.protocol,
+            server_name: &connected.server_name,
+            server_version: &connected.server_version,
+        }
+    }
+}

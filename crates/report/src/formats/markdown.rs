@@ -1,0 +1,196 @@
+//! Markdown for a GitHub step summary: a headline, the failures folded, a table of everything.
+//!
+//! Names stand in `<code>` with every character that Markdown or HTML would read written as a reference; longer texts stand
+//! in fences longer than any run of backticks in them. GitHub refuses a summary of more than 1 MiB, so a large run shows its
+//! failures first and says how much was left out.
+
+use std::fmt::Write as _;
+
+use mcprove_model::{CaseReport, Report, Summary};
+
+use super::Format;
+use crate::explanation::explain_plainly;
+use crate::reliability::Reliability;
+use crate::snippet::render_findings;
+use crate::status::{Status, duration_us, title};
+use crate::style::Style;
+use crate::{duration, harmless};
+
+/// See the module.
+pub(super) const FORMAT: Format =
+    Format { name: "markdown", extension: "md", summary: "Markdown for a GitHub step summary", render };
+
+/// Bytes after which no further failure is explained.
+const EXPLAINED_BYTES: usize = 500_000;
+/// Bytes after which no further row is written.
+const WHOLE_BYTES: usize = 900_000;
+/// From this many cases on, those that passed are folded.
+const FOLD_CASES: usize = 20;
+
+fn render(report: &Report) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "### mcprove: {}\n", headline(report));
+    if !report.findings.is_empty() {
+        fenced(&mut out, &render_findings(&report.findings, &Style::default()));
+        out.push('\n');
+    }
+    let (bad, good): (Vec<_>, Vec<_>) = report
+        .cases
+        .iter()
+        .partition(|case| matches!(Status::of(case), Status::Failed | Status::Error | Status::Unfinished));
+    failures(&mut out, &bad);
+    reliability(&mut out, &Reliability::of(report));
+    if !good.is_empty() || !bad.is_empty() {
+        let folded = report.cases.len() >= FOLD_CASES;
+        if folded {
+            let _ = writeln!(out, "<details><summary>all {} cases</summary>\n", report.cases.len());
+        }
+        table(&mut out, bad.iter().chain(&good).copied());
+        if folded {
+            out.push_str("\n</details>\n");
+        }
+    }
+    out
+}
+
+fn headline(report: &Report) -> String {
+    let Summary { passed, failed, skipped, errors, unfinished } = report.summary();
+    let mut parts = vec![format!("{passed} passed")];
+    for (count, word) in
+        [(failed, "failed"), (errors, "could not run"), (unfinished, "did not end"), (skipped, "skipped")]
+    {
+        if count > 0 {
+            parts.push(format!("{count} {word}"));
+        }
+    }
+    let mut line = parts.join(", ");
+    if let Some(finished) = &report.finished {
+        let _ = write!(line, " in {}", duration::human(finished.duration_us));
+        if finished.interrupted {
+            line.push_str(" (interrupted)");
+        }
+    }
+    line
+}
+
+fn failures(out: &mut String, bad: &[&CaseReport]) {
+    for (shown, case) in bad.iter().enumerate() {
+        if out.len() > EXPLAINED_BYTES {
+            let _ =
+                writeln!(out, "… and {} more that did not pass; the HTML report has them all.\n", bad.len() - shown);
+            return;
+        }
+        let place = format!("{}:{}", harmless::line(&case.started.file), case.started.line);
+        let (sign, name) = (sign(case), code(&title(&case.started)));
+        let _ = writeln!(out, "<details><summary>{sign} {name} {}</summary>\n", code(&place));
+        fenced(out, &explain_plainly(case));
+        out.push_str("\n</details>\n\n");
+    }
+}
+
+fn reliability(out: &mut String, trials: &Reliability) {
+    if !trials.repeated() {
+        return;
+    }
+    out.push_str("#### Reliability\n\n| Case | Trials | Passed | pass@k | pass^k |\n|---|---:|---:|:---:|:---:|\n");
+    for row in trials.rows() {
+        if out.len() > WHOLE_BYTES {
+            out.push_str("\nMore rows were left out.\n");
+            break;
+        }
+        let yes_no = |yes: bool| {
+            if row.run == 0 {
+                "–"
+            } else if yes {
+                "yes"
+            } else {
+                "no"
+            }
+        };
+        let name = code(&harmless::line(&row.name));
+        let flaky = if row.flaky() { " **flaky**" } else { "" };
+        let (capable, reliable) = (yes_no(row.capable()), yes_no(row.reliable()));
+        let trials = row.run + row.skipped;
+        let _ = writeln!(out, "| {name}{flaky} | {trials} | {} | {capable} | {reliable} |", row.passed);
+    }
+    let (judged, capable, reliable) = (trials.judged(), trials.capable(), trials.reliable());
+    let _ = writeln!(out, "\npass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable\n");
+    for row in trials.flaky() {
+        if let Some(failing) = row.failing.as_ref().filter(|_| out.len() < WHOLE_BYTES) {
+            let (name, message) = (code(&harmless::line(&row.name)), code(&harmless::line(&failing.message)));
+            let _ = writeln!(out, "- {name} failed in trial {}: {message}", failing.trial);
+        }
+    }
+    out.push('\n');
+}
+
+fn table<'a>(out: &mut String, cases: impl Iterator<Item = &'a CaseReport>) {
+    out.push_str("| Status | Case | Duration |\n|---|---|---:|\n");
+    let mut cases = cases.peekable();
+    while let Some(case) = cases.next_if(|_| out.len() < WHOLE_BYTES) {
+        let reason = match Status::of(case) {
+            Status::Skipped(reason) if !reason.is_empty() => format!(" ({})", code(&harmless::line(reason))),
+            Status::Skipped(_) | Status::Passed | Status::Failed | Status::Error | Status::Unfinished => String::new(),
+        };
+        let (sign, name) = (sign(case), code(&title(&case.started)));
+        let time = match Status::of(case) {
+            Status::Skipped(_) | Status::Unfinished => String::new(),
+            Status::Passed | Status::Failed | Status::Error => duration::human(duration_us(case)).replace('<', "&lt;"),
+        };
+        let _ = writeln!(out, "| {sign} | {name}{reason} | {time} |");
+    }
+    let left_out = cases.count();
+    if left_out > 0 {
+        let _ = writeln!(out, "\n… and {left_out} more; the HTML report has them all.");
+    }
+}
+
+fn sign(case: &CaseReport) -> &'static str {
+    match Status::of(case) {
+        Status::Passed => "✅ passed",
+        Status::Failed => "❌ failed",
+        Status::Skipped(_) => "⚪ skipped",
+        Status::Error => "💥 could not run",
+        Status::Unfinished => "💥 did not end",
+    }
+}
+
+/// One line as `<code>`, in which nothing but text is left.
+fn code(line: &str) -> String {
+    let mut safe = String::with_capacity(line.len() + 16);
+    safe.push_str("<code>");
+    for c in line.chars() {
+        match c {
+            '&' | '<' | '>' | '"' | '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' | '$' | ':' | '@' | '!' | '#' => {
+                let _ = write!(safe, "&#{};", u32::from(c));
+            }
+            _ => safe.push(c),
+        }
+    }
+    safe.push_str("</code>");
+    safe
+}
+
+/// A block that its text cannot close.
+fn fenced(out: &mut String, text: &str) {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let _ = writeln!(out, "{fence}text\n{}\n{fence}", text.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        let mut out = String::new();
+        fenced(&mut out, "a\n````\nb");
+        assert_eq!(out, "`````text\na\n````\nb\n`````\n");
+    }
+
+    #[test]
+    fn a_name_is_text_and_nothing_else() {
+        assert_eq!(code("a|b <i> *c* &amp;"), "<code>a&#124;b &#60;i&#62; &#42;c&#42; &#38;amp;</code>");
+    }
+}

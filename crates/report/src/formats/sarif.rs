@@ -1,0 +1,384 @@
+//! SARIF 2.1.0: every finding as a result, at the line of the suite that asked and the place of the message that answered.
+//!
+//! Code scanning shows a result only at a line of a file, so a finding about what a server sent also points to its case.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use mcprove_model::{CaseReport, Finding, Fix, Place, Report, Severity, TextPlace};
+use serde::Serialize;
+
+use super::Format;
+use crate::{json_text, timestamp};
+
+/// See the module.
+pub(super) const FORMAT: Format =
+    Format { name: "sarif", extension: "sarif", summary: "SARIF 2.1.0 for code scanning", render };
+
+fn render(report: &Report) -> String {
+    let rules = rules(report);
+    let mut results: Vec<_> = report.findings.iter().map(|finding| result(finding, None, &rules)).collect();
+    for case in &report.cases {
+        let findings = case.finished.iter().flat_map(|finished| &finished.findings);
+        results.extend(findings.map(|finding| result(finding, Some(case), &rules)));
+    }
+    let started = report.started.as_ref();
+    json_text::pretty(&Log {
+        schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        version: "2.1.0",
+        runs: [Run {
+            tool: Tool { driver: driver(started.map(|started| started.program.as_str()), rules) },
+            invocations: [Invocation {
+                execution_successful: report.summary().errors == 0 && report.summary().unfinished == 0,
+                start_time_utc: started.map(|started| timestamp::utc(started.started_unix_ms)),
+            }],
+            column_kind: "unicodeCodePoints",
+            results,
+        }],
+    })
+}
+
+/// Every rule that speaks, with the worst it said.
+type Rules<'a> = BTreeMap<&'a str, (usize, Severity)>;
+
+fn rules(report: &Report) -> Rules<'_> {
+    let of_cases =
+        report.cases.iter().filter_map(|case| case.finished.as_ref()).flat_map(|finished| &finished.findings);
+    let mut rules = Rules::new();
+    for finding in report.findings.iter().chain(of_cases) {
+        let (_, worst) = rules.entry(&finding.rule).or_insert((0, finding.severity));
+        *worst = (*worst).max(finding.severity);
+    }
+    rules.values_mut().enumerate().for_each(|(index, rule)| rule.0 = index);
+    rules
+}
+
+fn driver<'a>(program: Option<&'a str>, rules: Rules<'a>) -> Driver<'a> {
+    Driver {
+        name: "mcprove",
+        version: program.and_then(|program| program.strip_prefix("mcprove ")),
+        information_uri: "https://github.com/mcprove/mcprove",
+        rules: rules.into_iter().map(|(id, (_, severity))| rule(id, severity)).collect(),
+    }
+}
+
+fn rule(id: &str, severity: Severity) -> Rule<'_> {
+    // Code scanning ranks security findings by a score, which only the two worst severities deserve.
+    let (security, tags) = match severity {
+        Severity::Note | Severity::Warning | Severity::Error => (None, ["mcp"].as_slice()),
+        Severity::High => (Some("8.0"), ["mcp", "security"].as_slice()),
+        Severity::Critical => (Some("9.5"), ["mcp", "security"].as_slice()),
+    };
+    Rule {
+        id,
+        short_description: Message { text: id.replace(['-', '_'], " ") },
+        default_configuration: Configuration { level: level(severity) },
+        properties: RuleProperties { tags, security_severity: security },
+    }
+}
+
+fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, rules: &Rules<'a>) -> Outcome<'a> {
+    Outcome {
+        rule_id: &finding.rule,
+        rule_index: rules.get(&*finding.rule).map_or(0, |(index, _)| *index),
+        level: level(finding.severity),
+        message: Message { text: message(finding) },
+        locations: location(finding, case).into_iter().collect(),
+        fixes: match (&finding.fix, &finding.place) {
+            (Some(fix), Some(Place::Text(place))) => vec![change(fix, &place.file)],
+            (Some(_), Some(Place::Wire(_)) | None) | (None, _) => Vec::new(),
+        },
+        properties: case.map(|case| CaseProperties { case: &case.started.name, trial: case.started.trial }),
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error | Severity::High | Severity::Critical => "error",
+    }
+}
+
+fn message(finding: &Finding) -> String {
+    let mut text = finding.message.clone();
+    let parts = [("expected", &finding.expected), ("actual", &finding.actual), ("help", &finding.help)];
+    for (label, part) in parts {
+        if let Some(part) = part {
+            let _ = write!(text, "\n{label}: {part}");
+        }
+    }
+    literal(&text)
+}
+
+/// SARIF reads `[…](…)` as a link and `{0}` as a placeholder (§3.11.5 and §3.11.6); other brackets and braces stay as they
+/// are, because viewers show the escapes too.
+fn literal(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find([']', '{']) {
+        let (head, tail) = rest.split_at(at);
+        safe.push_str(head);
+        let digits = tail[1..].bytes().take_while(u8::is_ascii_digit).count();
+        let taken = if tail.starts_with("](") {
+            safe.push_str("\\]");
+            1
+        } else if tail.starts_with('{') && digits > 0 && tail[1 + digits..].starts_with('}') {
+            let _ = write!(safe, "{{{}}}", &tail[..digits + 2]);
+            digits + 2
+        } else {
+            safe.push_str(&tail[..1]);
+            1
+        };
+        rest = &tail[taken..];
+    }
+    safe.push_str(rest);
+    safe
+}
+
+fn location<'a>(finding: &'a Finding, case: Option<&'a CaseReport>) -> Option<Location<'a>> {
+    let at_case = || {
+        case.map(|case| PhysicalLocation {
+            artifact_location: Artifact { uri: uri(&case.started.file) },
+            region: Region { start_line: Some(case.started.line.max(1)), ..Region::default() },
+        })
+    };
+    let (physical_location, logical_locations) = match &finding.place {
+        Some(Place::Text(place)) => (Some(at_text(place)), Vec::new()),
+        Some(Place::Wire(place)) => {
+            let name = place.pointer.rsplit('/').next().unwrap_or_default();
+            let full = format!("{}#{}", place.server, place.pointer);
+            (at_case(), vec![LogicalLocation { name, fully_qualified_name: full, kind: "member" }])
+        }
+        None => (at_case(), Vec::new()),
+    };
+    (physical_location.is_some() || !logical_locations.is_empty())
+        .then_some(Location { physical_location, logical_locations })
+}
+
+fn at_text(place: &TextPlace) -> PhysicalLocation<'_> {
+    PhysicalLocation {
+        artifact_location: Artifact { uri: uri(&place.file) },
+        region: Region {
+            start_line: Some(place.line.max(1)),
+            start_column: Some(place.column.max(1)),
+            end_line: Some(place.end_line.max(place.line).max(1)),
+            end_column: Some(place.end_column.max(1)),
+            snippet: Some(Snippet { text: &place.excerpt }),
+            ..Region::default()
+        },
+    }
+}
+
+fn change<'a>(fix: &'a Fix, file: &str) -> Change<'a> {
+    let replacements = fix.edits.iter().map(|edit| Replacement {
+        deleted_region: Region {
+            byte_offset: Some(edit.start),
+            byte_length: Some(edit.end.saturating_sub(edit.start)),
+            ..Region::default()
+        },
+        inserted_content: Snippet { text: &edit.text },
+    });
+    Change {
+        description: Message { text: fix.title.clone() },
+        artifact_changes: [ArtifactChange {
+            artifact_location: Artifact { uri: uri(file) },
+            replacements: replacements.collect(),
+        }],
+    }
+}
+
+/// A path as a URI reference: relative to the checkout, or a `file:` URI.
+fn uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let path = path.strip_prefix("./").unwrap_or(&path);
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+#[derive(Serialize)]
+struct Log<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<'a> {
+    tool: Tool<'a>,
+    invocations: [Invocation; 1],
+    column_kind: &'static str,
+    results: Vec<Outcome<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    driver: Driver<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver<'a> {
+    name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'a str>,
+    information_uri: &'static str,
+    rules: Vec<Rule<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule<'a> {
+    id: &'a str,
+    short_description: Message,
+    default_configuration: Configuration,
+    properties: RuleProperties,
+}
+
+#[derive(Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Serialize)]
+struct RuleProperties {
+    tags: &'static [&'static str],
+    #[serde(rename = "security-severity", skip_serializing_if = "Option::is_none")]
+    security_severity: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_time_utc: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Message {
+    text: String,
+}
+
+/// What SARIF calls a result.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome<'a> {
+    rule_id: &'a str,
+    rule_index: usize,
+    level: &'static str,
+    message: Message,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<Change<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<CaseProperties<'a>>,
+}
+
+#[derive(Serialize)]
+struct CaseProperties<'a> {
+    case: &'a str,
+    trial: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    physical_location: Option<PhysicalLocation<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    logical_locations: Vec<LogicalLocation<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation<'a> {
+    artifact_location: Artifact,
+    region: Region<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogicalLocation<'a> {
+    name: &'a str,
+    fully_qualified_name: String,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct Artifact {
+    uri: String,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte_offset: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte_length: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet: Option<Snippet<'a>>,
+}
+
+#[derive(Serialize)]
+struct Snippet<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Change<'a> {
+    description: Message,
+    artifact_changes: [ArtifactChange<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange<'a> {
+    artifact_location: Artifact,
+    replacements: Vec<Replacement<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Replacement<'a> {
+    deleted_region: Region<'a>,
+    inserted_content: Snippet<'a>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_uri_references() {
+        assert_eq!(uri("./evals/a b.yaml"), "evals/a%20b.yaml");
+        assert_eq!(uri("/tmp/ü.yaml"), "file:///tmp/%C3%BC.yaml");
+        assert_eq!(uri("a\\b.yaml"), "a/b.yaml");
+    }
+
+    #[test]
+    fn a_message_is_neither_a_link_nor_a_placeholder() {
+        assert_eq!(literal("[a](b) {0} {\"c\":[1]} {12"), "[a\\](b) {{0}} {\"c\":[1]} {12");
+    }
+}

@@ -1,0 +1,119 @@
+//! TAP 14: one test point per case, with a YAML block that says why.
+//!
+//! Values in the YAML are written as JSON strings, which are YAML too, so that no text can break out of its place.
+
+use std::fmt::Write as _;
+
+use mcprove_model::{CaseReport, Finding, Place, Report};
+
+use super::Format;
+use crate::explanation::explain_plainly;
+use crate::reliability::{Reliability, worst_message};
+use crate::status::{Status, UNFINISHED, duration_us, title};
+use crate::{duration, harmless, json_text};
+
+/// See the module.
+pub(super) const FORMAT: Format =
+    Format { name: "tap", extension: "tap", summary: "TAP version 14 with YAML diagnostics", render };
+
+fn render(report: &Report) -> String {
+    let mut out = "TAP version 14\n".to_owned();
+    match report.cases.len() {
+        0 => out.push_str("1..0 # SKIP nothing was selected\n"),
+        count => {
+            let _ = writeln!(out, "1..{count}");
+        }
+    }
+    for finding in &report.findings {
+        let _ = writeln!(out, "# {}: {}", finding.severity.word(), harmless::line(&finding.message));
+    }
+    for (position, case) in report.cases.iter().enumerate() {
+        test_point(&mut out, position + 1, case);
+    }
+    let trials = Reliability::of(report);
+    if trials.repeated() {
+        let judged = trials.judged();
+        let _ = writeln!(out, "# pass@k: {}/{judged} capable", trials.capable());
+        let _ = writeln!(out, "# pass^k: {}/{judged} reliable", trials.reliable());
+    }
+    if report.finished.as_ref().is_some_and(|finished| finished.interrupted) {
+        out.push_str("Bail out! interrupted\n");
+    }
+    out
+}
+
+fn test_point(out: &mut String, number: usize, case: &CaseReport) {
+    let status = Status::of(case);
+    let description = description(&title(&case.started));
+    match status {
+        Status::Passed => {
+            let _ = writeln!(out, "ok {number} - {description}");
+        }
+        Status::Skipped(reason) => {
+            let line = format!("ok {number} - {description} # SKIP {}", harmless::line(reason));
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        Status::Failed | Status::Error | Status::Unfinished => {
+            let _ = writeln!(out, "not ok {number} - {description}");
+        }
+    }
+    match status {
+        Status::Skipped(_) => {}
+        Status::Passed => {
+            let _ = writeln!(out, "  ---\n  duration_ms: {}\n  ...", duration::whole_ms(duration_us(case)));
+        }
+        Status::Failed | Status::Error | Status::Unfinished => diagnostics(out, case, status),
+    }
+}
+
+/// `\` and `#` have a meaning in a description, so both are escaped.
+fn description(title: &str) -> String {
+    title.replace('\\', "\\\\").replace('#', "\\#")
+}
+
+fn diagnostics(out: &mut String, case: &CaseReport, status: Status<'_>) {
+    let findings = case.finished.as_ref().map_or(&[] as &[Finding], |finished| &finished.findings);
+    let message = if status == Status::Unfinished { UNFINISHED } else { worst_message(findings) };
+    let severity = if status == Status::Failed { "fail" } else { "error" };
+    let _ = writeln!(out, "  ---");
+    let _ = writeln!(out, "  message: {}", json_text::string(message));
+    let _ = writeln!(out, "  severity: {severity}");
+    let _ = writeln!(out, "  duration_ms: {}", duration::whole_ms(duration_us(case)));
+    let _ = writeln!(out, "  at:");
+    let _ = writeln!(out, "    file: {}", json_text::string(&case.started.file));
+    let _ = writeln!(out, "    line: {}", case.started.line);
+    if !findings.is_empty() {
+        let _ = writeln!(out, "  findings:");
+        for finding in findings {
+            finding_item(out, finding);
+        }
+    }
+    // A block, because it is for people; every line of it stands further in than the end of the diagnostics.
+    let _ = writeln!(out, "  explanation: |2");
+    for line in explain_plainly(case).lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+    let _ = writeln!(out, "  ...");
+}
+
+fn finding_item(out: &mut String, finding: &Finding) {
+    let _ = writeln!(out, "    - rule: {}", json_text::string(&finding.rule));
+    let _ = writeln!(out, "      severity: {}", finding.severity.word());
+    let _ = writeln!(out, "      message: {}", json_text::string(&finding.message));
+    match &finding.place {
+        Some(Place::Text(place)) => {
+            let at = format!("{}:{}:{}", place.file, place.line, place.column);
+            let _ = writeln!(out, "      at: {}", json_text::string(&at));
+        }
+        Some(Place::Wire(place)) => {
+            let at = format!("{} {}", place.server, place.pointer);
+            let _ = writeln!(out, "      at: {}", json_text::string(&at));
+        }
+        None => {}
+    }
+    for (key, text) in [("wanted", &finding.expected), ("found", &finding.actual), ("help", &finding.help)] {
+        if let Some(text) = text {
+            let _ = writeln!(out, "      {key}: {}", json_text::string(text));
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How a case stands in a report: its verdict, or that it never came to one.
+
+use mcprove_model::{CaseReport, CaseStarted, Verdict};
+
+use crate::harmless;
+
+/// What is said of a case that has no verdict.
+pub(crate) const UNFINISHED: &str = "the case did not end: the run was stopped, or its log breaks off";
+
+/// How a case stands in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status<'a> {
+    Passed,
+    Failed,
+    Skipped(&'a str),
+    Error,
+    Unfinished,
+}
+
+impl<'a> Status<'a> {
+    pub(crate) fn of(case: &'a CaseReport) -> Self {
+        match case.finished.as_ref().map(|finished| &finished.verdict) {
+            Some(Verdict::Passed) => Self::Passed,
+            Some(Verdict::Failed) => Self::Failed,
+            Some(Verdict::Skipped { reason }) => Self::Skipped(reason),
+            Some(Verdict::Error) => Self::Error,
+            None => Self::Unfinished,
+        }
+    }
+
+    /// The word of the full report.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped(_) => "skipped",
+            Self::Error => "error",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// The case's name in one harmless line, and its trial from the second on.
+pub(crate) fn title(started: &CaseStarted) -> String {
+    let name = if started.name.is_empty() { "(no name)".into() } else { harmless::line(&started.name) };
+    if started.trial > 1 { format!("{name} (trial {})", started.trial) } else { name.into_owned() }
+}
+
+/// How long a case took; nothing when it did not end.
+pub(crate) fn duration_us(case: &CaseReport) -> u64 {
+    case.finished.as_ref().map_or(0, |finished| finished.duration_us)
+}

@@ -1,0 +1,214 @@
+//! Which blocks there are, and which one a document has: exactly one.
+
+use mcprove_model::{Act, CallTool, Diagnostics, Entry, Expectation, Node, SamplingReply, Span};
+
+use super::templates::Scope;
+use super::{
+    assert_completion, assert_logging, assert_notifications, assert_prompts, assert_raw, assert_resources,
+    assert_sampling, assert_tool, texts, trajectory,
+};
+
+/// Every block, sorted by its key.
+pub(super) const BLOCKS: &[Block] = &[
+    assert_tool::BLOCK,
+    assert_completion::BLOCK,
+    assert_logging::BLOCK,
+    assert_notifications::BLOCK,
+    assert_prompts::BLOCK,
+    assert_raw::BLOCK,
+    assert_resources::BLOCK,
+    assert_sampling::BLOCK,
+    trajectory::BLOCK,
+];
+
+/// One kind of block.
+pub(super) struct Block {
+    /// Its key in a document.
+    pub(super) key: &'static str,
+    /// Further keys of the document that belong to it.
+    pub(super) companions: &'static [&'static str],
+    /// Whether it speaks to a server.
+    pub(super) needs_server: bool,
+    /// Turns it into what a case does and expects.
+    pub(super) decode: DecodeBlock,
+}
+
+/// Decodes a block and reports what is wrong with it.
+pub(super) type DecodeBlock = fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<Asked>;
+
+/// What a block is decoded from.
+pub(super) struct Input<'n> {
+    /// The whole document.
+    pub(super) document: &'n Node,
+    /// The block's key and value.
+    pub(super) entry: &'n Entry,
+    /// The variables it may use.
+    pub(super) scope: &'n Scope,
+}
+
+/// What a block asks for.
+pub(super) struct Asked {
+    pub(super) act: Act,
+    pub(super) expect: Expectation,
+    /// What a model is to answer, for blocks that say so.
+    pub(super) script: Option<Script>,
+}
+
+/// What a model is to answer, and the key of the block that says so.
+pub(super) struct Script {
+    /// The answers in order, if the block has any.
+    pub(super) replies: Option<Vec<SamplingReply>>,
+    pub(super) span: Span,
+}
+
+impl Asked {
+    pub(super) fn new(act: Act, expect: Expectation) -> Self {
+        Self { act, expect, script: None }
+    }
+}
+
+impl Block {
+    /// Its key and those of its companions.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.key).chain(self.companions.iter().copied())
+    }
+}
+
+/// The block of a document.
+pub(super) struct Chosen<'n> {
+    pub(super) block: &'static Block,
+    pub(super) entry: &'n Entry,
+}
+
+/// Finds the one block of a document; none, or more than one, is reported.
+pub(super) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> Option<Chosen<'n>> {
+    let mut chosen: Option<Chosen<'n>> = None;
+    for entry in entries {
+        let Some(block) = BLOCKS.iter().find(|block| block.keys().any(|key| key == entry.key.text)) else { continue };
+        match &chosen {
+            Some(first) if first.block.key == block.key => {}
+            Some(first) => {
+                let line = found.source().position(first.entry.key.span.start).line;
+                found.error_with_help(
+                    "two-blocks",
+                    entry.key.span,
+                    format!("`{}` is a second block beside `{}` on line {line}", entry.key.text, first.entry.key.text),
+                    "give each block a file or a `---` document of its own",
+                );
+            }
+            None => chosen = Some(Chosen { block, entry }),
+        }
+    }
+    if chosen.is_none() {
+        report_no_block(entries, found);
+    }
+    chosen
+}
+
+impl Chosen<'_> {
+    /// Decodes the block.
+    pub(super) fn decode(&self, document: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Asked> {
+        (self.block.decode)(&Input { document, entry: self.entry, scope }, found)
+    }
+}
+
+/// A call of a tool with arguments; templates in both are checked.
+pub(super) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<CallTool> {
+    let tool = tool(caller, found);
+    let args = arguments(caller.node, found);
+    if let Some(tool) = &tool {
+        scope.check(tool, found);
+    }
+    scope.check(&args, found);
+    Some(CallTool { tool: tool?, args, cancel_after: None, lose_response: false })
+}
+
+/// Reports the second of two requests in one block.
+pub(super) fn report_second(first: &Entry, second: &Entry, found: &mut Diagnostics<'_>) {
+    let message = format!("`{}` is a second request beside `{}`", second.key.text, first.key.text);
+    let help = "give each request a file or a `---` document of its own";
+    found.error_with_help("two-acts", second.key.span, message, help);
+}
+
+/// A text that may be left out.
+pub(super) fn text(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<Node> {
+    let value = node.get(key).filter(|value| !value.is_null())?;
+    found.text(value, &format!("`{key}`")).map(|_| value.clone())
+}
+
+/// A text that must be there and not be empty; `span` is where its absence is reported.
+pub(super) fn named(node: &Node, key: &str, span: Span, found: &mut Diagnostics<'_>) -> Option<Node> {
+    let Some(value) = node.get(key) else {
+        found.error_with_help("missing-key", span, format!("there is no `{key}`"), format!("add `{key}:`"));
+        return None;
+    };
+    let is_empty = value.is_null() || found.text(value, &format!("`{key}`"))?.trim().is_empty();
+    if is_empty {
+        found.error("missing-key", if value.is_null() { span } else { value.span }, format!("`{key}` is empty"));
+        return None;
+    }
+    Some(value.clone())
+}
+
+/// The text under a key that is there, which must not be left empty.
+pub(super) fn required_text(node: &Node, entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
+    named(node, &entry.key.text, entry.key.span, found)
+}
+
+/// The arguments of a call: a map, or nothing.
+fn arguments(block: &Node, found: &mut Diagnostics<'_>) -> Node {
+    match block.get("args") {
+        Some(args) if !args.is_null() => {
+            found.map(args, "`args`");
+            args.clone()
+        }
+        Some(_) | None => Node::empty_map(block.span),
+    }
+}
+
+/// Who calls a tool: how to speak of it, where it is, and which keys it has.
+pub(super) struct Caller<'n> {
+    pub(super) node: &'n Node,
+    pub(super) what: &'n str,
+    pub(super) span: Span,
+    pub(super) keys: &'static [&'static str],
+}
+
+/// The name of the tool to call; its absence is reported.
+fn tool(caller: &Caller<'_>, found: &mut Diagnostics<'_>) -> Option<Node> {
+    match caller.node.get("tool") {
+        Some(tool) if !tool.is_null() => {
+            let name = found.text(tool, "`tool`")?;
+            if name.trim().is_empty() {
+                found.error("no-tool", tool.span, "`tool` is empty");
+                return None;
+            }
+            Some(tool.clone())
+        }
+        None if texts::is_misspelt(caller.node.as_map().unwrap_or_default(), "tool", caller.keys) => None,
+        Some(_) | None => {
+            found.error_with_help(
+                "no-tool",
+                caller.span,
+                format!("{} names no tool", caller.what),
+                "add `tool:` with the name of the tool to call",
+            );
+            None
+        }
+    }
+}
+
+fn report_no_block(entries: &[Entry], found: &mut Diagnostics<'_>) {
+    let Some(first) = entries.first() else { return };
+    let known: Vec<&str> = BLOCKS.iter().map(|block| block.key).collect();
+    let all = super::known_keys();
+    if known.iter().any(|block| texts::is_misspelt(entries, block, &all)) {
+        return;
+    }
+    found.error_with_help(
+        "no-block",
+        first.key.span,
+        "nothing is asserted: there is no block that says what to do",
+        format!("add `assert:` or one of {}", known[1..].join(", ")),
+    );
+}

@@ -1,0 +1,123 @@
+//! `server.client_capabilities`: what the client offers the server, and the answers it gives.
+
+use mcprove_model::{
+    ClientCapabilities, Diagnostics, ElicitationAction, ElicitationReply, Kind, Node, SamplingReply, nearest,
+};
+use serde_json::{Map, Value};
+
+use super::templates::Scope;
+use super::texts;
+
+const KEYS: &[&str] = &["elicitation", "roots", "sampling"];
+const SAMPLING_KEYS: &[&str] = &["model", "stop_reason", "text"];
+const ACTIONS: [(&str, ElicitationAction); 3] = [
+    ("accept", ElicitationAction::Accept),
+    ("cancel", ElicitationAction::Cancel),
+    ("decline", ElicitationAction::Decline),
+];
+
+/// Decodes the capabilities; each is declared when its key has a value.
+pub(super) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> ClientCapabilities {
+    let mut client = ClientCapabilities::default();
+    if node.is_null() {
+        return client;
+    }
+    for entry in found.known_keys(node, "`client_capabilities`", KEYS) {
+        if entry.value.is_null() {
+            continue;
+        }
+        match entry.key.text.as_str() {
+            "roots" => {
+                scope.check(&entry.value, found);
+                client.roots = Some(texts::list(&entry.value, "`roots`", found));
+            }
+            "sampling" => {
+                scope.check(&entry.value, found);
+                let replies = found.one_or_many(&entry.value).iter();
+                client.sampling = replies.filter_map(|reply| sampling(reply, found)).collect();
+            }
+            "elicitation" => {
+                scope.check(&entry.value, found);
+                client.elicitation = elicitation(&entry.value, found);
+            }
+            _ => {}
+        }
+    }
+    client
+}
+
+/// A scripted answer: a text, or a map where what is left out is as in `defaults`.
+pub(super) fn sampling_reply(
+    node: &Node,
+    what: &str,
+    defaults: &SamplingReply,
+    found: &mut Diagnostics<'_>,
+) -> Option<SamplingReply> {
+    if node.as_map().is_none() {
+        if node.as_text().is_none() {
+            found.wrong_kind(node, what, "a text, or a map with `text`, `model` and `stop_reason`");
+        }
+        return node.as_text().map(|text| SamplingReply { text: text.to_owned(), ..defaults.clone() });
+    }
+    found.known_keys(node, what, SAMPLING_KEYS);
+    let mut text = |key, default: &String| texts::optional(node, key, found).unwrap_or(default).to_owned();
+    Some(SamplingReply {
+        text: text("text", &defaults.text),
+        model: text("model", &defaults.model),
+        stop_reason: text("stop_reason", &defaults.stop_reason),
+    })
+}
+
+fn sampling(node: &Node, found: &mut Diagnostics<'_>) -> Option<SamplingReply> {
+    found.map(node, "`sampling`")?;
+    sampling_reply(node, "`sampling`", &silent_model(), found)
+}
+
+/// The answer when nothing is said about it.
+pub(super) fn silent_model() -> SamplingReply {
+    SamplingReply { text: String::new(), model: "mock".to_owned(), stop_reason: "end_turn".to_owned() }
+}
+
+/// `content` is the whole form when it is a map; otherwise every key but `action` is a field of the form. `url: true`
+/// says that links are followed too; with any other value it is a field.
+fn elicitation(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationReply> {
+    let entries = found.map(node, "`elicitation`")?;
+    if entries.is_empty() {
+        return None;
+    }
+    let action = match node.get("action").filter(|action| !action.is_null()) {
+        Some(action) => elicitation_action(action, found)?,
+        None => ElicitationAction::Accept,
+    };
+    let url = node.get("url").and_then(|url| match url.as_scalar()?.value {
+        Value::Bool(follow) => Some(follow),
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+    });
+    let whole = node.get("content").filter(|content| matches!(content.kind, Kind::Map(_)));
+    let content = if let Some(whole) = whole {
+        found.known_keys(node, "`elicitation` with `content`", &["action", "content", "url"]);
+        if let (Some(node), None) = (node.get("url"), url) {
+            let message = format!("`url` must be true or false, found {}", node.kind_name());
+            found.error_with_help("wrong-type", node.span, message, "put a field of this name under `content`");
+        }
+        whole.to_json()
+    } else {
+        let is_field = |key: &str| key != "action" && !(key == "url" && url.is_some());
+        let fields = entries.iter().filter(|entry| is_field(&entry.key.text));
+        Value::Object(fields.map(|entry| (entry.key.text.clone(), entry.value.to_json())).collect::<Map<_, _>>())
+    };
+    Some(ElicitationReply { action, content, url: url.unwrap_or_default() })
+}
+
+fn elicitation_action(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationAction> {
+    let text = found.text(node, "`action`")?;
+    let known = ACTIONS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+    if known.is_none() {
+        let help = match nearest(text, ACTIONS.map(|(name, _)| name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "write accept, decline or cancel; form fields with this name go under `content`".to_owned(),
+        };
+        found.error_with_help("unknown-action", node.span, format!("unknown action `{text}`"), help);
+    }
+    known.map(|(_, action)| action)
+}

@@ -1,0 +1,216 @@
+//! The file kind with one assertion per document: a server, optional steps, and one block that says what to do.
+//!
+//! Every block lives in a file of its own and has a row in `block::BLOCKS`; the parts that blocks share (server,
+//! steps, skip, expectation) have a file each.
+
+mod assert_completion;
+mod assert_logging;
+mod assert_notifications;
+mod assert_prompts;
+mod assert_raw;
+mod assert_resources;
+mod assert_sampling;
+mod assert_tool;
+mod block;
+mod client_capabilities;
+mod expectation;
+mod listing;
+mod server;
+mod skip;
+mod steps;
+mod templates;
+mod texts;
+mod time;
+mod trajectory;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcprove_model::{Case, Diagnostics, Entry, Finding, Isolation, Node, ServerSpec, Severity, SourceFile, Span};
+
+pub use server::ServerOverride;
+
+use crate::environment::{Environment, Unset};
+use block::BLOCKS;
+use templates::Scope;
+
+/// The keys of a document besides those of its block, sorted.
+const KEYS: &[&str] = &["name", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
+
+/// The keys of a document that hold steps.
+const STEPS: &[&str] = &["setup", "verify", "teardown"];
+
+/// What a document is decoded with.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The caller's environment.
+    pub environment: Environment<'a>,
+    /// The folder that `{{fixture}}` stands for, when there is one.
+    pub fixture: Option<&'a Path>,
+    /// A server given on the command line.
+    pub server: Option<&'a ServerOverride>,
+}
+
+/// One document of a file.
+#[derive(Clone, Copy)]
+pub struct Document<'n> {
+    /// Its tree.
+    pub node: &'n Node,
+    /// Its number in the file, from 1.
+    pub number: usize,
+    /// How many documents the file has.
+    pub of: usize,
+}
+
+/// What a document was decoded to.
+#[derive(Debug)]
+pub struct Decoded {
+    /// The name of its case; also known when the case itself could not be made.
+    pub name: String,
+    /// Where the name is written, or else the document.
+    pub name_span: Span,
+    /// The case; `None` when a finding stands in its way.
+    pub case: Option<Case>,
+    /// What is wrong with the document.
+    pub findings: Vec<Finding>,
+}
+
+/// Decodes one document; everything that is wrong with it is found in one go.
+pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Context<'_>) -> Decoded {
+    let mut found = Diagnostics::new(source);
+    let node = document.node;
+    let (name, name_span) = name(source, document, &mut found);
+    let parts = if node.is_null() {
+        let what = if document.of > 1 { "this document is empty" } else { "the file is empty" };
+        found.error_with_help("empty-document", node.span, what, "write an assertion, or remove it");
+        None
+    } else {
+        decode_parts(node, context, &mut found)
+    };
+    let findings = found.into_findings();
+    let is_usable = !findings.iter().any(|finding| finding.severity >= Severity::Error);
+    let case = parts.filter(|_| is_usable).map(|parts| Case {
+        name: name.clone(),
+        source: Arc::clone(source),
+        span: node.span,
+        server: parts.server.map(Arc::new),
+        setup: parts.setup,
+        verify: parts.verify,
+        teardown: parts.teardown,
+        act: parts.asked.act,
+        expect: parts.asked.expect,
+        fixture: context.fixture.map(Path::to_path_buf),
+        isolation: Isolation::Case,
+        tags: Vec::new(),
+        timeout: parts.timeout,
+        skip: parts.skip,
+    });
+    Decoded { name, name_span, case, findings }
+}
+
+struct Parts {
+    server: Option<ServerSpec>,
+    setup: Vec<mcprove_model::Step>,
+    verify: Vec<mcprove_model::Step>,
+    teardown: Vec<mcprove_model::Step>,
+    asked: block::Asked,
+    timeout: Option<Duration>,
+    skip: Option<mcprove_model::Skip>,
+}
+
+fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>) -> Option<Parts> {
+    let known = known_keys();
+    let entries = found.map(node, "an assertion file")?;
+    for entry in entries {
+        if !known.contains(&entry.key.text.as_str()) {
+            found.unknown_key(&entry.key, "an assertion file", &known);
+        }
+    }
+    let skip = skip::decode(node, &context.environment, found);
+    let timeout = time::optional(node, "timeout", found);
+
+    let chosen = block::choose(entries, found);
+    let unset = if skip.is_some() { Unset::Ignored } else { Unset::Reported };
+    let mut scope = Scope::new(context.fixture.is_some());
+    let server_entry = entries.iter().find(|entry| entry.key.text == "server");
+    let server = match server_entry {
+        Some(entry) => server::decode(entry, context, (&scope, unset), found),
+        None => context.server.map(ServerOverride::alone),
+    };
+    if let (Some(chosen), None, None) = (&chosen, server_entry, context.server)
+        && chosen.block.needs_server
+        && !texts::is_misspelt(entries, "server", &known)
+    {
+        found.error_with_help(
+            "no-server",
+            chosen.entry.key.span,
+            format!("`{}` needs a server, and there is none", chosen.block.key),
+            "add `server:` with a `command` or a `url`, or give `--server`",
+        );
+    }
+    let setup = steps::decode(node, "setup", &mut scope, found);
+    let asked = chosen.as_ref().and_then(|chosen| chosen.decode(node, &scope, found));
+    let verify = steps::decode(node, "verify", &mut scope, found);
+    let teardown = steps::decode(node, "teardown", &mut scope, found);
+    let chosen = chosen?;
+    if !chosen.block.needs_server {
+        report_unused_steps(entries, &chosen, found);
+    }
+    let mut asked = asked?;
+    let server = server.filter(|_| chosen.block.needs_server);
+    let server = server.map(|server| with_script(server, asked.script.take(), found));
+    Some(Parts { server, setup, verify, teardown, asked, timeout, skip })
+}
+
+/// The server with the answers that the block gives in the place of a model.
+fn with_script(mut server: ServerSpec, script: Option<block::Script>, found: &mut Diagnostics<'_>) -> ServerSpec {
+    let Some(script) = script else { return server };
+    match script.replies {
+        Some(replies) => {
+            if !server.client.sampling.is_empty() {
+                let message = "the answers of this block take the place of `client_capabilities.sampling`";
+                let help = "remove one of the two".to_owned();
+                found.warning("two-scripts", script.span, message, Some(help));
+            }
+            server.client.sampling = replies;
+        }
+        None if server.client.sampling.is_empty() => {
+            let message = "nothing says what the model answers, so it answers with an empty text";
+            let help = "add `mock_text:`, or `responses:` with a list of texts";
+            found.warning("no-script", script.span, message, Some(help.to_owned()));
+            server.client.sampling = vec![client_capabilities::silent_model()];
+        }
+        None => {}
+    }
+    server
+}
+
+/// Steps need a server, so they mean nothing to a block that speaks to none.
+fn report_unused_steps(entries: &[Entry], chosen: &block::Chosen<'_>, found: &mut Diagnostics<'_>) {
+    for entry in entries.iter().filter(|entry| STEPS.contains(&entry.key.text.as_str()) && !entry.value.is_null()) {
+        let message = format!("`{}` is not done: `{}` speaks to no server", entry.key.text, chosen.block.key);
+        found.warning("unused-key", entry.key.span, message, Some("remove it".to_owned()));
+    }
+}
+
+/// Every key a document may have.
+fn known_keys() -> Vec<&'static str> {
+    KEYS.iter().copied().chain(BLOCKS.iter().flat_map(block::Block::keys)).collect()
+}
+
+/// The written name, or the file's, so that every case can be spoken of.
+fn name(source: &SourceFile, document: Document<'_>, found: &mut Diagnostics<'_>) -> (String, Span) {
+    let written = document.node.get("name").filter(|name| !name.is_null());
+    if let Some(name) = written
+        && let Some(text) = found.text(name, "`name`")
+        && !text.trim().is_empty()
+    {
+        return (text.to_owned(), name.span);
+    }
+    let path = source.path();
+    let file = path.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(path);
+    let name = if document.of > 1 { format!("{file}#{}", document.number) } else { file.to_owned() };
+    let span = document.node.span;
+    (name, Span { end: span.start, ..span })
+}

@@ -1,0 +1,224 @@
+//! `server`: how to start or reach the server under test.
+
+use mcprove_model::{Diagnostics, Entry, Node, Protocol, Revision, ServerSpec, Target, nearest};
+
+use super::templates::Scope;
+use super::{Context, client_capabilities, texts};
+use crate::environment::{Unset, expand_reporting};
+
+const KEYS: &[&str] =
+    &["args", "client_capabilities", "command", "cwd", "docker", "env", "headers", "protocol", "transport", "url"];
+
+/// Keys that mean something to a process only.
+const STDIO_ONLY: &[&str] = &["command", "args", "env", "cwd", "docker"];
+
+/// Keys that mean something to a remote server only.
+const REMOTE_ONLY: &[&str] = &["url", "headers"];
+
+/// Keys whose texts may hold `{{fixture}}`.
+const TEMPLATED: &[&str] = &["args", "command", "cwd", "docker", "env", "headers", "url"];
+
+const TRANSPORTS: [(&str, Transport); 3] =
+    [("http", Transport::Http), ("sse", Transport::Sse), ("stdio", Transport::Stdio)];
+
+/// A server given on the command line: it takes the place of the command and arguments of every server of a suite,
+/// which keep their environment and transport.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerOverride {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+impl ServerOverride {
+    /// The server of a case that has none of its own.
+    pub(super) fn alone(&self) -> ServerSpec {
+        ServerSpec {
+            name: self.command.clone(),
+            target: Target::Stdio {
+                command: self.command.clone(),
+                args: self.args.clone(),
+                env: Vec::new(),
+                cwd: None,
+                docker: None,
+            },
+            ..ServerSpec::default()
+        }
+    }
+}
+
+/// Decodes a `server` block.
+pub(super) fn decode(
+    entry: &Entry,
+    context: &Context<'_>,
+    (scope, unset): (&Scope, Unset),
+    found: &mut Diagnostics<'_>,
+) -> Option<ServerSpec> {
+    let node = &entry.value;
+    found.map(node, "`server`")?;
+    found.known_keys(node, "`server`", KEYS);
+    for key in TEMPLATED {
+        if let Some(value) = node.get(key) {
+            scope.check(value, found);
+        }
+    }
+    let mut secrets = Vec::new();
+    let mut expanded = |key: &str, found: &mut Diagnostics<'_>| -> Vec<(String, String)> {
+        let Some(map) = node.get(key) else { return Vec::new() };
+        let texts = texts::map(map, &format!("`{key}`"), found);
+        let expand = texts.into_iter().map(|(entry, text)| {
+            let expanded = expand_reporting(text, entry.value.span, (&context.environment, unset), found);
+            secrets.extend(expanded.secrets);
+            (entry.key.text.clone(), expanded.text)
+        });
+        expand.collect()
+    };
+    let env = expanded("env", found);
+    let headers = expanded("headers", found);
+    let args = node.get("args").map(|args| texts::list(args, "`args`", found)).unwrap_or_default();
+    let cwd = texts::optional(node, "cwd", found).map(str::to_owned);
+    let docker = texts::optional(node, "docker", found).map(str::to_owned);
+    let protocol = node.get("protocol").and_then(|protocol| decode_protocol(protocol, found)).unwrap_or_default();
+    let client = node
+        .get("client_capabilities")
+        .map(|client| client_capabilities::decode(client, scope, found))
+        .unwrap_or_default();
+
+    let transport = transport(node, context.server.is_some(), found)?;
+    let target = match transport {
+        Transport::Stdio => {
+            let (command, args) = match context.server {
+                Some(given) => (given.command.clone(), given.args.clone()),
+                None => (command(entry, found)?, args),
+            };
+            Target::Stdio { command, args, env, cwd, docker }
+        }
+        Transport::Http => Target::Http { url: url(entry, found)?, headers },
+        Transport::Sse => Target::Sse { url: url(entry, found)?, headers },
+    };
+    report_unused(node, transport, found);
+    secrets.sort();
+    secrets.dedup();
+    let name = match &target {
+        Target::Stdio { command, .. } => command.clone(),
+        Target::Http { url, .. } | Target::Sse { url, .. } => url.clone(),
+    };
+    Some(ServerSpec { name, target, protocol, client, secrets })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Transport {
+    Stdio,
+    Http,
+    Sse,
+}
+
+/// The transport as named; without a name, a `url` means HTTP and a command a process.
+fn transport(node: &Node, is_overridden: bool, found: &mut Diagnostics<'_>) -> Option<Transport> {
+    let named = node.get("transport").filter(|transport| !transport.is_null());
+    let Some(named) = named else {
+        let has = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
+        let is_remote = has("url") && !has("command") && !is_overridden;
+        return Some(if is_remote { Transport::Http } else { Transport::Stdio });
+    };
+    let text = found.text(named, "`transport`")?;
+    if text.is_empty() {
+        return Some(Transport::Stdio);
+    }
+    let known = TRANSPORTS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+    if known.is_none() {
+        let help = match nearest(text, TRANSPORTS.map(|(name, _)| name)) {
+            Some(near) => format!("did you mean `{near}`? transports are stdio, sse and http"),
+            None => "transports are stdio, sse and http".to_owned(),
+        };
+        found.error_with_help("unknown-transport", named.span, format!("unknown transport `{text}`"), help);
+    }
+    known.map(|(_, transport)| transport)
+}
+
+fn command(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String> {
+    let command = server.value.get("command").filter(|command| !command.is_null());
+    let text = match command {
+        Some(command) => found.text(command, "`command`")?,
+        None => "",
+    };
+    if !text.trim().is_empty() {
+        return Some(text.to_owned());
+    }
+    if texts::is_misspelt(server.value.as_map().unwrap_or_default(), "command", KEYS) {
+        return None;
+    }
+    let place = command.map_or(server.key.span, |command| command.span);
+    let has_url = server.value.get("url").is_some_and(|url| !url.is_null());
+    let message =
+        if has_url { "a stdio server needs a `command`" } else { "the server has neither a `command` nor a `url`" };
+    let help = if has_url { "write `transport: http` to reach the `url`" } else { "add the `command` that starts it" };
+    found.error_with_help("no-command", place, message, help);
+    None
+}
+
+fn url(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String> {
+    let Some(node) = server.value.get("url").filter(|url| !url.is_null()) else {
+        found.error_with_help(
+            "no-url",
+            server.key.span,
+            "a remote server needs a `url`",
+            "add the `url` it answers at",
+        );
+        return None;
+    };
+    let text = found.text(node, "`url`")?;
+    let lower = text.to_ascii_lowercase();
+    if !lower.starts_with("http://") && !lower.starts_with("https://") {
+        found.error_with_help(
+            "bad-url",
+            node.span,
+            format!("`{text}` is not the address of a remote server"),
+            "begin it with http:// or https://",
+        );
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+fn decode_protocol(node: &Node, found: &mut Diagnostics<'_>) -> Option<Protocol> {
+    if node.is_null() {
+        return None;
+    }
+    let text = found.text(node, "`protocol`")?;
+    match text.to_ascii_lowercase().as_str() {
+        "legacy" => return Some(Protocol::Legacy),
+        "modern" => return Some(Protocol::Modern),
+        "auto" => return Some(Protocol::Auto),
+        revision => {
+            if let Some(revision) = Revision::parse(revision) {
+                return Some(Protocol::Exactly(revision));
+            }
+        }
+    }
+    let revisions = Revision::ALL.map(Revision::as_str);
+    let words = ["legacy", "modern", "auto"];
+    let help = match nearest(text, words.into_iter().chain(revisions)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("write legacy, modern, auto or one of {}", revisions.join(", ")),
+    };
+    found.error_with_help("unknown-protocol", node.span, format!("unknown protocol `{text}`"), help);
+    None
+}
+
+/// A key that cannot matter is worth a word, though older files may carry one.
+fn report_unused(node: &Node, transport: Transport, found: &mut Diagnostics<'_>) {
+    let (unused, kind) = match transport {
+        Transport::Stdio => (REMOTE_ONLY, "a stdio server"),
+        Transport::Http => (STDIO_ONLY, "an http server"),
+        Transport::Sse => (STDIO_ONLY, "an sse server"),
+    };
+    for entry in node.as_map().unwrap_or_default() {
+        let key = entry.key.text.as_str();
+        if unused.contains(&key) && !entry.value.is_null() {
+            let message = format!("`{key}` means nothing to {kind}");
+            found.warning("unused-key", entry.key.span, message, Some("remove it, or change `transport`".to_owned()));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `skip` and `skip_unless_env`: cases that are not run, and why.
+
+use mcprove_model::{Diagnostics, Node, Skip};
+use serde_json::Value;
+
+use crate::environment::Environment;
+
+/// Whether a document's case is to be skipped.
+pub(super) fn decode(node: &Node, environment: &Environment<'_>, found: &mut Diagnostics<'_>) -> Option<Skip> {
+    let asked = node.get("skip").and_then(|skip| asked(skip, found));
+    let missing = node.get("skip_unless_env").and_then(|names| missing(names, environment, found));
+    asked.or(missing).map(|reason| Skip { reason })
+}
+
+fn asked(skip: &Node, found: &mut Diagnostics<'_>) -> Option<String> {
+    if skip.is_null() {
+        return None;
+    }
+    let quoted = skip.as_text().and_then(|text| text.to_ascii_lowercase().parse().ok());
+    match skip.as_bool().or(quoted) {
+        Some(true) => return Some("marked `skip: true`".to_owned()),
+        Some(false) => return None,
+        None => {}
+    }
+    match skip.as_scalar().map(|scalar| &scalar.value) {
+        Some(Value::String(reason)) => Some(reason.clone()),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => {
+            found.wrong_kind(skip, "`skip`", "true, false or a reason");
+            None
+        }
+    }
+}
+
+fn missing(names: &Node, environment: &Environment<'_>, found: &mut Diagnostics<'_>) -> Option<String> {
+    if names.is_null() {
+        return None;
+    }
+    let mut reason = None;
+    for name in found.one_or_many(names) {
+        let Some(name) = found.text(name, "`skip_unless_env`").filter(|name| !name.is_empty()) else { continue };
+        let is_set = (environment.lookup)(name).is_some_and(|value| !value.is_empty());
+        if !is_set && reason.is_none() {
+            reason = Some(format!("env var {name} not set"));
+        }
+    }
+    reason
+}

@@ -1,0 +1,17 @@
+//! YAML as a spanned tree: every scalar, key, list and map knows the bytes it was written with.
+
+mod builder;
+mod extent;
+mod merge;
+mod offsets;
+mod scalar;
+mod syntax_error;
+
+use mcprove_model::{Finding, Node, SourceFile};
+
+/// Parses a file: one node for each document, and what is wrong with the text.
+///
+/// A syntax error ends the parsing; documents before it are kept.
+pub fn parse(source: &SourceFile) -> (Vec<Node>, Vec<Finding>) {
+    builder::build(source)
+}

@@ -1,0 +1,196 @@
+//! HTTP as it is: no redirects, no decompression, no cookies, no cache, no proxy.
+
+use std::error::Error;
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, Uri};
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+
+type SecureClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+
+/// A client with a pool of connections; clones share it.
+#[derive(Clone, Debug)]
+pub struct HttpClient {
+    plain: Client<HttpConnector, Full<Bytes>>,
+    /// Made when first needed: reading the platform's roots takes longer than most runs.
+    secure: Arc<OnceLock<Result<SecureClient, String>>>,
+}
+
+/// A request, before it is one of hyper's.
+#[derive(Clone, Debug)]
+pub(super) struct HttpAsk {
+    pub(super) method: Method,
+    pub(super) url: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Bytes,
+}
+
+/// Why no response came, and what to do.
+#[derive(Clone, Debug)]
+pub(super) struct NoResponse {
+    pub(super) what: String,
+    pub(super) help: String,
+}
+
+impl Default for HttpClient {
+    fn default() -> Self {
+        Self { plain: Client::builder(TokioExecutor::new()).build(connector()), secure: Arc::default() }
+    }
+}
+
+impl HttpClient {
+    pub(super) async fn ask(&self, ask: HttpAsk) -> Result<Response<Incoming>, NoResponse> {
+        let uri: Uri = ask.url.parse().map_err(|error| NoResponse {
+            what: format!("`{}` is not an address: {error}", ask.url),
+            help: "write `http://host:port/path`".to_owned(),
+        })?;
+        let host = uri.authority().map(ToString::to_string).unwrap_or_default();
+        let request = build(&uri, ask)?;
+        let sent = match uri.scheme_str() {
+            Some("http") => self.plain.request(request).await,
+            Some("https") => self.secure()?.request(request).await,
+            _ => {
+                return Err(NoResponse {
+                    what: format!("`{uri}` is not an address of the web"),
+                    help: "write `http://…` or `https://…`".to_owned(),
+                });
+            }
+        };
+        sent.map_err(|error| explain(&error, &host))
+    }
+
+    fn secure(&self) -> Result<&SecureClient, NoResponse> {
+        let made = self.secure.get_or_init(|| {
+            let mut inner = connector();
+            inner.enforce_http(false);
+            let connector = hyper_rustls::HttpsConnectorBuilder::new()
+                .with_native_roots()
+                .map_err(|error| error.to_string())?
+                .https_or_http()
+                .enable_http1()
+                .wrap_connector(inner);
+            Ok(Client::builder(TokioExecutor::new()).build(connector))
+        });
+        made.as_ref().map_err(|error| NoResponse {
+            what: format!("TLS cannot be used: {error}"),
+            help: "install the platform's root certificates, or point SSL_CERT_FILE at them".to_owned(),
+        })
+    }
+}
+
+fn connector() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    connector
+}
+
+fn build(uri: &Uri, ask: HttpAsk) -> Result<Request<Full<Bytes>>, NoResponse> {
+    let mut request = Request::new(Full::new(ask.body));
+    *request.method_mut() = ask.method;
+    *request.uri_mut() = uri.clone();
+    for (name, value) in ask.headers {
+        let bad = |what: &str| NoResponse {
+            what: format!("the header field `{name}` has {what} that cannot be sent"),
+            help: "mend `headers:` of the server".to_owned(),
+        };
+        let header = HeaderName::try_from(name.as_str()).map_err(|_| bad("a name"))?;
+        let value = HeaderValue::try_from(value.as_str()).map_err(|_| bad("a value"))?;
+        request.headers_mut().insert(header, value);
+    }
+    Ok(request)
+}
+
+/// Says in one line why a connection failed.
+fn explain(error: &(dyn Error + 'static), host: &str) -> NoResponse {
+    let mut deepest: &(dyn Error + 'static) = error;
+    let mut chain = Some(error);
+    while let Some(link) = chain {
+        deepest = link;
+        if let Some(io) = link.downcast_ref::<io::Error>() {
+            match io.kind() {
+                io::ErrorKind::ConnectionRefused => {
+                    return NoResponse {
+                        what: format!("the connection to {host} was refused"),
+                        help: "start the server, or mend the address".to_owned(),
+                    };
+                }
+                io::ErrorKind::ConnectionReset => {
+                    return NoResponse {
+                        what: format!("{host} reset the connection"),
+                        help: "look into the server's log".to_owned(),
+                    };
+                }
+                _ => {}
+            }
+        }
+        chain = link.source();
+    }
+    let text = deepest.to_string();
+    let lower = text.to_lowercase();
+    if lower.contains("lookup") || lower.contains("name or service") || lower.contains("resolve") {
+        return NoResponse {
+            what: format!("the host of {host} could not be found: {text}"),
+            help: "mend the address".to_owned(),
+        };
+    }
+    if lower.contains("certificate")
+        || lower.contains("tls")
+        || lower.contains("handshake")
+        || lower.contains("corrupt")
+    {
+        return NoResponse {
+            what: format!("TLS with {host} failed: {text}"),
+            help: "check the certificate and whether the port speaks TLS; SSL_CERT_FILE adds roots".to_owned(),
+        };
+    }
+    NoResponse {
+        what: format!("the exchange with {host} failed: {text}"),
+        help: "look into the server's log".to_owned(),
+    }
+}
+
+/// The body of a response, up to a limit; `Err` holds what was read when the limit or an error came first.
+pub(super) async fn read_body(mut body: Incoming, limit: usize) -> Result<Bytes, (Bytes, String)> {
+    let mut read = bytes::BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => {
+                if let Ok(data) = frame.into_data() {
+                    if read.len() + data.len() > limit {
+                        return Err((read.freeze(), format!("is longer than {} MiB", limit >> 20)));
+                    }
+                    read.extend_from_slice(&data);
+                }
+            }
+            Err(error) => return Err((read.freeze(), format!("breaks off: {}", deepest(&error)))),
+        }
+    }
+    Ok(read.freeze())
+}
+
+pub(super) fn deepest(error: &(dyn Error + 'static)) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
+
+/// Header fields for the frame log.
+pub(super) fn shown_headers(response: &Response<Incoming>) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    response.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect()
+}
+
+/// One header field of a response.
+pub(super) fn header(response: &Response<Incoming>, name: &str) -> Option<String> {
+    response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
