@@ -4,6 +4,7 @@
 //! exit code comes out. It is the only room that prints, reads the environment and exits.
 
 mod arguments;
+mod catalog_report;
 mod commands;
 mod context;
 mod failure;

@@ -54,6 +54,7 @@ mod tests;
 
 pub use example::Example;
 pub use selection::{Selection, SelectionOptions};
+pub(crate) use selection::{known, names};
 
 /// Something that can be wrong.
 #[derive(Debug)]
