@@ -229,6 +229,7 @@ impl Counts {
     fn sentence(self, looked: Looked) -> String {
         let tools = counted(looked.tools, "tool");
         let mut text = match self.all() {
+            0 if looked.tools == 0 => return "there are no tools: nothing was checked\n".to_owned(),
             0 => format!("{tools} checked, no findings"),
             all => {
                 let kinds = [

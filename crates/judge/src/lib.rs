@@ -36,5 +36,5 @@ pub use json_path::JsonPath;
 pub use lint::{Fault, lint};
 pub use output_schema::violates_output_schema;
 pub use quality::{GateFailure, Quality, ToolQuality};
-pub use rules::{Example as RuleExample, Group, RULES, Rule, Selection, SelectionOptions};
+pub use rules::{Example as RuleExample, Group, RULES, Rule, Selection, SelectionOptions, rules_page};
 pub use tighten::{Required, TightenOptions, Tightened};

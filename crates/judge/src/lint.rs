@@ -248,6 +248,7 @@ impl Found<'_> {
 impl<'c> Found<'c> {
     fn fault(self, catalog: &'c Catalog, place: &ToolAt, tool: Option<&'c ToolAt>) -> Fault<'c> {
         let Self { rule, at, message, help, fixable, tool: _ } = self;
+        let fixable = fixable && !catalog.documents[place.document].is_record();
         Fault { catalog, rule, message, fixable, help, at, document: place.document, tool, root: place.root }
     }
 }

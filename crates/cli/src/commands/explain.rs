@@ -5,7 +5,6 @@ use std::io::{self, Write as _};
 
 use mcprove_judge::{Group, RULES, Rule, RuleExample};
 use mcprove_model::{ExitStatus, nearest};
-use serde_json::Value;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -74,15 +73,13 @@ fn page(rule: &Rule) -> String {
         let _ = writeln!(text, "mended by: mcprove schema-lint SNAPSHOT --fix");
     }
     let _ = writeln!(text, "\nbad:\n{}", indented(&rule.bad));
-    let _ = writeln!(text, "good:\n{}", indented(&rule.good));
+    let _ = write!(text, "good:\n{}", indented(&rule.good));
     text
 }
 
 /// An example with line breaks, two spaces in.
 fn indented(example: &RuleExample) -> String {
-    let shown = example.shown();
-    let pretty = serde_json::from_str::<Value>(&shown).and_then(|value| serde_json::to_string_pretty(&value));
-    pretty.unwrap_or(shown).lines().fold(String::new(), |all, line| all + "  " + line + "\n")
+    example.shown().lines().fold(String::new(), |all, line| all + "  " + line + "\n")
 }
 
 fn exit_codes() -> String {
