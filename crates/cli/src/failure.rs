@@ -49,8 +49,9 @@ impl Failure {
             Self::Suite(findings) => {
                 format!("{}\nerror: {self}; nothing was started\n", render_findings(findings, &context.style()))
             }
-            Self::NothingSelected { help, .. } => format!("error: {self}\n  help: {help}\n"),
-            Self::Other { help: Some(help), .. } => format!("error: {self}\n  help: {help}\n"),
+            Self::NothingSelected { help, .. } | Self::Other { help: Some(help), .. } => {
+                format!("error: {self}\n  help: {help}\n")
+            }
             Self::Other { help: None, .. } => format!("error: {self}\n"),
         };
         context.complain(&text);

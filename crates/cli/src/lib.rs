@@ -21,10 +21,14 @@ use context::Context;
 
 /// Runs the program with the arguments and environment of this process.
 pub fn main() -> ExitCode {
-    let status = match Arguments::try_parse() {
+    let ran = std::panic::catch_unwind(|| match Arguments::try_parse() {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error),
-    };
+    });
+    let status = ran.unwrap_or_else(|_| {
+        let _ = writeln!(anstream::stderr(), "error: this is a bug of mcprove; please report it with the lines above");
+        ExitStatus::Bug
+    });
     ExitCode::from(status.code())
 }
 

@@ -101,4 +101,3 @@ impl Sink for Listeners<'_> {
         self.progress = Some(Instant::now());
     }
 }
-

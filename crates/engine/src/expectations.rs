@@ -1,17 +1,17 @@
 //! From what a case saw to findings.
 
 use mcprove_judge::checks::decode_expect;
-use mcprove_model::{Case, Diagnostics, Finding, Observation, PlannedCheck};
+use mcprove_model::{Case, Diagnostics, Expectation, Finding, Observation, PlannedCheck};
 use mcprove_suite::template::{Variables, substitute_with_keys};
 
-/// The checks of a case with its templates filled in; what no longer decodes is a finding.
-pub(crate) fn resolve(case: &Case, variables: &Variables) -> (Vec<PlannedCheck>, Vec<Finding>) {
-    let Some(block) = case.expect.block.as_ref().filter(|_| variables.names().next().is_some()) else {
-        return (case.expect.checks.clone(), Vec::new());
+/// The checks of a block with its templates filled in; what no longer decodes is a finding.
+pub(crate) fn resolve(case: &Case, expect: &Expectation, variables: &Variables) -> (Vec<PlannedCheck>, Vec<Finding>) {
+    let Some(block) = expect.block.as_ref().filter(|_| variables.names().next().is_some()) else {
+        return (expect.checks.clone(), Vec::new());
     };
     let filled = substitute_with_keys(block, variables);
     if filled == *block {
-        return (case.expect.checks.clone(), Vec::new());
+        return (expect.checks.clone(), Vec::new());
     }
     let mut found = Diagnostics::new(&case.source);
     let checks = decode_expect(&filled, &mut found);

@@ -18,11 +18,19 @@ impl FixtureCopy {
     pub fn make(original: &Path) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("mcprove-fixture-").tempdir()?;
         // The copy keeps the folder's name, so that paths relative to its parent stay valid.
-        let name = original.canonicalize()?.file_name().map(PathBuf::from).unwrap_or_else(|| PathBuf::from("fixture"));
+        let name = original.canonicalize()?.file_name().map_or_else(|| PathBuf::from("fixture"), PathBuf::from);
         // Servers that resolve links (on macOS the temporary folder is one) must see the path they were given.
         let path = folder.path().canonicalize()?.join(name);
         copy_folder(original, &path).map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
         Ok(Self { folder, path })
+    }
+
+    /// Makes the copy as it was at first, at the same path: for a server that several cases share.
+    pub fn renew(&self, original: &Path) -> io::Result<()> {
+        if fs::remove_dir_all(&self.path).is_err() {
+            make_writable_and_remove(&self.path)?;
+        }
+        copy_folder(original, &self.path)
     }
 
     /// The path that `{{fixture}}` stands for.
@@ -97,6 +105,9 @@ mod tests {
         let mode = fs::metadata(copy.path().join("sub/run.sh")).expect("copied").permissions().mode();
         assert_eq!(mode & 0o777, 0o754);
         let path = copy.path().to_owned();
+        fs::write(path.join("new.txt"), "made by a case").expect("a new file");
+        copy.renew(&root).expect("as at first");
+        assert!(!path.join("new.txt").exists() && path.join("sub/run.sh").exists());
         copy.remove();
         assert!(!path.exists());
         fs::set_permissions(root.join("sub"), fs::Permissions::from_mode(0o755)).expect("permissions");

@@ -1,17 +1,24 @@
 //! What happens, in what order: a plan becomes one ordered stream of events.
 
+mod acts;
 mod calls;
 mod case_run;
+mod conversation;
 mod expectations;
 mod fixture;
 mod hint;
+mod lanes;
 mod observe;
 mod plan;
+mod record;
+mod remarks;
 mod run;
 mod server;
+mod steps;
 mod stop;
 
 pub use fixture::FixtureCopy;
+pub use lanes::Isolation;
 pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use stop::{Stop, Stopper};

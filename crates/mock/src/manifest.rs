@@ -75,7 +75,7 @@ pub(crate) fn decode(document: &Node, found: &mut Diagnostics<'_>) -> Manifest {
     let mut manifest = Manifest { name: "mcprove-mock".to_owned(), ..Manifest::default() };
     for Entry { key, value } in found.known_keys(body, what, SERVER_KEYS) {
         match key.text.as_str() {
-            "name" => manifest.name = found.text(value, "`name`").unwrap_or_default().to_owned(),
+            "name" => found.text(value, "`name`").unwrap_or_default().clone_into(&mut manifest.name),
             "tools" => {
                 manifest.tools = found.list(value, "`tools`").iter().filter_map(|node| tool(node, found)).collect();
             }

@@ -20,6 +20,11 @@ pub trait Check: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether notifications that are still to come could make it hold: "at least", never "at most".
+    fn awaits_more(&self) -> bool {
+        false
+    }
+
     /// Whether it accepts a JSON-RPC error as the answer (otherwise such an error fails the case by itself).
     fn wants_protocol_error(&self) -> bool {
         false

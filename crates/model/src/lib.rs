@@ -50,4 +50,4 @@ pub use server::{
     ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };
 pub use source::{Position, SourceFile, Span};
-pub use view::{first_json, text_of_tool_result};
+pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::Revision;
 
 /// A server as a suite or a command line describes it. Strings may still hold `{{fixture}}`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerSpec {
     /// What people call it: a key of `servers:`, or the command.
     pub name: String,
@@ -20,7 +20,7 @@ pub struct ServerSpec {
 }
 
 /// Where a server is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A process that speaks over its standard input and output.
     Stdio {

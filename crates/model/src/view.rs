@@ -20,6 +20,33 @@ pub fn text_of_tool_result(result: &Value) -> String {
     text
 }
 
+/// The text of a read resource: each item's text, or what kind of blob it is and how long, joined by line breaks.
+pub fn text_of_contents(result: &Value) -> String {
+    let items = result.get("contents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let shown = items.iter().map(|item| match (item.get("text"), item.get("blob")) {
+        (Some(Value::String(text)), _) => text.clone(),
+        (_, Some(Value::String(blob))) => {
+            let kind = item.get("mimeType").and_then(Value::as_str).unwrap_or_default();
+            format!("<blob mimeType=\"{kind}\" len={}>", blob.len())
+        }
+        (_, _) => item.to_string(),
+    });
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// The text of a prompt: its description, then each message's text (or its content as JSON), joined by line breaks.
+pub fn text_of_prompt(result: &Value) -> String {
+    let description = result.get("description").and_then(Value::as_str).filter(|text| !text.is_empty());
+    let messages = result.get("messages").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let contents = messages.iter().filter_map(|message| message.get("content")).map(|content| {
+        match content.get("text").and_then(Value::as_str) {
+            Some(text) => text.to_owned(),
+            None => content.to_string(),
+        }
+    });
+    description.map(str::to_owned).into_iter().chain(contents).collect::<Vec<_>>().join("\n")
+}
+
 /// The JSON document in a text: the whole text, else the first document that begins on a line of its own.
 ///
 /// Servers like to add a hint after their JSON, on the same or on later lines; existing suites rely on it being

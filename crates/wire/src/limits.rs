@@ -32,7 +32,7 @@ impl Default for Limits {
             frames: 50_000,
             frame_bytes: 256 << 20,
             pages: 1_000,
-            exit_grace: Duration::from_secs(1),
+            exit_grace: Duration::from_millis(500),
             settle: Duration::from_millis(250),
         }
     }

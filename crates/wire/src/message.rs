@@ -102,12 +102,36 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
             return Message::Reply(Reply { id: reply.id, body: ReplyBody::Broken("is not valid UTF-8".to_owned()) });
         }
     }
-    let looks_like_one = bytes.trim_ascii_start().starts_with(b"{")
-        && memchr::memmem::find(&bytes[..bytes.len().min(4096)], b"\"jsonrpc\"").is_some();
-    if looks_like_one {
-        return Message::Stray(Stray::Unreadable(plain_error(error)));
+    // A log line may well quote a message; a broken message begins like one, whatever surrounds it.
+    let start = after_controls(bytes);
+    let head = &bytes[start..bytes.len().min(start + 4096)];
+    if !head.starts_with(b"{") || memchr::memmem::find(head, b"\"jsonrpc\"").is_none() {
+        return Message::Stray(Stray::Text);
     }
-    Message::Stray(Stray::Text)
+    let why = if memchr::memchr(0x1b, bytes).is_some() {
+        "has terminal escape codes around it".to_owned()
+    } else if memchr::memchr(0, bytes).is_some() {
+        "has NUL bytes in it".to_owned()
+    } else {
+        plain_error(error)
+    };
+    Message::Stray(Stray::Unreadable(why))
+}
+
+/// Where a line begins once control characters and terminal escape codes are passed over.
+fn after_controls(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            0x1b if bytes.get(at + 1) == Some(&b'[') => {
+                let code = bytes[at + 2..].iter().position(u8::is_ascii_alphabetic);
+                at += 2 + code.map_or(bytes.len(), |end| end + 1);
+            }
+            byte if byte.is_ascii_control() || *byte == b' ' => at += 1,
+            _ => return at,
+        }
+    }
+    bytes.len()
 }
 
 fn plain_error(error: &serde_json::Error) -> String {
@@ -267,7 +291,19 @@ mod tests {
 
     #[test]
     fn log_lines_are_stray_and_torn_messages_are_unreadable() {
-        for log in ["starting", "{\"level\":\"info\",\"msg\":\"x\"}", "[1,2]", "{", "42", r#"{"method":"GET"}"#] {
+        for torn in ["\x1b[32m{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\x1b[0m", "\0{\"jsonrpc\":\"2.0\"}"] {
+            assert!(matches!(classify(torn.as_bytes()), Message::Stray(Stray::Unreadable(_))), "{torn}");
+        }
+        for log in [
+            "DEBUG got {\"jsonrpc\":\"2.0\"}",
+            "\x1b[",
+            "starting",
+            "{\"level\":\"info\",\"msg\":\"x\"}",
+            "[1,2]",
+            "{",
+            "42",
+            r#"{"method":"GET"}"#,
+        ] {
             assert_eq!(classify(log.as_bytes()), Message::Stray(Stray::Text), "{log}");
         }
         assert!(matches!(

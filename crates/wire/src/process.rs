@@ -16,6 +16,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// How often a group without its leader is looked at; nothing announces the end of someone else's child.
 const GROUP_POLL: Duration = Duration::from_millis(5);
+/// How long the last lines of standard error may take once the process is gone; someone else may hold the pipe.
+const STDERR_SETTLE: Duration = Duration::from_millis(100);
 
 /// A program to start.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +71,8 @@ pub(crate) struct Process {
     group: Option<Pid>,
     end: Option<ProcessEnd>,
     stderr: StderrTail,
-    drain: JoinHandle<()>,
+    /// Reads standard error; `None` once it has ended.
+    drain: Option<JoinHandle<()>>,
 }
 
 /// The pipes of a process that a transport speaks over.
@@ -101,7 +104,7 @@ impl Process {
             unreachable!("all three streams were asked to be piped");
         };
         let tail = StderrTail::new(stderr_bytes);
-        let drain = tokio::spawn(tail.clone().drain(stderr));
+        let drain = Some(tokio::spawn(tail.clone().drain(stderr)));
         Ok((Self { child, group, end: None, stderr: tail, drain }, Pipes { stdin, stdout }))
     }
 
@@ -125,14 +128,17 @@ impl Process {
 
     /// Lets the last lines of standard error arrive once the process is gone.
     pub(crate) async fn stderr_settled(&mut self) {
-        let _ = timeout(Duration::from_millis(100), &mut self.drain).await;
+        if let Some(drain) = &mut self.drain
+            && timeout(STDERR_SETTLE, drain).await.is_ok()
+        {
+            self.drain = None;
+        }
     }
 
-    /// Ends the process and everything in its group. Its input is closed already.
-    ///
-    /// A grace period to exit by itself, then SIGTERM to the group, the same period again, then SIGKILL.
+    /// Ends the process and everything in its group. Its input is closed, and it had its time to exit by itself:
+    /// SIGTERM to the group, a grace period, then SIGKILL.
     pub(crate) async fn finish(mut self, grace: Duration) -> (ProcessEnd, String) {
-        if timeout(grace, self.exited()).await.is_err() {
+        if self.end.is_none() {
             self.signal(Signal::TERM);
             if timeout(grace, self.exited()).await.is_err() {
                 self.signal(Signal::KILL);
@@ -179,7 +185,9 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Reached with a live group only when a run is abandoned (Ctrl-C, panic): leave nothing behind.
         self.signal(Signal::KILL);
-        self.drain.abort();
+        if let Some(drain) = &self.drain {
+            drain.abort();
+        }
     }
 }
 

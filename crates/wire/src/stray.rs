@@ -64,14 +64,14 @@ impl StrayLines {
         if self.count == 0 {
             return None;
         }
-        let lines = if self.count == 1 { "a line".to_owned() } else { format!("{} lines", self.count) };
+        let lines = match self.count {
+            1 => "a line to its output that is not a JSON-RPC message".to_owned(),
+            count => format!("{count} lines to its output that are not JSON-RPC messages"),
+        };
         let quoted: Vec<_> =
             self.first.iter().map(|l| shorten(&escape_line(&String::from_utf8_lossy(l)), 120).into_owned()).collect();
-        let mut finding = Finding::warning(
-            "stdout-pollution",
-            format!("the server wrote {lines} to its output that are not JSON-RPC messages"),
-        )
-        .help("log to standard error: on stdio, standard output carries messages only");
+        let mut finding = Finding::warning("stdout-pollution", format!("the server wrote {lines}"))
+            .help("log to standard error: on stdio, standard output carries messages only");
         finding.actual = Some(quoted.join("\n"));
         Some(finding)
     }

@@ -22,6 +22,6 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Failure> {
     match command {
         Command::Mock(args) => mock::run(&args, context),
-        Command::Run(args) => run::run(args, context),
+        Command::Run(args) => run::run(&args, context),
     }
 }

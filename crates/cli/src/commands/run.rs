@@ -1,12 +1,13 @@
 //! `mcprove run`: suites against servers.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use mcprove_engine::{Filter, PlanOptions, RunOptions, Stopper, plan};
+use mcprove_engine::{Filter, Isolation, PlanOptions, RunOptions, Stopper, plan};
 use mcprove_model::{ExitStatus, Finding, Plan};
 use mcprove_report::known_json;
 use mcprove_suite::duration;
@@ -21,6 +22,7 @@ const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
 
 /// Run suites against servers.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(
     after_help = "Examples:\n  mcprove run evals/\n  mcprove run evals/ --fixture evals/fixtures --jobs auto\n  \
                         mcprove run evals/ --filter '/read.*file/' --server 'npx my-server'"
@@ -39,11 +41,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CMD ARGS")]
     server: Option<String>,
     /// Deadline of a case that has none of its own.
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = timeout)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
     timeout: Duration,
     /// How many cases run side by side: a number, or `auto`.
     #[arg(short, long, value_name = "N", default_value = "1")]
     jobs: Jobs,
+    /// Who shares a server: nobody, the cases of a file, or all that want the same.
+    #[arg(long, value_name = "case|file|run", default_value = "case", value_parser = isolation)]
+    isolation: Isolation,
+    /// Run stdio servers in a container of this image.
+    #[arg(long, value_name = "IMAGE")]
+    docker: Option<String>,
     /// Only cases whose name contains the text, or matches a /regex/.
     #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
     filter: Option<Filter>,
@@ -62,6 +70,15 @@ pub(crate) struct Args {
     /// Let warnings fail.
     #[arg(long)]
     strict: bool,
+}
+
+fn isolation(text: &str) -> Result<Isolation, String> {
+    match text {
+        "case" => Ok(Isolation::Case),
+        "file" => Ok(Isolation::File),
+        "run" => Ok(Isolation::Run),
+        _ => Err("give `case`, `file` or `run`".to_owned()),
+    }
 }
 
 /// How many cases run side by side.
@@ -84,12 +101,8 @@ impl FromStr for Jobs {
     }
 }
 
-fn timeout(text: &str) -> Result<Duration, String> {
-    duration::parse_timeout(text).map_err(|bad| format!("{} ({})", bad.message, bad.help))
-}
-
-pub(crate) fn run(args: Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let loaded = load_suites(&args)?;
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let loaded = load_suites(args)?;
     let warnings = usable(&loaded, args.strict)?;
     let plan = plan(&loaded.cases, &PlanOptions { filter: args.filter.clone() });
     if plan.cases.is_empty() {
@@ -101,7 +114,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<ExitStatus, Failure> 
     if args.dry_run {
         return show(&plan);
     }
-    let heard = run_plan(&plan, warnings, &args, context)?;
+    let heard = run_plan(&plan, warnings, args, context)?;
     if args.json {
         print(&known_json(&heard.report))?;
     }
@@ -177,6 +190,8 @@ fn run_plan(plan: &Plan, warnings: Vec<Finding>, args: &Args, context: &Context)
         program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
         started_unix_ms: Context::unix_ms(),
         findings: warnings,
+        isolation: args.isolation,
+        docker: args.docker.clone(),
         limits: mcprove_wire::Limits::default(),
     };
     let mut listeners = Listeners::new(context, log, !args.json);
@@ -246,9 +261,9 @@ fn show(plan: &Plan) -> Result<ExitStatus, Failure> {
         let server = case.server.as_ref().map_or_else(String::new, |server| server.target.label());
         let name = mcprove_model::escape_line(&case.name).into_owned();
         let skip = case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", skip.reason));
-        text.push_str(&format!("{}  {}:{line}  {server}{skip}\n", name, case.source.path()));
+        let _ = writeln!(text, "{name}  {}:{line}  {server}{skip}", case.source.path());
     }
-    text.push_str(&format!("{} cases would run; nothing was started\n", plan.cases.len()));
+    let _ = writeln!(text, "{} cases would run; nothing was started", plan.cases.len());
     print(&text)?;
     Ok(ExitStatus::Good)
 }

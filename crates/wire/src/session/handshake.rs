@@ -24,6 +24,8 @@ pub(super) struct Refusal {
     only_modern: bool,
     /// The server went away while it was probed.
     died_of_probe: bool,
+    /// The server said nothing at all, so its standard error may tell why.
+    silent: bool,
 }
 
 impl Refusal {
@@ -36,6 +38,7 @@ impl Refusal {
             status: None,
             only_modern: false,
             died_of_probe: false,
+            silent: false,
         }
     }
 
@@ -43,12 +46,17 @@ impl Refusal {
     pub(super) async fn into_failure(self, session: Session) -> OpenFailure {
         let strays = session.strays.count();
         let closing = session.close().await;
-        let help = self.help.or_else(|| last_words(&closing.stderr)).or_else(|| {
+        // A server that cannot start mostly says why, once, on standard error.
+        let message = match last_words(&closing.stderr) {
+            Some(words) if self.silent => format!("{}; its last words: {words}", self.message),
+            Some(_) | None => self.message,
+        };
+        let help = self.help.or_else(|| {
             (strays > 0).then(|| "its output is not JSON-RPC: is this an MCP server that speaks over stdio?".to_owned())
         });
         OpenFailure {
             stage: self.stage,
-            message: self.message,
+            message,
             help,
             evidence: self.evidence,
             status: self.status,
@@ -228,12 +236,15 @@ fn result_of(method: &str, exchange: Exchange) -> Result<Value, Refusal> {
         },
         Outcome::TimedOut { after_ms } => Refusal {
             evidence,
+            silent: true,
             ..Refusal::new(format!(
                 "the server did not answer `{method}` within {:.1} s",
                 Duration::from_millis(after_ms).as_secs_f64()
             ))
         },
-        Outcome::Closed { what, .. } => Refusal::new(format!("{what} before it answered `{method}`")),
+        Outcome::Closed { what, .. } => {
+            Refusal { silent: true, ..Refusal::new(format!("{what} before it answered `{method}`")) }
+        }
         Outcome::Cancelled => Refusal::new(format!("`{method}` was cancelled")),
     })
 }
@@ -271,5 +282,5 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
 /// The last line of standard error that says something.
 fn last_words(stderr: &str) -> Option<String> {
     let line = stderr.lines().rev().find(|line| !line.trim().is_empty())?;
-    Some(format!("its last words on standard error: {}", shorten(&escape_line(line.trim()), 200)))
+    Some(shorten(&escape_line(line.trim()), 200).into_owned())
 }

@@ -129,10 +129,14 @@ impl Session {
     }
 
     fn take_reply(&mut self, reply: Reply, bytes: &Bytes) {
+        if let Some(at) = self.raw_open(reply.id.as_ref()) {
+            return self.answer(at, reply.body, bytes);
+        }
         match &reply.id {
             Some(Value::Number(number)) if number.as_u64().is_some_and(|id| id > 0 && id < self.next_id) => {
                 let id = number.as_u64().unwrap_or_default();
                 if self.cancelled.contains(&id) {
+                    self.late_replies.push(id);
                     let text = format!("a late reply to the cancelled request {id} arrived");
                     return self.add_odd(Finding::note("late-reply", text), bytes);
                 }
@@ -175,9 +179,19 @@ impl Session {
         pending.answer = Some(Answer { outcome, reply: bytes.clone(), elapsed_us });
     }
 
+    /// The request sent as raw bytes that a reply must belong to, because nothing else has its id.
+    fn raw_open(&self, id: Option<&Value>) -> Option<usize> {
+        let at = self.pending.iter().position(|p| p.raw && p.answer.is_none())?;
+        let claimed = id.and_then(Value::as_u64).is_some_and(|id| {
+            self.cancelled.contains(&id) || self.pending.iter().any(|p| p.id == id && !p.raw && p.answer.is_none())
+        });
+        (!claimed).then_some(at)
+    }
+
     /// The one open request, if there is exactly one.
     fn only_open(&self) -> Option<usize> {
-        let mut open = self.pending.iter().enumerate().filter(|(_, p)| p.answer.is_none()).map(|(at, _)| at);
+        let waits = |p: &super::Pending| p.answer.is_none() && !p.stands;
+        let mut open = self.pending.iter().enumerate().filter(|(_, p)| waits(p)).map(|(at, _)| at);
         open.next().filter(|_| open.next().is_none())
     }
 

@@ -1,5 +1,6 @@
 //! A conversation with one server: requests, their outcomes, and everything else that was said.
 
+mod chapter;
 mod connect;
 mod handshake;
 mod inbox;
@@ -8,6 +9,7 @@ mod modern;
 mod requests;
 mod responders;
 mod rounds;
+mod subscriptions;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -42,6 +44,10 @@ pub struct Session {
     oddities: Vec<Finding>,
     server_requests: Vec<ServerRequest>,
     sampled: usize,
+    /// Standing subscriptions of the modern era: the resource and the request that stands for it.
+    subscriptions: Vec<(String, u64)>,
+    /// Requests that were answered after they had been cancelled.
+    late_replies: Vec<u64>,
     /// The log level asked for; in the modern era every request says it.
     log_level: Option<String>,
     /// Input schemas of the tools, where the modern era on HTTP needs them.
@@ -151,6 +157,10 @@ struct Pending {
     request: Bytes,
     sent_at: Instant,
     first_notification: usize,
+    /// It stays open on purpose: a subscription.
+    stands: bool,
+    /// It was sent as raw bytes: any reply that answers nothing else is its reply.
+    raw: bool,
     /// Something that may be a broken reply to this request, and until when the right one is awaited.
     suspect: Option<(Instant, Outcome, Bytes)>,
     answer: Option<Answer>,
@@ -186,6 +196,8 @@ impl Session {
             oddities: Vec::new(),
             server_requests: Vec::new(),
             sampled: 0,
+            subscriptions: Vec::new(),
+            late_replies: Vec::new(),
             log_level: None,
             schemas: HashMap::new(),
             torn: false,

@@ -77,6 +77,8 @@ impl Session {
             request,
             sent_at: Instant::now(),
             first_notification: self.notifications.len(),
+            stands: false,
+            raw: false,
             suspect: None,
             answer: None,
         });
@@ -90,10 +92,25 @@ impl Session {
         self.transport.send(Outgoing { body: message, request: None, headers: Vec::new() });
     }
 
-    /// Sends bytes exactly as they are, for tests of how a server takes what is wrong.
-    pub fn send_raw(&mut self, bytes: Bytes) {
-        self.transport.send_raw(&bytes, None);
-        self.log.add(Direction::Sent, FrameKind::Stray, Part::Message, bytes);
+    /// Sends bytes exactly as they are, for tests of how a server takes what is wrong; [`Session::finish`] waits
+    /// for whatever comes back.
+    pub fn start_raw(&mut self, bytes: Bytes) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.transport.send_raw(&bytes, Some(id));
+        self.log.add(Direction::Sent, FrameKind::Stray, Part::Message, bytes.clone());
+        self.pending.push(Pending {
+            id,
+            method: "raw".to_owned(),
+            request: bytes,
+            sent_at: Instant::now(),
+            first_notification: self.notifications.len(),
+            stands: false,
+            raw: true,
+            suspect: None,
+            answer: None,
+        });
+        id
     }
 
     pub(super) fn send_reply(&mut self, reply: &Value) {
@@ -134,7 +151,8 @@ impl Session {
     /// Tells the server that a request is given up; a late answer is recognised by its id.
     pub async fn cancel(&mut self, id: u64, reason: &str) {
         self.cancelled.push(id);
-        let is_handshake = |p: &Pending| p.id == id && matches!(p.method.as_str(), "initialize" | "server/discover");
+        let is_handshake =
+            |p: &Pending| p.id == id && matches!(p.method.as_str(), "initialize" | "server/discover" | "raw");
         if self.pending.iter().any(is_handshake) {
             // A client must not cancel `initialize` (2025-11-25, "Cancellation"); a probe is simply forgotten.
             return;
@@ -166,7 +184,7 @@ impl Session {
         }
     }
 
-    fn take_exchange(&mut self, at: usize, ended: Option<(Outcome, Option<Bytes>)>) -> Exchange {
+    pub(super) fn take_exchange(&mut self, at: usize, ended: Option<(Outcome, Option<Bytes>)>) -> Exchange {
         let pending = self.pending.remove(at);
         let elapsed = u64::try_from(pending.sent_at.elapsed().as_micros()).unwrap_or(u64::MAX);
         let (outcome, reply, elapsed_us) = match (ended, pending.answer) {

@@ -86,27 +86,26 @@ impl Stdio {
     pub(super) async fn close(mut self, limits: &Limits) -> Ended {
         self.pipe.close_writer();
         let mut late = Vec::new();
-        if self.exited.is_none() {
-            // Reading on matters: a server that is blocked on a full pipe would not see that its input is closed.
-            let pipe = &mut self.pipe;
-            let drain = async {
-                loop {
-                    match pipe.receive().await {
-                        Line::Complete(line) if late.len() < LATE => late.push(line),
-                        Line::Complete(_) | Line::Oversized(_) => {}
-                        Line::Unfinished(_) | Line::End => return,
-                    }
+        // Reading on matters: a server that is blocked on a full pipe would not see that its input is closed.
+        let pipe = &mut self.pipe;
+        let drain = async {
+            loop {
+                match pipe.receive().await {
+                    Line::Complete(line) if late.len() < LATE => late.push(line),
+                    Line::Complete(_) | Line::Oversized(_) => {}
+                    // The end of the output is not yet the end of the process.
+                    Line::Unfinished(_) | Line::End => return std::future::pending().await,
                 }
-            };
-            let _ = timeout(limits.exit_grace, async {
-                tokio::select! {
-                    biased;
-                    () = drain => {}
-                    _ = self.process.exited() => {}
-                }
-            })
-            .await;
-        }
+            }
+        };
+        let _ = timeout(limits.exit_grace, async {
+            tokio::select! {
+                biased;
+                () = drain => {}
+                _ = self.process.exited() => {}
+            }
+        })
+        .await;
         drop(self.pipe);
         let (end, stderr) = self.process.finish(limits.exit_grace).await;
         Ended { late, end: Some(end), stderr }

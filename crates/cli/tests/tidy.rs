@@ -1,0 +1,109 @@
+//! The rules of the house that a machine can check (see ARCHITECTURE.md, "Invariants").
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// Which rooms each room may depend on.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("mcprove-model", &[]),
+    ("mcprove-judge", &["mcprove-model"]),
+    ("mcprove-suite", &["mcprove-judge", "mcprove-model"]),
+    ("mcprove-wire", &["mcprove-model"]),
+    ("mcprove-mock", &["mcprove-judge", "mcprove-model", "mcprove-suite", "mcprove-wire"]),
+    ("mcprove-engine", &["mcprove-judge", "mcprove-mock", "mcprove-model", "mcprove-suite", "mcprove-wire"]),
+    ("mcprove-report", &["mcprove-model"]),
+];
+
+/// Rooms without async, clock, environment, network or processes; the second list is allowed to read files.
+const PURE: &[&str] = &["model", "judge", "suite", "report"];
+const READS_FILES: &[&str] = &["suite/src/load/folder.rs", "suite/src/load/mod.rs"];
+
+const IMPURE: &[&str] =
+    &["async fn", "tokio", "std::time::Instant", "SystemTime", "std::env::", "env::var", "std::net", "std::process"];
+
+#[test]
+fn rooms_depend_only_on_the_rooms_they_may() {
+    let metadata = MetadataCommand::new().no_deps().exec().expect("cargo metadata");
+    for (room, allowed) in ROOMS {
+        let package = metadata.packages.iter().find(|p| p.name.as_str() == *room).expect("the room exists");
+        let ours =
+            package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal && d.name.starts_with("mcprove"));
+        for dependency in ours {
+            assert!(allowed.contains(&dependency.name.as_str()), "{room} may not depend on {}", dependency.name);
+        }
+    }
+    for package in &metadata.packages {
+        let uses_sdk = package.dependencies.iter().any(|d| d.name == "rmcp" && d.kind == DependencyKind::Normal);
+        let is_subject = package.manifest_path.as_str().contains("/tests/subjects/");
+        assert!(!uses_sdk || is_subject, "{} uses an SDK; it belongs to test subjects only", package.name);
+    }
+}
+
+#[test]
+fn pure_rooms_stay_pure() {
+    for file in sources().iter().filter(|file| PURE.iter().any(|room| in_room(file, room))) {
+        let code = without_tests(&fs::read_to_string(file).expect("readable"));
+        for word in IMPURE {
+            assert!(!code.contains(word), "{} must not use `{word}`", file.display());
+        }
+        let may_read = READS_FILES.iter().any(|path| file.ends_with(path));
+        assert!(may_read || !code.contains("std::fs"), "{} must not read files", file.display());
+    }
+}
+
+#[test]
+fn only_wire_opens_sockets_and_starts_processes_and_only_the_command_line_prints() {
+    for file in sources() {
+        let code = without_tests(&fs::read_to_string(&file).expect("readable"));
+        if !in_room(&file, "wire") {
+            for word in ["tokio::net", "tokio::process", "std::net", "process::Command"] {
+                assert!(!code.contains(word), "{} must not use `{word}`", file.display());
+            }
+        }
+        if !in_room(&file, "cli") {
+            for word in ["std::env::var", "io::stdout()", "io::stderr()", "process::exit"] {
+                assert!(!code.contains(word), "{} must not use `{word}`", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn files_are_small_or_say_why_not() {
+    for file in sources() {
+        let text = fs::read_to_string(&file).expect("readable");
+        let explained = text.lines().take(12).any(|line| line.contains("Long because"));
+        assert!(text.lines().count() <= 520 || explained, "{} is over 500 lines", file.display());
+        assert!(text.starts_with("//!"), "{} must begin by saying what it is", file.display());
+    }
+}
+
+/// Every source file of every room.
+fn sources() -> Vec<PathBuf> {
+    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
+    let mut open: Vec<PathBuf> =
+        fs::read_dir(rooms).expect("rooms").map(|e| e.expect("a room").path().join("src")).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn in_room(file: &Path, room: &str) -> bool {
+    file.to_string_lossy().contains(&format!("/crates/{room}/src/"))
+}
+
+fn without_tests(text: &str) -> String {
+    text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+}

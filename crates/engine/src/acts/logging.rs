@@ -1,0 +1,41 @@
+//! A log level, then perhaps a tool.
+
+use mcprove_model::{CallRole, Logging, Observation, Outcome};
+use serde_json::json;
+
+use super::{Performed, call_tool};
+use crate::calls;
+use crate::conversation::Conversation;
+use crate::remarks::below_level;
+
+/// Sets the level; it comes before the setup steps, so that they are logged as well.
+pub(super) async fn set_level(logging: &Logging, talk: &mut Conversation<'_>) -> bool {
+    let Some(node) = &logging.level else { return true };
+    let level = talk.text(node);
+    let Some(exchange) = talk.session.set_log_level(&level, talk.deadline).await else { return true };
+    talk.record.calls.push(calls::record(CallRole::Setup, Some(&level), &exchange));
+    let place = talk.place(node.span);
+    match calls::no_result(&format!("`logging/setLevel` to `{level}`"), &exchange.outcome, Some(place)) {
+        Some(finding) => {
+            talk.record.findings.push(finding);
+            false
+        }
+        None => true,
+    }
+}
+
+pub(super) async fn perform(logging: &Logging, talk: &mut Conversation<'_>) -> Performed {
+    let performed = match &logging.call {
+        Some(call) => call_tool::perform(call, talk).await,
+        None => Performed {
+            seen: Observation::new(Outcome::Result(json!({})), ""),
+            what: "`logging/setLevel`".to_owned(),
+            at: logging.level.as_ref().map_or(talk.case.span, |node| node.span),
+        },
+    };
+    if let Some(level) = &logging.level {
+        let finding = below_level(&talk.text(level), talk.session.notifications());
+        talk.record.findings.extend(finding);
+    }
+    performed
+}

@@ -1,0 +1,139 @@
+//! What is known of a case so far, and what is left of it in the end.
+
+use std::time::{Duration, Instant};
+
+use mcprove_model::{
+    CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, Severity, Timings, Verdict,
+    shorten,
+};
+use mcprove_wire::{Closing, OpenFailure, Session};
+
+/// A case that is over.
+#[derive(Debug)]
+pub(crate) struct CaseRun {
+    pub(crate) started: CaseStarted,
+    pub(crate) connected: Option<Connected>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) finished: CaseFinished,
+}
+
+impl CaseRun {
+    /// A case that was not run.
+    pub(crate) fn skipped(planned: &PlannedCase, reason: &str) -> Self {
+        CaseRecord::new(planned).finish(Verdict::Skipped { reason: reason.to_owned() })
+    }
+
+    pub(crate) fn into_events(self) -> impl Iterator<Item = Event> {
+        let index = self.finished.index;
+        let frames = self.frames.into_iter().map(move |frame| Event::Frame { index, session: 0, frame });
+        std::iter::once(Event::CaseStarted(self.started))
+            .chain(self.connected.map(Event::Connected))
+            .chain(frames)
+            .chain(std::iter::once(Event::CaseFinished(self.finished)))
+    }
+}
+
+/// A case on its way: what is known so far.
+#[derive(Debug)]
+pub(crate) struct CaseRecord {
+    started: CaseStarted,
+    connected: Option<Connected>,
+    pub(crate) calls: Vec<CallRecord>,
+    pub(crate) findings: Vec<Finding>,
+    closing: Closing,
+    timings: Timings,
+    began: Instant,
+    marked: Instant,
+}
+
+impl CaseRecord {
+    pub(crate) fn new(planned: &PlannedCase) -> Self {
+        let case = &planned.case;
+        let now = Instant::now();
+        Self {
+            started: CaseStarted {
+                index: planned.index,
+                name: case.name.clone(),
+                file: case.source.path().to_owned(),
+                line: case.source.position(case.span.start).line,
+                trial: planned.trial,
+                server: case.server.as_ref().map(|server| server.name.clone()),
+            },
+            connected: None,
+            calls: Vec::new(),
+            findings: Vec::new(),
+            closing: Closing::default(),
+            timings: Timings::default(),
+            began: now,
+            marked: now,
+        }
+    }
+
+    /// Books the time since the last mark.
+    pub(crate) fn mark(&mut self, part: fn(&mut Timings) -> &mut u64) {
+        let now = Instant::now();
+        *part(&mut self.timings) += micros(now - self.marked);
+        self.marked = now;
+    }
+
+    pub(crate) fn opened(&mut self, session: &Session) {
+        let negotiated = session.negotiated();
+        self.connected = Some(Connected {
+            index: self.started.index,
+            session: 0,
+            transport: session.transport_name().to_owned(),
+            protocol: negotiated.revision.to_string(),
+            server_name: negotiated.server_name.clone(),
+            server_version: negotiated.server_version.clone(),
+        });
+    }
+
+    pub(crate) fn not_opened(&mut self, failure: OpenFailure) -> Verdict {
+        let mut finding = Finding::error("no-session", failure.message);
+        finding.help = failure.help;
+        finding.actual = failure.evidence.map(|bytes| {
+            let text = String::from_utf8_lossy(&bytes[..bytes.len().min(2_000)]);
+            shorten(&text, 500).into_owned()
+        });
+        self.findings.push(finding);
+        self.closed(failure.closing);
+        Verdict::Error
+    }
+
+    pub(crate) fn closed(&mut self, mut closing: Closing) {
+        self.findings.append(&mut closing.oddities);
+        self.closing = closing;
+    }
+
+    pub(crate) fn verdict(&self, strict: bool) -> Verdict {
+        if self.findings.iter().any(|finding| finding.fails(strict)) { Verdict::Failed } else { Verdict::Passed }
+    }
+
+    pub(crate) fn finish(mut self, verdict: Verdict) -> CaseRun {
+        // What failed first, what is merely odd after it.
+        self.findings.sort_by_key(|finding| match finding.severity {
+            Severity::Critical | Severity::High | Severity::Error => 0,
+            Severity::Warning => 1,
+            Severity::Note => 2,
+        });
+        CaseRun {
+            started: self.started.clone(),
+            connected: self.connected,
+            frames: self.closing.frames,
+            finished: CaseFinished {
+                index: self.started.index,
+                verdict,
+                findings: self.findings,
+                duration_us: micros(self.began.elapsed()),
+                timings: self.timings,
+                calls: self.calls,
+                stderr: self.closing.stderr,
+                process_end: self.closing.end,
+            },
+        }
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,140 @@
+//! Calls around the act: setup, verify, teardown.
+
+use mcprove_judge::json_path::JsonPath;
+use mcprove_model::{CallRole, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents};
+use serde_json::{Value, json};
+
+use crate::conversation::Conversation;
+use crate::{calls, expectations};
+
+/// Makes the setup calls; false when one failed and the case cannot go on.
+pub(crate) async fn set_up(steps: &[Step], talk: &mut Conversation<'_>) -> bool {
+    for (number, step) in steps.iter().enumerate() {
+        let name = format!("setup step {}", number + 1);
+        if !take(step, &name, CallRole::Setup, talk).await {
+            return false;
+        }
+    }
+    true
+}
+
+/// Looks at the state the act left; every step is judged.
+pub(crate) async fn verify(steps: &[Step], talk: &mut Conversation<'_>) {
+    for (number, step) in steps.iter().enumerate() {
+        take(step, &format!("verify step {}", number + 1), CallRole::Verify, talk).await;
+    }
+}
+
+/// Cleans up; every step is made, whatever the ones before it did.
+pub(crate) async fn tear_down(steps: &[Step], talk: &mut Conversation<'_>) {
+    for (number, step) in steps.iter().enumerate() {
+        take(step, &format!("teardown step {}", number + 1), CallRole::Teardown, talk).await;
+    }
+}
+
+/// What the verify steps see, without judging it: one text a step.
+pub(crate) async fn states(steps: &[Step], talk: &mut Conversation<'_>) -> Vec<String> {
+    let mut states = Vec::new();
+    for step in steps {
+        states.push(observe(step, CallRole::Verify, talk).await.1.text);
+    }
+    states
+}
+
+async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'_>) -> bool {
+    let failed_before = talk.record.findings.len();
+    let (subject, seen) = observe(step, role, talk).await;
+    let what = format!("{what} (`{subject}`)");
+    let at = step.call.subject().span;
+    let (checks, problems) = expectations::resolve(talk.case, &step.expect, talk.variables);
+    talk.record.findings.extend(problems);
+    let wants_error = checks.iter().any(|planned| planned.check.wants_protocol_error());
+    match &seen.outcome {
+        Outcome::Error(_) if wants_error => {}
+        outcome => {
+            let place = talk.place(at);
+            if let Some(finding) = calls::no_result(&what, outcome, Some(place)) {
+                talk.record.findings.push(finding);
+                return false;
+            }
+        }
+    }
+    if seen.is_error && !step.allow_error && checks.is_empty() {
+        let rule = role_name(role);
+        let mut finding = Finding::error(rule, format!("{what} failed: the tool answered with `isError`"))
+            .at(talk.place(at))
+            .help("`allow_error: true` on the step accepts it");
+        finding.actual = Some(shorten(&seen.text, 500).into_owned());
+        talk.record.findings.push(finding);
+        return false;
+    }
+    let mut judged = expectations::judge(talk.case, &checks, &seen);
+    for finding in &mut judged {
+        finding.message = format!("{what}: {}", finding.message);
+    }
+    talk.record.findings.extend(judged);
+    capture(step, &what, &seen, talk);
+    !talk.record.findings[failed_before..].iter().any(|finding| finding.severity.fails())
+}
+
+async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (String, Observation) {
+    match &step.call {
+        StepCall::Tool { tool, args } => {
+            let (name, args) = (talk.text(tool), talk.json(args));
+            let exchange = talk.session.call_tool(&name, &args, talk.deadline).await;
+            talk.record.calls.push(calls::record(role, Some(&name), &exchange));
+            (name, Observation::of_tool_call(exchange.outcome))
+        }
+        StepCall::Resource { uri } => {
+            let uri = talk.text(uri);
+            let exchange = talk.session.request("resources/read", json!({"uri": uri}), talk.deadline).await;
+            talk.record.calls.push(calls::record(role, Some(&uri), &exchange));
+            let text = match &exchange.outcome {
+                Outcome::Result(result) => text_of_contents(result),
+                _ => String::new(),
+            };
+            (uri, Observation::new(exchange.outcome, text))
+        }
+    }
+}
+
+fn capture(step: &Step, what: &str, seen: &Observation, talk: &mut Conversation<'_>) {
+    for capture in &step.capture {
+        match captured(&capture.path, seen) {
+            Ok(value) => talk.variables.set(&capture.name, value),
+            Err(reason) => {
+                let text = format!("{what}: `{}` could not be captured: {reason}", capture.name);
+                let finding = not_captured(text, capture.span, seen, talk);
+                talk.record.findings.push(finding);
+            }
+        }
+    }
+}
+
+fn not_captured(text: String, span: Span, seen: &Observation, talk: &Conversation<'_>) -> Finding {
+    let mut finding = Finding::error("capture", text).at(talk.place(span));
+    finding.actual = Some(shorten(&seen.text, 500).into_owned());
+    finding
+}
+
+fn captured(path: &str, seen: &Observation) -> Result<Value, String> {
+    if matches!(path.trim(), "" | "$") {
+        return Ok(Value::String(seen.text.clone()));
+    }
+    let json = seen.json().ok_or("the reply is not JSON")?;
+    let path = JsonPath::parse(path)?;
+    match path.query(json).as_slice() {
+        [] => Err("the path matches nothing in the reply".to_owned()),
+        [one] => Ok((*one).clone()),
+        many => Ok(Value::Array(many.iter().map(|value| (*value).clone()).collect())),
+    }
+}
+
+fn role_name(role: CallRole) -> &'static str {
+    match role {
+        CallRole::Setup => "setup",
+        CallRole::Act => "act",
+        CallRole::Verify => "verify",
+        CallRole::Teardown => "teardown",
+    }
+}
