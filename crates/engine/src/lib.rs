@@ -3,6 +3,7 @@
 mod acts;
 mod calls;
 mod case_run;
+mod columns;
 mod conversation;
 mod expectations;
 mod fixture;
@@ -14,11 +15,14 @@ mod record;
 mod remarks;
 mod run;
 mod server;
+mod shard;
 mod steps;
 mod stop;
 
+pub use columns::{Column, ColumnServer};
 pub use fixture::FixtureCopy;
 pub use lanes::Isolation;
 pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
+pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};

@@ -77,6 +77,7 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
         total: plan.cases.len(),
         jobs: options.jobs,
         strict: options.strict,
+        shard: plan.shard.clone(),
     }));
     for finding in &options.findings {
         sink.event(Event::Finding { finding: finding.clone() });
@@ -153,7 +154,10 @@ impl InOrder<'_> {
     fn take(&mut self, run: CaseRun, sink: &mut dyn Sink) -> bool {
         self.waiting.insert(run.finished.index, run);
         let mut failed = false;
-        while let Some(run) = self.waiting.remove(&self.next) {
+        // Indices are those of the whole plan, so a shard has gaps between them.
+        while let Some(due) = self.plan.cases.get(self.next)
+            && let Some(run) = self.waiting.remove(&due.index)
+        {
             self.next += 1;
             self.durations.push(Duration::from_micros(run.finished.duration_us));
             failed |= matches!(run.finished.verdict, Verdict::Failed | Verdict::Error);
