@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::io;
 
 use mcprove_model::{
-    CaseFinished, CaseStarted, Connected, Event, Finding, Place, Report, RunFinished, Severity, Summary, Verdict,
+    CaseFinished, CaseStarted, Connected, Event, Finding, Place, Report, RunFinished, Severity, ShardOf, Summary,
+    Verdict,
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -60,6 +61,7 @@ pub struct Terminal<W> {
     current: Option<Current>,
     strict: bool,
     planned: usize,
+    shard: Option<ShardOf>,
     ended: usize,
     /// Whether what was written last is an empty line (or nothing at all).
     after_gap: bool,
@@ -84,6 +86,7 @@ impl<W: io::Write> Terminal<W> {
             current: None,
             strict: false,
             planned: 0,
+            shard: None,
             ended: 0,
             after_gap: true,
             summary: Summary::default(),
@@ -99,6 +102,7 @@ impl<W: io::Write> Terminal<W> {
             Event::RunStarted(started) => {
                 self.strict |= started.strict;
                 self.planned += started.total;
+                self.shard.clone_from(&started.shard);
             }
             Event::Finding { finding } => self.run_finding(&mut text, finding),
             Event::CaseStarted(started) => {
@@ -341,8 +345,13 @@ impl<W: io::Write> Terminal<W> {
         let Summary { passed, failed, skipped, errors, unfinished } = self.summary;
         let cases = match self.reliability.rows().len() {
             1 if self.ended == 1 => "1 case".to_owned(),
+            1 => format!("{} trials of 1 case", self.ended),
             cases if cases < self.ended => format!("{} trials of {cases} cases", self.ended),
             cases => format!("{cases} cases"),
+        };
+        let cases = match &self.shard {
+            Some(shard) => format!("{cases} (shard {} of {})", shard.number, shard.of),
+            None => cases,
         };
         let mut parts =
             vec![self.style.paint(if passed > 0 { Role::Good } else { Role::Plain }, &format!("{passed} passed"))];
@@ -361,13 +370,11 @@ impl<W: io::Write> Terminal<W> {
         let elapsed = finished.map_or_else(String::new, |end| format!(" in {}", duration::human(end.duration_us)));
         let _ = writeln!(text, "{}: {}{elapsed}", self.style.paint(Role::Strong, &cases), parts.join(", "));
         if finished.is_some_and(|end| end.interrupted) {
-            let left = self.planned.saturating_sub(self.ended - unfinished);
-            let _ = writeln!(
-                text,
-                "{} {left} of {} cases did not end",
-                self.style.paint(Role::Bad, "interrupted:"),
-                self.planned
-            );
+            let word = self.style.paint(Role::Bad, "interrupted:");
+            let _ = match self.planned.saturating_sub(self.ended - unfinished) {
+                0 => writeln!(text, "{word} the run was stopped before its end"),
+                left => writeln!(text, "{word} {left} of {} cases did not end", self.planned),
+            };
         }
     }
 
