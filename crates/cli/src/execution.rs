@@ -107,6 +107,7 @@ impl Execution {
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
             findings: manner.warnings,
+            fix: false,
             isolation: self.isolation,
             docker: self.docker.clone(),
             limits: mcprove_wire::Limits::default(),

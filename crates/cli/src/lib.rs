@@ -15,6 +15,7 @@ mod logs;
 mod outputs;
 mod selection;
 mod stdout;
+mod subject;
 mod suites;
 mod whole_file;
 

@@ -7,6 +7,7 @@ use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::subject::words;
 
 /// Where suites are looked for when none is named.
 const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
@@ -69,11 +70,6 @@ pub(crate) fn usable(loaded: &Loaded, strict: bool) -> Result<Vec<Finding>, Fail
 
 /// The server of a `--server "CMD ARGS"`, split as a shell would.
 pub(crate) fn server_command(text: &str) -> Result<ServerOverride, Failure> {
-    let mut words = shell_words::split(text)
-        .map_err(|error| {
-            Failure::new(format!("`--server {text}` cannot be split into words: {error}"), "close the quote")
-        })?
-        .into_iter();
-    let command = words.next().ok_or_else(|| Failure::new("`--server` is empty", "give a command"))?;
-    Ok(ServerOverride { command, args: words.collect() })
+    let mut words = words("--server", text)?.into_iter();
+    Ok(ServerOverride { command: words.next().unwrap_or_default(), args: words.collect() })
 }

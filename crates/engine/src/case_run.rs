@@ -18,7 +18,7 @@ use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::Stop;
-use crate::{calls, expectations, remarks, steps};
+use crate::{calls, expectations, nearby, remarks, steps};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct CaseContext {
     pub(crate) strict: bool,
     pub(crate) keep_frames: bool,
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
+    /// Whether positions around those of a failing case are tried.
+    pub(crate) fix: bool,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
@@ -113,7 +115,30 @@ async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Sha
         }
         return again;
     }
+    if context.fix && run.finished.verdict == Verdict::Failed {
+        let suggestion = passing_nearby(planned, context).await;
+        let mut run = run;
+        run.finished.findings.extend(suggestion);
+        return run;
+    }
     run
+}
+
+/// Tries the positions around those of a case, each on a fresh server, until one passes.
+async fn passing_nearby(planned: &PlannedCase, context: &CaseContext) -> Option<Finding> {
+    for variant in nearby::variants(&planned.case) {
+        if context.stop.is_stopped() {
+            return None;
+        }
+        let mut alone = Shared::default();
+        let tried = PlannedCase { case: Arc::clone(&variant.case), ..planned.clone() };
+        let (run, _) = attempt(&tried, context, &mut alone).await;
+        alone.end().await;
+        if run.finished.verdict == Verdict::Passed {
+            return Some(variant.suggestion(&planned.case));
+        }
+    }
+    None
 }
 
 /// Runs a case once; also says whether the server went away in it.

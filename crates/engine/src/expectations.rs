@@ -1,6 +1,6 @@
 //! From what a case saw to findings.
 
-use mcprove_judge::checks::decode_expect;
+use mcprove_judge::checks;
 use mcprove_model::{Case, Diagnostics, Expectation, Finding, Observation, PlannedCheck};
 use mcprove_suite::template::{Variables, substitute_with_keys};
 
@@ -14,7 +14,7 @@ pub(crate) fn resolve(case: &Case, expect: &Expectation, variables: &Variables) 
         return (expect.checks.clone(), Vec::new());
     }
     let mut found = Diagnostics::new(&case.source);
-    let checks = decode_expect(&filled, &mut found);
+    let checks = checks::decode(expect.vocabulary, &filled, &mut found);
     (checks, found.into_findings())
 }
 

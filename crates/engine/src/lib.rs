@@ -1,14 +1,17 @@
 //! What happens, in what order: a plan becomes one ordered stream of events.
 
 mod acts;
+mod calling;
 mod calls;
 mod case_run;
 mod columns;
 mod conversation;
+mod discover;
 mod expectations;
 mod fixture;
 mod hint;
 mod lanes;
+mod nearby;
 mod observe;
 mod plan;
 mod record;
@@ -19,7 +22,9 @@ mod shard;
 mod steps;
 mod stop;
 
+pub use calling::{Calling, Says, forbidden, says};
 pub use columns::{Column, ColumnServer};
+pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
 pub use lanes::Isolation;
 pub use plan::{Filter, PlanOptions, plan};

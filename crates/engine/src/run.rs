@@ -19,6 +19,7 @@ use crate::stop::{Stop, Stopper};
 
 /// How a plan is run.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user, named at the call")]
 pub struct RunOptions {
     /// How many cases act side by side.
     pub jobs: usize,
@@ -40,6 +41,8 @@ pub struct RunOptions {
     pub started_unix_ms: u64,
     /// Findings about the suite that do not keep it from running.
     pub findings: Vec<Finding>,
+    /// Whether positions around those of a failing case are tried.
+    pub fix: bool,
     /// How far cases are kept apart.
     pub isolation: Isolation,
     /// An image to run stdio servers in that name none themselves.
@@ -102,6 +105,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         default_timeout: options.timeout,
         strict: options.strict,
         keep_frames: options.keep_frames,
+        fix: options.fix,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
         enough,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Act, Node, PlannedCheck, ServerSpec, SourceFile, Span};
+use crate::{Act, Node, PlannedCheck, ServerSpec, SourceFile, Span, Vocabulary};
 
 /// One test, decoded and valid: a server, what to do there, and what to expect.
 #[derive(Clone, Debug)]
@@ -95,6 +95,8 @@ pub struct Capture {
 pub struct Expectation {
     /// The block as written; `None` when there is none.
     pub block: Option<Node>,
+    /// The words it is written in.
+    pub vocabulary: Vocabulary,
     /// The checks, in the order they are reported in.
     pub checks: Vec<PlannedCheck>,
 }

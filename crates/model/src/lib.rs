@@ -25,6 +25,7 @@ mod safe_text;
 mod server;
 mod source;
 mod view;
+mod vocabulary;
 
 pub use act::{Act, CallTool, Completion, Logging, Prompts, Raw, ResourceAsk, Resources, Trajectory};
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
@@ -51,3 +52,4 @@ pub use server::{
 };
 pub use source::{Position, SourceFile, Span};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
+pub use vocabulary::Vocabulary;

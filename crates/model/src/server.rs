@@ -124,8 +124,10 @@ pub struct SamplingReply {
 pub struct ElicitationReply {
     /// What the user did.
     pub action: ElicitationAction,
-    /// What the user entered; sent with `accept` only.
+    /// What the user entered; sent with `accept` only, and never in answer to a `mode: "url"` request.
     pub content: Value,
+    /// Whether links are followed too (`mode: "url"`, since 2025-11-25), and so declared.
+    pub url: bool,
 }
 
 /// What a user does with an elicitation.

@@ -11,7 +11,7 @@ use crate::conversation::Conversation;
 
 pub(super) async fn perform(raw: &Raw, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
     // Silence can only be awaited for a while.
-    let quiet = checks.iter().any(|planned| planned.name == "no_reply");
+    let quiet = checks.iter().any(|planned| planned.check.wants_no_reply());
     let deadline = if quiet { (Instant::now() + SETTLE).min(talk.deadline) } else { talk.deadline };
     let (mut exchange, what, at) = match raw {
         Raw::Message { method, params, notification } => {
