@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_model::{Event, Finding, Isolation, Plan, RunFinished, RunStarted, Verdict};
+use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, RunFinished, RunStarted, Verdict};
 use mcprove_wire::{HttpClient, Limits};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -43,6 +43,10 @@ pub struct RunOptions {
     pub findings: Vec<Finding>,
     /// Whether positions around those of a failing case are tried.
     pub fix: bool,
+    /// The protocol revision, when the user names one; otherwise each server says it.
+    pub protocol: Option<Protocol>,
+    /// How long a server that is asked for its era may take to answer.
+    pub probe_timeout: Duration,
     /// How far cases are kept apart, when the user says so; otherwise each says it itself.
     pub isolation: Option<Isolation>,
     /// An image to run stdio servers in that name none themselves.
@@ -80,6 +84,7 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
         total: plan.cases.len(),
         jobs: options.jobs,
         strict: options.strict,
+        shard: plan.shard.clone(),
     }));
     for finding in &options.findings {
         sink.event(Event::Finding { finding: finding.clone() });
@@ -100,6 +105,8 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             limits: options.limits,
             http: HttpClient::default(),
             docker: options.docker.clone(),
+            protocol: options.protocol,
+            probe_timeout: options.probe_timeout,
         }),
         default_timeout: options.timeout,
         strict: options.strict,
@@ -157,7 +164,10 @@ impl InOrder<'_> {
     fn take(&mut self, run: CaseRun, sink: &mut dyn Sink) -> bool {
         self.waiting.insert(run.finished.index, run);
         let mut failed = false;
-        while let Some(run) = self.waiting.remove(&self.next) {
+        // Indices are those of the whole plan, so a shard has gaps between them.
+        while let Some(due) = self.plan.cases.get(self.next)
+            && let Some(run) = self.waiting.remove(&due.index)
+        {
             self.next += 1;
             self.durations.push(Duration::from_micros(run.finished.duration_us));
             failed |= matches!(run.finished.verdict, Verdict::Failed | Verdict::Error);
