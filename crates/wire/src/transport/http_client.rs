@@ -174,6 +174,12 @@ fn explain(error: &(dyn Error + 'static), host: &str) -> NoResponse {
                 help: "look into the server's log: it may have crashed".to_owned(),
             };
         }
+        if link.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse) {
+            return NoResponse {
+                what: format!("what {host} answered is not HTTP: {link}"),
+                help: "check the port; if it speaks TLS, write `https://…`".to_owned(),
+            };
+        }
         chain = link.source();
     }
     let text = deepest.to_string();
