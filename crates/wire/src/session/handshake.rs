@@ -261,11 +261,17 @@ fn result_of(exchange: Exchange) -> Result<Value, Refusal> {
     let evidence = exchange.reply;
     Err(match exchange.outcome {
         Outcome::Result(result) => return Ok(result),
-        Outcome::Error(error) => Refusal {
-            only_modern: names_only_modern(&error),
-            evidence,
-            ..Refusal::new(format!("the server refused `{method}`: {error}"))
-        },
+        Outcome::Error(error) => {
+            let named = match supported(&error).join(", ") {
+                names if names.is_empty() => String::new(),
+                names => format!("; it speaks {}", shorten(&escape_line(&names), 200)),
+            };
+            Refusal {
+                only_modern: names_only_modern(&error),
+                evidence,
+                ..Refusal::new(format!("the server refused `{method}`: {error}{named}"))
+            }
+        }
         Outcome::Malformed(malformed) => Refusal {
             evidence: Some(malformed.evidence),
             ..Refusal::new(format!("the answer to `{method}` is broken: {}", malformed.fault))
