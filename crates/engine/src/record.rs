@@ -125,7 +125,7 @@ impl CaseRecord {
                 index: self.started.index,
                 verdict,
                 findings: self.findings,
-                duration_us: micros(self.began.elapsed()),
+                duration_us: micros(self.began.elapsed()).saturating_sub(self.timings.waiting),
                 timings: self.timings,
                 calls: self.calls,
                 stderr: self.closing.stderr,

@@ -94,7 +94,12 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             talk.record.calls.push(calls::record(role, Some(&uri), &exchange));
             let text = match &exchange.outcome {
                 Outcome::Result(result) => text_of_contents(result),
-                _ => String::new(),
+                Outcome::Error(_)
+                | Outcome::Malformed(_)
+                | Outcome::Refused(_)
+                | Outcome::TimedOut { .. }
+                | Outcome::Closed { .. }
+                | Outcome::Cancelled => String::new(),
             };
             (uri, Observation::new(exchange.outcome, text))
         }

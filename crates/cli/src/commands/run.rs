@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcprove_model::ExitStatus;
+use mcprove_model::{ExitStatus, Protocol};
 
 use crate::baselines::Baselines;
 use crate::conclusion::{Gates, Wishes, conclude};
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::fixes;
 use crate::outputs::Outputs;
 use crate::selection::{Selection, show};
-use crate::subject::address;
+use crate::subject::{address, protocol};
 use crate::suites::{Suites, at_address, server_command, usable};
 
 /// Run suites against servers.
@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
+    /// The protocol revision to speak: legacy, modern, auto or a date.
+    #[arg(long, value_name = "REVISION", value_parser = protocol)]
+    protocol: Option<Protocol>,
     /// Try the positions (line, column, …) around those of a failing case.
     #[arg(long)]
     fix: bool,
@@ -73,6 +76,7 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
         warnings,
         shown: !args.json,
         keep_frames: args.outputs.show_frames(),
+        protocol: args.protocol,
         fix: args.fix,
         strict_reports: args.outputs.strict_reports,
     };

@@ -85,6 +85,13 @@ impl Session {
 
 fn root(path: &str) -> Value {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
-    let uri = if path.contains("://") { path.to_owned() } else { format!("file://{path}") };
+    let uri = if path.contains("://") { path.to_owned() } else { format!("file://{}", encoded(path)) };
     json!({"uri": uri, "name": name})
+}
+
+/// A path as it stands in an address.
+fn encoded(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=:@".contains(&byte);
+    let encode = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    path.bytes().map(encode).collect()
 }
