@@ -8,7 +8,7 @@ use mcprove_model::{ExitStatus, Revision, nearest};
 use mcprove_suite::load::ServerOverride;
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Wishes, conclude};
+use crate::conclusion::{Gates, Stdout, Wishes, conclude};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     let over = args.execution.run(&plan, manner, context)?;
     let wishes = Wishes {
-        json: args.json,
+        stdout: Stdout::of(args.json),
         outputs: &args.outputs,
         baselines: &args.baselines,
         baseline,

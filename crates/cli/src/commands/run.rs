@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mcprove_model::{ExitStatus, Protocol};
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Wishes, conclude};
+use crate::conclusion::{Gates, Stdout, Wishes, conclude};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
@@ -87,6 +87,13 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
         }
     }
     let known: BTreeSet<_> = loaded.cases.iter().map(|case| case.name.as_str()).collect();
-    let wishes = Wishes { json: args.json, outputs: &args.outputs, baselines: &args.baselines, baseline, known, gates };
+    let wishes = Wishes {
+        stdout: Stdout::of(args.json),
+        outputs: &args.outputs,
+        baselines: &args.baselines,
+        baseline,
+        known,
+        gates,
+    };
     conclude(over, &wishes, context)
 }
