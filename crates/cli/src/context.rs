@@ -10,7 +10,7 @@ use crate::Arguments;
 use crate::arguments::Color;
 
 /// The process a command runs in. Commands read nothing of it but through this.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Context {
     /// How results are shown.
     pub(crate) color: bool,

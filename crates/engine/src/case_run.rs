@@ -1,21 +1,24 @@
-//! One case from its fixture to its verdict.
+//! One case from its fixture to its verdict, and the lane of cases that share a server.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{Act, Case, Finding, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict};
 use mcprove_suite::template::{FIXTURE, Variables};
+use mcprove_wire::Session;
 use serde_json::Value;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::acts::{self, Performed};
 use crate::conversation::Conversation;
 use crate::fixture::FixtureCopy;
+use crate::lanes::Lane;
 use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::Stop;
-use crate::{calls, expectations, remarks, steps};
+use crate::{calls, expectations, nearby, remarks, steps};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -25,58 +28,152 @@ pub(crate) struct CaseContext {
     pub(crate) strict: bool,
     pub(crate) keep_frames: bool,
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
+    /// Whether positions around those of a failing case are tried.
+    pub(crate) fix: bool,
+    /// The user wants the run to end.
     pub(crate) stop: Stop,
+    /// A case failed, and that is enough.
+    pub(crate) enough: Stop,
+}
+
+/// What the cases of a lane hand on to each other.
+#[derive(Debug, Default)]
+struct Shared {
+    fixture: Option<FixtureCopy>,
+    session: Option<Session>,
+    /// Whether another case of the lane follows that shares the server.
+    goes_on: bool,
+}
+
+/// Runs the cases of a lane in order and reports each as it ends.
+pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<CaseRun>) {
+    let mut shared = Shared::default();
+    for (number, planned) in lane.cases.iter().enumerate() {
+        shared.goes_on = lane.shared && number + 1 < lane.cases.len();
+        let run = match not_to_be_run(planned, &context) {
+            Some(reason) => CaseRun::skipped(planned, &reason),
+            None => run_case(planned, &context, &mut shared).await,
+        };
+        if !shared.goes_on {
+            shared.end().await;
+        }
+        // Nobody listens any more when the run was abandoned.
+        let _ = report.send(run);
+    }
+}
+
+fn not_to_be_run(planned: &PlannedCase, context: &CaseContext) -> Option<String> {
+    if context.stop.is_stopped() {
+        return Some("interrupted".to_owned());
+    }
+    if context.enough.is_stopped() {
+        return Some("not run after the first failure".to_owned());
+    }
+    planned.case.skip.as_ref().map(|skip| skip.reason.clone())
+}
+
+impl Shared {
+    async fn end(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.close().await;
+        }
+        if let Some(copy) = self.fixture.take() {
+            // Removing many files blocks; nothing waits for it but the end of this lane.
+            let _ = tokio::task::spawn_blocking(move || copy.remove()).await;
+        }
+    }
+
+    /// The fixture copy of the lane, as it was at first: a shared server keeps its path, not what others did there.
+    async fn fixture(&mut self, case: &Case, variables: &mut Variables) -> std::io::Result<()> {
+        let Some(original) = case.fixture.clone() else { return Ok(()) };
+        let earlier = self.fixture.take();
+        let copying = tokio::task::spawn_blocking(move || match earlier {
+            Some(copy) => copy.renew(&original).map(|()| copy),
+            None => FixtureCopy::make(&original),
+        });
+        self.fixture = Some(copying.await.unwrap_or_else(|error| Err(std::io::Error::other(error)))?);
+        if let Some(copy) = &self.fixture {
+            variables.set(FIXTURE, Value::String(copy.path().to_string_lossy().into_owned()));
+        }
+        Ok(())
+    }
 }
 
 /// Runs one case. Whatever the server does is part of the result.
-pub(crate) async fn run_case(planned: PlannedCase, context: CaseContext) -> CaseRun {
-    let case = Arc::clone(&planned.case);
-    let mut record = CaseRecord::new(&planned);
-    if let Some(skip) = &case.skip {
-        return record.finish(Verdict::Skipped { reason: skip.reason.clone() });
+async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> CaseRun {
+    let inherited = match &mut shared.session {
+        Some(session) => session.is_sound().await,
+        None => false,
+    };
+    let (run, gone) = attempt(planned, context, shared).await;
+    if gone && inherited {
+        // The server may have died of the case before; a second try on a fresh server tells who is to blame.
+        let (mut again, gone) = attempt(planned, context, shared).await;
+        if !gone {
+            let text = "the shared server had died before this case; it was restarted";
+            again.finished.findings.push(Finding::note("restarted", text));
+        }
+        return again;
     }
+    if context.fix && run.finished.verdict == Verdict::Failed {
+        let suggestion = passing_nearby(planned, context).await;
+        let mut run = run;
+        run.finished.findings.extend(suggestion);
+        return run;
+    }
+    run
+}
+
+/// Tries the positions around those of a case, each on a fresh server, until one passes.
+async fn passing_nearby(planned: &PlannedCase, context: &CaseContext) -> Option<Finding> {
+    for variant in nearby::variants(&planned.case) {
+        if context.stop.is_stopped() {
+            return None;
+        }
+        let mut alone = Shared::default();
+        let tried = PlannedCase { case: Arc::clone(&variant.case), ..planned.clone() };
+        let (run, _) = attempt(&tried, context, &mut alone).await;
+        alone.end().await;
+        if run.finished.verdict == Verdict::Passed {
+            return Some(variant.suggestion(&planned.case));
+        }
+    }
+    None
+}
+
+/// Runs a case once; also says whether the server went away in it.
+async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> (CaseRun, bool) {
+    let case = &planned.case;
+    let mut record = CaseRecord::new(planned);
     let deadline = Instant::now() + case.timeout.unwrap_or(context.default_timeout);
     let mut variables = Variables::default();
-    let fixture = match copy_fixture(&case, &mut variables).await {
-        Ok(fixture) => fixture,
-        Err(error) => {
-            let text = format!("the fixture folder could not be copied: {error}");
-            record.findings.push(Finding::error("fixture", text));
-            return record.finish(Verdict::Error);
-        }
-    };
+    if let Err(error) = shared.fixture(case, &mut variables).await {
+        let text = format!("the fixture folder could not be copied: {error}");
+        record.findings.push(Finding::error("fixture", text));
+        return (record.finish(Verdict::Error), false);
+    }
     record.mark(|timings| &mut timings.fixture);
 
     let verdict = match &case.act {
-        Act::Trajectory(trajectory) => judge_trajectory(&case, trajectory, &variables, &mut record, context.strict),
+        Act::Trajectory(trajectory) => judge_trajectory(case, trajectory, &variables, &mut record, context.strict),
         Act::CallTool(_)
         | Act::Resources(_)
         | Act::Prompts(_)
         | Act::Complete(_)
         | Act::Logging(_)
         | Act::Notifications(_)
-        | Act::Raw(_) => speak(&case, &mut variables, &mut record, &context, deadline).await,
+        | Act::Raw(_) => {
+            let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
+            speak(talk, shared).await
+        }
     };
-
-    if let Some(copy) = fixture {
-        // Removing many files blocks; nothing waits for it but the end of this case.
-        let _ = tokio::task::spawn_blocking(move || copy.remove()).await;
-        record.mark(|timings| &mut timings.teardown);
-    }
+    let gone = record.findings.iter().any(|finding| finding.rule == "server-gone");
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
     let mut run = record.finish(verdict);
     if !keep_frames {
         run.frames = Vec::new();
     }
-    run
-}
-
-async fn copy_fixture(case: &Case, variables: &mut Variables) -> std::io::Result<Option<FixtureCopy>> {
-    let Some(original) = case.fixture.clone() else { return Ok(None) };
-    let copied = tokio::task::spawn_blocking(move || FixtureCopy::make(&original)).await;
-    let copy = copied.unwrap_or_else(|error| Err(std::io::Error::other(error)))?;
-    variables.set(FIXTURE, Value::String(copy.path().to_string_lossy().into_owned()));
-    Ok(Some(copy))
+    (run, gone)
 }
 
 /// A case that needs no server.
@@ -87,13 +184,13 @@ fn judge_trajectory(
     record: &mut CaseRecord,
     strict: bool,
 ) -> Verdict {
-    let (checks, problems) = expectations::resolve(case, &case.expect, variables);
+    let (expect, problems) = expectations::resolve(case, &case.expect, variables);
     record.findings.extend(problems);
     match acts::trajectory::trace(trajectory, variables) {
         Ok(trace) => {
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
-            record.findings.extend(expectations::judge(case, &checks, &seen));
+            record.findings.extend(expectations::judge(case, &expect, &seen));
             record.verdict(strict)
         }
         Err(reason) => {
@@ -103,29 +200,36 @@ fn judge_trajectory(
     }
 }
 
-/// Opens a session, converses, closes it.
-async fn speak(
-    case: &Case,
-    variables: &mut Variables,
-    record: &mut CaseRecord,
-    context: &CaseContext,
+/// What one attempt at a case works with.
+struct Attempt<'a> {
+    case: &'a Case,
+    variables: &'a mut Variables,
+    record: &'a mut CaseRecord,
+    context: &'a CaseContext,
     deadline: Instant,
-) -> Verdict {
-    let Some(server) = &case.server else {
-        unreachable!("the loader gives a server to every case whose act needs one");
-    };
+}
+
+/// Takes the lane's session or opens one, converses, and hands the session on if it is still good.
+async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
+    let Attempt { case, variables, record, context, deadline } = attempt;
     let mut stop = context.stop.clone();
-    let opened = tokio::select! {
-        biased;
-        () = stop.stopped() => None,
-        opened = context.opener.open(server, variables, deadline) => Some(opened),
+    let mut session = if let Some(session) = take_sound(shared).await {
+        session
+    } else {
+        let opened = tokio::select! {
+            biased;
+            () = stop.stopped() => return interrupted(),
+            opened = open(case, variables, context, deadline) => opened,
+        };
+        match opened {
+            Ok(session) => session,
+            Err(failure) => {
+                record.mark(|timings| &mut timings.handshake);
+                return record.not_opened(*failure);
+            }
+        }
     };
     record.mark(|timings| &mut timings.handshake);
-    let mut session = match opened {
-        None => return interrupted(),
-        Some(Err(failure)) => return record.not_opened(*failure),
-        Some(Ok(session)) => session,
-    };
     record.opened(&session);
     let conversation = Conversation { case, session: &mut session, variables, record: &mut *record, deadline };
     let ended = tokio::select! {
@@ -133,9 +237,35 @@ async fn speak(
         () = stop.stopped() => false,
         () = converse(conversation, context) => true,
     };
-    record.closed(session.close().await);
+    if ended && shared.goes_on && session.is_sound().await {
+        record.closed(session.end_chapter());
+        shared.session = Some(session);
+    } else {
+        record.closed(session.close().await);
+    }
     record.mark(|timings| &mut timings.teardown);
     if ended { record.verdict(context.strict) } else { interrupted() }
+}
+
+async fn take_sound(shared: &mut Shared) -> Option<Session> {
+    let mut session = shared.session.take()?;
+    if session.is_sound().await {
+        return Some(session);
+    }
+    session.close().await;
+    None
+}
+
+async fn open(
+    case: &Case,
+    variables: &Variables,
+    context: &CaseContext,
+    deadline: Instant,
+) -> Result<Session, Box<mcprove_wire::OpenFailure>> {
+    let Some(server) = &case.server else {
+        unreachable!("the loader gives a server to every case whose act needs one");
+    };
+    context.opener.open(server, variables, deadline).await
 }
 
 fn interrupted() -> Verdict {
@@ -161,19 +291,20 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
 
 async fn act_and_judge(talk: &mut Conversation<'_>) {
     let case = talk.case;
-    let (checks, problems) = expectations::resolve(case, &case.expect, talk.variables);
+    let (expect, problems) = expectations::resolve(case, &case.expect, talk.variables);
     talk.record.findings.extend(problems);
-    let files = FilesBefore::read(&checks);
-    let Performed { mut seen, what, at } = acts::perform(&case.act, &checks, talk).await;
+    let checks = &expect.checks;
+    let files = FilesBefore::read(checks);
+    let Performed { mut seen, what, at } = acts::perform(&case.act, checks, talk).await;
     talk.record.mark(|timings| &mut timings.call);
     seen.files = files.and_after();
-    let accepted = accepts(&checks, &seen.outcome, &case.act);
+    let accepted = accepts(checks, &seen.outcome, &case.act);
     if accepted {
-        acts::await_checks(&case.act, &checks, &mut seen, talk).await;
+        acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
     if accepted {
-        talk.record.findings.extend(expectations::judge(case, &checks, &seen));
+        talk.record.findings.extend(expectations::judge(case, &expect, &seen));
         if checks.is_empty() && case.verify.is_empty() {
             let note = "nothing was checked: the case has no `expect`";
             let place = talk.place(case.span);

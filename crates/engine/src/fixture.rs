@@ -25,6 +25,14 @@ impl FixtureCopy {
         Ok(Self { folder, path })
     }
 
+    /// Makes the copy as it was at first, at the same path: for a server that several cases share.
+    pub fn renew(&self, original: &Path) -> io::Result<()> {
+        if fs::remove_dir_all(&self.path).is_err() {
+            make_writable_and_remove(&self.path)?;
+        }
+        copy_folder(original, &self.path)
+    }
+
     /// The path that `{{fixture}}` stands for.
     pub fn path(&self) -> &Path {
         &self.path
@@ -97,6 +105,9 @@ mod tests {
         let mode = fs::metadata(copy.path().join("sub/run.sh")).expect("copied").permissions().mode();
         assert_eq!(mode & 0o777, 0o754);
         let path = copy.path().to_owned();
+        fs::write(path.join("new.txt"), "made by a case").expect("a new file");
+        copy.renew(&root).expect("as at first");
+        assert!(!path.join("new.txt").exists() && path.join("sub/run.sh").exists());
         copy.remove();
         assert!(!path.exists());
         fs::set_permissions(root.join("sub"), fs::Permissions::from_mode(0o755)).expect("permissions");

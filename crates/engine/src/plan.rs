@@ -1,15 +1,31 @@
 //! From cases to a plan: pure.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use mcprove_model::{Case, Plan, PlannedCase};
 use regex::Regex;
 
+use crate::columns::{Column, ServersOfColumns, in_columns};
+use crate::shard::Shard;
+
 /// What narrows or multiplies the cases.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PlanOptions {
     /// Only cases whose name matches.
     pub filter: Option<Filter>,
+    /// The columns of a matrix, each with every case; without any, each case is planned as it is.
+    pub columns: Vec<Column>,
+    /// How often each case is run.
+    pub trials: NonZeroU32,
+    /// Only this part of the plan.
+    pub shard: Option<Shard>,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self { filter: None, columns: Vec::new(), trials: NonZeroU32::MIN, shard: None }
+    }
 }
 
 /// A choice of cases by name.
@@ -40,14 +56,23 @@ impl Filter {
     }
 }
 
-/// Makes a plan: the cases in the order they were loaded, filtered.
+/// Makes a plan: the cases in the order they were loaded, filtered; each in every column, each so many times; and of that
+/// the part that is this shard's.
 pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
     let chosen = cases.iter().filter(|case| options.filter.as_ref().is_none_or(|filter| filter.takes(&case.name)));
-    Plan {
-        cases: chosen
-            .enumerate()
-            .map(|(index, case)| PlannedCase { index, case: Arc::clone(case), trial: 1 })
-            .collect(),
+    let mut servers = ServersOfColumns::default();
+    let mut planned = Vec::new();
+    for case in chosen {
+        for (case, variant) in in_columns(case, &options.columns, &mut servers) {
+            for trial in 1..=options.trials.get() {
+                let (index, case, variant) = (planned.len(), Arc::clone(&case), variant.clone());
+                planned.push(PlannedCase { index, case, trial, variant });
+            }
+        }
+    }
+    match &options.shard {
+        Some(shard) => shard.take(planned),
+        None => Plan { cases: planned, shard: None },
     }
 }
 

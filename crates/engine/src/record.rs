@@ -58,6 +58,7 @@ impl CaseRecord {
                 line: case.source.position(case.span.start).line,
                 trial: planned.trial,
                 server: case.server.as_ref().map(|server| server.name.clone()),
+                variant: planned.variant.as_deref().map(str::to_owned),
             },
             connected: None,
             calls: Vec::new(),

@@ -5,19 +5,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_model::{Event, Finding, Plan, RunFinished, RunStarted, Verdict};
+use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, RunFinished, RunStarted, Verdict};
 use mcprove_wire::{HttpClient, Limits};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-use crate::case_run::{CaseContext, run_case};
+use crate::case_run::{CaseContext, run_lane};
 use crate::hint::parallel_hint;
+use crate::lanes::lanes;
 use crate::record::CaseRun;
 use crate::server::Opener;
-use crate::stop::Stop;
+use crate::stop::{Stop, Stopper};
 
 /// How a plan is run.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user, named at the call")]
 pub struct RunOptions {
     /// How many cases act side by side.
     pub jobs: usize,
@@ -39,6 +41,16 @@ pub struct RunOptions {
     pub started_unix_ms: u64,
     /// Findings about the suite that do not keep it from running.
     pub findings: Vec<Finding>,
+    /// Whether positions around those of a failing case are tried.
+    pub fix: bool,
+    /// The protocol revision, when the user names one; otherwise each server says it.
+    pub protocol: Option<Protocol>,
+    /// How long a server that is asked for its era may take to answer.
+    pub probe_timeout: Duration,
+    /// How far cases are kept apart, when the user says so; otherwise each says it itself.
+    pub isolation: Option<Isolation>,
+    /// An image to run stdio servers in that name none themselves.
+    pub docker: Option<String>,
     /// Bounds on sessions.
     pub limits: Limits,
 }
@@ -58,7 +70,7 @@ pub struct Progress<'a> {
     pub done: usize,
     /// How many are planned.
     pub total: usize,
-    /// The names of those that run, in plan order.
+    /// The name of the first that is not over.
     pub running: Vec<&'a str>,
 }
 
@@ -72,6 +84,7 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
         total: plan.cases.len(),
         jobs: options.jobs,
         strict: options.strict,
+        shard: plan.shard.clone(),
     }));
     for finding in &options.findings {
         sink.event(Event::Finding { finding: finding.clone() });
@@ -85,70 +98,90 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
 }
 
 async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Vec<Duration> {
+    let (halt, enough) = Stopper::pair();
     let context = CaseContext {
         opener: Arc::new(Opener {
             own_program: options.own_program.clone(),
             limits: options.limits,
             http: HttpClient::default(),
+            docker: options.docker.clone(),
+            protocol: options.protocol,
+            probe_timeout: options.probe_timeout,
         }),
         default_timeout: options.timeout,
         strict: options.strict,
         keep_frames: options.keep_frames,
+        fix: options.fix,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
+        enough,
     };
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
+    let mut lanes = lanes(plan, options.isolation).into_iter();
+    let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
-    let mut next = 0;
-    let mut reported = 0;
-    let mut waiting: BTreeMap<usize, CaseRun> = BTreeMap::new();
-    let mut durations = Vec::with_capacity(plan.cases.len());
-    let mut give_up: Option<&str> = None;
-    while reported < plan.cases.len() {
-        if stop.is_stopped() {
-            give_up = Some("interrupted");
-        }
-        while give_up.is_none() && next < plan.cases.len() && workers.len() < in_flight {
-            workers.spawn(run_case(plan.cases[next].clone(), context.clone()));
-            next += 1;
-            tell_progress(plan, reported, next, &waiting, sink);
-        }
-        if let Some(reason) = give_up
-            && workers.is_empty()
+    let mut ordered = InOrder { plan, next: 0, waiting: BTreeMap::new(), durations: Vec::new() };
+    while ordered.next < plan.cases.len() {
+        while workers.len() < in_flight
+            && let Some(lane) = lanes.next()
         {
-            for planned in &plan.cases[next..] {
-                waiting.insert(planned.index, CaseRun::skipped(planned, reason));
-            }
-            next = plan.cases.len();
-        } else if let Some(joined) = workers.join_next().await {
-            match joined {
-                Ok(run) => {
-                    waiting.insert(run.finished.index, run);
+            workers.spawn(run_lane(lane, context.clone(), report.clone()));
+        }
+        ordered.tell_progress(sink);
+        tokio::select! {
+            biased;
+            Some(run) = reports.recv() => {
+                let failed = ordered.take(run, sink);
+                if failed && options.fail_fast {
+                    halt.stop();
                 }
-                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-                Err(_) => {}
+            }
+            Some(joined) = workers.join_next() => {
+                if let Err(error) = joined
+                    && error.is_panic()
+                {
+                    std::panic::resume_unwind(error.into_panic());
+                }
             }
         }
-        while let Some(run) = waiting.remove(&reported) {
-            reported += 1;
-            durations.push(Duration::from_micros(run.finished.duration_us));
-            let failed = matches!(run.finished.verdict, Verdict::Failed | Verdict::Error);
-            run.into_events().for_each(|event| sink.event(event));
-            if failed && options.fail_fast && give_up.is_none() {
-                give_up = Some("not run after the first failure");
-            }
-        }
-        tell_progress(plan, reported, next, &waiting, sink);
     }
-    durations
+    // Shared servers and fixture copies are ended by their lanes.
+    while workers.join_next().await.is_some() {}
+    ordered.durations
 }
 
-fn tell_progress(plan: &Plan, reported: usize, next: usize, waiting: &BTreeMap<usize, CaseRun>, sink: &mut dyn Sink) {
-    let running = plan.cases[reported..next].iter().filter(|planned| !waiting.contains_key(&planned.index));
-    sink.progress(&Progress {
-        done: reported + waiting.len(),
-        total: plan.cases.len(),
-        running: running.map(|planned| planned.case.name.as_str()).collect(),
-    });
+/// Puts what ends in any order back into the order of the plan.
+struct InOrder<'p> {
+    plan: &'p Plan,
+    next: usize,
+    waiting: BTreeMap<usize, CaseRun>,
+    durations: Vec<Duration>,
+}
+
+impl InOrder<'_> {
+    /// Takes a case that is over and tells all that are now due; whether one of them did not pass.
+    fn take(&mut self, run: CaseRun, sink: &mut dyn Sink) -> bool {
+        self.waiting.insert(run.finished.index, run);
+        let mut failed = false;
+        // Indices are those of the whole plan, so a shard has gaps between them.
+        while let Some(due) = self.plan.cases.get(self.next)
+            && let Some(run) = self.waiting.remove(&due.index)
+        {
+            self.next += 1;
+            self.durations.push(Duration::from_micros(run.finished.duration_us));
+            failed |= matches!(run.finished.verdict, Verdict::Failed | Verdict::Error);
+            run.into_events().for_each(|event| sink.event(event));
+        }
+        failed
+    }
+
+    fn tell_progress(&self, sink: &mut dyn Sink) {
+        let due = self.plan.cases[self.next..].iter().filter(|planned| !self.waiting.contains_key(&planned.index));
+        sink.progress(&Progress {
+            done: self.next + self.waiting.len(),
+            total: self.plan.cases.len(),
+            running: due.map(|planned| planned.case.name.as_str()).take(1).collect(),
+        });
+    }
 }

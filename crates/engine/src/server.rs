@@ -1,11 +1,16 @@
 //! From a server as it was described to an open session.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use mcprove_model::{ClientCapabilities, ServerSpec, Target};
-use mcprove_suite::template::{Variables, substitute_text};
-use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions};
+use mcprove_model::{ClientCapabilities, Node, Protocol, ServerSpec, Span, Target};
+use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
+use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage};
+use serde_json::Value;
 use tokio::time::Instant;
+
+/// The client that containers are run with.
+const DOCKER: &str = "docker";
 
 /// What opening a session needs beside the server's description.
 #[derive(Clone, Debug)]
@@ -14,6 +19,11 @@ pub(crate) struct Opener {
     pub(crate) own_program: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) http: HttpClient,
+    /// An image to run stdio servers in that name none themselves.
+    pub(crate) docker: Option<String>,
+    /// The protocol revision, when the user names one.
+    pub(crate) protocol: Option<Protocol>,
+    pub(crate) probe_timeout: Duration,
 }
 
 impl Opener {
@@ -25,12 +35,14 @@ impl Opener {
     ) -> Result<Session, Box<OpenFailure>> {
         let options = SessionOptions {
             limits: self.limits,
-            client: with_roots_resolved(&server.client, variables),
-            protocol: server.protocol,
-            ..SessionOptions::default()
+            client: filled_in(&server.client, variables),
+            protocol: self.protocol.unwrap_or(server.protocol),
+            probe_timeout: self.probe_timeout,
         };
         let endpoint = self.endpoint(&server.target, variables);
-        Session::connect(&endpoint, &self.http, &options, deadline).await
+        let opened = Session::connect(&endpoint, &self.http, &options, deadline).await;
+        let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);
+        opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
     }
 
     fn endpoint(&self, target: &Target, variables: &Variables) -> Endpoint {
@@ -39,12 +51,18 @@ impl Opener {
             pairs.iter().map(|(name, value)| (name.clone(), text(value))).collect::<Vec<_>>()
         };
         match target {
-            Target::Stdio { command, args, env, cwd, docker: _ } => Endpoint::Stdio(self.own_or_named(Program {
-                command: text(command),
-                args: args.iter().map(text).collect(),
-                env: pairs(env),
-                cwd: cwd.as_ref().map(text),
-            })),
+            Target::Stdio { command, args, env, cwd, docker } => {
+                let program = Program {
+                    command: text(command),
+                    args: args.iter().map(text).collect(),
+                    env: pairs(env),
+                    cwd: cwd.as_ref().map(text),
+                };
+                Endpoint::Stdio(match docker.as_ref().map(text).or_else(|| self.docker.clone()) {
+                    Some(image) => in_container(program, &image, variables),
+                    None => self.own_or_named(program),
+                })
+            }
             Target::Http { url, headers } => Endpoint::Http { url: text(url), headers: pairs(headers) },
             Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
         }
@@ -65,10 +83,50 @@ impl Opener {
     }
 }
 
-fn with_roots_resolved(client: &ClientCapabilities, variables: &Variables) -> ClientCapabilities {
+/// Says what docker itself lacks; its own last line is only a pointer to its help.
+fn explain_docker(mut failure: Box<OpenFailure>) -> Box<OpenFailure> {
+    if failure.stage == Stage::Start {
+        "the docker client was not found".clone_into(&mut failure.message);
+        failure.help = Some("install it, or leave out `docker`".to_owned());
+    } else if failure.closing.stderr.contains("Cannot connect to the Docker daemon") {
+        "the docker engine cannot be reached".clone_into(&mut failure.message);
+        failure.help = Some("start it (try `docker info`), or leave out `docker`".to_owned());
+    } else if let Some(line) = failure.closing.stderr.lines().find(|line| line.starts_with("docker: ")) {
+        line.clone_into(&mut failure.message);
+    }
+    failure
+}
+
+/// The same program in a container: its pipes are the container's, and the fixture is where it was.
+fn in_container(program: Program, image: &str, variables: &Variables) -> Program {
+    let mut args = vec!["run".to_owned(), "--rm".to_owned(), "-i".to_owned()];
+    if let Some(Value::String(fixture)) = variables.get(FIXTURE) {
+        args.extend(["-v".to_owned(), format!("{fixture}:{fixture}")]);
+    }
+    for (name, value) in &program.env {
+        args.extend(["-e".to_owned(), format!("{name}={value}")]);
+    }
+    if let Some(cwd) = &program.cwd {
+        args.extend(["-w".to_owned(), cwd.clone()]);
+    }
+    args.push(image.to_owned());
+    args.push(program.command);
+    args.extend(program.args);
+    Program { command: DOCKER.to_owned(), args, env: Vec::new(), cwd: None }
+}
+
+/// The client's side with its templates filled in.
+fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabilities {
     let mut client = client.clone();
     for root in client.roots.iter_mut().flatten() {
         *root = substitute_text(root, variables);
+    }
+    for reply in &mut client.sampling {
+        reply.text = substitute_text(&reply.text, variables);
+    }
+    if let Some(reply) = &mut client.elicitation {
+        let content = Node::from_json(Span::default(), std::mem::take(&mut reply.content));
+        reply.content = substitute(&content, variables).to_json();
     }
     client
 }

@@ -2,8 +2,14 @@
 
 pub mod arguments;
 pub mod checks;
+pub mod elicitation;
 pub mod json_path;
+pub mod log_level;
+pub mod matchers;
 pub mod output_schema;
+pub mod progress;
+pub mod target;
+pub mod trace;
 
 mod diff;
 mod excerpt;

@@ -29,6 +29,11 @@ pub trait Check: Debug + Send + Sync {
     fn wants_protocol_error(&self) -> bool {
         false
     }
+
+    /// Whether it accepts that no reply came (otherwise silence fails the case by itself).
+    fn wants_no_reply(&self) -> bool {
+        false
+    }
 }
 
 /// How an observation differs from what was expected.
@@ -53,6 +58,8 @@ pub struct PlannedCheck {
     pub name: &'static str,
     /// The value that asked for it.
     pub span: Span,
+    /// How much it counts where a threshold is set.
+    pub weight: f64,
     /// The check.
     pub check: Arc<dyn Check>,
 }

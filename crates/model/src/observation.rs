@@ -26,6 +26,8 @@ pub struct Observation {
     pub asked: Vec<AskedOfClient>,
     /// The sequence of tool calls under test, for acts that judge one.
     pub trace: Vec<TracedCall>,
+    /// Further names that targets may begin with, and what they stand for: an object, or null.
+    pub extra: Value,
     /// Time the request under test took.
     pub elapsed_us: u64,
     json: OnceLock<Option<Value>>,
@@ -83,6 +85,7 @@ impl Observation {
             notifications: Vec::new(),
             asked: Vec::new(),
             trace: Vec::new(),
+            extra: Value::Null,
             elapsed_us: 0,
             json: OnceLock::new(),
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::Revision;
 
 /// A server as a suite or a command line describes it. Strings may still hold `{{fixture}}`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerSpec {
     /// What people call it: a key of `servers:`, or the command.
     pub name: String,
@@ -20,7 +20,7 @@ pub struct ServerSpec {
 }
 
 /// Where a server is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A process that speaks over its standard input and output.
     Stdio {
@@ -124,8 +124,10 @@ pub struct SamplingReply {
 pub struct ElicitationReply {
     /// What the user did.
     pub action: ElicitationAction,
-    /// What the user entered; sent with `accept` only.
+    /// What the user entered; sent with `accept` only, and never in answer to a `mode: "url"` request.
     pub content: Value,
+    /// Whether links are followed too (`mode: "url"`, since 2025-11-25), and so declared.
+    pub url: bool,
 }
 
 /// What a user does with an elicitation.

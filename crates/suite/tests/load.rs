@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcprove_model::{Act, Case, ElicitationAction, Place, Protocol, Revision, Target};
+use mcprove_model::{Act, Case, ElicitationAction, Place, Protocol, Revision, StepCall, Target};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 use serde_json::json;
 use snapbox::dir::DirRoot;
@@ -77,10 +77,11 @@ fn a_case_holds_what_was_written() {
 
     let step = &case.setup[0];
     assert!(step.allow_error);
-    assert_eq!(step.args.to_json(), json!({"name": "test", "date": "2024-01-01"}));
+    let StepCall::Tool { args, .. } = &step.call else { panic!("{:?}", step.call) };
+    assert_eq!(args.to_json(), json!({"name": "test", "date": "2024-01-01"}));
     let captures: Vec<(&str, &str)> = step.capture.iter().map(|c| (c.name.as_str(), c.path.as_str())).collect();
     assert_eq!(captures, [("id", "$.id"), ("all", "")]);
-    let Act::CallTool(call) = &case.act;
+    let Act::CallTool(call) = &case.act else { panic!("{:?}", case.act) };
     assert_eq!((call.tool.as_text(), call.args.to_json()), (Some("get"), json!({"id": "{{id}}"})));
 
     let server = remote.server.as_ref().expect("the case has a server");

@@ -36,6 +36,12 @@ impl FrameLog {
         self.frames.push(Frame { at_us: self.now_us(), direction, part, kind, body });
     }
 
+    /// The frames kept so far; the log goes on empty.
+    pub(crate) fn take(&mut self) -> Vec<Frame> {
+        self.bytes = 0;
+        std::mem::take(&mut self.frames)
+    }
+
     /// The frames kept, and how many were left out.
     pub(crate) fn finish(self) -> (Vec<Frame>, usize) {
         (self.frames, self.left_out)

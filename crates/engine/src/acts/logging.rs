@@ -6,7 +6,6 @@ use serde_json::json;
 use super::{Performed, call_tool};
 use crate::calls;
 use crate::conversation::Conversation;
-use crate::remarks::below_level;
 
 /// Sets the level; it comes before the setup steps, so that they are logged as well.
 pub(super) async fn set_level(logging: &Logging, talk: &mut Conversation<'_>) -> bool {
@@ -25,17 +24,12 @@ pub(super) async fn set_level(logging: &Logging, talk: &mut Conversation<'_>) ->
 }
 
 pub(super) async fn perform(logging: &Logging, talk: &mut Conversation<'_>) -> Performed {
-    let performed = match &logging.call {
+    match &logging.call {
         Some(call) => call_tool::perform(call, talk).await,
         None => Performed {
             seen: Observation::new(Outcome::Result(json!({})), ""),
             what: "`logging/setLevel`".to_owned(),
             at: logging.level.as_ref().map_or(talk.case.span, |node| node.span),
         },
-    };
-    if let Some(level) = &logging.level {
-        let finding = below_level(&talk.text(level), talk.session.notifications());
-        talk.record.findings.extend(finding);
     }
-    performed
 }

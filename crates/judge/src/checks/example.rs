@@ -31,6 +31,14 @@ pub enum Seen {
     },
     /// This many progress notifications.
     Progress(usize),
+    /// Notifications, as a JSON list of `{method, params}`.
+    Notifications(&'static str),
+    /// Requests that the server made of the client, as a JSON list of `{method, params}`.
+    Asked(&'static str),
+    /// A sequence of tool calls, as a JSON list of `{tool, args}`.
+    Trace(&'static str),
+    /// No reply.
+    Nothing,
 }
 
 /// An example in which the check holds.

@@ -1,8 +1,9 @@
-//! The checks of an `expect` block, one file each.
+//! The checks of results (`expect`), one file each, and beside them a folder for each other vocabulary.
 
-use mcprove_model::{Diagnostics, Node, PlannedCheck};
-use serde_json::{Map, Value, json};
+use mcprove_model::{Diagnostics, Node, PlannedCheck, Vocabulary};
+use serde_json::Value;
 
+mod cancelled;
 mod contains;
 mod contains_any;
 mod equals;
@@ -23,16 +24,31 @@ mod not_empty;
 mod not_error;
 mod protocol_error;
 
+mod expect_notification;
+mod logging;
+mod notifications;
+mod raw;
+mod sampling;
+mod trajectory;
+
+mod among;
+mod bound;
 mod example;
 mod file_state;
+mod named;
 mod outcome;
 mod pattern;
 mod results;
 mod shape;
 #[cfg(test)]
 mod trial;
+mod vocabulary;
 
 pub use example::{Example, Seen};
+pub use trajectory::{decode_trajectory, trajectory_schema};
+pub use vocabulary::{
+    TABLES, Table, decode, decode_logging, decode_notifications, decode_raw, decode_sampling, sampling_schema, schema,
+};
 
 /// One kind of check: its name in files, how it is decoded, and what it is for.
 pub struct CheckKind {
@@ -53,6 +69,7 @@ pub const CHECKS: &[CheckKind] = &[
     not_error::KIND,
     is_error::KIND,
     protocol_error::KIND,
+    cancelled::KIND,
     not_empty::KIND,
     equals::KIND,
     contains::KIND,
@@ -71,51 +88,39 @@ pub const CHECKS: &[CheckKind] = &[
     min_progress::KIND,
 ];
 
-/// Decodes an `expect` block; unknown keys and wrong values are reported, the rest is kept.
-///
-/// The checks come in the order of [`CHECKS`], whatever the order in the file. A block that was left empty asks for
-/// nothing.
+/// Decodes the `expect` of `assert`; see [`decode`] for other blocks.
 pub fn decode_expect(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    if block.is_null() {
-        return Vec::new();
-    }
-    let names: Vec<&str> = CHECKS.iter().map(|kind| kind.name).collect();
-    let entries = found.known_keys(block, "`expect`", &names);
-    CHECKS
-        .iter()
-        .filter_map(|kind| entries.iter().find(|entry| entry.key.text == kind.name).map(|entry| (kind, entry)))
-        .flat_map(|(kind, entry)| (kind.decode)(&entry.value, found))
-        .collect()
+    decode(Vocabulary::Tool, block, found)
 }
 
-/// The JSON Schema of an `expect` block.
+/// The JSON Schema of the `expect` of `assert`; see [`schema`] for other blocks.
 pub fn expect_schema() -> Value {
-    let mut properties = Map::new();
-    for kind in CHECKS {
-        let mut schema = (kind.schema)();
-        schema["description"] = kind.summary.into();
-        properties.insert(kind.name.to_owned(), schema);
-    }
-    json!({"type": "object", "additionalProperties": false, "properties": properties})
+    schema(Vocabulary::Tool)
 }
 
 #[cfg(test)]
 mod tests {
     use mcprove_model::{Place, SourceFile, Span};
+    use serde_json::json;
 
-    use super::trial::{decoded, findings, observation};
+    use super::trial::{Trial, observation};
     use super::*;
+
+    /// Every check of every table, with its table to try it out in.
+    fn all() -> impl Iterator<Item = (Trial, &'static CheckKind)> {
+        TABLES.iter().flat_map(|table| table.kinds.iter().map(|kind| (Trial(table.kinds), kind)))
+    }
 
     #[test]
     fn every_example_holds_or_fails_as_stated() {
-        for kind in CHECKS {
+        for (trial, kind) in all() {
             for holds in [true, false] {
                 let stated = kind.examples.iter().filter(|example| example.holds == holds).count();
                 assert!(stated > 0, "{} has no example that {}", kind.name, if holds { "holds" } else { "fails" });
             }
             for example in kind.examples {
                 let told = format!("{}: {} on {:?}", kind.name, example.value, example.seen);
-                let checks = decoded(kind.name, example.value);
+                let checks = trial.decoded(kind.name, example.value);
                 assert!(!checks.is_empty(), "{told}: nothing was decoded");
                 assert!(checks.iter().all(|planned| planned.name == kind.name), "{told}");
                 let seen = observation(&example.seen);
@@ -132,13 +137,18 @@ mod tests {
 
     #[test]
     fn every_example_is_valid_against_the_schema() {
-        for kind in CHECKS {
+        for (_, kind) in all() {
             for example in kind.examples {
                 let value: Value = serde_json::from_str(example.value).expect(example.value);
-                let block = json!({ kind.name: value });
-                assert_eq!(crate::schema::errors(&expect_schema(), &block), Ok(Vec::new()), "{block}");
+                let errors = crate::schema::errors(&(kind.schema)(), &value);
+                assert_eq!(errors, Ok(Vec::new()), "{}: {value}", kind.name);
             }
         }
+        let block = json!({"contains": ["a"], "min_results": 1});
+        assert_eq!(crate::schema::errors(&expect_schema(), &block), Ok(Vec::new()));
+        assert_eq!(crate::schema::errors(&expect_schema(), &json!({"contain": "a"})).expect("a schema").len(), 1);
+        let items = json!([{"type": "only", "tools": "a"}, {"type": "exact", "tools": []}]);
+        assert_eq!(crate::schema::errors(&trajectory_schema(), &items), Ok(Vec::new()));
     }
 
     #[test]
@@ -176,7 +186,22 @@ mod tests {
 
     #[test]
     fn wrong_values_are_findings_with_a_place_and_help() {
+        let tables = [CHECKS, logging::CHECKS, notifications::CHECKS, raw::CHECKS, sampling::CHECKS];
         for (name, value) in [
+            ("cancelled", "3"),
+            ("contains_level", "{}"),
+            ("error", "3"),
+            ("error", "{\"code\": \"x\"}"),
+            ("error_code", "true"),
+            ("max_count", "-1"),
+            ("max_messages", "\"x\""),
+            ("max_tokens", "1.5"),
+            ("methods", "null"),
+            ("min_requests", "[]"),
+            ("no_reply", "\"maybe\""),
+            ("not_contains_data", "[{}]"),
+            ("result", "3"),
+            ("system_prompt_contains", "{}"),
             ("not_error", "3"),
             ("is_error", "\"maybe\""),
             ("protocol_error", "[1]"),
@@ -202,7 +227,8 @@ mod tests {
             ("in_order", "{}"),
             ("min_progress", "-2"),
         ] {
-            let findings = findings(name, value);
+            let table = tables.into_iter().find(|table| table.iter().any(|kind| kind.name == name)).expect(name);
+            let findings = Trial(table).findings(name, value);
             assert_eq!(findings.len(), 1, "{name}: {value}: {findings:?}");
             assert!(findings[0].message.contains('`'), "{findings:?}");
             assert!(findings[0].help.is_some(), "{findings:?}");
@@ -224,8 +250,8 @@ mod tests {
         ];
         for outcome in outcomes {
             let seen = Observation::of_tool_call(outcome);
-            for kind in CHECKS {
-                for planned in kind.examples.iter().flat_map(|example| decoded(kind.name, example.value)) {
+            for (trial, kind) in all() {
+                for planned in kind.examples.iter().flat_map(|example| trial.decoded(kind.name, example.value)) {
                     let _ = planned.check.judge(&seen);
                     let _ = planned.check.remark(&seen);
                 }

@@ -14,7 +14,7 @@ pub(super) struct Written<'n> {
 
 /// A check with its name and place.
 pub(super) fn planned(name: &'static str, span: Span, check: impl Check + 'static) -> PlannedCheck {
-    PlannedCheck { name, span, check: Arc::new(check) }
+    PlannedCheck { name, span, weight: 1.0, check: Arc::new(check) }
 }
 
 /// Reports a value of the wrong kind, with what to write instead.

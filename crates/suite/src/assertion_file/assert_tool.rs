@@ -1,28 +1,67 @@
 //! `assert`: call a tool and judge its result.
 
-use mcprove_model::{Act, CallTool, Diagnostics};
+use mcprove_model::{Act, Diagnostics, Node, Span, Vocabulary};
 
 use super::block::{self, Asked, Block, Caller, Input};
-use super::expectation;
+use super::{expectation, time};
 
-pub(super) const BLOCK: Block = Block { key: "assert", companions: &[], needs_server: true, decode: Some(decode) };
+pub(super) const BLOCK: Block = Block { key: "assert", companions: &[], needs_server: true, decode };
 
-const KEYS: &[&str] = &["args", "capture_progress", "expect", "tool"];
+const KEYS: &[&str] = &["args", "cancel_after", "capture_progress", "expect", "retry", "tool"];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;
     found.map(node, "`assert`")?;
     found.known_keys(node, "`assert`", KEYS);
-    let tool = block::tool(&Caller { node, what: "`assert`", span: input.entry.key.span, keys: KEYS }, found);
-    let args = block::arguments(node, found);
+    let caller = Caller { node, what: "`assert`", span: input.entry.key.span, keys: KEYS };
+    let call = block::call(&caller, input.scope, found);
     // Progress is always captured here; the key is accepted because older files need it.
     if let Some(flag) = node.get("capture_progress").filter(|flag| !flag.is_null()) {
         found.boolean(flag, "`capture_progress`");
     }
-    if let Some(tool) = &tool {
-        input.scope.check(tool, found);
+    let cancel_after = time::optional(node, "cancel_after", found);
+    let lose_response = lose_response(node, found);
+    report_contradictions(node, lose_response, found);
+    let expect = expectation::decode(node.get("expect"), Vocabulary::Tool, input.scope, found);
+    let mut call = call?;
+    call.cancel_after = cancel_after;
+    call.lose_response = lose_response;
+    Some(Asked::new(Act::CallTool(call), expect))
+}
+
+/// `retry: {lose_response: true}`.
+fn lose_response(block: &Node, found: &mut Diagnostics<'_>) -> bool {
+    let Some(retry) = block.get("retry").filter(|retry| !retry.is_null()) else { return false };
+    let entries = found.known_keys(retry, "`retry`", &["lose_response"]);
+    let flag = entries.iter().find(|entry| entry.key.text == "lose_response");
+    flag.and_then(|flag| found.boolean(&flag.value, "`lose_response`")).unwrap_or_default()
+}
+
+/// A call that is cancelled and one that is repeated are two different cases, and silence needs a reason.
+fn report_contradictions(block: &Node, lose_response: bool, found: &mut Diagnostics<'_>) {
+    let key = |name: &str| block.as_map().and_then(|entries| entries.iter().find(|entry| entry.key.text == name));
+    let cancel = key("cancel_after").filter(|entry| !entry.value.is_null());
+    let cancelled = block.get("expect").and_then(|expect| expect.get("cancelled"));
+    match (cancel, cancelled) {
+        (Some(cancel), _) if lose_response => {
+            let message = "a call cannot both be cancelled and be repeated because its reply was lost";
+            found.error_with_help(
+                "two-acts",
+                cancel.key.span,
+                message,
+                "give each a file or a `---` document of its own",
+            );
+        }
+        (Some(cancel), None) => warn_nothing_cancelled(cancel.key.span, found),
+        (None, Some(cancelled)) if cancelled.as_bool() == Some(true) => {
+            let message = "`cancelled` can never hold: nothing cancels the call";
+            found.error_with_help("never-holds", cancelled.span, message, "add for example `cancel_after: 500ms`");
+        }
+        (Some(_) | None, Some(_) | None) => {}
     }
-    input.scope.check(&args, found);
-    let expect = expectation::decode(node.get("expect"), input.scope, found);
-    Some(Asked { act: Act::CallTool(CallTool { tool: tool?, args, cancel_after: None, lose_response: false }), expect })
+}
+
+fn warn_nothing_cancelled(span: Span, found: &mut Diagnostics<'_>) {
+    let message = "the call is cancelled, and `expect` does not say what is to come of it";
+    found.warning("nothing-asked", span, message, Some("add `cancelled: true` to `expect`".to_owned()));
 }

@@ -1,20 +1,24 @@
 //! Which blocks there are, and which one a document has: exactly one.
 
-use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node, Span};
+use mcprove_model::{Act, CallTool, Diagnostics, Entry, Expectation, Node, SamplingReply, Span};
 
 use super::templates::Scope;
-use super::{assert_tool, texts};
+use super::{
+    assert_completion, assert_logging, assert_notifications, assert_prompts, assert_raw, assert_resources,
+    assert_sampling, assert_tool, texts, trajectory,
+};
 
 /// Every block, sorted by its key.
 pub(super) const BLOCKS: &[Block] = &[
     assert_tool::BLOCK,
-    Block::unsupported("assert_completion"),
-    Block::unsupported("assert_logging"),
-    Block::unsupported("assert_notifications"),
-    Block::unsupported("assert_prompts"),
-    Block::unsupported("assert_resources"),
-    Block::unsupported("assert_sampling"),
-    Block { companions: &["audit_log", "trace"], needs_server: false, ..Block::unsupported("trajectory") },
+    assert_completion::BLOCK,
+    assert_logging::BLOCK,
+    assert_notifications::BLOCK,
+    assert_prompts::BLOCK,
+    assert_raw::BLOCK,
+    assert_resources::BLOCK,
+    assert_sampling::BLOCK,
+    trajectory::BLOCK,
 ];
 
 /// One kind of block.
@@ -25,8 +29,8 @@ pub(super) struct Block {
     pub(super) companions: &'static [&'static str],
     /// Whether it speaks to a server.
     pub(super) needs_server: bool,
-    /// Turns it into what a case does and expects; `None` while the block is only known by name.
-    pub(super) decode: Option<DecodeBlock>,
+    /// Turns it into what a case does and expects.
+    pub(super) decode: DecodeBlock,
 }
 
 /// Decodes a block and reports what is wrong with it.
@@ -34,6 +38,8 @@ pub(super) type DecodeBlock = fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<Ask
 
 /// What a block is decoded from.
 pub(super) struct Input<'n> {
+    /// The whole document.
+    pub(super) document: &'n Node,
     /// The block's key and value.
     pub(super) entry: &'n Entry,
     /// The variables it may use.
@@ -44,13 +50,24 @@ pub(super) struct Input<'n> {
 pub(super) struct Asked {
     pub(super) act: Act,
     pub(super) expect: Expectation,
+    /// What a model is to answer, for blocks that say so.
+    pub(super) script: Option<Script>,
+}
+
+/// What a model is to answer, and the key of the block that says so.
+pub(super) struct Script {
+    /// The answers in order, if the block has any.
+    pub(super) replies: Option<Vec<SamplingReply>>,
+    pub(super) span: Span,
+}
+
+impl Asked {
+    pub(super) fn new(act: Act, expect: Expectation) -> Self {
+        Self { act, expect, script: None }
+    }
 }
 
 impl Block {
-    const fn unsupported(key: &'static str) -> Self {
-        Self { key, companions: &[], needs_server: true, decode: None }
-    }
-
     /// Its key and those of its companions.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.key).chain(self.companions.iter().copied())
@@ -79,16 +96,7 @@ pub(super) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> O
                     "give each block a file or a `---` document of its own",
                 );
             }
-            None => {
-                if block.decode.is_none() {
-                    found.error(
-                        "unsupported-block",
-                        entry.key.span,
-                        format!("`{}` is not supported by this version", entry.key.text),
-                    );
-                }
-                chosen = Some(Chosen { block, entry });
-            }
+            None => chosen = Some(Chosen { block, entry }),
         }
     }
     if chosen.is_none() {
@@ -99,13 +107,56 @@ pub(super) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> O
 
 impl Chosen<'_> {
     /// Decodes the block.
-    pub(super) fn decode(&self, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Asked> {
-        (self.block.decode?)(&Input { entry: self.entry, scope }, found)
+    pub(super) fn decode(&self, document: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Asked> {
+        (self.block.decode)(&Input { document, entry: self.entry, scope }, found)
     }
 }
 
+/// A call of a tool with arguments; templates in both are checked.
+pub(super) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<CallTool> {
+    let tool = tool(caller, found);
+    let args = arguments(caller.node, found);
+    if let Some(tool) = &tool {
+        scope.check(tool, found);
+    }
+    scope.check(&args, found);
+    Some(CallTool { tool: tool?, args, cancel_after: None, lose_response: false })
+}
+
+/// Reports the second of two requests in one block.
+pub(super) fn report_second(first: &Entry, second: &Entry, found: &mut Diagnostics<'_>) {
+    let message = format!("`{}` is a second request beside `{}`", second.key.text, first.key.text);
+    let help = "give each request a file or a `---` document of its own";
+    found.error_with_help("two-acts", second.key.span, message, help);
+}
+
+/// A text that may be left out.
+pub(super) fn text(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<Node> {
+    let value = node.get(key).filter(|value| !value.is_null())?;
+    found.text(value, &format!("`{key}`")).map(|_| value.clone())
+}
+
+/// A text that must be there and not be empty; `span` is where its absence is reported.
+pub(super) fn named(node: &Node, key: &str, span: Span, found: &mut Diagnostics<'_>) -> Option<Node> {
+    let Some(value) = node.get(key) else {
+        found.error_with_help("missing-key", span, format!("there is no `{key}`"), format!("add `{key}:`"));
+        return None;
+    };
+    let is_empty = value.is_null() || found.text(value, &format!("`{key}`"))?.trim().is_empty();
+    if is_empty {
+        found.error("missing-key", if value.is_null() { span } else { value.span }, format!("`{key}` is empty"));
+        return None;
+    }
+    Some(value.clone())
+}
+
+/// The text under a key that is there, which must not be left empty.
+pub(super) fn required_text(node: &Node, entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
+    named(node, &entry.key.text, entry.key.span, found)
+}
+
 /// The arguments of a call: a map, or nothing.
-pub(super) fn arguments(block: &Node, found: &mut Diagnostics<'_>) -> Node {
+fn arguments(block: &Node, found: &mut Diagnostics<'_>) -> Node {
     match block.get("args") {
         Some(args) if !args.is_null() => {
             found.map(args, "`args`");
@@ -118,13 +169,13 @@ pub(super) fn arguments(block: &Node, found: &mut Diagnostics<'_>) -> Node {
 /// Who calls a tool: how to speak of it, where it is, and which keys it has.
 pub(super) struct Caller<'n> {
     pub(super) node: &'n Node,
-    pub(super) what: &'static str,
+    pub(super) what: &'n str,
     pub(super) span: Span,
     pub(super) keys: &'static [&'static str],
 }
 
 /// The name of the tool to call; its absence is reported.
-pub(super) fn tool(caller: &Caller<'_>, found: &mut Diagnostics<'_>) -> Option<Node> {
+fn tool(caller: &Caller<'_>, found: &mut Diagnostics<'_>) -> Option<Node> {
     match caller.node.get("tool") {
         Some(tool) if !tool.is_null() => {
             let name = found.text(tool, "`tool`")?;

@@ -32,28 +32,54 @@ pub(super) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
                 client.roots = Some(texts::list(&entry.value, "`roots`", found));
             }
             "sampling" => {
+                scope.check(&entry.value, found);
                 let replies = found.one_or_many(&entry.value).iter();
                 client.sampling = replies.filter_map(|reply| sampling(reply, found)).collect();
             }
-            "elicitation" => client.elicitation = elicitation(&entry.value, found),
+            "elicitation" => {
+                scope.check(&entry.value, found);
+                client.elicitation = elicitation(&entry.value, found);
+            }
             _ => {}
         }
     }
     client
 }
 
-fn sampling(node: &Node, found: &mut Diagnostics<'_>) -> Option<SamplingReply> {
-    found.map(node, "`sampling`")?;
-    found.known_keys(node, "`sampling`", SAMPLING_KEYS);
-    let mut text = |key, default: &str| texts::optional(node, key, found).unwrap_or(default).to_owned();
+/// A scripted answer: a text, or a map where what is left out is as in `defaults`.
+pub(super) fn sampling_reply(
+    node: &Node,
+    what: &str,
+    defaults: &SamplingReply,
+    found: &mut Diagnostics<'_>,
+) -> Option<SamplingReply> {
+    if node.as_map().is_none() {
+        if node.as_text().is_none() {
+            found.wrong_kind(node, what, "a text, or a map with `text`, `model` and `stop_reason`");
+        }
+        return node.as_text().map(|text| SamplingReply { text: text.to_owned(), ..defaults.clone() });
+    }
+    found.known_keys(node, what, SAMPLING_KEYS);
+    let mut text = |key, default: &String| texts::optional(node, key, found).unwrap_or(default).to_owned();
     Some(SamplingReply {
-        text: text("text", ""),
-        model: text("model", "mock"),
-        stop_reason: text("stop_reason", "end_turn"),
+        text: text("text", &defaults.text),
+        model: text("model", &defaults.model),
+        stop_reason: text("stop_reason", &defaults.stop_reason),
     })
 }
 
-/// `content` is the whole form when it is a map; otherwise every key but `action` is a field of the form.
+fn sampling(node: &Node, found: &mut Diagnostics<'_>) -> Option<SamplingReply> {
+    found.map(node, "`sampling`")?;
+    sampling_reply(node, "`sampling`", &silent_model(), found)
+}
+
+/// The answer when nothing is said about it.
+pub(super) fn silent_model() -> SamplingReply {
+    SamplingReply { text: String::new(), model: "mock".to_owned(), stop_reason: "end_turn".to_owned() }
+}
+
+/// `content` is the whole form when it is a map; otherwise every key but `action` is a field of the form. `url: true`
+/// says that links are followed too; with any other value it is a field.
 fn elicitation(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationReply> {
     let entries = found.map(node, "`elicitation`")?;
     if entries.is_empty() {
@@ -63,15 +89,24 @@ fn elicitation(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationRe
         Some(action) => elicitation_action(action, found)?,
         None => ElicitationAction::Accept,
     };
+    let url = node.get("url").and_then(|url| match url.as_scalar()?.value {
+        Value::Bool(follow) => Some(follow),
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+    });
     let whole = node.get("content").filter(|content| matches!(content.kind, Kind::Map(_)));
     let content = if let Some(whole) = whole {
-        found.known_keys(node, "`elicitation` with `content`", &["action", "content"]);
+        found.known_keys(node, "`elicitation` with `content`", &["action", "content", "url"]);
+        if let (Some(node), None) = (node.get("url"), url) {
+            let message = format!("`url` must be true or false, found {}", node.kind_name());
+            found.error_with_help("wrong-type", node.span, message, "put a field of this name under `content`");
+        }
         whole.to_json()
     } else {
-        let fields = entries.iter().filter(|entry| entry.key.text != "action");
+        let is_field = |key: &str| key != "action" && !(key == "url" && url.is_some());
+        let fields = entries.iter().filter(|entry| is_field(&entry.key.text));
         Value::Object(fields.map(|entry| (entry.key.text.clone(), entry.value.to_json())).collect::<Map<_, _>>())
     };
-    Some(ElicitationReply { action, content })
+    Some(ElicitationReply { action, content, url: url.unwrap_or_default() })
 }
 
 fn elicitation_action(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationAction> {

@@ -1,18 +1,24 @@
 //! `expect`: the block as written, and the checks it decodes to.
 
-use mcprove_judge::checks::decode_expect;
-use mcprove_model::{Diagnostics, Expectation, Finding, Node, Place, TextPlace};
+use mcprove_judge::checks;
+use mcprove_model::{Diagnostics, Expectation, Finding, Kind, Node, Place, TextPlace, Vocabulary};
 
 use super::templates::Scope;
 use crate::template::templated_places;
 
-/// Decodes an `expect` block; a block that was left out or left empty expects nothing.
-pub(super) fn decode(block: Option<&Node>, scope: &Scope, found: &mut Diagnostics<'_>) -> Expectation {
-    let Some(block) = block.filter(|block| !block.is_null()) else { return Expectation::default() };
+/// Decodes what stands under `expect`; a block that was left out or left empty expects nothing.
+pub(super) fn decode(
+    block: Option<&Node>,
+    vocabulary: Vocabulary,
+    scope: &Scope,
+    found: &mut Diagnostics<'_>,
+) -> Expectation {
+    let nothing = Expectation { vocabulary, ..Expectation::default() };
+    let Some(block) = block.filter(|block| !block.is_null()) else { return nothing };
     scope.check_with_keys(block, found);
     let source = found.source();
     let mut judged = Diagnostics::new(source);
-    let checks = decode_expect(block, &mut judged);
+    let checks = checks::decode(vocabulary, block, &mut judged);
     // A value that a template stands for is judged once it is known: `min_results: "{{count}}"` is no mistake.
     let open: Vec<TextPlace> =
         templated_places(block, &scope.names()).into_iter().map(|span| source.place(span)).collect();
@@ -21,7 +27,14 @@ pub(super) fn decode(block: Option<&Node>, scope: &Scope, found: &mut Diagnostic
             found.add(finding);
         }
     }
-    Expectation { block: Some(block.clone()), checks }
+    Expectation { block: Some(block.clone()), vocabulary, checks, threshold: None }
+}
+
+/// The part of a block that says what is expected, where that is more than `expect`: a map of these keys alone.
+pub(super) fn parts(block: &Node, keys: &[&str]) -> Option<Node> {
+    let entries = block.as_map()?.iter();
+    let entries: Vec<_> = entries.filter(|entry| keys.contains(&entry.key.text.as_str())).cloned().collect();
+    (!entries.is_empty()).then(|| Node { span: block.span, kind: Kind::Map(entries) })
 }
 
 fn is_within(finding: &Finding, places: &[TextPlace]) -> bool {

@@ -1,33 +1,45 @@
-//! The file kind with one assertion per document: a server, optional setup calls, and one block that says what to do.
+//! The file kind with one assertion per document: a server, optional steps, and one block that says what to do.
 //!
 //! Every block lives in a file of its own and has a row in `block::BLOCKS`; the parts that blocks share (server,
-//! setup, skip, expectation) have a file each.
+//! steps, skip, expectation) have a file each.
 
+mod assert_completion;
+mod assert_logging;
+mod assert_notifications;
+mod assert_prompts;
+mod assert_raw;
+mod assert_resources;
+mod assert_sampling;
 mod assert_tool;
 mod block;
 mod client_capabilities;
 mod expectation;
+mod listing;
 mod server;
-mod setup;
 mod skip;
+mod steps;
 mod templates;
 mod texts;
+mod time;
+mod trajectory;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_model::{Case, Diagnostics, Finding, Node, Severity, SourceFile, Span};
+use mcprove_model::{Case, Diagnostics, Entry, Finding, Isolation, Node, ServerSpec, Severity, SourceFile, Span};
 
 pub use server::ServerOverride;
 
-use crate::duration;
 use crate::environment::{Environment, Unset};
 use block::BLOCKS;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
-const KEYS: &[&str] = &["name", "server", "setup", "skip", "skip_unless_env", "timeout"];
+const KEYS: &[&str] = &["name", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
+
+/// The keys of a document that hold steps.
+const STEPS: &[&str] = &["setup", "verify", "teardown"];
 
 /// What a document is decoded with.
 #[derive(Clone, Copy)]
@@ -84,11 +96,13 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         span: node.span,
         server: parts.server.map(Arc::new),
         setup: parts.setup,
-        verify: Vec::new(),
-        teardown: Vec::new(),
+        verify: parts.verify,
+        teardown: parts.teardown,
         act: parts.asked.act,
         expect: parts.asked.expect,
         fixture: context.fixture.map(Path::to_path_buf),
+        isolation: Isolation::Case,
+        tags: Vec::new(),
         timeout: parts.timeout,
         skip: parts.skip,
     });
@@ -96,8 +110,10 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
 }
 
 struct Parts {
-    server: Option<mcprove_model::ServerSpec>,
+    server: Option<ServerSpec>,
     setup: Vec<mcprove_model::Step>,
+    verify: Vec<mcprove_model::Step>,
+    teardown: Vec<mcprove_model::Step>,
     asked: block::Asked,
     timeout: Option<Duration>,
     skip: Option<mcprove_model::Skip>,
@@ -112,7 +128,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
         }
     }
     let skip = skip::decode(node, &context.environment, found);
-    let timeout = node.get("timeout").and_then(|timeout| decode_timeout(timeout, found));
+    let timeout = time::optional(node, "timeout", found);
 
     let chosen = block::choose(entries, found);
     let unset = if skip.is_some() { Unset::Ignored } else { Unset::Reported };
@@ -133,9 +149,49 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
             "add `server:` with a `command` or a `url`, or give `--server`",
         );
     }
-    let setup = node.get("setup").map(|setup| setup::decode(setup, &mut scope, found)).unwrap_or_default();
-    let asked = chosen?.decode(&scope, found)?;
-    Some(Parts { server, setup, asked, timeout, skip })
+    let setup = steps::decode(node, "setup", &mut scope, found);
+    let asked = chosen.as_ref().and_then(|chosen| chosen.decode(node, &scope, found));
+    let verify = steps::decode(node, "verify", &mut scope, found);
+    let teardown = steps::decode(node, "teardown", &mut scope, found);
+    let chosen = chosen?;
+    if !chosen.block.needs_server {
+        report_unused_steps(entries, &chosen, found);
+    }
+    let mut asked = asked?;
+    let server = server.filter(|_| chosen.block.needs_server);
+    let server = server.map(|server| with_script(server, asked.script.take(), found));
+    Some(Parts { server, setup, verify, teardown, asked, timeout, skip })
+}
+
+/// The server with the answers that the block gives in the place of a model.
+fn with_script(mut server: ServerSpec, script: Option<block::Script>, found: &mut Diagnostics<'_>) -> ServerSpec {
+    let Some(script) = script else { return server };
+    match script.replies {
+        Some(replies) => {
+            if !server.client.sampling.is_empty() {
+                let message = "the answers of this block take the place of `client_capabilities.sampling`";
+                let help = "remove one of the two".to_owned();
+                found.warning("two-scripts", script.span, message, Some(help));
+            }
+            server.client.sampling = replies;
+        }
+        None if server.client.sampling.is_empty() => {
+            let message = "nothing says what the model answers, so it answers with an empty text";
+            let help = "add `mock_text:`, or `responses:` with a list of texts";
+            found.warning("no-script", script.span, message, Some(help.to_owned()));
+            server.client.sampling = vec![client_capabilities::silent_model()];
+        }
+        None => {}
+    }
+    server
+}
+
+/// Steps need a server, so they mean nothing to a block that speaks to none.
+fn report_unused_steps(entries: &[Entry], chosen: &block::Chosen<'_>, found: &mut Diagnostics<'_>) {
+    for entry in entries.iter().filter(|entry| STEPS.contains(&entry.key.text.as_str()) && !entry.value.is_null()) {
+        let message = format!("`{}` is not done: `{}` speaks to no server", entry.key.text, chosen.block.key);
+        found.warning("unused-key", entry.key.span, message, Some("remove it".to_owned()));
+    }
 }
 
 /// Every key a document may have.
@@ -157,17 +213,4 @@ fn name(source: &SourceFile, document: Document<'_>, found: &mut Diagnostics<'_>
     let name = if document.of > 1 { format!("{file}#{}", document.number) } else { file.to_owned() };
     let span = document.node.span;
     (name, Span { end: span.start, ..span })
-}
-
-fn decode_timeout(node: &Node, found: &mut Diagnostics<'_>) -> Option<Duration> {
-    if node.is_null() {
-        return None;
-    }
-    match duration::parse(found.text(node, "`timeout`")?) {
-        Ok(duration) => Some(duration),
-        Err(bad) => {
-            found.error_with_help("bad-duration", node.span, bad.message, bad.help);
-            None
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use mcprove_model::{Diagnostics, Node, Span, nearest};
 
-use crate::template::{FIXTURE, unresolved, unresolved_with_keys};
+use crate::template::{FIXTURE, templated_places, unresolved, unresolved_with_keys};
 
 /// The variables known at a place of a document: the fixture, and what earlier steps capture.
 pub(super) struct Scope {
@@ -14,6 +14,16 @@ impl Scope {
     /// The scope at the beginning of a document.
     pub(super) fn new(has_fixture: bool) -> Self {
         Self { has_fixture, captures: Vec::new() }
+    }
+
+    /// The scope of what is fixed before any step is taken.
+    pub(super) fn before_setup(&self) -> Self {
+        Self::new(self.has_fixture)
+    }
+
+    /// Whether a text holds a reference that will have a value.
+    pub(super) fn is_templated(&self, node: &Node) -> bool {
+        !templated_places(node, &self.names()).is_empty()
     }
 
     /// Makes a captured value known to what follows.

@@ -1,6 +1,6 @@
 //! Lists and maps of text, where other scalars are taken as they were written.
 
-use mcprove_model::{Diagnostics, Entry, Node, nearest};
+use mcprove_model::{Diagnostics, Entry, Kind, Node, nearest};
 
 /// A list of texts: `[1, true]` are the words `1` and `true`.
 pub(super) fn list(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Vec<String> {
@@ -27,6 +27,28 @@ pub(super) fn map<'n>(node: &'n Node, what: &str, found: &mut Diagnostics<'_>) -
         }
     }
     texts
+}
+
+/// A text as the protocol wants it: other scalars become the text they were written as, nothing an empty one.
+pub(super) fn as_text(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Node> {
+    if node.is_null() {
+        return Some(Node::text_at(node.span, ""));
+    }
+    let text = found.text(node, what)?;
+    let is_text = node.as_scalar().is_some_and(|scalar| scalar.value.is_string());
+    Some(if is_text { node.clone() } else { Node::text_at(node.span, text) })
+}
+
+/// The map under a key with all its values as texts; a map that was left out is empty.
+pub(super) fn as_texts(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Node {
+    let Some(texts) = node.get(key).filter(|texts| !texts.is_null()) else { return Node::empty_map(node.span) };
+    let mut entries = Vec::new();
+    for entry in found.map(texts, &format!("`{key}`")).unwrap_or_default() {
+        let what = format!("`{}` of `{key}`", entry.key.text);
+        let value = as_text(&entry.value, &what, found);
+        entries.extend(value.map(|value| Entry { key: entry.key.clone(), value }));
+    }
+    Node { span: texts.span, kind: Kind::Map(entries) }
 }
 
 /// Whether a missing key is there under a wrong name: the finding about that name says what to do.

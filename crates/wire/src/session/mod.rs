@@ -1,5 +1,6 @@
 //! A conversation with one server: requests, their outcomes, and everything else that was said.
 
+mod chapter;
 mod connect;
 mod handshake;
 mod inbox;

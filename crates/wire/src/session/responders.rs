@@ -51,6 +51,10 @@ impl Session {
             }
             "elicitation/create" => match &self.client.elicitation {
                 Some(reply) => Ok(match reply.action {
+                    // A link is opened, not filled in: there is no content to send (2025-11-25, "URL Mode").
+                    ElicitationAction::Accept if params.get("mode").and_then(Value::as_str) == Some("url") => {
+                        json!({"action": "accept"})
+                    }
                     ElicitationAction::Accept => {
                         json!({"action": "accept", "content": with_defaults(&reply.content, params)})
                     }
@@ -72,8 +76,10 @@ impl Session {
         if !self.client.sampling.is_empty() {
             declared.insert("sampling".to_owned(), json!({}));
         }
-        if self.client.elicitation.is_some() {
-            declared.insert("elicitation".to_owned(), json!({}));
+        if let Some(reply) = &self.client.elicitation {
+            // An empty object means forms alone.
+            let modes = if reply.url { json!({"form": {}, "url": {}}) } else { json!({}) };
+            declared.insert("elicitation".to_owned(), modes);
         }
         Value::Object(declared)
     }

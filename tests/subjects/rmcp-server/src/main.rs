@@ -1,6 +1,8 @@
 //! A well-behaved stdio server on rmcp, in both eras of the protocol: an implementation that is not ours, so that
 //! our client is not only tested against our own reading of the specification.
 
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use rmcp::{
@@ -49,6 +51,8 @@ impl ServerHandler for Subject {
             "echo" => CallToolResult::success(text(arguments.string("text")?)),
             "fail" => CallToolResult::error(text(arguments.string("reason")?)),
             "slow" => slow(&arguments, context).await?,
+            "append" => append(&arguments)?,
+            "read" => read(&arguments)?,
             unknown => return Err(ErrorData::invalid_params(format!("no tool is called `{unknown}`"), None)),
         };
         Ok(result.into())
@@ -71,14 +75,33 @@ async fn slow(arguments: &Arguments, context: RequestContext<RoleServer>) -> Res
     Ok(CallToolResult::success(text(&format!("done after {steps} steps"))))
 }
 
+/// Adds a line to a file: a tool that must not be called twice for one effect.
+fn append(arguments: &Arguments) -> Result<CallToolResult, ErrorData> {
+    let path = arguments.string("path")?;
+    let line = format!("{}\n", arguments.string("text")?);
+    let written =
+        OpenOptions::new().create(true).append(true).open(path).and_then(|mut f| f.write_all(line.as_bytes()));
+    written.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    Ok(CallToolResult::success(text("appended")))
+}
+
+fn read(arguments: &Arguments) -> Result<CallToolResult, ErrorData> {
+    match fs::read_to_string(arguments.string("path")?) {
+        Ok(content) => Ok(CallToolResult::success(text(&content))),
+        Err(error) => Ok(CallToolResult::error(text(&error.to_string()))),
+    }
+}
+
 fn tools() -> Vec<Tool> {
     let integer = || json!({ "type": "integer" });
     let string = || json!({ "type": "string" });
     vec![
         Tool::new("add", "Adds two integers", object(&json!({ "a": integer(), "b": integer() })))
             .with_raw_output_schema(object(&json!({ "sum": integer() }))),
+        Tool::new("append", "Adds a line to a file", object(&json!({ "path": string(), "text": string() }))),
         Tool::new("echo", "Returns the text it is given", object(&json!({ "text": string() }))),
         Tool::new("fail", "Fails with the reason it is given", object(&json!({ "reason": string() }))),
+        Tool::new("read", "Reads a file", object(&json!({ "path": string() }))),
         Tool::new(
             "slow",
             "Takes some steps of some milliseconds, with progress",

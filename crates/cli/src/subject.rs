@@ -1,0 +1,200 @@
+//! The server a command is pointed at: one function and one help text for all commands.
+
+use std::path::{Path, PathBuf};
+
+use mcprove_model::{ClientCapabilities, Protocol, Revision, ServerSpec, Target, nearest};
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// The server under test.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct Subject {
+    /// The command that starts the server, words split as a shell would.
+    #[arg(long, value_name = "CMD ARGS")]
+    server: Option<String>,
+    /// The address of a server that runs already.
+    #[arg(long, value_name = "URL", conflicts_with = "server")]
+    url: Option<String>,
+    /// A header field for the address; may be repeated.
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
+    headers: Vec<String>,
+    /// How to speak with the address: http or sse.
+    #[arg(long, value_name = "http|sse", requires = "url")]
+    transport: Option<String>,
+    /// Take the server from a client's configuration file (`.mcp.json`, `claude_desktop_config.json`, …).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "url"])]
+    client_config: Option<PathBuf>,
+    /// Which server of the configuration file.
+    #[arg(long, value_name = "NAME", requires = "client_config")]
+    name: Option<String>,
+    /// The protocol revision to speak: legacy, modern, auto or a date.
+    #[arg(long, value_name = "REVISION", default_value = "legacy", value_parser = protocol)]
+    protocol: Protocol,
+    /// The command and its arguments, after `--`.
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<String>,
+}
+
+/// Reads a choice of revision.
+pub(crate) fn protocol(text: &str) -> Result<Protocol, String> {
+    match text {
+        "legacy" => Ok(Protocol::Legacy),
+        "modern" => Ok(Protocol::Modern),
+        "auto" => Ok(Protocol::Auto),
+        other => Revision::parse(other).map(Protocol::Exactly).ok_or_else(|| {
+            format!("give `legacy`, `modern`, `auto` or one of {}", Revision::ALL.map(Revision::as_str).join(", "))
+        }),
+    }
+}
+
+/// Splits a command line as a shell would; nothing is run by a shell.
+pub(crate) fn words(option: &str, text: &str) -> Result<Vec<String>, Failure> {
+    let words = shell_words::split(text).map_err(|error| {
+        Failure::new(format!("`{option} {text}` cannot be split into words: {error}"), "close the quote")
+    })?;
+    if words.is_empty() { Err(Failure::new(format!("`{option}` is empty"), "give a command")) } else { Ok(words) }
+}
+
+impl Subject {
+    /// The server that was named, in whatever way.
+    pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
+        let target = self.target()?;
+        Ok(ServerSpec {
+            name: target.label(),
+            target,
+            protocol: self.protocol,
+            client: ClientCapabilities::default(),
+            secrets: Vec::new(),
+        })
+    }
+
+    fn target(&self) -> Result<Target, Failure> {
+        if let Some(text) = &self.server {
+            return Ok(stdio(words("--server", text)?, Vec::new(), None));
+        }
+        if let Some(url) = &self.url {
+            return self.address(url);
+        }
+        if let Some(path) = &self.client_config {
+            return from_client_config(path, self.name.as_deref());
+        }
+        if self.command.is_empty() {
+            return Err(Failure::new(
+                "no server was named",
+                "give `--server \"CMD ARGS\"`, `-- CMD ARGS`, `--url URL` or `--client-config FILE`",
+            ));
+        }
+        Ok(stdio(self.command.clone(), Vec::new(), None))
+    }
+
+    fn address(&self, url: &str) -> Result<Target, Failure> {
+        let named = self.headers.iter().map(|text| header(text)).collect::<Result<Vec<_>, _>>()?;
+        let mut target = address(url, self.transport.as_deref())?;
+        if let Target::Http { headers, .. } | Target::Sse { headers, .. } = &mut target {
+            *headers = named;
+        }
+        Ok(target)
+    }
+}
+
+/// A server that runs already.
+pub(crate) fn address(url: &str, transport: Option<&str>) -> Result<Target, Failure> {
+    let url = url.to_owned();
+    match transport {
+        None | Some("http") => Ok(Target::Http { url, headers: Vec::new() }),
+        Some("sse") => Ok(Target::Sse { url, headers: Vec::new() }),
+        Some(other) => Err(Failure::new(format!("`--transport {other}` is not known"), "give `http` or `sse`")),
+    }
+}
+
+fn stdio(words: Vec<String>, env: Vec<(String, String)>, cwd: Option<String>) -> Target {
+    let mut words = words.into_iter();
+    Target::Stdio { command: words.next().unwrap_or_default(), args: words.collect(), env, cwd, docker: None }
+}
+
+fn header(text: &str) -> Result<(String, String), Failure> {
+    let split = text.split_once(':').or_else(|| text.split_once('='));
+    let (name, value) = split
+        .ok_or_else(|| Failure::new(format!("`--header {text}` has no value"), "write `--header \"Name: value\"`"))?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// Finds a server in the configuration files people have: `mcpServers` or `servers`, a map of names.
+fn from_client_config(path: &Path, name: Option<&str>) -> Result<Target, Failure> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
+    let config: Value = serde_json::from_str(&text)
+        .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "mend the file"))?;
+    let servers = ["mcpServers", "servers"]
+        .iter()
+        .find_map(|key| config.get(key))
+        .or_else(|| config.get("mcp").and_then(|mcp| mcp.get("servers")));
+    let Some(servers) = servers.and_then(Value::as_object).filter(|servers| !servers.is_empty()) else {
+        return Err(Failure::new(format!("`{shown}` lists no servers"), "it should have `mcpServers` or `servers`"));
+    };
+    let names = servers.keys().map(String::as_str);
+    let server = match name {
+        Some(name) => servers.get(name).ok_or_else(|| {
+            let help = match nearest(name, names.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has {}", names.clone().collect::<Vec<_>>().join(", ")),
+            };
+            Failure::new(format!("`{shown}` has no server `{name}`"), help)
+        })?,
+        None if servers.len() == 1 => servers.values().next().unwrap_or(&Value::Null),
+        None => {
+            return Err(Failure::new(
+                format!("`{shown}` has {} servers", servers.len()),
+                format!("choose one with `--name`: {}", names.collect::<Vec<_>>().join(", ")),
+            ));
+        }
+    };
+    target_of(server).ok_or_else(|| {
+        Failure::new(format!("the server in `{shown}` has neither `command` nor `url`"), "mend the file")
+    })
+}
+
+fn target_of(server: &Value) -> Option<Target> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let pairs = |key: &str| -> Vec<(String, String)> {
+        let map = server.get(key).and_then(Value::as_object);
+        map.into_iter().flatten().map(|(name, value)| (name.clone(), text(value))).collect()
+    };
+    if let Some(command) = server.get("command").and_then(Value::as_str) {
+        let mut words = vec![command.to_owned()];
+        words.extend(server.get("args").and_then(Value::as_array).into_iter().flatten().map(text));
+        return Some(stdio(words, pairs("env"), server.get("cwd").and_then(Value::as_str).map(str::to_owned)));
+    }
+    let url = server.get("url").or_else(|| server.get("serverUrl")).and_then(Value::as_str)?.to_owned();
+    let kind = server.get("type").or_else(|| server.get("transport")).and_then(Value::as_str);
+    let headers = pairs("headers");
+    Some(if kind == Some("sse") { Target::Sse { url, headers } } else { Target::Http { url, headers } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn client_configurations_are_understood() {
+        let stdio = target_of(&json!({"command": "npx", "args": ["-y", "x"], "env": {"K": "v"}})).expect("a target");
+        assert!(matches!(stdio, Target::Stdio { command, args, env, .. }
+            if command == "npx" && args == ["-y", "x"] && env == [("K".to_owned(), "v".to_owned())]));
+        let http = target_of(&json!({"type": "http", "url": "http://x", "headers": {"A": "b"}})).expect("a target");
+        assert!(matches!(http, Target::Http { url, .. } if url == "http://x"));
+        assert!(target_of(&json!({})).is_none());
+    }
+
+    #[test]
+    fn headers_are_split_at_the_first_colon() {
+        assert_eq!(header("Authorization: Bearer a:b").expect("fine"), ("Authorization".into(), "Bearer a:b".into()));
+        assert!(header("nothing").is_err());
+    }
+}

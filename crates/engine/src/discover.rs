@@ -1,0 +1,62 @@
+//! What a server offers, listed to the end.
+
+use mcprove_model::Finding;
+use mcprove_wire::{Listing, Session};
+use serde_json::Value;
+use tokio::time::Instant;
+
+/// What a server offers, as it sent it.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// Its tools.
+    pub tools: Vec<Value>,
+    /// Its resources.
+    pub resources: Vec<Value>,
+    /// Its resource templates.
+    pub templates: Vec<Value>,
+    /// Its prompts.
+    pub prompts: Vec<Value>,
+    /// What is wrong with the lists.
+    pub findings: Vec<Finding>,
+}
+
+/// Lists everything a server says it has.
+pub async fn discover(session: &mut Session, deadline: Instant) -> Catalog {
+    let has = |session: &Session, capability: &str| session.negotiated().capabilities.get(capability).is_some();
+    let mut catalog = Catalog::default();
+    let tools = session.list("tools/list", "tools", deadline).await;
+    // A server without tools may well not know the method.
+    let expected = has(session, "tools");
+    catalog.tools = catalog.take("tools/list", tools, expected);
+    if has(session, "resources") {
+        let resources = session.list("resources/list", "resources", deadline).await;
+        catalog.resources = catalog.take("resources/list", resources, true);
+        let templates = session.list("resources/templates/list", "resourceTemplates", deadline).await;
+        catalog.templates = catalog.take("resources/templates/list", templates, false);
+    }
+    if has(session, "prompts") {
+        let prompts = session.list("prompts/list", "prompts", deadline).await;
+        catalog.prompts = catalog.take("prompts/list", prompts, true);
+    }
+    catalog
+}
+
+impl Catalog {
+    fn take(&mut self, method: &str, listing: Listing, expected: bool) -> Vec<Value> {
+        let failed =
+            listing.outcome().and_then(|outcome| crate::calls::no_result(&format!("`{method}`"), outcome, None));
+        self.findings.extend(failed.filter(|_| expected));
+        self.findings.extend(listing.findings);
+        listing.items
+    }
+
+    /// A tool by its name.
+    pub fn tool(&self, name: &str) -> Option<&Value> {
+        self.tools.iter().find(|tool| tool_name(tool) == name)
+    }
+}
+
+/// The name of a tool as it was listed; empty when it has none.
+pub fn tool_name(tool: &Value) -> &str {
+    tool.get("name").and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,86 @@
+//! A part that is looked for among several texts: one of them must have it, or none may.
+
+use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
+
+use super::shape;
+use crate::excerpt::{self, quoted};
+use crate::near;
+
+/// Texts that are searched.
+#[derive(Debug)]
+pub(super) struct Texts {
+    /// What is said when none has the part: the part follows.
+    pub(super) none: &'static str,
+    /// What is said when one has it: the part follows.
+    pub(super) some: &'static str,
+    /// What is shown when there are no texts at all.
+    pub(super) empty: &'static str,
+    /// All that were seen.
+    pub(super) of: fn(&Observation) -> Vec<String>,
+}
+
+/// Whether a part must be there or must not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Wanted {
+    Yes,
+    No,
+}
+
+/// A check with a name that is asked for by one text or several, each a check of its own.
+pub(super) struct Asked<'n> {
+    pub(super) name: &'static str,
+    pub(super) node: &'n Node,
+    pub(super) wanted: Wanted,
+    pub(super) texts: &'static Texts,
+}
+
+pub(super) fn decode(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    let parts = shape::texts(asked.name, asked.node, found);
+    let check = |part: &str| Among { part: part.to_owned(), wanted: asked.wanted, texts: asked.texts };
+    parts.iter().map(|w| shape::planned(asked.name, w.span, check(w.text))).collect()
+}
+
+#[derive(Debug)]
+struct Among {
+    part: String,
+    wanted: Wanted,
+    texts: &'static Texts,
+}
+
+impl Check for Among {
+    fn judge(&self, seen: &Observation) -> Result<(), Mismatch> {
+        let texts = (self.texts.of)(seen);
+        let part = quoted(&self.part);
+        let holder = texts.iter().find_map(|text| Some((text, text.find(&self.part)?)));
+        match (self.wanted, holder) {
+            (Wanted::Yes, Some(_)) | (Wanted::No, None) => Ok(()),
+            (Wanted::Yes, None) => {
+                let all = texts.join("\n");
+                let near = near::find(&all, &self.part);
+                let view = near.as_ref().map_or(0..0, |near| near.range.clone());
+                Err(Mismatch {
+                    message: format!("{} {part}", self.texts.none),
+                    expected: excerpt::around(&self.part, 0..0),
+                    actual: match (texts.is_empty(), all.is_empty()) {
+                        (true, _) => self.texts.empty.to_owned(),
+                        (false, true) => "an empty text".to_owned(),
+                        (false, false) => excerpt::around(&all, view),
+                    },
+                    diff: None,
+                    help: near.map(|near| near.help),
+                })
+            }
+            (Wanted::No, Some((text, start))) => Err(Mismatch {
+                message: format!("{} {part}", self.texts.some),
+                expected: format!("no {part}"),
+                actual: excerpt::around(text, start..start + self.part.len()),
+                diff: None,
+                help: self.part.is_empty().then(|| "every text contains the empty text".to_owned()),
+            }),
+        }
+    }
+
+    fn awaits_more(&self) -> bool {
+        matches!(self.wanted, Wanted::Yes)
+    }
+}

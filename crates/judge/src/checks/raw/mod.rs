@@ -1,0 +1,11 @@
+//! The checks of `assert_raw` beside those of any result: what came back, if anything.
+
+use super::CheckKind;
+
+mod error;
+mod error_code;
+mod no_reply;
+mod result;
+
+/// Every check of a raw reply, in the order failures are reported.
+pub(super) const CHECKS: &[CheckKind] = &[no_reply::KIND, error::KIND, error_code::KIND, result::KIND];

@@ -1,0 +1,21 @@
+//! `max_requests`: the server asked for at most so many messages.
+
+use mcprove_model::{Diagnostics, Node, PlannedCheck};
+
+use super::{ONE, REQUESTS};
+use crate::checks::example::{fails, holds};
+use crate::checks::{CheckKind, Seen, bound, shape};
+
+const NAME: &str = "max_requests";
+
+pub(super) const KIND: CheckKind = CheckKind {
+    name: NAME,
+    summary: "At most this many sampling requests arrived.",
+    decode,
+    schema: shape::count_schema,
+    examples: &[holds("1", ONE), holds("0", Seen::Asked(r#"[{"method": "roots/list"}]"#)), fails("0", ONE)],
+};
+
+fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    bound::most(&bound::Asked { name: NAME, node, counted: &REQUESTS }, found)
+}

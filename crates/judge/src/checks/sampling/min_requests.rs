@@ -1,0 +1,25 @@
+//! `min_requests`: the server asked for at least so many messages.
+
+use mcprove_model::{Diagnostics, Node, PlannedCheck};
+
+use super::{ONE, REQUESTS};
+use crate::checks::example::{fails, holds};
+use crate::checks::{CheckKind, Seen, bound, shape};
+
+const NAME: &str = "min_requests";
+
+pub(super) const KIND: CheckKind = CheckKind {
+    name: NAME,
+    summary: "At least this many sampling requests arrived.",
+    decode,
+    schema: shape::count_schema,
+    examples: &[
+        holds("1", ONE),
+        holds("0", Seen::Asked(r#"[{"method": "roots/list"}]"#)),
+        fails("1", Seen::Asked(r#"[{"method": "roots/list"}]"#)),
+    ],
+};
+
+fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    bound::least(&bound::Asked { name: NAME, node, counted: &REQUESTS }, found)
+}

@@ -1,0 +1,330 @@
+//! Which checks may be asked for in which block, and how a block is decoded.
+
+use mcprove_model::{Diagnostics, Entry, Key, Node, PlannedCheck, Vocabulary, nearest};
+use serde_json::{Map, Value, json};
+
+use super::trajectory::{decode_trajectory, trajectory_schema};
+use super::{CHECKS, CheckKind, expect_notification, logging, notifications, raw, sampling, trajectory};
+
+/// Every table of checks, by the key it stands under.
+pub const TABLES: &[Table] = &[
+    Table { key: "expect", of: "any block with a result", kinds: CHECKS },
+    Table { key: "expect", of: "`assert_logging`", kinds: logging::CHECKS },
+    Table { key: "expect", of: "`assert_notifications`", kinds: notifications::CHECKS },
+    Table { key: "expect", of: "`assert_raw`", kinds: raw::CHECKS },
+    Table { key: "expect_notification", of: "`assert_resources`", kinds: &[expect_notification::KIND] },
+    Table { key: "expect_sampling", of: "`assert_sampling`", kinds: sampling::CHECKS },
+    Table { key: "trajectory", of: "a document with `trace` or `audit_log`", kinds: trajectory::CHECKS },
+];
+
+/// A table of checks.
+pub struct Table {
+    /// The key its checks stand under.
+    pub key: &'static str,
+    /// Where that key stands.
+    pub of: &'static str,
+    /// The checks, in the order failures are reported.
+    pub kinds: &'static [CheckKind],
+}
+
+/// Checks of a result that mean something in some blocks only; all others mean something in every block that has a
+/// result.
+const LIMITED: &[(&str, &[Vocabulary])] = &[
+    ("cancelled", &[Vocabulary::Tool]),
+    (
+        "is_error",
+        &[
+            Vocabulary::Tool,
+            Vocabulary::ToolStep,
+            Vocabulary::Sampling,
+            Vocabulary::Logging,
+            Vocabulary::Notifications,
+            Vocabulary::Raw,
+        ],
+    ),
+    (
+        "min_progress",
+        &[Vocabulary::Tool, Vocabulary::Sampling, Vocabulary::Logging, Vocabulary::Notifications, Vocabulary::Raw],
+    ),
+];
+
+/// Decodes what a block expects; unknown keys, keys of other blocks and wrong values are reported, the rest is kept.
+///
+/// What the block must be is said at each [`Vocabulary`]. The checks come in the order of their table, whatever the
+/// order in the file; those of a trajectory in written order. A block that was left empty asks for nothing.
+pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    match vocabulary {
+        Vocabulary::Tool
+        | Vocabulary::ToolStep
+        | Vocabulary::ReadStep
+        | Vocabulary::Prompts
+        | Vocabulary::Completion => decode_result(vocabulary, block, found),
+        Vocabulary::Resources => decode_resources(block, found),
+        Vocabulary::Sampling => {
+            let mut checks = part(block, "expect", |expect| decode_result(vocabulary, expect, found));
+            checks.extend(part(block, "expect_sampling", |expect| decode_sampling(expect, found)));
+            checks
+        }
+        Vocabulary::Logging => decode_logging(block, found),
+        Vocabulary::Notifications => decode_notifications(block, found),
+        Vocabulary::Trajectory => decode_trajectory(block, found),
+        Vocabulary::Raw => decode_raw(block, found),
+    }
+}
+
+/// Decodes the `expect` of `assert_logging`: its own checks, and those of the tool's result.
+pub fn decode_logging(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    decode_result(Vocabulary::Logging, block, found)
+}
+
+/// Decodes the `expect` of `assert_notifications`: its own checks, and those of the tool's result.
+pub fn decode_notifications(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    decode_result(Vocabulary::Notifications, block, found)
+}
+
+/// Decodes the `expect` of `assert_raw`: its own checks, and those of any result.
+pub fn decode_raw(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    decode_result(Vocabulary::Raw, block, found)
+}
+
+/// Decodes the `expect_sampling` of `assert_sampling`.
+pub fn decode_sampling(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    sampling_words().decode(block, found)
+}
+
+/// The JSON Schema of what a block expects: of its `expect`, or of the whole `trajectory`.
+pub fn schema(vocabulary: Vocabulary) -> Value {
+    match vocabulary {
+        Vocabulary::Tool
+        | Vocabulary::ToolStep
+        | Vocabulary::ReadStep
+        | Vocabulary::Resources
+        | Vocabulary::Prompts
+        | Vocabulary::Completion
+        | Vocabulary::Sampling
+        | Vocabulary::Logging
+        | Vocabulary::Notifications
+        | Vocabulary::Raw => result_words(vocabulary).schema(),
+        Vocabulary::Trajectory => trajectory_schema(),
+    }
+}
+
+/// The JSON Schema of `expect_sampling`.
+pub fn sampling_schema() -> Value {
+    sampling_words().schema()
+}
+
+fn decode_result(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    if !applies("is_error", vocabulary)
+        && let Some(flag) = block.get("not_error").filter(|flag| flag.as_bool() == Some(false))
+    {
+        let message = format!("`not_error: false` can never hold in {}: only tools mark errors", vocabulary.block());
+        found.error_with_help("never-holds", flag.span, message, "`protocol_error: true` asks for a JSON-RPC error");
+        return Vec::new();
+    }
+    result_words(vocabulary).decode(block, found)
+}
+
+fn decode_resources(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    let mut checks = part(block, "expect", |expect| decode_result(Vocabulary::Resources, expect, found));
+    checks.extend(part(block, "expect_notification", |flag| {
+        expect_notification::decode(flag, block.get("subscribe"), found)
+    }));
+    checks
+}
+
+fn part(block: &Node, key: &str, decode: impl FnOnce(&Node) -> Vec<PlannedCheck>) -> Vec<PlannedCheck> {
+    block.get(key).filter(|node| !node.is_null()).map(decode).unwrap_or_default()
+}
+
+/// The checks that may be asked for under a key.
+struct Words {
+    /// How to speak of the key.
+    what: &'static str,
+    vocabulary: Vocabulary,
+    kinds: Vec<&'static CheckKind>,
+}
+
+/// The checks of a block with a result: its own, which win over others of the same name, and those of any result.
+fn result_words(vocabulary: Vocabulary) -> Words {
+    let own: &[CheckKind] = match vocabulary {
+        Vocabulary::Logging => logging::CHECKS,
+        Vocabulary::Notifications => notifications::CHECKS,
+        Vocabulary::Raw => raw::CHECKS,
+        Vocabulary::Tool
+        | Vocabulary::ToolStep
+        | Vocabulary::ReadStep
+        | Vocabulary::Resources
+        | Vocabulary::Prompts
+        | Vocabulary::Completion
+        | Vocabulary::Sampling
+        | Vocabulary::Trajectory => &[],
+    };
+    let is_own = |name: &str| own.iter().any(|kind| kind.name == name);
+    let others = CHECKS.iter().filter(|kind| applies(kind.name, vocabulary) && !is_own(kind.name));
+    Words { what: "`expect`", vocabulary, kinds: own.iter().chain(others).collect() }
+}
+
+fn sampling_words() -> Words {
+    let (what, vocabulary) = ("`expect_sampling`", Vocabulary::Sampling);
+    Words { what, vocabulary, kinds: sampling::CHECKS.iter().collect() }
+}
+
+impl Words {
+    fn decode(&self, block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+        if block.is_null() {
+            return Vec::new();
+        }
+        let entries = found.map(block, self.what).unwrap_or_default();
+        for entry in entries {
+            if !self.kinds.iter().any(|kind| kind.name == entry.key.text) {
+                self.report(&entry.key, found);
+            }
+        }
+        let asked = |kind: &'static CheckKind| entries.iter().find(|entry| entry.key.text == kind.name);
+        let asked: Vec<(&CheckKind, &Entry)> =
+            self.kinds.iter().filter_map(|kind| Some((*kind, asked(kind)?))).collect();
+        asked.into_iter().flat_map(|(kind, entry)| (kind.decode)(&entry.value, found)).collect()
+    }
+
+    /// A key that is unknown here: of another block, or of none.
+    fn report(&self, key: &Key, found: &mut Diagnostics<'_>) {
+        let known: Vec<&str> = self.kinds.iter().map(|kind| kind.name).collect();
+        let Some(home) = home_of(&key.text) else {
+            // A key that is nearest to one of another block is most likely a typo of that one.
+            let all = TABLES.iter().flat_map(|table| table.kinds).map(|kind| kind.name);
+            match nearest(&key.text, known.iter().copied()).or_else(|| nearest(&key.text, all)) {
+                Some(near) if !known.contains(&near) => {
+                    let message = format!("unknown key `{}` in {}", key.text, self.what);
+                    let home = home_of(near).unwrap_or_default();
+                    found.error_with_help("unknown-key", key.span, message, format!("`{near}` is for {home}"));
+                }
+                Some(_) | None => found.unknown_key(key, self.what, &known),
+            }
+            return;
+        };
+        let message = format!("`{}` means nothing in {} of {}", key.text, self.what, self.vocabulary.block());
+        let also = match key.text.as_str() {
+            "is_error" => "; `protocol_error: true` asks for a JSON-RPC error",
+            _ => "",
+        };
+        found.error_with_help("wrong-block", key.span, message, format!("it is for {home}{also}"));
+    }
+
+    fn schema(&self) -> Value {
+        let mut properties = Map::new();
+        for kind in &self.kinds {
+            let mut schema = (kind.schema)();
+            schema["description"] = kind.summary.into();
+            properties.insert(kind.name.to_owned(), schema);
+        }
+        json!({"type": "object", "additionalProperties": false, "properties": properties})
+    }
+}
+
+fn applies(name: &str, vocabulary: Vocabulary) -> bool {
+    LIMITED.iter().find(|(limited, _)| *limited == name).is_none_or(|(_, blocks)| blocks.contains(&vocabulary))
+}
+
+/// Where a check is at home, in words.
+fn home_of(name: &str) -> Option<String> {
+    if let Some((_, blocks)) = LIMITED.iter().find(|(limited, _)| *limited == name) {
+        let blocks: Vec<&str> = blocks.iter().map(|vocabulary| vocabulary.block()).collect();
+        return Some(blocks.join(", "));
+    }
+    let holds = |table: &&Table| table.kinds.iter().any(|kind| kind.name == name);
+    let homes: Vec<String> =
+        TABLES.iter().filter(holds).map(|table| format!("`{}` of {}", table.key, table.of)).collect();
+    (!homes.is_empty()).then(|| homes.join(" and "))
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::{Finding, SourceFile, Span};
+
+    use super::*;
+
+    fn decoded(vocabulary: Vocabulary, block: Value) -> (Vec<&'static str>, Vec<Finding>) {
+        let source = SourceFile::new("a.yaml", "");
+        let mut found = Diagnostics::new(&source);
+        let checks = decode(vocabulary, &Node::from_json(Span::default(), block), &mut found);
+        (checks.iter().map(|planned| planned.name).collect(), found.into_findings())
+    }
+
+    #[test]
+    fn every_vocabulary_decodes_its_own_words() {
+        for (vocabulary, block, names) in [
+            (Vocabulary::Tool, json!({"cancelled": true, "is_error": false}), vec!["is_error", "cancelled"]),
+            (Vocabulary::ToolStep, json!({"is_error": false}), vec!["is_error"]),
+            (Vocabulary::ReadStep, json!({"not_error": true, "contains": "x"}), vec!["not_error", "contains"]),
+            (
+                Vocabulary::Resources,
+                json!({"expect_notification": true, "subscribe": "a://b", "expect": {"not_empty": true}}),
+                vec!["not_empty", "expect_notification"],
+            ),
+            (Vocabulary::Prompts, json!({"not_error": true}), vec!["not_error"]),
+            (Vocabulary::Completion, json!({"min_results": 1}), vec!["min_results"]),
+            (
+                Vocabulary::Sampling,
+                json!({"expect": {"contains": "x"}, "expect_sampling": {"contains": "y", "min_requests": 1}}),
+                vec!["contains", "min_requests", "contains"],
+            ),
+            (Vocabulary::Logging, json!({"not_error": true, "min_messages": 1}), vec!["min_messages", "not_error"]),
+            (Vocabulary::Notifications, json!({"in_order": ["a", "b"]}), vec!["in_order", "in_order"]),
+            (Vocabulary::Trajectory, json!([{"type": "only", "tools": []}]), vec!["only"]),
+            (Vocabulary::Raw, json!({"contains": "x", "error_code": 1}), vec!["error_code", "contains"]),
+        ] {
+            let (decoded, findings) = decoded(vocabulary, block);
+            assert_eq!((decoded, findings), (names, Vec::new()), "{vocabulary:?}");
+            let empty = match vocabulary {
+                Vocabulary::Trajectory => continue,
+                _ => self::tests::decoded(vocabulary, Value::Null),
+            };
+            assert_eq!(empty, (Vec::new(), Vec::new()), "{vocabulary:?}");
+        }
+    }
+
+    #[test]
+    fn words_of_another_block_are_told_apart_from_typos() {
+        let told = |vocabulary, block| {
+            let findings = decoded(vocabulary, block).1;
+            assert_eq!(findings.len(), 1, "{findings:?}");
+            format!("{}; {}", findings[0].message, findings[0].help.as_deref().unwrap_or_default())
+        };
+        assert_eq!(
+            told(Vocabulary::Prompts, json!({"min_progress": 1})),
+            "`min_progress` means nothing in `expect` of `assert_prompts`; \
+             it is for `assert`, `assert_sampling`, `assert_logging`, `assert_notifications`, `assert_raw`"
+        );
+        assert_eq!(
+            told(Vocabulary::Completion, json!({"is_error": true})),
+            "`is_error` means nothing in `expect` of `assert_completion`; it is for `assert`, \
+             a step that calls a tool, `assert_sampling`, `assert_logging`, `assert_notifications`, `assert_raw`; \
+             `protocol_error: true` asks for a JSON-RPC error"
+        );
+        assert_eq!(
+            told(Vocabulary::Tool, json!({"min_messages": 1})),
+            "`min_messages` means nothing in `expect` of `assert`; it is for `expect` of `assert_logging`"
+        );
+        assert_eq!(
+            told(Vocabulary::Tool, json!({"min_mesages": 1})),
+            "unknown key `min_mesages` in `expect`; `min_messages` is for `expect` of `assert_logging`"
+        );
+        assert_eq!(
+            told(Vocabulary::Logging, json!({"min_mesages": 1})),
+            "unknown key `min_mesages` in `expect`; did you mean `min_messages`?"
+        );
+        assert_eq!(
+            told(Vocabulary::Resources, json!({"expect": {"not_error": false}})),
+            "`not_error: false` can never hold in `assert_resources`: only tools mark errors; \
+             `protocol_error: true` asks for a JSON-RPC error"
+        );
+    }
+
+    #[test]
+    fn limited_checks_are_checks() {
+        for (name, _) in LIMITED {
+            assert!(CHECKS.iter().any(|kind| kind.name == *name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Matchers: what is expected of the value a target leads to, one file each.
+
+mod all_of;
+mod any_of;
+mod between;
+mod bounds;
+mod contains;
+mod contains_all;
+mod contains_any;
+mod ends_with;
+mod exact;
+mod exists;
+mod gt;
+mod gte;
+mod icontains;
+mod is_json;
+mod is_valid_tools_call;
+mod length;
+mod lt;
+mod lte;
+mod not;
+mod one_of;
+mod regex;
+mod schema;
+mod starts_with;
+mod subset;
+mod text;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, Span, nearest};
+use serde_json::{Value, json};
+
+use crate::excerpt;
+use crate::target::Target;
+
+/// What is expected of a value.
+pub(crate) trait Matcher: Debug + Send + Sync {
+    /// Says whether the value is as expected.
+    fn judge(&self, value: &Value) -> Result<(), Mismatch>;
+
+    /// Whether a target that leads nowhere is as expected.
+    fn accepts_missing(&self) -> bool {
+        false
+    }
+}
+
+/// A matcher as it was decoded.
+pub(crate) type Decoded = Option<Arc<dyn Matcher>>;
+
+/// One kind of matcher: its name in files, how it is decoded, and what it is for.
+pub struct MatcherKind {
+    /// The key in a `matcher` map.
+    pub name: &'static str,
+    /// One sentence for the documentation.
+    pub summary: &'static str,
+    decode: fn(&Node, &mut Diagnostics<'_>) -> Decoded,
+    /// The JSON Schema of the value under the key.
+    pub schema: fn() -> Value,
+    /// What holds and what does not.
+    pub examples: &'static [Example],
+}
+
+/// A value a matcher is given, a value it sees (both as JSON), and whether it holds.
+#[derive(Debug)]
+pub struct Example {
+    /// What is written under the matcher's name.
+    pub given: &'static str,
+    /// What the target leads to.
+    pub seen: &'static str,
+    /// Whether it holds.
+    pub holds: bool,
+}
+
+pub(crate) const fn holds(given: &'static str, seen: &'static str) -> Example {
+    Example { given, seen, holds: true }
+}
+
+pub(crate) const fn fails(given: &'static str, seen: &'static str) -> Example {
+    Example { given, seen, holds: false }
+}
+
+/// Every matcher, sorted by name.
+pub const MATCHERS: &[MatcherKind] = &[
+    all_of::KIND,
+    any_of::KIND,
+    between::KIND,
+    contains::KIND,
+    contains_all::KIND,
+    contains_any::KIND,
+    ends_with::KIND,
+    exact::KIND,
+    exists::KIND,
+    gt::KIND,
+    gte::KIND,
+    icontains::KIND,
+    is_json::KIND,
+    is_valid_tools_call::KIND,
+    length::KIND,
+    lt::KIND,
+    lte::KIND,
+    not::KIND,
+    one_of::KIND,
+    regex::KIND,
+    schema::KIND,
+    starts_with::KIND,
+    subset::KIND,
+];
+
+const ASSERTION_KEYS: &[&str] = &["matcher", "message", "name", "target", "weight"];
+
+/// Decodes a list of `{target, matcher, message, weight, name}`.
+pub fn decode_assertions(list: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    found.list(list, "`expect`").iter().filter_map(|node| decode_assertion(node, found)).collect()
+}
+
+fn decode_assertion(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedCheck> {
+    let entries = found.map(node, "an assertion")?;
+    let place = entries.first().map_or(node.span, |entry| entry.key.span);
+    found.known_keys(node, "an assertion", ASSERTION_KEYS);
+    let target = decode_target(node, place, found);
+    let Some(matcher) = node.get("matcher") else {
+        found.error_with_help("missing-key", place, "this assertion has no `matcher`", "say what to expect");
+        return None;
+    };
+    let weight = node.get("weight").map_or(1.0, |weight| decode_weight(weight, found));
+    let message = match node.get("message") {
+        Some(message) => found.text(message, "`message`").map(str::to_owned),
+        None => None,
+    };
+    let decoded = decode_matcher(matcher, found)?;
+    let check = Expected { target: target?, matcher: decoded, message };
+    Some(PlannedCheck { name: "expect", span: matcher.span, weight, check: Arc::new(check) })
+}
+
+fn decode_target(node: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Target> {
+    let Some(target) = node.get("target") else {
+        found.error_with_help("missing-key", place, "this assertion has no `target`", "say what to look at");
+        return None;
+    };
+    match Target::parse(found.text(target, "`target`")?) {
+        Ok(parsed) => Some(parsed),
+        Err(message) => {
+            let help = "write a path such as `result.content[0].text`, or an RFC 9535 path that begins with `$`";
+            found.error_with_help("bad-target", target.span, message, help);
+            None
+        }
+    }
+}
+
+fn decode_weight(node: &Node, found: &mut Diagnostics<'_>) -> f64 {
+    let weight = node.as_number().and_then(serde_json::Number::as_f64).filter(|weight| *weight > 0.0);
+    weight.unwrap_or_else(|| {
+        found.wrong_kind(node, "`weight`", "a number above 0");
+        1.0
+    })
+}
+
+/// Decodes a map with exactly one matcher.
+pub(crate) fn decode_matcher(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
+    let entries = found.map(node, "`matcher`")?;
+    let [entry] = entries else {
+        let text = format!("a matcher has exactly one key, found {}", entries.len());
+        found.error_with_help("bad-matcher", node.span, text, "write for example `{ contains: text }`, or use `allOf`");
+        return None;
+    };
+    if let Some(kind) = MATCHERS.iter().find(|kind| kind.name == entry.key.text) {
+        return (kind.decode)(&entry.value, found);
+    }
+    let names = MATCHERS.iter().map(|kind| kind.name);
+    let help = match nearest(&entry.key.text, names.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known matchers: {}", names.collect::<Vec<_>>().join(", ")),
+    };
+    found.error_with_help("unknown-matcher", entry.key.span, format!("unknown matcher `{}`", entry.key.text), help);
+    None
+}
+
+/// Decodes a list of matchers.
+pub(crate) fn decode_matchers(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Vec<Arc<dyn Matcher>>> {
+    let items = found.list(node, what);
+    let decoded: Vec<_> = items.iter().filter_map(|item| decode_matcher(item, found)).collect();
+    (!items.is_empty() && decoded.len() == items.len()).then_some(decoded)
+}
+
+/// The JSON Schema of a matcher: a map with one of the names.
+pub fn matcher_schema() -> Value {
+    let one = |kind: &MatcherKind| {
+        let mut schema = (kind.schema)();
+        if let Value::Object(map) = &mut schema {
+            map.insert("description".to_owned(), json!(kind.summary));
+        }
+        json!({"type": "object", "required": [kind.name], "properties": {kind.name: schema}, "additionalProperties": false})
+    };
+    json!({"oneOf": MATCHERS.iter().map(one).collect::<Vec<_>>()})
+}
+
+/// A target, what is expected there, and what to say when it is not so.
+#[derive(Debug)]
+struct Expected {
+    target: Target,
+    matcher: Arc<dyn Matcher>,
+    message: Option<String>,
+}
+
+impl Check for Expected {
+    fn judge(&self, seen: &Observation) -> Result<(), Mismatch> {
+        let target = self.target.text();
+        let judged = match self.target.look_up(seen) {
+            Ok(value) => self.matcher.judge(&value).map_err(|mut mismatch| {
+                mismatch.message = format!("`{target}` {}", mismatch.message);
+                mismatch
+            }),
+            Err(_) if self.matcher.accepts_missing() => Ok(()),
+            Err(reason) => Err(Mismatch {
+                message: format!("`{target}` leads nowhere: {reason}"),
+                expected: format!("a value at `{target}`"),
+                actual: "nothing".to_owned(),
+                ..Mismatch::default()
+            }),
+        };
+        judged.map_err(|mut mismatch| {
+            if let Some(message) = &self.message {
+                mismatch.message = format!("{message} ({})", mismatch.message);
+            }
+            mismatch
+        })
+    }
+
+    fn wants_protocol_error(&self) -> bool {
+        self.target.is_error()
+    }
+}
+
+/// A mismatch that shows both sides as JSON.
+pub(crate) fn mismatch(message: impl Into<String>, expected: impl Into<String>, actual: &Value) -> Mismatch {
+    Mismatch {
+        message: message.into(),
+        expected: expected.into(),
+        actual: excerpt::around(&shown(actual), 0..0),
+        ..Mismatch::default()
+    }
+}
+
+/// A value for people: text plain, the rest as JSON.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::{Outcome, SourceFile};
+
+    use super::*;
+
+    fn decoded(name: &str, given: &str) -> Arc<dyn Matcher> {
+        let source = SourceFile::new("t.yaml", "");
+        let mut found = Diagnostics::new(&source);
+        let value: Value = serde_json::from_str(given).expect(given);
+        let matcher = decode_matcher(&Node::from_json(Span::default(), json!({ name: value })), &mut found);
+        matcher.unwrap_or_else(|| panic!("{name}: {given}: {:?}", found.into_findings()))
+    }
+
+    #[test]
+    fn every_example_holds_or_fails_as_stated() {
+        for kind in MATCHERS {
+            for wanted in [true, false] {
+                assert!(kind.examples.iter().any(|example| example.holds == wanted), "{} lacks examples", kind.name);
+            }
+            for example in kind.examples {
+                let seen: Value = serde_json::from_str(example.seen).expect(example.seen);
+                let judged = decoded(kind.name, example.given).judge(&seen);
+                assert_eq!(judged.is_ok(), example.holds, "{}: {example:?}: {judged:?}", kind.name);
+                if let Err(mismatch) = judged {
+                    assert!(
+                        !mismatch.expected.is_empty() && !mismatch.message.is_empty(),
+                        "{}: {mismatch:?}",
+                        kind.name
+                    );
+                }
+                let block = json!({kind.name: serde_json::from_str::<Value>(example.given).expect("JSON")});
+                assert_eq!(crate::schema::errors(&matcher_schema(), &block), Ok(Vec::new()), "{block}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_is_sorted() {
+        let names: Vec<String> = MATCHERS.iter().map(|kind| kind.name.to_lowercase()).collect();
+        assert!(names.is_sorted(), "{names:?}");
+    }
+
+    #[test]
+    fn a_target_that_leads_nowhere_never_passes_by_being_null() {
+        let source = SourceFile::new("t.yaml", "");
+        let judge = |matcher: Value| {
+            let mut found = Diagnostics::new(&source);
+            let list = json!([{"target": "result.gone", "matcher": matcher}]);
+            let checks = decode_assertions(&Node::from_json(Span::default(), list), &mut found);
+            assert!(found.into_findings().is_empty());
+            checks[0].check.judge(&Observation::new(Outcome::Result(json!({"here": 1})), ""))
+        };
+        for matcher in [json!({"schema": {"maximum": 0}}), json!({"exact": null}), json!({"exists": true})] {
+            assert!(judge(matcher.clone()).is_err(), "{matcher}");
+        }
+        assert!(judge(json!({"exists": false})).is_ok());
+        assert!(judge(json!({"not": {"exact": 1}})).is_ok());
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let source = SourceFile::new("t.yaml", "");
+        let mut found = Diagnostics::new(&source);
+        let list = json!([
+            {"target": "result.x", "matcher": {"contain": "a"}},
+            {"target": "result.x", "matcher": {"exact": 1, "regex": "a"}},
+            {"matcher": {"exact": 1}},
+            {"target": "result.x"},
+            {"target": "result..x", "matcher": {"regex": "("}, "weight": 0},
+        ]);
+        decode_assertions(&Node::from_json(Span::default(), list), &mut found);
+        let rules: Vec<_> = found.into_findings().into_iter().map(|f| f.rule.into_owned()).collect();
+        assert_eq!(
+            rules,
+            ["unknown-matcher", "bad-matcher", "missing-key", "missing-key", "bad-target", "wrong-type", "bad-regex"]
+        );
+    }
+}

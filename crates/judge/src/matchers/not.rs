@@ -1,0 +1,39 @@
+//! `not`: a matcher does not hold.
+
+use std::sync::Arc;
+
+use mcprove_model::{Diagnostics, Mismatch, Node};
+use serde_json::{Value, json};
+
+use super::{Decoded, Matcher, MatcherKind, decode_matcher, fails, holds, mismatch};
+
+pub(super) const KIND: MatcherKind = MatcherKind {
+    name: "not",
+    summary: "This matcher does not hold; a target that leads nowhere is fine.",
+    decode,
+    schema: || json!({"type": "object"}),
+    examples: &[holds(r#"{"contains": "x"}"#, r#""abc""#), fails(r#"{"contains": "b"}"#, r#""abc""#)],
+};
+
+#[derive(Debug)]
+struct Not {
+    inner: Arc<dyn Matcher>,
+    written: String,
+}
+
+fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
+    Some(Arc::new(Not { inner: decode_matcher(node, found)?, written: node.to_json().to_string() }))
+}
+
+impl Matcher for Not {
+    fn judge(&self, value: &Value) -> Result<(), Mismatch> {
+        match self.inner.judge(value) {
+            Err(_) => Ok(()),
+            Ok(()) => Err(mismatch("matches what it must not", format!("not {}", self.written), value)),
+        }
+    }
+
+    fn accepts_missing(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,47 @@
+//! `regex`: a regular expression is found in the value.
+
+use std::sync::Arc;
+
+use mcprove_model::{Diagnostics, Mismatch, Node};
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch, shown};
+
+pub(super) const KIND: MatcherKind = MatcherKind {
+    name: "regex",
+    summary: "The expression is found anywhere in the text, or in the JSON of what is not a text.",
+    decode,
+    schema: || json!({"type": "string"}),
+    examples: &[holds(r#""^a.c$""#, r#""abc""#), fails(r#""^b""#, r#""abc""#), holds(r#""^[0-9]+$""#, "42")],
+};
+
+#[derive(Debug)]
+struct Found(Regex);
+
+fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
+    match Regex::new(found.text(node, "`regex`")?) {
+        Ok(regex) => Some(Arc::new(Found(regex))),
+        Err(error) => {
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            let text = format!("this is not a regular expression: {why}");
+            found.error_with_help(
+                "bad-regex",
+                node.span,
+                text,
+                "there is no look-around and there are no back-references",
+            );
+            None
+        }
+    }
+}
+
+impl Matcher for Found {
+    fn judge(&self, value: &Value) -> Result<(), Mismatch> {
+        if self.0.is_match(&shown(value)) {
+            return Ok(());
+        }
+        Err(mismatch("does not match the expression", self.0.as_str(), value))
+    }
+}

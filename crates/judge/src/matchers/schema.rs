@@ -1,0 +1,60 @@
+//! `schema`: a JSON Schema accepts the value.
+
+use std::sync::Arc;
+
+use mcprove_model::{Diagnostics, Mismatch, Node};
+use serde_json::{Value, json};
+
+use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch};
+use crate::schema::errors;
+
+pub(super) const KIND: MatcherKind = MatcherKind {
+    name: "schema",
+    summary: "This JSON Schema accepts the value.",
+    decode,
+    schema: || json!({"type": ["object", "boolean"]}),
+    examples: &[holds(r#"{"maximum": 0}"#, "0"), fails(r#"{"maximum": 0}"#, "1"), fails(r#"{"type": "string"}"#, "1")],
+};
+
+#[derive(Debug)]
+struct Schema(Value);
+
+fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
+    Some(Arc::new(Schema(decode_schema(node, found)?)))
+}
+
+/// A schema as an author wrote it; one that is none is reported.
+fn decode_schema(node: &Node, found: &mut Diagnostics<'_>) -> Option<Value> {
+    let schema = node.to_json();
+    match errors(&schema, &Value::Null) {
+        Ok(_) => Some(schema),
+        Err(reason) => {
+            found.error("bad-schema", node.span, format!("this is not a JSON Schema: {reason}"));
+            None
+        }
+    }
+}
+
+/// The schema of a matcher that may have a `{schema}`; without one, everything is accepted.
+pub(super) fn optional_schema(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Value> {
+    if node.is_null() || node.as_bool() == Some(true) {
+        return Some(Value::Bool(true));
+    }
+    found.known_keys(node, what, &["schema"]);
+    match node.get("schema") {
+        Some(schema) => decode_schema(schema, found),
+        None => Some(Value::Bool(true)),
+    }
+}
+
+impl Matcher for Schema {
+    fn judge(&self, value: &Value) -> Result<(), Mismatch> {
+        match errors(&self.0, value) {
+            Ok(errors) if errors.is_empty() => Ok(()),
+            Ok(errors) => {
+                Err(mismatch(format!("violates the schema: {}", errors.join("; ")), self.0.to_string(), value))
+            }
+            Err(reason) => Err(mismatch(format!("cannot be judged: {reason}"), self.0.to_string(), value)),
+        }
+    }
+}

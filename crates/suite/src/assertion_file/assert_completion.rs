@@ -1,0 +1,98 @@
+//! `assert_completion`: ask for completions of an argument, and judge them.
+
+use mcprove_model::{Act, Completion, Diagnostics, Entry, Key, Kind, Node, Span, Vocabulary, nearest};
+
+use super::block::{self, Asked, Block, Input};
+use super::{expectation, texts};
+
+pub(super) const BLOCK: Block = Block { key: "assert_completion", companions: &[], needs_server: true, decode };
+
+const KEYS: &[&str] = &["argument", "context", "expect", "ref"];
+const PROMPT: &str = "ref/prompt";
+const RESOURCE: &str = "ref/resource";
+
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+    let node = &input.entry.value;
+    found.map(node, "`assert_completion`")?;
+    found.known_keys(node, "`assert_completion`", KEYS);
+    let reference = part("ref", input, found).and_then(|part| decode_reference(part, found));
+    let argument = part("argument", input, found).and_then(|part| decode_argument(part, found));
+    let context = node.get("context").filter(|context| !context.is_null());
+    let context = context.and_then(|context| decode_context(context, found));
+    for part in [&reference, &argument, &context].into_iter().flatten() {
+        input.scope.check(part, found);
+    }
+    let expect = expectation::decode(node.get("expect"), Vocabulary::Completion, input.scope, found);
+    let completion = Completion { reference: reference?, argument: argument?, context };
+    Some(Asked::new(Act::Complete(completion), expect))
+}
+
+/// A map that the block must have.
+fn part<'n>(key: &str, input: &Input<'n>, found: &mut Diagnostics<'_>) -> Option<&'n Entry> {
+    let entries = input.entry.value.as_map()?;
+    let entry = entries.iter().find(|entry| entry.key.text == key);
+    if entry.is_none() && !texts::is_misspelt(entries, key, KEYS) {
+        let message = format!("`assert_completion` has no `{key}`");
+        found.error_with_help("missing-key", input.entry.key.span, message, format!("add `{key}:`"));
+    }
+    let entry = entry?;
+    found.map(&entry.value, &format!("`{key}`")).map(|_| entry)
+}
+
+/// `{type, name}` of a prompt, `{type, uri}` of a resource, whose address older files write under `name`.
+fn decode_reference(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
+    let node = &entry.value;
+    found.known_keys(node, "`ref`", &["name", "type", "uri"]);
+    let kind = block::named(node, "type", entry.key.span, found)?;
+    let subject = match kind.as_text()? {
+        PROMPT => {
+            if let Some(uri) = node.get("uri") {
+                let help = format!("write `name:`, or `type: {RESOURCE}`");
+                found.error_with_help("wrong-key", uri.span, "a prompt has a `name`, not a `uri`", help);
+                return None;
+            }
+            ("name", block::named(node, "name", entry.key.span, found)?)
+        }
+        RESOURCE => {
+            if let (Some(name), Some(_)) = (node.get("name"), node.get("uri")) {
+                let message = "`name` stands beside `uri`; the address of a resource is its `uri`";
+                found.error_with_help("wrong-key", name.span, message, "remove `name`");
+                return None;
+            }
+            let key = if node.get("name").is_some() { "name" } else { "uri" };
+            ("uri", block::named(node, key, entry.key.span, found)?)
+        }
+        other => {
+            let help = match nearest(other, [PROMPT, RESOURCE]) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("types are `{PROMPT}` and `{RESOURCE}`"),
+            };
+            found.error_with_help("unknown-type", kind.span, format!("unknown type `{other}` in `ref`"), help);
+            return None;
+        }
+    };
+    Some(map_of(node.span, [("type", kind), subject]))
+}
+
+/// `{name, value}`; a value that was left out is an empty text, which asks for everything.
+fn decode_argument(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
+    let node = &entry.value;
+    found.known_keys(node, "`argument`", &["name", "value"]);
+    let value = node
+        .get("value")
+        .map_or_else(|| Some(Node::text_at(entry.key.span, "")), |value| texts::as_text(value, "`value`", found));
+    let name = block::named(node, "name", entry.key.span, found)?;
+    Some(map_of(node.span, [("name", name), ("value", value?)]))
+}
+
+/// `{arguments}`: what the other arguments are so far.
+fn decode_context(node: &Node, found: &mut Diagnostics<'_>) -> Option<Node> {
+    found.map(node, "`context`")?;
+    found.known_keys(node, "`context`", &["arguments"]);
+    Some(map_of(node.span, [("arguments", texts::as_texts(node, "arguments", found))]))
+}
+
+fn map_of<const N: usize>(span: Span, entries: [(&str, Node); N]) -> Node {
+    let entry = |(key, value): (&str, Node)| Entry { key: Key { text: key.to_owned(), span: value.span }, value };
+    Node { span, kind: Kind::Map(entries.map(entry).into()) }
+}

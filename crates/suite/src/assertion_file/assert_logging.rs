@@ -1,0 +1,48 @@
+//! `assert_logging`: set a log level, perhaps call a tool, and judge what is logged.
+
+use mcprove_judge::log_level;
+use mcprove_model::{Act, Diagnostics, Logging, Node, Vocabulary};
+
+use super::block::{self, Asked, Block, Caller, Input};
+use super::expectation;
+
+pub(super) const BLOCK: Block = Block { key: "assert_logging", companions: &[], needs_server: true, decode };
+
+const KEYS: &[&str] = &["args", "expect", "set_level", "tool"];
+
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+    let node = &input.entry.value;
+    found.map(node, "`assert_logging`")?;
+    found.known_keys(node, "`assert_logging`", KEYS);
+    let has = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
+    let level = block::text(node, "set_level", found);
+    if let Some(level) = &level {
+        input.scope.check(level, found);
+        report_level(level, input, found);
+    }
+    let call = if has("tool") {
+        let caller = Caller { node, what: "`assert_logging`", span: input.entry.key.span, keys: KEYS };
+        block::call(&caller, input.scope, found)
+    } else {
+        if has("args") {
+            let caller = Caller { node, what: "`assert_logging`", span: input.entry.key.span, keys: KEYS };
+            block::call(&caller, input.scope, found);
+        } else if !has("set_level") {
+            let help = "add `set_level:`, or `tool:` with the name of the tool to call";
+            let message = "`assert_logging` neither sets a level nor calls a tool";
+            found.error_with_help("nothing-done", input.entry.key.span, message, help);
+        }
+        None
+    };
+    let expect = expectation::decode(node.get("expect"), Vocabulary::Logging, input.scope, found);
+    Some(Asked::new(Act::Logging(Logging { level, call }), expect))
+}
+
+fn report_level(level: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) {
+    let Some(text) = level.as_text().filter(|text| !log_level::is_known(text)) else { return };
+    if input.scope.is_templated(level) {
+        return;
+    }
+    let message = format!("`{text}` is no log level; `assert_raw` can send it, to see it refused");
+    found.error_with_help("unknown-level", level.span, message, log_level::help(text));
+}

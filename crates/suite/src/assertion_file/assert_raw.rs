@@ -1,0 +1,53 @@
+//! `assert_raw`: send any message, or any text, and judge what comes back, if anything.
+
+use mcprove_model::{Act, Diagnostics, Node, Raw, Vocabulary};
+
+use super::block::{self, Asked, Block, Input};
+use super::{expectation, texts};
+
+pub(super) const BLOCK: Block = Block { key: "assert_raw", companions: &[], needs_server: true, decode };
+
+const KEYS: &[&str] = &["expect", "method", "notification", "params", "text"];
+
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+    let node = &input.entry.value;
+    found.map(node, "`assert_raw`")?;
+    found.known_keys(node, "`assert_raw`", KEYS);
+    let raw = match node.get("text") {
+        Some(text) => decode_text(node, text, found),
+        None => decode_message(node, input, found),
+    };
+    for key in ["method", "params", "text"] {
+        if let Some(value) = node.get(key) {
+            input.scope.check(value, found);
+        }
+    }
+    let expect = expectation::decode(node.get("expect"), Vocabulary::Raw, input.scope, found);
+    Some(Asked::new(Act::Raw(raw?), expect))
+}
+
+/// A text is sent as it is written; an empty one is an empty line.
+fn decode_text(node: &Node, text: &Node, found: &mut Diagnostics<'_>) -> Option<Raw> {
+    let entries = node.as_map().unwrap_or_default();
+    for other in entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "method" | "notification" | "params"))
+    {
+        let message = format!("`{}` stands beside `text`, which is sent as it is", other.key.text);
+        found.error_with_help("two-acts", other.key.span, message, "keep one of the two");
+    }
+    texts::as_text(text, "`text`", found).map(Raw::Text)
+}
+
+fn decode_message(node: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Raw> {
+    let notification = match node.get("notification").filter(|flag| !flag.is_null()) {
+        Some(flag) => found.boolean(flag, "`notification`").unwrap_or_default(),
+        None => false,
+    };
+    let params = node.get("params").cloned();
+    let has_method = node.get("method").is_some_and(|method| !method.is_null());
+    if !has_method && !texts::is_misspelt(node.as_map().unwrap_or_default(), "method", KEYS) {
+        let help = "add `method:`, and `params:` if it has any, or `text:` with what is to be sent";
+        found.error_with_help("nothing-done", input.entry.key.span, "`assert_raw` sends nothing", help);
+    }
+    let method = block::text(node, "method", found)?;
+    Some(Raw::Message { method, params, notification })
+}

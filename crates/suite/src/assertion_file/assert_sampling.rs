@@ -1,0 +1,61 @@
+//! `assert_sampling`: call a tool that asks a model for help, answer in the model's place, and judge both.
+
+use mcprove_model::{Act, Diagnostics, Node, SamplingReply, Vocabulary};
+
+use super::block::{self, Asked, Block, Caller, Input, Script};
+use super::{client_capabilities, expectation, texts};
+
+pub(super) const BLOCK: Block = Block { key: "assert_sampling", companions: &[], needs_server: true, decode };
+
+const KEYS: &[&str] =
+    &["args", "expect", "expect_sampling", "mock_model", "mock_text", "responses", "stop_reason", "tool"];
+
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+    let node = &input.entry.value;
+    found.map(node, "`assert_sampling`")?;
+    found.known_keys(node, "`assert_sampling`", KEYS);
+    let caller = Caller { node, what: "`assert_sampling`", span: input.entry.key.span, keys: KEYS };
+    let call = block::call(&caller, input.scope, found);
+    // Answers are fixed when the session is opened, before anything is captured.
+    let scope = input.scope.before_setup();
+    for key in ["mock_model", "mock_text", "responses", "stop_reason"] {
+        if let Some(value) = node.get(key) {
+            scope.check(value, found);
+        }
+    }
+    let replies = replies(node, found);
+    let parts = expectation::parts(node, &["expect", "expect_sampling"]);
+    let expect = expectation::decode(parts.as_ref(), Vocabulary::Sampling, input.scope, found);
+    let script = Script { replies, span: input.entry.key.span };
+    Some(Asked { script: Some(script), ..Asked::new(Act::CallTool(call?), expect) })
+}
+
+/// The scripted answers, if any are written.
+fn replies(node: &Node, found: &mut Diagnostics<'_>) -> Option<Vec<SamplingReply>> {
+    let silent = client_capabilities::silent_model();
+    let mut text = |key, default: &str| texts::optional(node, key, found).unwrap_or(default).to_owned();
+    let one = SamplingReply {
+        text: text("mock_text", &silent.text),
+        model: text("mock_model", &silent.model),
+        stop_reason: text("stop_reason", &silent.stop_reason),
+    };
+    let written = |key: &str| node.get(key).filter(|value| !value.is_null());
+    match (written("mock_text"), written("responses")) {
+        (Some(_), None) => Some(vec![one]),
+        (None, None) => None,
+        (None, Some(responses)) => {
+            let items = found.list(responses, "`responses`");
+            if responses.as_list().is_some_and(<[Node]>::is_empty) {
+                let help = "write the texts that the model answers, in order";
+                found.error_with_help("no-responses", responses.span, "`responses` lists no answers", help);
+            }
+            let mut reply = |item| client_capabilities::sampling_reply(item, "an answer", &one, found);
+            Some(items.iter().filter_map(&mut reply).collect())
+        }
+        (Some(text), Some(_)) => {
+            let help = "put the text first in `responses`, and remove `mock_text`";
+            found.error_with_help("two-scripts", text.span, "`mock_text` stands beside `responses`", help);
+            Some(Vec::new())
+        }
+    }
+}

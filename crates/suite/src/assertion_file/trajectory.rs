@@ -1,0 +1,72 @@
+//! `trajectory` with `trace` or `audit_log`: judge a sequence of tool calls without any server.
+
+use mcprove_model::{Act, Diagnostics, Node, Trajectory, Vocabulary};
+
+use super::block::{self, Asked, Block, Caller, Input};
+use super::{expectation, texts};
+
+pub(super) const BLOCK: Block =
+    Block { key: "trajectory", companions: &["audit_log", "trace"], needs_server: false, decode };
+
+const CALL_KEYS: &[&str] = &["args", "tool"];
+
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+    let document = input.document;
+    let source = match (document.get("trace"), document.get("audit_log")) {
+        (Some(trace), None) => decode_trace(trace, input, found),
+        (None, Some(log)) => decode_log(log, input, found),
+        (Some(_), Some(log)) => {
+            let help = "give each a file or a `---` document of its own";
+            found.error_with_help("two-acts", log.span, "`audit_log` stands beside `trace`", help);
+            None
+        }
+        (None, None) => {
+            let message = "`trajectory` has no calls to judge";
+            let help = "add `trace:` with a list of calls, or `audit_log:` with the path of a log";
+            found.error_with_help("missing-key", input.entry.key.span, message, help);
+            None
+        }
+    };
+    let items = document.get("trajectory");
+    if items.is_none() && !texts::is_misspelt(document.as_map().unwrap_or_default(), "trajectory", &super::known_keys())
+    {
+        let message = format!("`{}` is there, but no `trajectory` says what it must be like", input.entry.key.text);
+        let help = "add `trajectory:`, for example `- {type: order, tools: [first, second]}`";
+        found.error_with_help("missing-key", input.entry.key.span, message, help);
+    }
+    // An empty list is worth a word, so it is decoded too.
+    let expect = match items {
+        Some(items) if items.is_null() => {
+            mcprove_judge::checks::decode_trajectory(items, found);
+            expectation::decode(None, Vocabulary::Trajectory, input.scope, found)
+        }
+        items => expectation::decode(items, Vocabulary::Trajectory, input.scope, found),
+    };
+    Some(Asked::new(Act::Trajectory(source?), expect))
+}
+
+fn decode_trace(trace: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Trajectory> {
+    let mut is_sound = trace.as_list().is_some();
+    for call in found.list(trace, "`trace`") {
+        is_sound &= is_call(call, input, found);
+    }
+    is_sound.then(|| Trajectory::Trace(trace.clone()))
+}
+
+fn is_call(call: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) -> bool {
+    let Some(entries) = found.map(call, "a call of `trace`") else { return false };
+    let span = entries.first().map_or(call.span, |entry| entry.key.span);
+    found.known_keys(call, "a call of `trace`", CALL_KEYS);
+    let caller = Caller { node: call, what: "this call of `trace`", span, keys: CALL_KEYS };
+    block::call(&caller, input.scope, found).is_some()
+}
+
+fn decode_log(log: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Trajectory> {
+    input.scope.check(log, found);
+    let path = found.text(log, "`audit_log`")?;
+    if path.trim().is_empty() {
+        found.error_with_help("missing-key", log.span, "`audit_log` is empty", "write the path of a log");
+        return None;
+    }
+    Some(Trajectory::AuditLog(log.clone()))
+}
