@@ -124,7 +124,10 @@ impl Session {
     /// The modern era has no handshake; `server/discover` tells what there is.
     async fn discover(&mut self, wanted: Revision, deadline: Instant) -> Result<(), Refusal> {
         self.speak(wanted);
-        let exchange = self.request("server/discover", Value::Null, deadline).await;
+        let mut exchange = self.request("server/discover", Value::Null, deadline).await;
+        if self.takes_after_all(&exchange) {
+            exchange = self.request("server/discover", Value::Null, deadline).await;
+        }
         if let Outcome::Error(error) = &exchange.outcome
             && !is_modern_error(error)
         {
@@ -143,7 +146,10 @@ impl Session {
     async fn probe(&mut self, probe_timeout: Duration, deadline: Instant) -> Result<(), Refusal> {
         self.speak(Revision::NEWEST);
         let until = deadline.min(Instant::now() + probe_timeout);
-        let exchange = self.request("server/discover", Value::Null, until).await;
+        let mut exchange = self.request("server/discover", Value::Null, until).await;
+        if self.takes_after_all(&exchange) {
+            exchange = self.request("server/discover", Value::Null, deadline).await;
+        }
         match &exchange.outcome {
             Outcome::Result(result) => match newest_legacy(&strings(result.get("supportedVersions"))) {
                 Some(revision) => self.initialize(revision, deadline).await,
@@ -163,6 +169,13 @@ impl Session {
             | Outcome::TimedOut { .. }
             | Outcome::Cancelled => self.initialize(Revision::NEWEST_LEGACY, deadline).await,
         }
+    }
+
+    /// Whether a server refused a revision and names it among those it speaks. A client asks again with a revision the
+    /// server names (2026-07-28, "Protocol Version Header"); we know one modern revision, so it is the same.
+    fn takes_after_all(&self, exchange: &Exchange) -> bool {
+        let Outcome::Error(error) = &exchange.outcome else { return false };
+        error.code == UNSUPPORTED_VERSION && supported(error).contains(&self.negotiated.revision.as_str())
     }
 
     fn discovered(&mut self, result: &Value, wanted: Revision) -> Result<(), Refusal> {
