@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 const DEADLINE: Duration = Duration::from_secs(5);
-const PROBE: Duration = Duration::from_millis(300);
+const PROBE: Duration = Duration::from_millis(700);
 const META: &str = "io.modelcontextprotocol/";
 
 fn soon() -> Instant {
@@ -67,7 +67,7 @@ async fn a_silent_server_costs_the_probe_timeout_and_no_more() {
     let began = Instant::now();
     let mut session = connect(&server, Protocol::Auto).await.expect("it is a legacy server");
     let took = began.elapsed();
-    assert!(took >= PROBE && took < PROBE + Duration::from_millis(400), "{took:?}");
+    assert!(took >= PROBE && took < PROBE + Duration::from_secs(2), "{took:?}");
     assert_eq!(session.negotiated().revision, Revision::NEWEST_LEGACY);
     assert_eq!(session.ping(soon()).await.outcome, Outcome::Result(json!({})));
     assert!(session.close().await.oddities.is_empty());
@@ -364,7 +364,7 @@ async fn the_era_is_found_on_http_too() {
         let endpoint = Endpoint::Http { url: peer.url(), headers: Vec::new() };
         let session = connect(&endpoint, Protocol::Auto).await.expect("it is a legacy server");
         assert_eq!(session.negotiated().revision, Revision::V2025_06_18);
-        assert!(began.elapsed() < PROBE + Duration::from_millis(400), "{:?}", began.elapsed());
+        assert!(began.elapsed() < PROBE + Duration::from_secs(2), "{:?}", began.elapsed());
         assert_eq!(peer.seen()[1].header("mcp-protocol-version"), None, "`initialize` agrees on it only then");
         assert_eq!(peer.seen()[1].header("mcp-method"), None);
     }
