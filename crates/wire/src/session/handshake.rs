@@ -163,11 +163,23 @@ impl Session {
                 again: Some(Protocol::Legacy),
                 ..Refusal::new(format!("{what} when it was asked for `server/discover`"))
             }),
-            Outcome::Error(_)
-            | Outcome::Malformed(_)
-            | Outcome::Refused(_)
-            | Outcome::TimedOut { .. }
-            | Outcome::Cancelled => self.initialize(Revision::NEWEST_LEGACY, deadline).await,
+            Outcome::TimedOut { .. } => {
+                let refusal = match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
+                    Ok(()) => return Ok(()),
+                    Err(refusal) => refusal,
+                };
+                // A server that is slow to start answers the probe after all, and then knows no `initialize`.
+                match self.late_replies.iter().find_map(|(_, result)| result.clone()) {
+                    Some(result) => {
+                        self.speak(Revision::NEWEST);
+                        self.discovered(&result, Revision::NEWEST)
+                    }
+                    None => Err(refusal),
+                }
+            }
+            Outcome::Error(_) | Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::Cancelled => {
+                self.initialize(Revision::NEWEST_LEGACY, deadline).await
+            }
         }
     }
 
