@@ -6,6 +6,7 @@ pub mod elicitation;
 pub mod json_path;
 pub mod log_level;
 pub mod matchers;
+pub mod negative;
 pub mod output_schema;
 pub mod progress;
 pub mod target;

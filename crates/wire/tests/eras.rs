@@ -86,6 +86,17 @@ async fn a_late_answer_to_the_probe_is_recognised() {
 }
 
 #[tokio::test]
+async fn a_modern_server_that_starts_slowly_is_modern_all_the_same() {
+    // It reads the probe after we gave it up, and holds to the era of the first message.
+    let refuse = say(r#""error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}"#);
+    let server = shell("sleep 1", &format!("{}\n*initialize\\\"*) {refuse};;", discover()));
+    let session = connect(&server, Protocol::Auto).await.expect("it is modern");
+    assert_eq!(session.negotiated().revision, Revision::NEWEST);
+    let rules: Vec<_> = session.close().await.oddities.into_iter().map(|finding| finding.rule).collect();
+    assert_eq!(rules, ["late-reply"]);
+}
+
+#[tokio::test]
 async fn a_server_that_ends_when_it_is_probed_is_started_again() {
     for ending in ["exit 1", "kill -9 $$"] {
         let server = shell("", &format!("*server/discover*) {ending};;\n{}", initialize()));

@@ -84,10 +84,7 @@ impl Session {
                     exactly(revision, self.negotiated.revision)
                 }
             },
-            Protocol::Legacy => match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
-                Err(refusal) if refusal.only_modern => self.fall_over(deadline).await,
-                other => other,
-            },
+            Protocol::Legacy => self.initialize_or_fall_over(deadline).await,
             // HTTP+SSE belongs to the legacy era; there is nothing to ask.
             Protocol::Auto if self.transport.name() == "sse" => {
                 self.initialize(Revision::NEWEST_LEGACY, deadline).await
@@ -96,11 +93,16 @@ impl Session {
         }
     }
 
-    /// A server that refused `initialize` because it speaks the modern era only is spoken to in that way.
-    async fn fall_over(&mut self, deadline: Instant) -> Result<(), Refusal> {
-        let agreed = self.discover(Revision::NEWEST, deadline).await;
-        // It may well have taken its refusal for the end, or hold to the era of the first message.
-        agreed.map_err(|refusal| Refusal { again: Some(Protocol::Modern), ..refusal })
+    /// The handshake; a server that refuses it because it speaks the modern era only is spoken to in that way.
+    async fn initialize_or_fall_over(&mut self, deadline: Instant) -> Result<(), Refusal> {
+        match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
+            Err(refusal) if refusal.only_modern => {
+                let agreed = self.discover(Revision::NEWEST, deadline).await;
+                // It may well have taken its refusal for the end, or hold to the era of the first message.
+                agreed.map_err(|refusal| Refusal { again: Some(Protocol::Modern), ..refusal })
+            }
+            other => other,
+        }
     }
 
     /// The handshake of the legacy era: `initialize`, its result, `notifications/initialized`.
@@ -163,6 +165,7 @@ impl Session {
                 again: Some(Protocol::Legacy),
                 ..Refusal::new(format!("{what} when it was asked for `server/discover`"))
             }),
+<<<<<<< HEAD
             Outcome::TimedOut { .. } => {
                 let refusal = match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
                     Ok(()) => return Ok(()),
@@ -180,6 +183,14 @@ impl Session {
             Outcome::Error(_) | Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::Cancelled => {
                 self.initialize(Revision::NEWEST_LEGACY, deadline).await
             }
+=======
+            Outcome::Error(_)
+            | Outcome::Malformed(_)
+            | Outcome::Refused(_)
+            | Outcome::TimedOut { .. }
+            // A server that starts slowly takes the probe late, and may then hold to the era it was asked in.
+            | Outcome::Cancelled => self.initialize_or_fall_over(deadline).await,
+>>>>>>> wire
         }
     }
 
