@@ -49,9 +49,7 @@ pub(crate) struct CaseRecord {
 impl CaseRecord {
     pub(crate) fn new(planned: &PlannedCase) -> Self {
         let case = &planned.case;
-        let now = Instant::now();
-        Self {
-            started: CaseStarted {
+        Self::begin(CaseStarted {
                 index: planned.index,
                 name: case.name.clone(),
                 file: case.source.path().to_owned(),
@@ -59,7 +57,14 @@ impl CaseRecord {
                 trial: planned.trial,
                 server: case.server.as_ref().map(|server| server.name.clone()),
                 variant: planned.variant.as_deref().map(str::to_owned),
-            },
+        })
+    }
+
+    /// A case that no plan knows.
+    pub(crate) fn begin(started: CaseStarted) -> Self {
+        let now = Instant::now();
+        Self {
+            started,
             connected: None,
             calls: Vec::new(),
             findings: Vec::new(),

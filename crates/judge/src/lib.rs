@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod checks;
 pub mod elicitation;
+pub mod exception;
 pub mod json_path;
 pub mod log_level;
 pub mod matchers;

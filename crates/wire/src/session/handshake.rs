@@ -165,32 +165,12 @@ impl Session {
                 again: Some(Protocol::Legacy),
                 ..Refusal::new(format!("{what} when it was asked for `server/discover`"))
             }),
-<<<<<<< HEAD
-            Outcome::TimedOut { .. } => {
-                let refusal = match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
-                    Ok(()) => return Ok(()),
-                    Err(refusal) => refusal,
-                };
-                // A server that is slow to start answers the probe after all, and then knows no `initialize`.
-                match self.late_replies.iter().find_map(|(_, result)| result.clone()) {
-                    Some(result) => {
-                        self.speak(Revision::NEWEST);
-                        self.discovered(&result, Revision::NEWEST)
-                    }
-                    None => Err(refusal),
-                }
-            }
-            Outcome::Error(_) | Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::Cancelled => {
-                self.initialize(Revision::NEWEST_LEGACY, deadline).await
-            }
-=======
             Outcome::Error(_)
             | Outcome::Malformed(_)
             | Outcome::Refused(_)
             | Outcome::TimedOut { .. }
             // A server that starts slowly takes the probe late, and may then hold to the era it was asked in.
             | Outcome::Cancelled => self.initialize_or_fall_over(deadline).await,
->>>>>>> wire
         }
     }
 

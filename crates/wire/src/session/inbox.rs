@@ -175,11 +175,7 @@ impl Session {
             Some(Value::Number(number)) if number.as_u64().is_some_and(|id| id > 0 && id < self.next_id) => {
                 let id = number.as_u64().unwrap_or_default();
                 if self.cancelled.contains(&id) {
-                    let result = match &reply.body {
-                        ReplyBody::Result(result) => Some(result.clone()),
-                        ReplyBody::Error(_) | ReplyBody::Broken(_) => None,
-                    };
-                    self.late_replies.push((id, result));
+                    self.late_replies.push(id);
                     let text = format!("a late reply to the cancelled request {id} arrived");
                     return self.add_odd(Finding::note("late-reply", text), bytes);
                 }

@@ -47,7 +47,7 @@ pub struct Session {
     /// Standing subscriptions of the modern era: the resource and the request that stands for it.
     subscriptions: Vec<(String, u64)>,
     /// Requests that were answered after they had been cancelled.
-    late_replies: Vec<(u64, Option<Value>)>,
+    late_replies: Vec<u64>,
     /// The log level asked for; in the modern era every request says it.
     log_level: Option<String>,
     /// Input schemas of the tools, where the modern era on HTTP needs them and once they are known.

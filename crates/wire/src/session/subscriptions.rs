@@ -91,7 +91,7 @@ impl Session {
 
     /// Whether a reply came to a request after it was cancelled.
     pub fn answered_after_cancel(&self, id: u64) -> bool {
-        self.late_replies.iter().any(|(late, _)| *late == id)
+        self.late_replies.contains(&id)
     }
 
     /// Whether a request that was started has its answer.
