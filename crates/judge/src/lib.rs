@@ -2,6 +2,8 @@
 
 pub mod arguments;
 pub mod checks;
+pub mod fuzz;
+pub mod generate;
 pub mod json_path;
 pub mod output_schema;
 
