@@ -41,10 +41,13 @@ fn health(seen: &Observation) -> Option<Finding> {
             finding.actual = Some(shorten(&error.to_string(), 500).into_owned());
             Some(finding.help("report failures as a result with `isError: true` and a text the agent can act on"))
         }
-        Outcome::Error(error) => {
-            Some(Finding::note("rejects", format!("the tool rejects the input made for it: {}", shorten(&error.to_string(), 300))))
+        Outcome::Error(error) => Some(Finding::note(
+            "rejects",
+            format!("the tool rejects the input made for it: {}", shorten(&error.to_string(), 300)),
+        )),
+        Outcome::TimedOut { after_ms } => {
+            Some(Finding::error("timed-out", format!("the tool did not answer within {after_ms} ms")))
         }
-        Outcome::TimedOut { after_ms } => Some(Finding::error("timed-out", format!("the tool did not answer within {after_ms} ms"))),
         Outcome::Closed { what, .. } => Some(Finding::error("crashed", format!("{what} when the tool was called"))),
         Outcome::Malformed(malformed) => Some(Finding::error("crashed", malformed.fault.clone())),
         Outcome::Refused(refused) => {

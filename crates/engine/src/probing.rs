@@ -43,10 +43,12 @@ pub(crate) async fn make(probe: &'static Probe, oversized: usize, stop: &mut Sto
             let mut finding = Finding::error(probe.name, text);
             finding.expected = Some(format!("a rejection ({}) [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
             finding.actual = Some(seen.word());
-            finding.help = Some(format!("the request was {}", shorten(&String::from_utf8_lossy(&exchange.request), 300)));
+            finding.help =
+                Some(format!("the request was {}", shorten(&String::from_utf8_lossy(&exchange.request), 300)));
             stop.record.findings.push(finding);
         } else if seen.is_internal_error() {
-            let text = format!("{}: {}, and was rejected with -32603: an exception in disguise", probe.name, request.what);
+            let text =
+                format!("{}: {}, and was rejected with -32603: an exception in disguise", probe.name, request.what);
             stop.record.findings.push(Finding::note("internal-error", text));
         }
         if !stop.session.is_open() {

@@ -50,13 +50,13 @@ impl CaseRecord {
     pub(crate) fn new(planned: &PlannedCase) -> Self {
         let case = &planned.case;
         Self::begin(CaseStarted {
-                index: planned.index,
-                name: case.name.clone(),
-                file: case.source.path().to_owned(),
-                line: case.source.position(case.span.start).line,
-                trial: planned.trial,
-                server: case.server.as_ref().map(|server| server.name.clone()),
-                variant: planned.variant.as_deref().map(str::to_owned),
+            index: planned.index,
+            name: case.name.clone(),
+            file: case.source.path().to_owned(),
+            line: case.source.position(case.span.start).line,
+            trial: planned.trial,
+            server: case.server.as_ref().map(|server| server.name.clone()),
+            variant: planned.variant.as_deref().map(str::to_owned),
         })
     }
 

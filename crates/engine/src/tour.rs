@@ -178,10 +178,14 @@ impl Guide<'_> {
             }
         };
         let session = match current.take() {
-            Some(mut session) => if session.is_sound().await { Ok(session) } else {
-                session.close().await;
-                self.open().await
-            },
+            Some(mut session) => {
+                if session.is_sound().await {
+                    Ok(session)
+                } else {
+                    session.close().await;
+                    self.open().await
+                }
+            }
             None => self.open().await,
         };
         let mut session = match session {

@@ -28,7 +28,8 @@ fn node_frame(text: &str) -> Option<usize> {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim();
-        let inner = trimmed.strip_prefix("at ").and_then(|rest| rest.strip_suffix(')')).and_then(|rest| rest.rsplit_once('('));
+        let inner =
+            trimmed.strip_prefix("at ").and_then(|rest| rest.strip_suffix(')')).and_then(|rest| rest.rsplit_once('('));
         let numbers = |place: &str| place.rsplit(':').take(2).filter(|part| part.parse::<u32>().is_ok()).count() == 2;
         let is_file = |place: &str| place.contains(['/', '\\']) || place.starts_with("node:");
         if inner.is_some_and(|(_, place)| is_file(place) && numbers(place)) {

@@ -4,6 +4,8 @@ pub mod arguments;
 pub mod checks;
 pub mod elicitation;
 pub mod exception;
+pub mod fuzz;
+pub mod generate;
 pub mod json_path;
 pub mod log_level;
 pub mod matchers;
