@@ -170,7 +170,7 @@ pub(crate) fn redactor_of(plan: &Plan) -> Redactor {
 }
 
 /// Tells the run to stop at the first interrupt and ends at the second.
-async fn interrupts(stopper: &Stopper) {
+pub(crate) async fn interrupts(stopper: &Stopper) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
@@ -187,7 +187,7 @@ async fn interrupts(stopper: &Stopper) {
     }
 }
 
-fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
+pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
     let mut builder = match threads {
         0 | 1 => tokio::runtime::Builder::new_current_thread(),
         threads => {

@@ -18,6 +18,7 @@ mod selection;
 mod stdout;
 mod subject;
 mod suites;
+mod touring;
 mod whole_file;
 
 use std::io::Write as _;

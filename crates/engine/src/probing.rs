@@ -37,16 +37,18 @@ pub(crate) async fn make(probe: &'static Probe, oversized: usize, stop: &mut Sto
         let exchange = stop.session.call_tool(&request.tool, &request.arguments, Instant::now() + stop.timeout).await;
         stop.record.calls.push(calls::record(CallRole::Act, Some(&request.tool), &exchange));
         let seen = answer(&exchange.outcome);
-        if !probe.accepts(&seen) {
+        let text = format!("{}: {}, and {}", probe.name, request.what, seen.sentence());
+        let mut finding = if probe.accepts(&seen) {
+            Finding::note(probe.name, text)
+        } else {
             probed = Probed::Failed;
-            let text = format!("{}: {}, and {}", probe.name, request.what, seen.sentence());
-            let mut finding = Finding::error(probe.name, text);
-            finding.expected = Some(format!("a rejection ({}) [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
-            finding.actual = Some(seen.word());
-            finding.help =
-                Some(format!("the request was {}", shorten(&String::from_utf8_lossy(&exchange.request), 300)));
-            stop.record.findings.push(finding);
-        } else if seen.is_internal_error() {
+            Finding::error(probe.name, text)
+        };
+        finding.expected = Some(format!("{} [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
+        finding.actual = Some(seen.word());
+        finding.help = Some(format!("the request was {}", shorten(&String::from_utf8_lossy(&exchange.request), 300)));
+        stop.record.findings.push(finding);
+        if seen.is_internal_error() {
             let text =
                 format!("{}: {}, and was rejected with -32603: an exception in disguise", probe.name, request.what);
             stop.record.findings.push(Finding::note("internal-error", text));
