@@ -1,6 +1,6 @@
 //! Probes of the error contract, made and judged.
 
-use mcprove_judge::negative::{Probe, Subject, answer};
+use mcprove_judge::negative::{Answer, Probe, Subject, answer};
 use mcprove_model::{CallRole, Finding, shorten};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -45,7 +45,9 @@ pub(crate) async fn make(probe: &'static Probe, oversized: usize, stop: &mut Sto
             Finding::error(probe.name, text)
         };
         finding.expected = Some(format!("{} [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
-        finding.actual = Some(seen.word());
+        // Where a result is as good as a rejection, it is no silent execution.
+        let word = if probe.accepts(&seen) && seen == Answer::Executed { "a result".to_owned() } else { seen.word() };
+        finding.actual = Some(word);
         finding.help = Some(format!("the request was {}", shorten(&String::from_utf8_lossy(&exchange.request), 300)));
         stop.record.findings.push(finding);
         if seen.is_internal_error() {
