@@ -4,6 +4,9 @@ pub mod arguments;
 pub mod checks;
 pub mod json_path;
 pub mod output_schema;
+pub mod recovery;
+pub mod trajectory_match;
+pub mod trust;
 
 mod diff;
 mod excerpt;
