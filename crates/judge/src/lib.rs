@@ -12,8 +12,11 @@ pub mod matchers;
 pub mod negative;
 pub mod output_schema;
 pub mod progress;
+pub mod recovery;
 pub mod target;
 pub mod trace;
+pub mod trajectory_match;
+pub mod trust;
 
 mod diff;
 mod excerpt;
