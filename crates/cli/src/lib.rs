@@ -10,6 +10,7 @@ mod conclusion;
 mod context;
 mod execution;
 mod failure;
+mod fixes;
 mod live;
 mod logs;
 mod outputs;
@@ -17,6 +18,7 @@ mod selection;
 mod stdout;
 mod subject;
 mod suites;
+mod touring;
 mod whole_file;
 
 use std::io::Write as _;

@@ -1,8 +1,9 @@
 //! Which suites a command is about.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use mcprove_model::Finding;
+use mcprove_model::{Finding, ServerSpec, Target};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 
 use crate::context::Context;
@@ -72,4 +73,13 @@ pub(crate) fn usable(loaded: &Loaded, strict: bool) -> Result<Vec<Finding>, Fail
 pub(crate) fn server_command(text: &str) -> Result<ServerOverride, Failure> {
     let mut words = words("--server", text)?.into_iter();
     Ok(ServerOverride { command: words.next().unwrap_or_default(), args: words.collect() })
+}
+
+/// Puts another address in the place of every server; what the client offers stays as each case wants it.
+pub(crate) fn at_address(loaded: &mut Loaded, target: &Target) {
+    for case in &mut loaded.cases {
+        let Some(server) = &case.server else { continue };
+        let moved = ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) };
+        Arc::make_mut(case).server = Some(Arc::new(moved));
+    }
 }

@@ -79,7 +79,7 @@ fn mcprove(args: &[&str]) -> Output {
 /// Without what differs between any two runs: times, what is said about them, and the names of temporary folders.
 fn normalised(text: &str) -> String {
     let names = "duration_us|duration_ms|elapsed_us|at_us|started_unix_ms";
-    let phases = "fixture|start|handshake|setup|call|checks|teardown";
+    let phases = "fixture|start|handshake|waiting|setup|call|checks|teardown";
     let temporary = regex::escape(&std::env::temp_dir().display().to_string());
     let replacements = [
         (format!(r#""({names}|{phases})": ?\d+"#), r#""$1":0"#),

@@ -18,8 +18,8 @@ pub(crate) fn fill_text(text: &str, arguments: &Value) -> String {
     let mut rest = text;
     while let Some(start) = rest.find("${args.") {
         let (before, from) = rest.split_at(start);
-        filled.push_str(before);
         let Some(end) = from.find('}') else { break };
+        filled.push_str(before);
         let (reference, after) = from.split_at(end + 1);
         match lookup(&reference["${args.".len()..end], arguments) {
             Some(Value::String(value)) => filled.push_str(value),

@@ -14,6 +14,7 @@ mod exchange;
 mod exit;
 mod finding;
 mod frame;
+mod isolation;
 mod nearest;
 mod node;
 mod observation;
@@ -39,6 +40,7 @@ pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refus
 pub use exit::ExitStatus;
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};
+pub use isolation::Isolation;
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};

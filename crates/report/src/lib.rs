@@ -23,6 +23,7 @@ mod style;
 mod terminal;
 mod threshold;
 mod timestamp;
+mod tools;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use formats::{FORMATS, Format};
@@ -35,3 +36,4 @@ pub use snippet::render_findings;
 pub use style::Style;
 pub use terminal::{Terminal, TerminalOptions, Verbosity};
 pub use threshold::{Share, Threshold};
+pub use tools::{Health, audit_table, contract_table, score};

@@ -123,6 +123,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let manner = Manner {
         warnings,
         shown: !args.json,
+        protocol: None,
+        fix: false,
         keep_frames: args.outputs.show_frames(),
         strict_reports: args.outputs.strict_reports,
     };

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use mcprove_model::ExitStatus;
+use mcprove_model::{ExitStatus, Protocol};
 
 use crate::baselines::Baselines;
 use crate::conclusion::{Gates, Stdout, Wishes, conclude};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
+use crate::fixes;
 use crate::outputs::Outputs;
 use crate::selection::{Selection, show};
-use crate::suites::{Suites, server_command, usable};
+use crate::subject::{address, protocol};
+use crate::suites::{Suites, at_address, server_command, usable};
 
 /// Run suites against servers.
 #[derive(Debug, clap::Args)]
@@ -26,6 +28,12 @@ pub(crate) struct Args {
     /// Use this server command instead of the suite's.
     #[arg(long, value_name = "CMD ARGS")]
     server: Option<String>,
+    /// Use the server at this address instead of the suite's.
+    #[arg(long, value_name = "URL", conflicts_with = "server")]
+    url: Option<String>,
+    /// How to speak with the address: http or sse.
+    #[arg(long, value_name = "http|sse", requires = "url")]
+    transport: Option<String>,
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
@@ -33,6 +41,15 @@ pub(crate) struct Args {
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
+    /// The protocol revision to speak: legacy, modern, auto or a date.
+    #[arg(long, value_name = "REVISION", value_parser = protocol)]
+    protocol: Option<Protocol>,
+    /// Try the positions (line, column, …) around those of a failing case.
+    #[arg(long)]
+    fix: bool,
+    /// With `--fix`: change the files to the positions that pass.
+    #[arg(long, requires = "fix")]
+    write: bool,
     #[command(flatten)]
     pub(super) outputs: Outputs,
     #[command(flatten)]
@@ -45,7 +62,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 
 /// Runs the suites and concludes by these gates.
 pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Result<ExitStatus, Failure> {
-    let loaded = args.suites.load(args.server.as_deref().map(server_command).transpose()?)?;
+    let mut loaded = args.suites.load(args.server.as_deref().map(server_command).transpose()?)?;
+    if let Some(url) = &args.url {
+        at_address(&mut loaded, &address(url, args.transport.as_deref())?);
+    }
     let warnings = usable(&loaded, args.execution.strict)?;
     let plan = args.selection.plan(&loaded.cases, Vec::new())?;
     if args.selection.dry_run {
@@ -56,9 +76,16 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
         warnings,
         shown: !args.json,
         keep_frames: args.outputs.show_frames(),
+        protocol: args.protocol,
+        fix: args.fix,
         strict_reports: args.outputs.strict_reports,
     };
     let over = args.execution.run(&plan, manner, context)?;
+    if args.write {
+        for line in fixes::write_all(&over.report)? {
+            context.complain(&format!("changed {line}\n"));
+        }
+    }
     let known: BTreeSet<_> = loaded.cases.iter().map(|case| case.name.as_str()).collect();
     let wishes = Wishes {
         stdout: Stdout::of(args.json),
