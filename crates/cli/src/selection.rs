@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcprove_engine::{Column, Durations, Filter, PlanOptions, Shard, plan};
-use mcprove_model::{Case, ExitStatus, Plan, Redactor, escape_line};
+use mcprove_model::{Case, ExitStatus, Plan, Redactor};
+use mcprove_report::harmless_line;
 
 use crate::failure::Failure;
 use crate::logs;
@@ -65,15 +66,17 @@ pub(crate) fn show(plan: &Plan, redactor: &Redactor) -> Result<ExitStatus, Failu
         let case = &planned.case;
         let line = case.source.position(case.span.start).line;
         let server = case.server.as_ref().map_or_else(String::new, |server| server.target.label());
-        let mut name = escape_line(&case.name).into_owned();
+        let mut name = harmless_line(&case.name).into_owned();
         if let Some(variant) = &planned.variant {
-            let _ = write!(name, " [{}]", escape_line(variant));
+            let _ = write!(name, " [{}]", harmless_line(variant));
         }
         if planned.trial > 1 {
             let _ = write!(name, " (trial {})", planned.trial);
         }
-        let skip = case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", skip.reason));
-        let _ = writeln!(text, "{name}  {}:{line}  {}{skip}", case.source.path(), escape_line(&server));
+        let skip =
+            case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", harmless_line(&skip.reason)));
+        let (path, server) = (harmless_line(case.source.path()), harmless_line(&server));
+        let _ = writeln!(text, "{name}  {path}:{line}  {server}{skip}");
     }
     let _ = write!(text, "{} cases would run", plan.cases.len());
     if let Some(shard) = &plan.shard {

@@ -27,6 +27,7 @@ mod tools;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use formats::{FORMATS, Format};
+pub use harmless::line as harmless_line;
 pub use known_json::render as known_json;
 pub use ndjson::{Events, ReadError, read_events, write_event};
 pub use progress::Progress;
