@@ -36,9 +36,10 @@ impl Clock for RealClock {
 
 /// Time that jumps from one waiter to the next, so that ten minutes take no time at all.
 ///
-/// A mock's waits move it ([`Clock::sleep`]), the earliest first; a client's deadlines are passed on the way
+/// A mock's waits move it ([`Clock::sleep`]), the earliest first; a client's deadlines are reached on the way
 /// ([`VirtualClock::deadline`]) and never move it by themselves. So a deadline ends exactly when a mock wants to wait
-/// beyond it, however long the mock really takes to say so. Clones share one time.
+/// beyond it, however long the mock really takes to say so, and time stands still until its owner has dealt with it.
+/// Clones share one time.
 #[derive(Clone, Debug, Default)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
@@ -56,6 +57,8 @@ struct State {
     next: u64,
     sleepers: BTreeSet<(Duration, u64)>,
     deadlines: BTreeSet<(Duration, u64)>,
+    /// How many hold time still.
+    holds: usize,
 }
 
 /// 2026-01-01T00:00:00Z, so that what virtual time dates is the same in every run.
@@ -74,16 +77,26 @@ impl VirtualClock {
         self.state().now
     }
 
-    /// Ends when time reaches `after` from now, which it does only if a mock waits that long.
-    pub async fn deadline(&self, after: Duration) {
-        let mut waiter = Waiter::new(self, after, Kind::Deadline);
-        loop {
-            let moved = self.shared.moved.notified();
-            if self.state().now >= waiter.at.0 {
-                waiter.leave();
-                return;
+    /// Ends when time reaches `after`, counted from this call, which it does only if a mock waits that long. Time
+    /// stands still while what it ends with is kept: long enough to give up whatever did not come in time.
+    pub fn deadline(&self, after: Duration) -> impl Future<Output = Standstill> + Send + '_ {
+        // The place in the queue is taken at once: a mock may be asked before this is first looked at.
+        let waiter = Waiter::new(self, after, Kind::Deadline);
+        async move {
+            // All of it is taken along, not just the moment: it is given up when this is.
+            let waiter = waiter;
+            loop {
+                let moved = self.shared.moved.notified();
+                {
+                    let mut state = self.state();
+                    if state.now >= waiter.at.0 {
+                        state.holds += 1;
+                        break;
+                    }
+                }
+                moved.await;
             }
-            moved.await;
+            Standstill { clock: self.clone() }
         }
     }
 
@@ -99,8 +112,8 @@ impl VirtualClock {
                     waiter.leave();
                     return;
                 }
-                Advance::PassedDeadline => {}
-                Advance::NotFirst => moved.await,
+                Advance::ReachedDeadline => {}
+                Advance::NotYet => moved.await,
             }
         }
     }
@@ -108,14 +121,15 @@ impl VirtualClock {
     /// Moves time towards a sleeper, if it is the earliest; deadlines on the way come first.
     fn advance(&self, at: (Duration, u64)) -> Advance {
         let mut state = self.state();
-        if state.sleepers.first() != Some(&at) {
-            return Advance::NotFirst;
-        }
         let now = state.now;
-        let deadline = state.deadlines.iter().map(|(when, _)| *when).find(|when| *when > now && *when <= at.0);
+        let is_held = state.holds > 0 || state.deadlines.first().is_some_and(|(when, _)| *when <= now);
+        if is_held || state.sleepers.first() != Some(&at) {
+            return Advance::NotYet;
+        }
+        let deadline = state.deadlines.iter().map(|(when, _)| *when).find(|when| *when <= at.0);
         let advance = if let Some(when) = deadline {
             state.now = when;
-            Advance::PassedDeadline
+            Advance::ReachedDeadline
         } else {
             state.now = now.max(at.0);
             Advance::Arrived
@@ -142,8 +156,22 @@ impl Clock for VirtualClock {
 
 enum Advance {
     Arrived,
-    PassedDeadline,
-    NotFirst,
+    ReachedDeadline,
+    NotYet,
+}
+
+/// While it is kept, no time passes.
+#[derive(Debug)]
+#[must_use = "time goes on when it is dropped"]
+pub struct Standstill {
+    clock: VirtualClock,
+}
+
+impl Drop for Standstill {
+    fn drop(&mut self) {
+        self.clock.state().holds -= 1;
+        self.clock.shared.moved.notify_waiters();
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -234,15 +262,33 @@ mod tests {
             let clock = VirtualClock::new();
             tokio::select! {
                 () = clock.sleep(ms(600_000)) => panic!("the deadline is earlier"),
-                () = clock.deadline(ms(3_000)) => {}
+                _ = clock.deadline(ms(3_000)) => {}
             }
             assert_eq!(clock.elapsed(), ms(3_000));
             tokio::select! {
                 biased;
-                () = clock.deadline(ms(10)) => panic!("nobody waits"),
+                _ = clock.deadline(ms(10)) => panic!("nobody waits"),
                 () = tokio::time::sleep(ms(5)) => {}
             }
             assert_eq!(clock.elapsed(), ms(3_000));
+        });
+    }
+
+    #[test]
+    fn time_stands_still_while_a_deadline_is_dealt_with() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let clock = VirtualClock::new();
+            let sleeper = tokio::spawn({
+                let clock = clock.clone();
+                async move { clock.sleep(ms(600_000)).await }
+            });
+            let standstill = clock.deadline(ms(3_000)).await;
+            tokio::time::sleep(ms(20)).await;
+            assert_eq!(clock.elapsed(), ms(3_000));
+            drop(standstill);
+            sleeper.await.expect("it ends");
+            assert_eq!(clock.elapsed(), ms(600_000));
         });
     }
 

@@ -24,7 +24,7 @@ mod tasks;
 mod timestamp;
 mod uri_template;
 
-pub use clock::{Clock, RealClock, Sleep, VirtualClock};
+pub use clock::{Clock, RealClock, Sleep, Standstill, VirtualClock};
 pub use fault::{Fault, FaultRule, HANG};
 pub use http::Door;
 pub use load::{load, read};

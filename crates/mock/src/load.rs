@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mcprove_model::{Diagnostics, Finding, Node, SourceFile, Span};
+use mcprove_model::{Diagnostics, Finding, Node, Place, SourceFile, Span};
 use mcprove_suite::yaml;
 use serde_json::Value;
 
@@ -87,7 +87,11 @@ fn from_node(source: &SourceFile, document: &Node) -> (Option<Offer>, Vec<Findin
         found.error_with_help("empty-file", document.span, message, "write a manifest: `tools:` with a list of them");
     }
     let manifest = manifest::decode(document, &mut found);
-    let findings = found.into_findings();
+    let mut findings = found.into_findings();
+    findings.sort_by_key(|finding| match &finding.place {
+        Some(Place::Text(place)) => (place.line, place.column),
+        Some(Place::Wire(_)) | None => (0, 0),
+    });
     let is_usable = findings.iter().all(|finding| !finding.severity.fails());
     (manifest.filter(|_| is_usable).map(Offer::from), findings)
 }

@@ -71,10 +71,16 @@ pub(super) fn decode(block: &Block<'_>, tool: &str, found: &mut Diagnostics<'_>)
         None => text_result(&format!("mock {tool}")),
     };
     let mut arms: Vec<Arm> = Vec::new();
+    let mut always = None;
     for node in block.list("responses", found) {
-        if arms.last().is_some_and(|arm| arm.when.is_none() && !arm.is_default) {
-            let message = "this answer is never given: the one before it always fits";
+        if let Some(line) = always {
+            let message = format!("this answer is never given: the one on line {line} always fits");
             found.warning("unreachable-answer", node.span, message, Some("give that one a `when`".to_owned()));
+        } else if node.as_map().is_some_and(|entries| !entries.is_empty())
+            && node.get("when").is_none()
+            && node.get("default").is_none()
+        {
+            always = Some(found.source().position(node.span.start).line);
         }
         arms.extend(arm(node, found));
     }

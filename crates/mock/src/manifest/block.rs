@@ -37,8 +37,15 @@ impl<'n> Block<'n> {
         entries.iter().find(|entry| snake(&entry.key.text) == name).map(|entry| &entry.value).filter(|v| !v.is_null())
     }
 
+    /// A key as it was written.
+    fn written(&self, name: &str) -> String {
+        let entries = self.node.as_map().unwrap_or_default();
+        let key = entries.iter().map(|entry| entry.key.text.as_str()).find(|key| snake(key) == name);
+        format!("`{}`", key.unwrap_or(name))
+    }
+
     pub(super) fn text(&self, name: &str, found: &mut Diagnostics<'_>) -> Option<String> {
-        found.text(self.get(name)?, &format!("`{name}`")).map(str::to_owned)
+        found.text(self.get(name)?, &self.written(name)).map(str::to_owned)
     }
 
     pub(super) fn required_text(&self, name: &str, found: &mut Diagnostics<'_>) -> Option<String> {
@@ -54,21 +61,21 @@ impl<'n> Block<'n> {
     }
 
     pub(super) fn count(&self, name: &str, found: &mut Diagnostics<'_>) -> Option<u64> {
-        found.count_of(self.get(name)?, &format!("`{name}`"))
+        found.count_of(self.get(name)?, &self.written(name))
     }
 
     pub(super) fn flag(&self, name: &str, found: &mut Diagnostics<'_>) -> bool {
-        self.get(name).and_then(|node| found.boolean(node, &format!("`{name}`"))).unwrap_or_default()
+        self.get(name).and_then(|node| found.boolean(node, &self.written(name))).unwrap_or_default()
     }
 
     pub(super) fn object(&self, name: &str, found: &mut Diagnostics<'_>) -> Option<Value> {
         let node = self.get(name)?;
-        found.map(node, &format!("`{name}`"))?;
+        found.map(node, &self.written(name))?;
         Some(node.to_json())
     }
 
     pub(super) fn list(&self, name: &str, found: &mut Diagnostics<'_>) -> &'n [Node] {
-        self.get(name).map(|node| found.list(node, &format!("`{name}`"))).unwrap_or_default()
+        self.get(name).map(|node| found.list(node, &self.written(name))).unwrap_or_default()
     }
 
     /// Copies keys as they are into what a list shows, under their names on the wire.
