@@ -4,11 +4,22 @@
 //! exit code comes out. It is the only room that prints, reads the environment and exits.
 
 mod arguments;
+mod baselines;
 mod commands;
+mod conclusion;
 mod context;
+mod execution;
 mod failure;
+mod fixes;
 mod live;
+mod logs;
+mod outputs;
+mod selection;
+mod stdout;
 mod subject;
+mod suites;
+mod touring;
+mod whole_file;
 
 use std::io::Write as _;
 use std::process::ExitCode;

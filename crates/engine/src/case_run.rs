@@ -17,7 +17,7 @@ use crate::lanes::Lane;
 use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
-use crate::stop::Stop;
+use crate::stop::{Stop, Stopper};
 use crate::{calls, expectations, nearby, remarks, steps};
 
 /// What running a case needs.
@@ -34,6 +34,8 @@ pub(crate) struct CaseContext {
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
     pub(crate) enough: Stop,
+    /// Tells everybody that a case failed, where that is enough.
+    pub(crate) halt: Option<Arc<Stopper>>,
 }
 
 /// What the cases of a lane hand on to each other.
@@ -54,6 +56,11 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
             Some(reason) => CaseRun::skipped(planned, &reason),
             None => run_case(planned, &context, &mut shared).await,
         };
+        if let Some(halt) = &context.halt
+            && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
+        {
+            halt.stop();
+        }
         if !shared.goes_on {
             shared.end().await;
         }
@@ -79,7 +86,7 @@ impl Shared {
         }
         if let Some(copy) = self.fixture.take() {
             // Removing many files blocks; nothing waits for it but the end of this lane.
-            let _ = tokio::task::spawn_blocking(move || copy.remove()).await;
+            let _ = tokio::task::spawn_blocking(move || drop(copy)).await;
         }
     }
 
@@ -184,13 +191,13 @@ fn judge_trajectory(
     record: &mut CaseRecord,
     strict: bool,
 ) -> Verdict {
-    let (checks, problems) = expectations::resolve(case, &case.expect, variables);
+    let (expect, problems) = expectations::resolve(case, &case.expect, variables);
     record.findings.extend(problems);
     match acts::trajectory::trace(trajectory, variables) {
         Ok(trace) => {
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
-            record.findings.extend(expectations::judge(case, &checks, &seen));
+            record.findings.extend(expectations::judge(case, &expect, &seen));
             record.verdict(strict)
         }
         Err(reason) => {
@@ -278,6 +285,7 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     let Ok(_permit) = context.acting.acquire().await else { return };
     // A server that was started ahead waits for its turn; the case's time runs when it is its turn.
     talk.deadline += ready_at.elapsed();
+    talk.record.mark(|timings| &mut timings.waiting);
     let case = talk.case;
     let ready = acts::prepare(&case.act, &mut talk).await && steps::set_up(&case.setup, &mut talk).await;
     talk.record.mark(|timings| &mut timings.setup);
@@ -291,19 +299,20 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
 
 async fn act_and_judge(talk: &mut Conversation<'_>) {
     let case = talk.case;
-    let (checks, problems) = expectations::resolve(case, &case.expect, talk.variables);
+    let (expect, problems) = expectations::resolve(case, &case.expect, talk.variables);
     talk.record.findings.extend(problems);
-    let files = FilesBefore::read(&checks);
-    let Performed { mut seen, what, at } = acts::perform(&case.act, &checks, talk).await;
+    let checks = &expect.checks;
+    let files = FilesBefore::read(checks);
+    let Performed { mut seen, what, at } = acts::perform(&case.act, checks, talk).await;
     talk.record.mark(|timings| &mut timings.call);
     seen.files = files.and_after();
-    let accepted = accepts(&checks, &seen.outcome, &case.act);
+    let accepted = accepts(checks, &seen.outcome, &case.act);
     if accepted {
-        acts::await_checks(&case.act, &checks, &mut seen, talk).await;
+        acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
     if accepted {
-        talk.record.findings.extend(expectations::judge(case, &checks, &seen));
+        talk.record.findings.extend(expectations::judge(case, &expect, &seen));
         if checks.is_empty() && case.verify.is_empty() {
             let note = "nothing was checked: the case has no `expect`";
             let place = talk.place(case.span);

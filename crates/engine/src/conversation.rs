@@ -29,6 +29,14 @@ impl Conversation<'_> {
         substitute(node, self.variables).to_json()
     }
 
+    /// A map of texts with its templates filled in: whatever a template stands for is sent as text.
+    pub(crate) fn texts(&self, node: &Node) -> Value {
+        match self.json(node) {
+            Value::Object(map) => Value::Object(map.into_iter().map(|(key, value)| (key, as_text(value))).collect()),
+            other => other,
+        }
+    }
+
     /// A place in the case's file.
     pub(crate) fn place(&self, span: Span) -> TextPlace {
         self.case.source.place(span)
@@ -40,5 +48,14 @@ pub(crate) fn text(node: &Node, variables: &Variables) -> String {
     match substitute(node, variables).to_json() {
         Value::String(text) => text,
         other => other.to_string(),
+    }
+}
+
+fn as_text(value: Value) -> Value {
+    match value {
+        Value::String(_) => value,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Value::String(value.to_string())
+        }
     }
 }

@@ -1,30 +1,33 @@
 //! From what a case saw to findings.
 
 use mcprove_judge::checks;
-use mcprove_model::{Case, Diagnostics, Expectation, Finding, Observation, PlannedCheck};
+use mcprove_model::{Case, Diagnostics, Expectation, Finding, Observation, Severity};
 use mcprove_suite::template::{Variables, substitute_with_keys};
 
-/// The checks of a block with its templates filled in; what no longer decodes is a finding.
-pub(crate) fn resolve(case: &Case, expect: &Expectation, variables: &Variables) -> (Vec<PlannedCheck>, Vec<Finding>) {
+/// An expectation with its templates filled in; what no longer decodes is a finding.
+pub(crate) fn resolve(case: &Case, expect: &Expectation, variables: &Variables) -> (Expectation, Vec<Finding>) {
     let Some(block) = expect.block.as_ref().filter(|_| variables.names().next().is_some()) else {
-        return (expect.checks.clone(), Vec::new());
+        return (expect.clone(), Vec::new());
     };
     let filled = substitute_with_keys(block, variables);
     if filled == *block {
-        return (expect.checks.clone(), Vec::new());
+        return (expect.clone(), Vec::new());
     }
     let mut found = Diagnostics::new(&case.source);
     let checks = checks::decode(expect.vocabulary, &filled, &mut found);
-    (checks, found.into_findings())
+    (Expectation { checks, ..expect.clone() }, found.into_findings())
 }
 
-/// Judges every check; none hides another.
-pub(crate) fn judge(case: &Case, checks: &[PlannedCheck], seen: &Observation) -> Vec<Finding> {
+/// Judges every check; none hides another. Where a threshold is set and met, what did not hold is a note.
+pub(crate) fn judge(case: &Case, expect: &Expectation, seen: &Observation) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for planned in checks {
+    let (mut held, mut total) = (0.0, 0.0);
+    for planned in &expect.checks {
+        total += planned.weight;
         let place = case.source.place(planned.span);
         match planned.check.judge(seen) {
             Ok(()) => {
+                held += planned.weight;
                 if let Some(remark) = planned.check.remark(seen) {
                     findings.push(Finding::note(planned.name, remark).at(place));
                 }
@@ -37,6 +40,11 @@ pub(crate) fn judge(case: &Case, checks: &[PlannedCheck], seen: &Observation) ->
                 finding.help = mismatch.help;
                 findings.push(finding);
             }
+        }
+    }
+    if expect.threshold.is_some_and(|threshold| total > 0.0 && held / total >= threshold) {
+        for finding in &mut findings {
+            finding.severity = Severity::Note;
         }
     }
     findings

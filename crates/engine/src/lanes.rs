@@ -2,19 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Case, Plan, PlannedCase};
-
-/// How far cases are kept apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Isolation {
-    /// A fresh server for each case.
-    #[default]
-    Case,
-    /// Cases of one file share a server.
-    File,
-    /// All cases that want the same server share it.
-    Run,
-}
+use mcprove_model::{Case, Isolation, Plan, PlannedCase};
 
 /// Cases that run one after the other, on one server if they share it.
 #[derive(Debug, Default)]
@@ -23,17 +11,20 @@ pub(crate) struct Lane {
     pub(crate) shared: bool,
 }
 
-/// Divides a plan into lanes; each begins where its first case stands in the plan.
-pub(crate) fn lanes(plan: &Plan, isolation: Isolation) -> Vec<Lane> {
+/// Divides a plan into lanes, as each case wants it or as the user does; each begins where its first case stands in the plan.
+pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
     for planned in &plan.cases {
+        let isolation = isolation.unwrap_or(planned.case.isolation);
         let joined = match isolation {
             Isolation::Case => None,
             Isolation::File => lanes.iter_mut().rev().find(|lane| {
                 let first = &lane.cases[0].case;
-                first.source.path() == planned.case.source.path() && same_server(first, &planned.case)
+                lane.shared && first.source.path() == planned.case.source.path() && same_server(first, &planned.case)
             }),
-            Isolation::Run => lanes.iter_mut().find(|lane| same_server(&lane.cases[0].case, &planned.case)),
+            Isolation::Run => {
+                lanes.iter_mut().find(|lane| lane.shared && same_server(&lane.cases[0].case, &planned.case))
+            }
         };
         match joined {
             Some(lane) => lane.cases.push(planned.clone()),

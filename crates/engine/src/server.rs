@@ -1,9 +1,10 @@
 //! From a server as it was described to an open session.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use mcprove_model::{ClientCapabilities, ServerSpec, Target};
-use mcprove_suite::template::{FIXTURE, Variables, substitute_text};
+use mcprove_model::{ClientCapabilities, Node, Protocol, ServerSpec, Span, Target};
+use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -20,6 +21,9 @@ pub(crate) struct Opener {
     pub(crate) http: HttpClient,
     /// An image to run stdio servers in that name none themselves.
     pub(crate) docker: Option<String>,
+    /// The protocol revision, when the user names one.
+    pub(crate) protocol: Option<Protocol>,
+    pub(crate) probe_timeout: Duration,
 }
 
 impl Opener {
@@ -31,9 +35,9 @@ impl Opener {
     ) -> Result<Session, Box<OpenFailure>> {
         let options = SessionOptions {
             limits: self.limits,
-            client: with_roots_resolved(&server.client, variables),
-            protocol: server.protocol,
-            ..SessionOptions::default()
+            client: filled_in(&server.client, variables),
+            protocol: self.protocol.unwrap_or(server.protocol),
+            probe_timeout: self.probe_timeout,
         };
         let endpoint = self.endpoint(&server.target, variables);
         let opened = Session::connect(&endpoint, &self.http, &options, deadline).await;
@@ -111,10 +115,18 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
     Program { command: DOCKER.to_owned(), args, env: Vec::new(), cwd: None }
 }
 
-fn with_roots_resolved(client: &ClientCapabilities, variables: &Variables) -> ClientCapabilities {
+/// The client's side with its templates filled in.
+fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabilities {
     let mut client = client.clone();
     for root in client.roots.iter_mut().flatten() {
         *root = substitute_text(root, variables);
+    }
+    for reply in &mut client.sampling {
+        reply.text = substitute_text(&reply.text, variables);
+    }
+    if let Some(reply) = &mut client.elicitation {
+        let content = Node::from_json(Span::default(), std::mem::take(&mut reply.content));
+        reply.content = substitute(&content, variables).to_json();
     }
     client
 }

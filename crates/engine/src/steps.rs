@@ -4,7 +4,9 @@ use mcprove_judge::json_path::JsonPath;
 use mcprove_model::{CallRole, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents};
 use serde_json::{Value, json};
 
+use crate::acts::observed;
 use crate::conversation::Conversation;
+use crate::observe::FilesBefore;
 use crate::{calls, expectations};
 
 /// Makes the setup calls; false when one failed and the case cannot go on.
@@ -43,12 +45,14 @@ pub(crate) async fn states(steps: &[Step], talk: &mut Conversation<'_>) -> Vec<S
 
 async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'_>) -> bool {
     let failed_before = talk.record.findings.len();
-    let (subject, seen) = observe(step, role, talk).await;
+    let (expect, problems) = expectations::resolve(talk.case, &step.expect, talk.variables);
+    talk.record.findings.extend(problems);
+    let files = FilesBefore::read(&expect.checks);
+    let (subject, mut seen) = observe(step, role, talk).await;
+    seen.files = files.and_after();
     let what = format!("{what} (`{subject}`)");
     let at = step.call.subject().span;
-    let (checks, problems) = expectations::resolve(talk.case, &step.expect, talk.variables);
-    talk.record.findings.extend(problems);
-    let wants_error = checks.iter().any(|planned| planned.check.wants_protocol_error());
+    let wants_error = expect.checks.iter().any(|planned| planned.check.wants_protocol_error());
     match &seen.outcome {
         Outcome::Error(_) if wants_error => {}
         outcome => {
@@ -59,7 +63,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
             }
         }
     }
-    if seen.is_error && !step.allow_error && checks.is_empty() {
+    if seen.is_error && !step.allow_error && expect.checks.is_empty() {
         let rule = role_name(role);
         let mut finding = Finding::error(rule, format!("{what} failed: the tool answered with `isError`"))
             .at(talk.place(at))
@@ -68,7 +72,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         talk.record.findings.push(finding);
         return false;
     }
-    let mut judged = expectations::judge(talk.case, &checks, &seen);
+    let mut judged = expectations::judge(talk.case, &expect, &seen);
     for finding in &mut judged {
         finding.message = format!("{what}: {}", finding.message);
     }
@@ -89,11 +93,7 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             let uri = talk.text(uri);
             let exchange = talk.session.request("resources/read", json!({"uri": uri}), talk.deadline).await;
             talk.record.calls.push(calls::record(role, Some(&uri), &exchange));
-            let text = match &exchange.outcome {
-                Outcome::Result(result) => text_of_contents(result),
-                _ => String::new(),
-            };
-            (uri, Observation::new(exchange.outcome, text))
+            (uri, observed(exchange, text_of_contents))
         }
     }
 }

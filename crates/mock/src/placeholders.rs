@@ -23,11 +23,8 @@ pub(crate) fn fill_text(text: &str, scope: &Value) -> String {
     let mut made_up = 0;
     while let Some(start) = rest.find("${") {
         let (before, from) = rest.split_at(start);
+        let Some(end) = from.find('}') else { break };
         filled.push_str(before);
-        let Some(end) = from.find('}') else {
-            rest = from;
-            break;
-        };
         let (reference, after) = from.split_at(end + 1);
         let path = &reference[2..end];
         let found = match path.strip_prefix("faker.") {

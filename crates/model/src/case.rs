@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Act, Node, PlannedCheck, ServerSpec, SourceFile, Span, Vocabulary};
+use crate::{Act, Isolation, Node, PlannedCheck, ServerSpec, SourceFile, Span, Vocabulary};
 
 /// One test, decoded and valid: a server, what to do there, and what to expect.
 #[derive(Clone, Debug)]
@@ -29,6 +29,10 @@ pub struct Case {
     pub expect: Expectation,
     /// The folder copied for this case and named by `{{fixture}}`; `None` when there is none.
     pub fixture: Option<PathBuf>,
+    /// Who shares its server.
+    pub isolation: Isolation,
+    /// Words it can be chosen by.
+    pub tags: Vec<String>,
     /// Its own deadline; the run's when absent.
     pub timeout: Option<Duration>,
     /// Why it is not to be run, if so.
@@ -99,6 +103,8 @@ pub struct Expectation {
     pub vocabulary: Vocabulary,
     /// The checks, in the order they are reported in.
     pub checks: Vec<PlannedCheck>,
+    /// The weighted share of checks that must hold; all of them when absent.
+    pub threshold: Option<f64>,
 }
 
 /// Why a case is not run.

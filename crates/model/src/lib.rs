@@ -14,10 +14,12 @@ mod exchange;
 mod exit;
 mod finding;
 mod frame;
+mod isolation;
 mod nearest;
 mod node;
 mod observation;
 mod plan;
+mod redact;
 mod report;
 mod revision;
 mod safe_text;
@@ -31,17 +33,20 @@ pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use diagnostics::Diagnostics;
 pub use event::{
-    CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, Timings, Verdict,
+    CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, ShardOf, Timings,
+    Verdict,
 };
 pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refused, RpcError};
 pub use exit::ExitStatus;
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};
+pub use isolation::Isolation;
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
 pub use plan::{Plan, PlannedCase};
-pub use report::{CaseReport, Report, Summary};
+pub use redact::Redactor;
+pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
 pub use safe_text::{escape_line, escape_text, shorten};
 pub use server::{

@@ -4,6 +4,8 @@
 //! waits, reads a clock, opens a file or knows where its bytes go. Text that came from outside is made harmless where it
 //! is written, by the rules of the place it is written to.
 
+mod baseline;
+mod columns;
 mod duration;
 mod evidence;
 mod explanation;
@@ -11,6 +13,7 @@ mod formats;
 mod harmless;
 mod json_text;
 mod known_json;
+mod matrix;
 mod ndjson;
 mod progress;
 mod reliability;
@@ -18,8 +21,11 @@ mod snippet;
 mod status;
 mod style;
 mod terminal;
+mod threshold;
 mod timestamp;
+mod tools;
 
+pub use baseline::{Baseline, Comparison, Regression};
 pub use formats::{FORMATS, Format};
 pub use known_json::render as known_json;
 pub use ndjson::{Events, ReadError, read_events, write_event};
@@ -28,3 +34,5 @@ pub use reliability::{Failing, Reliability, Trials};
 pub use snippet::render_findings;
 pub use style::Style;
 pub use terminal::{Terminal, TerminalOptions, Verbosity};
+pub use threshold::{Share, Threshold};
+pub use tools::{Health, audit_table, contract_table, score};

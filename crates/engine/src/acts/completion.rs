@@ -8,7 +8,7 @@ use crate::calls;
 use crate::conversation::Conversation;
 
 pub(super) async fn perform(completion: &Completion, talk: &mut Conversation<'_>) -> Performed {
-    let mut params = json!({"ref": talk.json(&completion.reference), "argument": talk.json(&completion.argument)});
+    let mut params = json!({"ref": talk.json(&completion.reference), "argument": talk.texts(&completion.argument)});
     if let Some(context) = &completion.context {
         params["context"] = talk.json(context);
     }

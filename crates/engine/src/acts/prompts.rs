@@ -15,7 +15,7 @@ pub(super) async fn perform(prompts: &Prompts, talk: &mut Conversation<'_>) -> P
         }
         Prompts::Get { name, arguments } => {
             let text = talk.text(name);
-            let params = json!({"name": text, "arguments": talk.json(arguments)});
+            let params = json!({"name": text, "arguments": talk.texts(arguments)});
             let exchange = talk.session.request("prompts/get", params, talk.deadline).await;
             talk.record.calls.push(calls::record(CallRole::Act, Some(&text), &exchange));
             Performed {

@@ -39,7 +39,11 @@ pub(super) async fn perform(raw: &Raw, checks: &[PlannedCheck], talk: &mut Conve
         exchange.outcome = Outcome::Cancelled;
     }
     talk.record.calls.push(calls::record(CallRole::Act, None, &exchange));
-    Performed { seen: observed_as_json(exchange), what, at }
+    let is_error =
+        matches!(&exchange.outcome, Outcome::Result(result) if result.get("isError") == Some(&Value::Bool(true)));
+    let mut seen = observed_as_json(exchange);
+    seen.is_error = is_error;
+    Performed { seen, what, at }
 }
 
 fn nothing(method: &str) -> Exchange {

@@ -31,8 +31,21 @@ pub struct Table {
 /// result.
 const LIMITED: &[(&str, &[Vocabulary])] = &[
     ("cancelled", &[Vocabulary::Tool]),
-    ("is_error", &[Vocabulary::Tool, Vocabulary::ToolStep, Vocabulary::Sampling, Vocabulary::Raw]),
-    ("min_progress", &[Vocabulary::Tool, Vocabulary::Sampling, Vocabulary::Raw]),
+    (
+        "is_error",
+        &[
+            Vocabulary::Tool,
+            Vocabulary::ToolStep,
+            Vocabulary::Sampling,
+            Vocabulary::Logging,
+            Vocabulary::Notifications,
+            Vocabulary::Raw,
+        ],
+    ),
+    (
+        "min_progress",
+        &[Vocabulary::Tool, Vocabulary::Sampling, Vocabulary::Logging, Vocabulary::Notifications, Vocabulary::Raw],
+    ),
 ];
 
 /// Decodes what a block expects; unknown keys, keys of other blocks and wrong values are reported, the rest is kept.
@@ -59,14 +72,14 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
     }
 }
 
-/// Decodes the `expect` of `assert_logging`.
+/// Decodes the `expect` of `assert_logging`: its own checks, and those of the tool's result.
 pub fn decode_logging(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    Words::new("`expect`", Vocabulary::Logging, logging::CHECKS).decode(block, found)
+    decode_result(Vocabulary::Logging, block, found)
 }
 
-/// Decodes the `expect` of `assert_notifications`.
+/// Decodes the `expect` of `assert_notifications`: its own checks, and those of the tool's result.
 pub fn decode_notifications(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    Words::new("`expect`", Vocabulary::Notifications, notifications::CHECKS).decode(block, found)
+    decode_result(Vocabulary::Notifications, block, found)
 }
 
 /// Decodes the `expect` of `assert_raw`: its own checks, and those of any result.
@@ -76,7 +89,7 @@ pub fn decode_raw(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck
 
 /// Decodes the `expect_sampling` of `assert_sampling`.
 pub fn decode_sampling(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    Words::new("`expect_sampling`", Vocabulary::Sampling, sampling::CHECKS).decode(block, found)
+    sampling_words().decode(block, found)
 }
 
 /// The JSON Schema of what a block expects: of its `expect`, or of the whole `trajectory`.
@@ -89,16 +102,16 @@ pub fn schema(vocabulary: Vocabulary) -> Value {
         | Vocabulary::Prompts
         | Vocabulary::Completion
         | Vocabulary::Sampling
+        | Vocabulary::Logging
+        | Vocabulary::Notifications
         | Vocabulary::Raw => result_words(vocabulary).schema(),
-        Vocabulary::Logging => Words::new("", vocabulary, logging::CHECKS).schema(),
-        Vocabulary::Notifications => Words::new("", vocabulary, notifications::CHECKS).schema(),
         Vocabulary::Trajectory => trajectory_schema(),
     }
 }
 
 /// The JSON Schema of `expect_sampling`.
 pub fn sampling_schema() -> Value {
-    Words::new("", Vocabulary::Sampling, sampling::CHECKS).schema()
+    sampling_words().schema()
 }
 
 fn decode_result(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
@@ -132,18 +145,32 @@ struct Words {
     kinds: Vec<&'static CheckKind>,
 }
 
-/// The checks of a result that a block may ask for.
+/// The checks of a block with a result: its own, which win over others of the same name, and those of any result.
 fn result_words(vocabulary: Vocabulary) -> Words {
-    let own = if vocabulary == Vocabulary::Raw { raw::CHECKS } else { &[] };
-    let kinds = own.iter().chain(CHECKS.iter().filter(|kind| applies(kind.name, vocabulary))).collect();
-    Words { what: "`expect`", vocabulary, kinds }
+    let own: &[CheckKind] = match vocabulary {
+        Vocabulary::Logging => logging::CHECKS,
+        Vocabulary::Notifications => notifications::CHECKS,
+        Vocabulary::Raw => raw::CHECKS,
+        Vocabulary::Tool
+        | Vocabulary::ToolStep
+        | Vocabulary::ReadStep
+        | Vocabulary::Resources
+        | Vocabulary::Prompts
+        | Vocabulary::Completion
+        | Vocabulary::Sampling
+        | Vocabulary::Trajectory => &[],
+    };
+    let is_own = |name: &str| own.iter().any(|kind| kind.name == name);
+    let others = CHECKS.iter().filter(|kind| applies(kind.name, vocabulary) && !is_own(kind.name));
+    Words { what: "`expect`", vocabulary, kinds: own.iter().chain(others).collect() }
+}
+
+fn sampling_words() -> Words {
+    let (what, vocabulary) = ("`expect_sampling`", Vocabulary::Sampling);
+    Words { what, vocabulary, kinds: sampling::CHECKS.iter().collect() }
 }
 
 impl Words {
-    fn new(what: &'static str, vocabulary: Vocabulary, kinds: &'static [CheckKind]) -> Self {
-        Self { what, vocabulary, kinds: kinds.iter().collect() }
-    }
-
     fn decode(&self, block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
         if block.is_null() {
             return Vec::new();
@@ -242,7 +269,7 @@ mod tests {
                 json!({"expect": {"contains": "x"}, "expect_sampling": {"contains": "y", "min_requests": 1}}),
                 vec!["contains", "min_requests", "contains"],
             ),
-            (Vocabulary::Logging, json!({"min_messages": 1}), vec!["min_messages"]),
+            (Vocabulary::Logging, json!({"not_error": true, "min_messages": 1}), vec!["min_messages", "not_error"]),
             (Vocabulary::Notifications, json!({"in_order": ["a", "b"]}), vec!["in_order", "in_order"]),
             (Vocabulary::Trajectory, json!([{"type": "only", "tools": []}]), vec!["only"]),
             (Vocabulary::Raw, json!({"contains": "x", "error_code": 1}), vec!["error_code", "contains"]),
@@ -267,12 +294,13 @@ mod tests {
         assert_eq!(
             told(Vocabulary::Prompts, json!({"min_progress": 1})),
             "`min_progress` means nothing in `expect` of `assert_prompts`; \
-             it is for `assert`, `assert_sampling`, `assert_raw`"
+             it is for `assert`, `assert_sampling`, `assert_logging`, `assert_notifications`, `assert_raw`"
         );
         assert_eq!(
             told(Vocabulary::Completion, json!({"is_error": true})),
             "`is_error` means nothing in `expect` of `assert_completion`; it is for `assert`, \
-             a step that calls a tool, `assert_sampling`, `assert_raw`; `protocol_error: true` asks for a JSON-RPC error"
+             a step that calls a tool, `assert_sampling`, `assert_logging`, `assert_notifications`, `assert_raw`; \
+             `protocol_error: true` asks for a JSON-RPC error"
         );
         assert_eq!(
             told(Vocabulary::Tool, json!({"min_messages": 1})),

@@ -373,9 +373,13 @@ async fn our_own_client_gets_on_with_it_in_both_eras() {
             model: "m".to_owned(),
             stop_reason: "endTurn".to_owned(),
         }],
-        elicitation: Some(ElicitationReply { action: ElicitationAction::Accept, content: json!({"ok": true}) }),
+        elicitation: Some(ElicitationReply {
+            action: ElicitationAction::Accept,
+            content: json!({"ok": true}),
+            url: false,
+        }),
     };
-    let http = HttpClient::new().expect("a client");
+    let http = HttpClient::default();
     let endpoint = Endpoint::Http { url: server.url.clone(), headers: Vec::new() };
     for protocol in [Protocol::Legacy, Protocol::Modern, Protocol::Auto] {
         let deadline = Instant::now() + PATIENCE;

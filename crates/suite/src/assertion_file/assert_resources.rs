@@ -41,9 +41,6 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
             None
         }
     };
-    for uri in [&subscribe, &unsubscribe].into_iter().flatten() {
-        input.scope.check(uri, found);
-    }
     let flag = node.get("expect_notification").filter(|flag| !flag.is_null());
     if let (Some(flag), None) = (flag, node.get("subscribe")) {
         let message = "`expect_notification` without `subscribe`: nothing asks the server to announce updates";
@@ -52,6 +49,11 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let settle = time::optional(node, "settle", found).unwrap_or(SETTLE);
     let parts = expectation::parts(node, &["expect", "expect_notification", "subscribe"])
         .filter(|parts| parts.get("expect").is_some() || parts.get("expect_notification").is_some());
+    // The address of the subscription is part of what is expected, where templates are checked too.
+    let unchecked = subscribe.as_ref().filter(|_| parts.is_none());
+    for uri in unchecked.into_iter().chain(&unsubscribe) {
+        input.scope.check(uri, found);
+    }
     let expect = expectation::decode(parts.as_ref(), Vocabulary::Resources, input.scope, found);
     let expect_notification = flag.and_then(Node::as_bool);
     let resources = Resources { subscribe, ask: ask?, expect_notification, settle, unsubscribe };

@@ -27,7 +27,7 @@ pub(super) fn decode(
             found.add(finding);
         }
     }
-    Expectation { block: Some(block.clone()), vocabulary, checks }
+    Expectation { block: Some(block.clone()), vocabulary, checks, threshold: None }
 }
 
 /// The part of a block that says what is expected, where that is more than `expect`: a map of these keys alone.

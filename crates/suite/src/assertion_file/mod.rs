@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_model::{Case, Diagnostics, Entry, Finding, Node, ServerSpec, Severity, SourceFile, Span};
+use mcprove_model::{Case, Diagnostics, Entry, Finding, Isolation, Node, ServerSpec, Severity, SourceFile, Span};
 
 pub use server::ServerOverride;
 
@@ -101,6 +101,8 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         act: parts.asked.act,
         expect: parts.asked.expect,
         fixture: context.fixture.map(Path::to_path_buf),
+        isolation: Isolation::Case,
+        tags: Vec::new(),
         timeout: parts.timeout,
         skip: parts.skip,
     });
