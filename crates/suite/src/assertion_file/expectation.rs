@@ -27,7 +27,21 @@ pub(super) fn decode(
             found.add(finding);
         }
     }
-    Expectation { block: Some(block.clone()), vocabulary, checks, threshold: None }
+    // Whether it is a share is said above; where the block has parts, it stands in the `expect` among them.
+    let expect = match vocabulary {
+        Vocabulary::Resources | Vocabulary::Sampling => block.get("expect").unwrap_or(block),
+        Vocabulary::Tool
+        | Vocabulary::ToolStep
+        | Vocabulary::ReadStep
+        | Vocabulary::Prompts
+        | Vocabulary::Completion
+        | Vocabulary::Logging
+        | Vocabulary::Notifications
+        | Vocabulary::Trajectory
+        | Vocabulary::Raw => block,
+    };
+    let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
+    Expectation { block: Some(block.clone()), vocabulary, checks, threshold }
 }
 
 /// The part of a block that says what is expected, where that is more than `expect`: a map of these keys alone.
