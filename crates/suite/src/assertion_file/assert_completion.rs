@@ -5,7 +5,7 @@ use mcprove_model::{Act, Completion, Diagnostics, Entry, Key, Kind, Node, Span, 
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, texts};
 
-pub(super) const BLOCK: Block = Block { key: "assert_completion", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block { key: "assert_completion", companions: &[], needs_server: true, decode };
 
 const KEYS: &[&str] = &["argument", "context", "expect", "ref"];
 const PROMPT: &str = "ref/prompt";

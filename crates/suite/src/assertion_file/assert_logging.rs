@@ -6,7 +6,7 @@ use mcprove_model::{Act, Diagnostics, Logging, Node, Vocabulary};
 use super::block::{self, Asked, Block, Caller, Input};
 use super::expectation;
 
-pub(super) const BLOCK: Block = Block { key: "assert_logging", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block { key: "assert_logging", companions: &[], needs_server: true, decode };
 
 const KEYS: &[&str] = &["args", "expect", "set_level", "tool"];
 

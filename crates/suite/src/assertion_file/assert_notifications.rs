@@ -5,7 +5,7 @@ use mcprove_model::{Act, Diagnostics, Vocabulary};
 use super::block::{self, Asked, Block, Caller, Input};
 use super::expectation;
 
-pub(super) const BLOCK: Block = Block { key: "assert_notifications", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block { key: "assert_notifications", companions: &[], needs_server: true, decode };
 
 const KEYS: &[&str] = &["args", "expect", "tool"];
 

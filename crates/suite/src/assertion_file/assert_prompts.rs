@@ -5,7 +5,7 @@ use mcprove_model::{Act, Diagnostics, Entry, Prompts, Vocabulary};
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, listing, texts};
 
-pub(super) const BLOCK: Block = Block { key: "assert_prompts", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block { key: "assert_prompts", companions: &[], needs_server: true, decode };
 
 const KEYS: &[&str] = &["expect", "get", "list"];
 

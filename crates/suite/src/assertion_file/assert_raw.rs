@@ -5,7 +5,7 @@ use mcprove_model::{Act, Diagnostics, Node, Raw, Vocabulary};
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, texts};
 
-pub(super) const BLOCK: Block = Block { key: "assert_raw", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block { key: "assert_raw", companions: &[], needs_server: true, decode };
 
 const KEYS: &[&str] = &["expect", "method", "notification", "params", "text"];
 

@@ -7,7 +7,7 @@ use mcprove_model::{Act, Diagnostics, Entry, Node, ResourceAsk, Resources, Vocab
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, listing, texts, time};
 
-pub(super) const BLOCK: Block = Block { key: "assert_resources", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block { key: "assert_resources", companions: &[], needs_server: true, decode };
 
 const KEYS: &[&str] =
     &["expect", "expect_notification", "list", "read", "settle", "subscribe", "templates", "unsubscribe"];

@@ -5,7 +5,7 @@ use mcprove_model::{Act, Diagnostics, Node, SamplingReply, Vocabulary};
 use super::block::{self, Asked, Block, Caller, Input, Script};
 use super::{client_capabilities, expectation, texts};
 
-pub(super) const BLOCK: Block = Block { key: "assert_sampling", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block { key: "assert_sampling", companions: &[], needs_server: true, decode };
 
 const KEYS: &[&str] =
     &["args", "expect", "expect_sampling", "mock_model", "mock_text", "responses", "stop_reason", "tool"];

@@ -5,7 +5,7 @@ use mcprove_model::{Act, Diagnostics, Node, Span, Vocabulary};
 use super::block::{self, Asked, Block, Caller, Input};
 use super::{expectation, time};
 
-pub(super) const BLOCK: Block = Block { key: "assert", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block { key: "assert", companions: &[], needs_server: true, decode };
 
 const KEYS: &[&str] = &["args", "cancel_after", "capture_progress", "expect", "retry", "tool"];
 

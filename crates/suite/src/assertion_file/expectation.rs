@@ -7,7 +7,7 @@ use super::templates::Scope;
 use crate::template::templated_places;
 
 /// Decodes what stands under `expect`; a block that was left out or left empty expects nothing.
-pub(super) fn decode(
+pub(crate) fn decode(
     block: Option<&Node>,
     vocabulary: Vocabulary,
     scope: &Scope,
@@ -45,7 +45,7 @@ pub(super) fn decode(
 }
 
 /// The part of a block that says what is expected, where that is more than `expect`: a map of these keys alone.
-pub(super) fn parts(block: &Node, keys: &[&str]) -> Option<Node> {
+pub(crate) fn parts(block: &Node, keys: &[&str]) -> Option<Node> {
     let entries = block.as_map()?.iter();
     let entries: Vec<_> = entries.filter(|entry| keys.contains(&entry.key.text.as_str())).cloned().collect();
     (!entries.is_empty()).then(|| Node { span: block.span, kind: Kind::Map(entries) })

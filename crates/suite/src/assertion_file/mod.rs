@@ -11,16 +11,16 @@ mod assert_raw;
 mod assert_resources;
 mod assert_sampling;
 mod assert_tool;
-mod block;
-mod client_capabilities;
-mod expectation;
+pub(crate) mod block;
+pub(crate) mod client_capabilities;
+pub(crate) mod expectation;
 mod listing;
-mod server;
-mod skip;
-mod steps;
-mod templates;
-mod texts;
-mod time;
+pub(crate) mod server;
+pub(crate) mod skip;
+pub(crate) mod steps;
+pub(crate) mod templates;
+pub(crate) mod texts;
+pub(crate) mod time;
 mod trajectory;
 
 use std::path::Path;
@@ -96,6 +96,7 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         span: node.span,
         server: parts.server.map(Arc::new),
         setup: parts.setup,
+        capture: Vec::new(),
         verify: parts.verify,
         teardown: parts.teardown,
         act: parts.asked.act,
@@ -105,6 +106,7 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         tags: Vec::new(),
         timeout: parts.timeout,
         skip: parts.skip,
+        suite: None,
     });
     Decoded { name, name_span, case, findings }
 }

@@ -33,7 +33,7 @@ pub struct ServerOverride {
 
 impl ServerOverride {
     /// The server of a case that has none of its own.
-    pub(super) fn alone(&self) -> ServerSpec {
+    pub(crate) fn alone(&self) -> ServerSpec {
         ServerSpec {
             name: self.command.clone(),
             target: Target::Stdio {
@@ -49,7 +49,7 @@ impl ServerOverride {
 }
 
 /// Decodes a `server` block.
-pub(super) fn decode(
+pub(crate) fn decode(
     entry: &Entry,
     context: &Context<'_>,
     (scope, unset): (&Scope, Unset),

@@ -11,7 +11,7 @@ use crate::template::FIXTURE;
 const KEYS: &[&str] = &["allow_error", "args", "capture", "expect", "read", "tool"];
 
 /// Decodes the steps under a key; what each captures becomes known to the ones after it and to what follows.
-pub(super) fn decode(document: &Node, key: &'static str, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Vec<Step> {
+pub(crate) fn decode(document: &Node, key: &'static str, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Vec<Step> {
     let Some(node) = document.get(key).filter(|node| !node.is_null()) else { return Vec::new() };
     let steps = found.list(node, &format!("`{key}`"));
     steps.iter().filter_map(|step| decode_step(step, key, scope, found)).collect()

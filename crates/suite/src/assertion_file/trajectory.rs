@@ -5,7 +5,7 @@ use mcprove_model::{Act, Diagnostics, Node, Trajectory, Vocabulary};
 use super::block::{self, Asked, Block, Caller, Input};
 use super::{expectation, texts};
 
-pub(super) const BLOCK: Block =
+pub(crate) const BLOCK: Block =
     Block { key: "trajectory", companions: &["audit_log", "trace"], needs_server: false, decode };
 
 const CALL_KEYS: &[&str] = &["args", "tool"];
