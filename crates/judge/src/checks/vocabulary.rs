@@ -61,6 +61,13 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
     ),
 ];
 
+/// Keys of the `expect` of other tools, and the nearest thing we have.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("response_headers", "`--events` writes down every header field; nothing judges them"),
+    ("response_headers_absent", "`--events` writes down every header field; nothing judges them"),
+    ("snapshot", "write the value under `equals`, or under `exact` of a target"),
+];
+
 /// Keys of a map of checks that are no checks themselves: the other form of `expect`, and how much of it must hold.
 const AROUND: &[&str] = &["assertions", "threshold"];
 
@@ -224,6 +231,10 @@ impl Words {
 
     /// A key that is unknown here: of another block, or of none.
     fn report(&self, key: &Key, found: &mut Diagnostics<'_>) {
+        if let Some((name, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == key.text) {
+            let message = format!("`{name}` of {} is not supported", self.what);
+            return found.error_with_help("unsupported-key", key.span, message, *instead);
+        }
         let known: Vec<&str> = self.kinds.iter().map(|kind| kind.name).collect();
         let Some(home) = home_of(&key.text) else {
             // A key that is nearest to one of another block is most likely a typo of that one.

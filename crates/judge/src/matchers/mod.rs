@@ -134,7 +134,20 @@ pub fn decode_assertions(list: &Node, found: &mut Diagnostics<'_>) -> Vec<Planne
 fn decode_assertion(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedCheck> {
     let entries = found.map(node, "an assertion")?;
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
-    found.known_keys(node, "an assertion", ASSERTION_KEYS);
+    for entry in entries.iter().filter(|entry| !ASSERTION_KEYS.contains(&entry.key.text.as_str())) {
+        match entry.key.text.as_str() {
+            "assert-set" => {
+                let help = "give each assertion a `weight`, and the test a `threshold`";
+                found.error_with_help("unsupported-key", entry.key.span, "`assert-set` is not supported", help);
+                return None;
+            }
+            "transform" => {
+                let help = "a target looks at a part of the answer; `is-json` reads JSON in a text";
+                found.error_with_help("unsupported-key", entry.key.span, "`transform` is not supported", help);
+            }
+            _ => found.unknown_key(&entry.key, "an assertion", ASSERTION_KEYS),
+        }
+    }
     let target = decode_target(node, place, found);
     let Some(matcher) = node.get("matcher") else {
         found.error_with_help("missing-key", place, "this assertion has no `matcher`", "say what to expect");

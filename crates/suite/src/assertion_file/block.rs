@@ -1,6 +1,7 @@
 //! Which blocks there are, and which one a document has: exactly one.
 
 use mcprove_model::{Act, CallTool, Diagnostics, Entry, Expectation, Node, SamplingReply, Span};
+use serde_json::Value;
 
 use super::templates::Scope;
 use super::{
@@ -25,6 +26,14 @@ pub(crate) const BLOCKS: &[Block] = &[
 pub(crate) struct Block {
     /// Its key in a document.
     pub(crate) key: &'static str,
+    /// One sentence for the documentation.
+    pub(crate) summary: &'static str,
+    /// The keys under it, sorted; of the document, where it has companions.
+    pub(crate) keys: &'static [&'static str],
+    /// Those of its keys that must be there.
+    pub(crate) required: &'static [&'static str],
+    /// The JSON Schema of each of its keys.
+    pub(crate) properties: fn() -> Value,
     /// Further keys of the document that belong to it.
     pub(crate) companions: &'static [&'static str],
     /// Whether it speaks to a server.
@@ -72,6 +81,16 @@ impl Block {
     pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.key).chain(self.companions.iter().copied())
     }
+}
+
+/// Whether a key of a document belongs to a block.
+pub(crate) fn is_key(key: &str) -> bool {
+    BLOCKS.iter().any(|block| block.keys().any(|own| own == key))
+}
+
+/// Whether a key of a document belongs to a block that is spread over several keys.
+pub(crate) fn is_spread(key: &str) -> bool {
+    BLOCKS.iter().any(|block| !block.companions.is_empty() && block.keys().any(|own| own == key))
 }
 
 /// The block of a document.
