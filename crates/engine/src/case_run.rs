@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::acts::{self, Performed};
 use crate::conversation::Conversation;
 use crate::fixture::FixtureCopy;
+use crate::hooks::Hooks;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
@@ -30,6 +31,8 @@ pub(crate) struct CaseContext {
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// Commands that suites run around their cases.
+    pub(crate) hooks: Hooks,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
@@ -54,7 +57,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
         let run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            None => run_case(planned, &context, &mut shared).await,
+            None => run_hooked(planned, &context, &mut shared).await,
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
@@ -104,6 +107,19 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+/// Runs one case between the commands of its suite.
+async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> CaseRun {
+    let Some(suite) = &planned.case.suite else { return run_case(planned, context, shared).await };
+    if let Some(finding) = context.hooks.before(suite).await {
+        let mut record = CaseRecord::new(planned);
+        record.findings.push(finding);
+        return record.finish(Verdict::Error);
+    }
+    let mut run = run_case(planned, context, shared).await;
+    run.finished.findings.extend(context.hooks.after(suite).await);
+    run
 }
 
 /// Runs one case. Whatever the server does is part of the result.
@@ -318,6 +334,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
             let place = talk.place(case.span);
             talk.record.findings.push(Finding::note(Finding::NOTHING_CHECKED, note).at(place));
         }
+        steps::capture(&case.capture, "the reply", &seen, talk);
         steps::verify(&case.verify, talk).await;
     } else {
         let place = talk.place(at);

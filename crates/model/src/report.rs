@@ -167,7 +167,7 @@ impl Report {
             ExitStatus::Interrupted
         } else if summary.errors > 0 || summary.unfinished > 0 || !self.is_complete() {
             ExitStatus::NotDone
-        } else if summary.failed > 0 {
+        } else if summary.failed > 0 || self.findings.iter().any(|finding| finding.severity.fails()) {
             ExitStatus::Wrong
         } else if self.cases.is_empty() {
             ExitStatus::NothingSelected
