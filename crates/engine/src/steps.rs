@@ -4,6 +4,7 @@ use mcprove_judge::json_path::JsonPath;
 use mcprove_model::{CallRole, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents};
 use serde_json::{Value, json};
 
+use crate::acts::observed;
 use crate::conversation::Conversation;
 use crate::observe::FilesBefore;
 use crate::{calls, expectations};
@@ -92,16 +93,7 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             let uri = talk.text(uri);
             let exchange = talk.session.request("resources/read", json!({"uri": uri}), talk.deadline).await;
             talk.record.calls.push(calls::record(role, Some(&uri), &exchange));
-            let text = match &exchange.outcome {
-                Outcome::Result(result) => text_of_contents(result),
-                Outcome::Error(_)
-                | Outcome::Malformed(_)
-                | Outcome::Refused(_)
-                | Outcome::TimedOut { .. }
-                | Outcome::Closed { .. }
-                | Outcome::Cancelled => String::new(),
-            };
-            (uri, Observation::new(exchange.outcome, text))
+            (uri, observed(exchange, text_of_contents))
         }
     }
 }
