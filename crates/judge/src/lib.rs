@@ -18,13 +18,28 @@ pub mod trace;
 pub mod trajectory_match;
 pub mod trust;
 
+mod catalog;
+mod catalog_file;
 mod diff;
 mod excerpt;
+mod input_schema;
+mod json_style;
+mod lint;
 mod near;
+mod quality;
+mod rules;
 mod sameness;
 mod schema;
+mod spanned_json;
+mod tighten;
 
 pub use arguments::argument_errors;
+pub use catalog::Catalog;
+pub use catalog_file::CatalogError;
 pub use checks::{CHECKS, CheckKind, decode_expect, expect_schema};
 pub use json_path::JsonPath;
+pub use lint::{Fault, lint};
 pub use output_schema::violates_output_schema;
+pub use quality::{GateFailure, Quality, ToolQuality};
+pub use rules::{Example as RuleExample, Group, RULES, Rule, Selection, SelectionOptions};
+pub use tighten::{Required, TightenOptions, Tightened};
