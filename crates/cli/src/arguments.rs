@@ -14,13 +14,13 @@ pub struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// When to use colours.
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    #[arg(long, global = true, help_heading = "Everywhere", value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
     /// Say less: failures and the summary only.
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, help_heading = "Everywhere", conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     /// Say more: calls, timings, notes.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) verbose: bool,
 }
 
@@ -33,4 +33,14 @@ pub(crate) enum Color {
     Always,
     /// Never.
     Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Arguments::command().debug_assert();
+    }
 }

@@ -10,7 +10,7 @@ use crate::Arguments;
 use crate::arguments::Color;
 
 /// The process a command runs in. Commands read nothing of it but through this.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Context {
     /// How results are shown.
     pub(crate) color: bool,
@@ -54,6 +54,11 @@ impl Context {
     /// A variable of the environment; values that are not UTF-8 count as unset.
     pub(crate) fn variable(name: &str) -> Option<String> {
         std::env::var(name).ok()
+    }
+
+    /// The file that GitHub shows as the summary of a step, where there is one.
+    pub(crate) fn step_summary() -> Option<PathBuf> {
+        Self::variable("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)
     }
 
     /// The names of all variables, for "did you mean".

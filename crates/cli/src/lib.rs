@@ -4,12 +4,23 @@
 //! exit code comes out. It is the only room that prints, reads the environment and exits.
 
 mod arguments;
+mod baselines;
 mod catalog_report;
 mod commands;
+mod conclusion;
 mod context;
+mod execution;
 mod failure;
+mod fixes;
 mod live;
+mod logs;
+mod outputs;
+mod selection;
+mod stdout;
 mod subject;
+mod suites;
+mod touring;
+mod whole_file;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::time::Instant;
 
 use mcprove_engine::{Progress, Sink};
-use mcprove_model::{Event, Report};
+use mcprove_model::{Event, Redactor, Report};
 use mcprove_report::{Terminal, TerminalOptions, write_event};
 
 use crate::context::Context;
@@ -19,31 +19,52 @@ pub(crate) struct Listeners<'c> {
     terminal: Option<Terminal<Box<dyn io::Write>>>,
     log: Option<(String, BufWriter<File>)>,
     report: Report,
+    keep_frames: bool,
+    redactor: Redactor,
     began: Instant,
     progress: Option<Instant>,
     broken: Option<String>,
+    unshown: Option<String>,
+}
+
+/// What the listeners of a run are to do.
+#[derive(Debug)]
+pub(crate) struct Listening {
+    /// The event log and its path.
+    pub(crate) log: Option<(String, File)>,
+    /// Whether each result is shown as it becomes known.
+    pub(crate) shown: bool,
+    /// Whether the report keeps raw frames.
+    pub(crate) keep_frames: bool,
+    /// What must not be heard by anyone.
+    pub(crate) redactor: Redactor,
 }
 
 /// What is left when a run is over.
 pub(crate) struct Heard {
-    /// The run, folded; frames are left out.
+    /// The run, folded.
     pub(crate) report: Report,
     /// Why the event log could not be written, if so.
     pub(crate) log_error: Option<String>,
+    /// Why the results could not be shown, if so.
+    pub(crate) unshown: Option<String>,
 }
 
 impl<'c> Listeners<'c> {
-    pub(crate) fn new(context: &'c Context, log: Option<(String, File)>, terminal: bool) -> Self {
+    pub(crate) fn new(context: &'c Context, listening: Listening) -> Self {
         let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
         let out: Box<dyn io::Write> = Box::new(io::stdout().lock());
         Self {
             context,
-            terminal: terminal.then(|| Terminal::new(out, options)),
-            log: log.map(|(path, file)| (path, BufWriter::new(file))),
+            terminal: listening.shown.then(|| Terminal::new(out, options)),
+            log: listening.log.map(|(path, file)| (path, BufWriter::new(file))),
             report: Report::default(),
+            keep_frames: listening.keep_frames,
+            redactor: listening.redactor,
             began: Instant::now(),
             progress: None,
             broken: None,
+            unshown: None,
         }
     }
 
@@ -54,7 +75,7 @@ impl<'c> Listeners<'c> {
         {
             self.broken.get_or_insert(format!("the event log `{path}` could not be written: {error}"));
         }
-        Heard { report: self.report, log_error: self.broken }
+        Heard { report: self.report, log_error: self.broken, unshown: self.unshown }
     }
 
     fn clear_progress(&mut self) {
@@ -73,16 +94,30 @@ impl<'c> Listeners<'c> {
 }
 
 impl Sink for Listeners<'_> {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, mut event: Event) {
+        self.redactor.event(&mut event);
         self.clear_progress();
         self.write_log(&event);
         if let Some(terminal) = &mut self.terminal {
             // A reader that went away (`| head`) does not end the run: servers must still be cleaned up.
-            let _ = terminal.event(&event);
+            if let Err(error) = terminal.event(&event)
+                && error.kind() != io::ErrorKind::BrokenPipe
+            {
+                self.unshown.get_or_insert(format!("standard output could not be written: {error}"));
+            }
         }
-        if !matches!(event, Event::Frame { .. }) {
-            self.report.add(event);
+        match &mut event {
+            Event::Frame { .. } if !self.keep_frames => return,
+            // What this run reports by itself is whole; only where logs are put together, other parts are missed.
+            Event::RunStarted(started) => started.shard = None,
+            Event::Frame { .. }
+            | Event::Finding { .. }
+            | Event::CaseStarted(_)
+            | Event::Connected(_)
+            | Event::CaseFinished(_)
+            | Event::RunFinished(_) => {}
         }
+        self.report.add(event);
     }
 
     fn progress(&mut self, progress: &Progress<'_>) {
@@ -92,8 +127,8 @@ impl Sink for Listeners<'_> {
         let line = mcprove_report::Progress {
             done: progress.done,
             total: progress.total,
-            name: progress.running.first().copied().unwrap_or_default(),
-            running: progress.running.len(),
+            name: progress.next.unwrap_or_default(),
+            running: progress.running,
             elapsed_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
         }
         .line(self.context.width.unwrap_or(80).saturating_sub(1));

@@ -23,7 +23,7 @@ pub(crate) struct Subject {
     /// How to speak with the address: http or sse.
     #[arg(long, value_name = "http|sse", requires = "url")]
     transport: Option<String>,
-    /// Take the server from a client's configuration file (.mcp.json, claude_desktop_config.json, …).
+    /// Take the server from a client's configuration file (`.mcp.json`, `claude_desktop_config.json`, …).
     #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "url"])]
     client_config: Option<PathBuf>,
     /// Which server of the configuration file.
@@ -90,13 +90,22 @@ impl Subject {
     }
 
     fn address(&self, url: &str) -> Result<Target, Failure> {
-        let headers = self.headers.iter().map(|text| header(text)).collect::<Result<Vec<_>, _>>()?;
-        let url = url.to_owned();
-        match self.transport.as_deref() {
-            None | Some("http") => Ok(Target::Http { url, headers }),
-            Some("sse") => Ok(Target::Sse { url, headers }),
-            Some(other) => Err(Failure::new(format!("`--transport {other}` is not known"), "give `http` or `sse`")),
+        let named = self.headers.iter().map(|text| header(text)).collect::<Result<Vec<_>, _>>()?;
+        let mut target = address(url, self.transport.as_deref())?;
+        if let Target::Http { headers, .. } | Target::Sse { headers, .. } = &mut target {
+            *headers = named;
         }
+        Ok(target)
+    }
+}
+
+/// A server that runs already.
+pub(crate) fn address(url: &str, transport: Option<&str>) -> Result<Target, Failure> {
+    let url = url.to_owned();
+    match transport {
+        None | Some("http") => Ok(Target::Http { url, headers: Vec::new() }),
+        Some("sse") => Ok(Target::Sse { url, headers: Vec::new() }),
+        Some(other) => Err(Failure::new(format!("`--transport {other}` is not known"), "give `http` or `sse`")),
     }
 }
 

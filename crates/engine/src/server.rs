@@ -1,8 +1,9 @@
 //! From a server as it was described to an open session.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use mcprove_model::{ClientCapabilities, Node, ServerSpec, Span, Target};
+use mcprove_model::{ClientCapabilities, Node, Protocol, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage};
 use serde_json::Value;
@@ -20,6 +21,9 @@ pub(crate) struct Opener {
     pub(crate) http: HttpClient,
     /// An image to run stdio servers in that name none themselves.
     pub(crate) docker: Option<String>,
+    /// The protocol revision, when the user names one.
+    pub(crate) protocol: Option<Protocol>,
+    pub(crate) probe_timeout: Duration,
 }
 
 impl Opener {
@@ -32,8 +36,8 @@ impl Opener {
         let options = SessionOptions {
             limits: self.limits,
             client: filled_in(&server.client, variables),
-            protocol: server.protocol,
-            ..SessionOptions::default()
+            protocol: self.protocol.unwrap_or(server.protocol),
+            probe_timeout: self.probe_timeout,
         };
         let endpoint = self.endpoint(&server.target, variables);
         let opened = Session::connect(&endpoint, &self.http, &options, deadline).await;

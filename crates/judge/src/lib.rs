@@ -3,13 +3,20 @@
 pub mod arguments;
 pub mod checks;
 pub mod elicitation;
+pub mod exception;
+pub mod fuzz;
+pub mod generate;
 pub mod json_path;
 pub mod log_level;
 pub mod matchers;
+pub mod negative;
 pub mod output_schema;
 pub mod progress;
+pub mod recovery;
 pub mod target;
 pub mod trace;
+pub mod trajectory_match;
+pub mod trust;
 
 mod catalog;
 mod catalog_file;

@@ -50,6 +50,22 @@ pub struct RunStarted {
     /// Whether warnings fail cases.
     #[serde(default)]
     pub strict: bool,
+    /// Which part of a larger plan this run is, when it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardOf>,
+}
+
+/// Which part of a larger plan a run is. Logs of all parts put together are the log of the whole plan.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ShardOf {
+    /// Which part, from 1.
+    pub number: u32,
+    /// How many parts there are.
+    pub of: u32,
+    /// What tells the larger plan from others: a hash of its cases.
+    pub plan: String,
+    /// How many cases the larger plan has.
+    pub cases: usize,
 }
 
 impl RunStarted {
@@ -60,7 +76,7 @@ impl RunStarted {
 /// A case begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseStarted {
-    /// Its position in the plan.
+    /// Its position in the plan; the larger one, when this run is a shard.
     pub index: usize,
     /// Its name.
     pub name: String,
@@ -73,6 +89,9 @@ pub struct CaseStarted {
     /// The server, as people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// The column of a matrix it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
 }
 
 /// A session is open.
@@ -147,6 +166,9 @@ pub struct Timings {
     /// The handshake.
     #[serde(default)]
     pub handshake: u64,
+    /// Waiting for a turn with a server that was started ahead; not part of the case's duration.
+    #[serde(default)]
+    pub waiting: u64,
     /// Setup calls.
     #[serde(default)]
     pub setup: u64,

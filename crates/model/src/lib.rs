@@ -19,11 +19,13 @@ mod nearest;
 mod node;
 mod observation;
 mod plan;
+mod redact;
 mod report;
 mod revision;
 mod safe_text;
 mod server;
 mod source;
+mod suite_options;
 mod view;
 mod vocabulary;
 
@@ -32,7 +34,8 @@ pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use diagnostics::Diagnostics;
 pub use event::{
-    CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, Timings, Verdict,
+    CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, ShardOf, Timings,
+    Verdict,
 };
 pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refused, RpcError};
 pub use exit::ExitStatus;
@@ -43,12 +46,14 @@ pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
 pub use plan::{Plan, PlannedCase};
-pub use report::{CaseReport, Report, Summary};
+pub use redact::Redactor;
+pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
 pub use safe_text::{escape_line, escape_text, shorten};
 pub use server::{
     ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };
 pub use source::{Position, SourceFile, Span};
+pub use suite_options::{Coverage, Hook, Hooks, Parallel, SuiteOptions};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
 pub use vocabulary::Vocabulary;

@@ -2,22 +2,26 @@
 
 use std::sync::Arc;
 
-use crate::Case;
+use crate::{Case, ShardOf};
 
 /// What will run, in order. It is made by a pure function and valid by construction.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// The cases in reporting order.
+    /// The cases in reporting order, their indices ascending.
     pub cases: Vec<PlannedCase>,
+    /// Which part of a larger plan this is, when it is one.
+    pub shard: Option<ShardOf>,
 }
 
 /// A case at its place in the plan.
 #[derive(Clone, Debug)]
 pub struct PlannedCase {
-    /// Its position, from 0; every event of the case carries it.
+    /// Its position, from 0, in the plan before any sharding; every event of the case carries it.
     pub index: usize,
     /// The case.
     pub case: Arc<Case>,
     /// Which repetition this is, from 1.
     pub trial: u32,
+    /// The column of a matrix it belongs to.
+    pub variant: Option<Arc<str>>,
 }

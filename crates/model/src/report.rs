@@ -1,18 +1,28 @@
-//! The fold of an event stream.
+//! The fold of an event stream, or of several put together.
+
+use std::collections::BTreeMap;
 
 use crate::{
-    CaseFinished, CaseStarted, Connected, Event, ExitStatus, Finding, Frame, RunFinished, RunStarted, Verdict,
+    CaseFinished, CaseStarted, Connected, Event, ExitStatus, Finding, Frame, RunFinished, RunStarted, ShardOf, Verdict,
 };
 
-/// A whole run, folded from its events.
+/// A whole run, folded from its events. The logs of several runs may be folded into one; shards of one plan then become the
+/// run they were split from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// The head, when the log has one.
-    pub started: Option<RunStarted>,
+    /// The runs it is made of: one, or several where logs were put together.
+    pub runs: Vec<RunReport>,
     /// Findings about the suite or the run as a whole.
     pub findings: Vec<Finding>,
     /// The cases in plan order.
     pub cases: Vec<CaseReport>,
+}
+
+/// One run of a report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunReport {
+    /// The head, when the log has one.
+    pub started: Option<RunStarted>,
     /// The end, when the log has one.
     pub finished: Option<RunFinished>,
 }
@@ -20,6 +30,8 @@ pub struct Report {
 /// One case of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseReport {
+    /// Which of the report's runs it belongs to.
+    pub run: usize,
     /// How it began.
     pub started: CaseStarted,
     /// Its sessions.
@@ -46,13 +58,28 @@ pub struct Summary {
 }
 
 impl Report {
-    /// Takes in one more event.
+    /// Folds a whole stream: one log, or several one after the other.
+    pub fn fold(events: impl IntoIterator<Item = Event>) -> Self {
+        let mut report = Self::default();
+        events.into_iter().for_each(|event| report.add(event));
+        report.settle();
+        report
+    }
+
+    /// Takes in one more event; [`Self::settle`] follows the last.
     pub fn add(&mut self, event: Event) {
         match event {
-            Event::RunStarted(started) => self.started = Some(started),
-            Event::Finding { finding } => self.findings.push(finding),
+            Event::RunStarted(started) => self.runs.push(RunReport { started: Some(started), finished: None }),
+            Event::Finding { finding } => {
+                // Every shard tells what is wrong with the suite; once is enough.
+                if self.runs.len() < 2 || !self.findings.contains(&finding) {
+                    self.findings.push(finding);
+                }
+            }
             Event::CaseStarted(started) => {
-                self.cases.push(CaseReport { started, sessions: Vec::new(), frames: Vec::new(), finished: None });
+                let run = self.current_run();
+                let (sessions, frames) = (Vec::new(), Vec::new());
+                self.cases.push(CaseReport { run, started, sessions, frames, finished: None });
             }
             Event::Connected(connected) => {
                 if let Some(case) = self.case_mut(connected.index) {
@@ -69,15 +96,47 @@ impl Report {
                     case.finished = Some(finished);
                 }
             }
-            Event::RunFinished(finished) => self.finished = Some(finished),
+            Event::RunFinished(finished) => {
+                let run = self.current_run();
+                self.runs[run].finished = Some(finished);
+            }
         }
     }
 
-    /// Folds a whole stream.
-    pub fn fold(events: impl IntoIterator<Item = Event>) -> Self {
-        let mut report = Self::default();
-        events.into_iter().for_each(|event| report.add(event));
-        report
+    /// Puts the cases of shards in plan order, makes one run of the shards that are all there, and says what is missing.
+    pub fn settle(&mut self) {
+        let wholes = self.wholes();
+        if self.runs.len() > 1 {
+            let rank: Vec<usize> =
+                (0..self.runs.len()).map(|run| wholes.iter().position(|whole| whole.has(run)).unwrap_or(0)).collect();
+            // Runs that are no shards keep the order of their logs.
+            self.cases.sort_by_key(|case| {
+                let sharded = wholes[rank[case.run]].shard.is_some();
+                (rank[case.run], if sharded { case.started.index } else { 0 })
+            });
+        }
+        let gaps: Vec<_> = wholes.iter().flat_map(|whole| self.gaps(whole)).collect();
+        for gap in gaps {
+            if !self.findings.contains(&gap) {
+                self.findings.push(gap);
+            }
+        }
+        self.unite_complete_shards(&wholes);
+    }
+
+    /// The head of the run; several are made into one: the first start, all cases.
+    pub fn head(&self) -> Option<RunStarted> {
+        united_head(&self.runs)
+    }
+
+    /// The end of the run, when all of it came to its end. Several are made into one: the time in which any of them ran.
+    pub fn end(&self) -> Option<RunFinished> {
+        united_end(&self.runs)
+    }
+
+    /// Whether warnings fail cases.
+    pub fn strict(&self) -> bool {
+        self.runs.iter().any(|run| run.started.as_ref().is_some_and(|started| started.strict))
     }
 
     /// Counts the cases by verdict.
@@ -95,15 +154,20 @@ impl Report {
         summary
     }
 
+    /// Whether every run came to its end and no shard is missing.
+    pub fn is_complete(&self) -> bool {
+        self.wholes().iter().all(|whole| self.gaps(whole).is_empty())
+    }
+
     /// The exit status the run deserves; "could not be done" wins over "something is wrong".
     pub fn exit_status(&self) -> ExitStatus {
         let summary = self.summary();
-        let interrupted = self.finished.as_ref().is_some_and(|f| f.interrupted);
+        let interrupted = self.runs.iter().filter_map(|run| run.finished.as_ref()).any(|end| end.interrupted);
         if interrupted {
             ExitStatus::Interrupted
-        } else if summary.errors > 0 || summary.unfinished > 0 {
+        } else if summary.errors > 0 || summary.unfinished > 0 || !self.is_complete() {
             ExitStatus::NotDone
-        } else if summary.failed > 0 {
+        } else if summary.failed > 0 || self.findings.iter().any(|finding| finding.severity.fails()) {
             ExitStatus::Wrong
         } else if self.cases.is_empty() {
             ExitStatus::NothingSelected
@@ -112,8 +176,287 @@ impl Report {
         }
     }
 
+    /// The run that events belong to: the one begun last, or one without a head.
+    fn current_run(&mut self) -> usize {
+        if self.runs.is_empty() {
+            self.runs.push(RunReport::default());
+        }
+        self.runs.len() - 1
+    }
+
     fn case_mut(&mut self, index: usize) -> Option<&mut CaseReport> {
         // Events of a case come together, so it is almost always the last one.
         self.cases.iter_mut().rev().find(|case| case.started.index == index)
+    }
+
+    /// The plans the runs belong to, in the order they first appear; a run that is no shard is its own.
+    fn wholes(&self) -> Vec<Whole> {
+        let mut wholes: Vec<Whole> = Vec::new();
+        let mut known: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+        for (number, run) in self.runs.iter().enumerate() {
+            let shard = run.started.as_ref().and_then(|started| started.shard.as_ref());
+            let at = shard.and_then(|shard| known.get(&(shard.plan.as_str(), shard.of)).copied());
+            match (at, shard) {
+                (Some(at), _) => wholes[at].runs.push(number),
+                (None, shard) => {
+                    if let Some(shard) = shard {
+                        known.insert((&shard.plan, shard.of), wholes.len());
+                    }
+                    wholes.push(Whole { runs: vec![number], shard: shard.cloned() });
+                }
+            }
+        }
+        wholes
+    }
+
+    /// What keeps a plan from having been run as a whole.
+    fn gaps(&self, whole: &Whole) -> Vec<Finding> {
+        let mut gaps = Vec::new();
+        for run in whole.runs.iter().map(|run| &self.runs[*run]) {
+            if let (Some(started), None) = (&run.started, &run.finished) {
+                let what = match &started.shard {
+                    Some(shard) => format!("shard {} of {}", shard.number, shard.of),
+                    None => "the run".to_owned(),
+                };
+                let message = format!("{what} did not end: its log breaks off");
+                gaps.push(Finding::error("incomplete-log", message).help("run it again"));
+            }
+        }
+        if let Some(shard) = &whole.shard
+            && gaps.is_empty()
+        {
+            gaps.extend(self.missing_shards(whole, shard));
+        }
+        gaps
+    }
+
+    fn missing_shards(&self, whole: &Whole, shard: &ShardOf) -> Option<Finding> {
+        let mut numbers: Vec<u32> = whole
+            .runs
+            .iter()
+            .filter_map(|run| self.runs[*run].started.as_ref()?.shard.as_ref())
+            .map(|shard| shard.number)
+            .collect();
+        numbers.sort_unstable();
+        let missing: Vec<_> = (1..=shard.of).filter(|number| numbers.binary_search(number).is_err()).collect();
+        let twice: Vec<_> = numbers.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        let (message, help) = match (missing.as_slice(), twice.as_slice()) {
+            ([], []) => {
+                let there: usize = self.cases.iter().filter(|case| whole.has(case.run)).count();
+                if there == shard.cases {
+                    return None;
+                }
+                let message = format!("the {} shards have {there} cases, and their plan has {}", shard.of, shard.cases);
+                (message, "split all shards of a run with the same suite and the same `--balance` log")
+            }
+            ([], [number, ..]) => (
+                format!("shard {number} of {} is there twice", shard.of),
+                "name each log once, and the newest of each shard",
+            ),
+            ([number], _) => (format!("shard {number} of {} is missing", shard.of), "name the logs of all shards"),
+            (numbers, _) => {
+                let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
+                (format!("shards {} of {} are missing", numbers.join(", "), shard.of), "name the logs of all shards")
+            }
+        };
+        Some(Finding::error("missing-shard", message).help(help))
+    }
+
+    fn unite_complete_shards(&mut self, wholes: &[Whole]) {
+        let complete = |whole: &&Whole| whole.shard.is_some() && self.gaps(whole).is_empty();
+        if !wholes.iter().any(|whole| complete(&whole)) {
+            return;
+        }
+        let mut runs = Vec::with_capacity(self.runs.len());
+        let mut moved = vec![0; self.runs.len()];
+        for whole in wholes {
+            let parts: Vec<_> = whole.runs.iter().map(|run| self.runs[*run].clone()).collect();
+            if complete(&whole) {
+                let united = RunReport { started: united_head(&parts), finished: united_end(&parts) };
+                whole.runs.iter().for_each(|run| moved[*run] = runs.len());
+                runs.push(united);
+            } else {
+                for (run, part) in whole.runs.iter().zip(parts) {
+                    moved[*run] = runs.len();
+                    runs.push(part);
+                }
+            }
+        }
+        self.cases.iter_mut().for_each(|case| case.run = moved[case.run]);
+        self.runs = runs;
+    }
+}
+
+/// A plan as it was before it was split.
+struct Whole {
+    runs: Vec<usize>,
+    shard: Option<ShardOf>,
+}
+
+impl Whole {
+    fn has(&self, run: usize) -> bool {
+        self.runs.contains(&run)
+    }
+}
+
+fn united_head(runs: &[RunReport]) -> Option<RunStarted> {
+    let mut heads = runs.iter().filter_map(|run| run.started.as_ref());
+    let mut united = heads.next()?.clone();
+    for head in heads {
+        united.started_unix_ms = united.started_unix_ms.min(head.started_unix_ms);
+        united.total += head.total;
+        united.jobs = united.jobs.max(head.jobs);
+        united.strict |= head.strict;
+    }
+    united.shard = None;
+    Some(united)
+}
+
+fn united_end(runs: &[RunReport]) -> Option<RunFinished> {
+    let ends: Option<Vec<_>> = runs.iter().map(|run| run.finished.as_ref()).collect();
+    let ends = ends?;
+    let (first, rest) = ends.split_first()?;
+    if rest.is_empty() {
+        return Some((*first).clone());
+    }
+    Some(RunFinished {
+        duration_us: busy_us(runs),
+        interrupted: ends.iter().any(|end| end.interrupted),
+        // What would have made one machine faster says nothing about several.
+        hint: None,
+    })
+}
+
+/// How long at least one of the runs was going on.
+fn busy_us(runs: &[RunReport]) -> u64 {
+    let mut spans: Vec<(u64, u64)> = runs
+        .iter()
+        .map(|run| {
+            let start = run.started.as_ref().map_or(0, |started| started.started_unix_ms.saturating_mul(1_000));
+            (start, run.finished.as_ref().map_or(0, |finished| finished.duration_us))
+        })
+        .collect();
+    spans.sort_unstable();
+    let (mut busy, mut until) = (0_u64, 0_u64);
+    for (start, duration) in spans {
+        let end = start.saturating_add(duration);
+        busy = busy.saturating_add(end.saturating_sub(start.max(until)));
+        until = until.max(end);
+    }
+    busy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(total: usize, start_ms: u64, shard: Option<(u32, u32)>) -> Event {
+        Event::RunStarted(RunStarted {
+            format: RunStarted::FORMAT,
+            program: "mcprove 0.1.0".to_owned(),
+            started_unix_ms: start_ms,
+            total,
+            jobs: 1,
+            strict: false,
+            shard: shard.map(|(number, of)| ShardOf { number, of, plan: "p".to_owned(), cases: 3 }),
+        })
+    }
+
+    fn case(index: usize, verdict: Verdict) -> [Event; 2] {
+        let started = CaseStarted {
+            index,
+            name: format!("case {index}"),
+            file: "a.yaml".to_owned(),
+            line: 1,
+            trial: 1,
+            server: None,
+            variant: None,
+        };
+        let finished = CaseFinished {
+            index,
+            verdict,
+            findings: Vec::new(),
+            duration_us: 7,
+            timings: crate::Timings::default(),
+            calls: Vec::new(),
+            stderr: String::new(),
+            process_end: None,
+        };
+        [Event::CaseStarted(started), Event::CaseFinished(finished)]
+    }
+
+    fn end(duration_us: u64) -> Event {
+        Event::RunFinished(RunFinished { duration_us, interrupted: false, hint: None })
+    }
+
+    fn warning() -> Event {
+        Event::Finding { finding: Finding::warning("unused-key", "`url` means nothing to a stdio server") }
+    }
+
+    fn shard(number: u32, cases: &[usize]) -> Vec<Event> {
+        let start = head(cases.len(), 1_000 + u64::from(number), Some((number, 3)));
+        let cases = cases.iter().flat_map(|index| case(*index, Verdict::Passed));
+        [start, warning()].into_iter().chain(cases).chain([end(500)]).collect()
+    }
+
+    #[test]
+    fn shards_put_together_are_the_run_they_were_split_from() {
+        let whole = [head(3, 1_001, None), warning()]
+            .into_iter()
+            .chain((0..3).flat_map(|index| case(index, Verdict::Passed)))
+            .chain([end(1_500)]);
+        let whole = Report::fold(whole);
+        let parts = [shard(2, &[0]), shard(3, &[]), shard(1, &[1, 2])].concat();
+        assert_eq!(Report::fold(parts.clone()), whole);
+        let mut other_order = shard(1, &[1, 2]);
+        other_order.extend([shard(3, &[]), shard(2, &[0])].concat());
+        assert_eq!(Report::fold(other_order), whole, "the order of the logs does not matter");
+        assert_eq!(whole.exit_status(), ExitStatus::Good);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_and_is_not_success() {
+        let said = |events: Vec<Event>| {
+            let report = Report::fold(events);
+            assert_eq!(report.exit_status(), ExitStatus::NotDone);
+            assert!(!report.is_complete());
+            report.findings.last().expect("a gap").message.clone()
+        };
+        assert_eq!(said([shard(1, &[1, 2]), shard(3, &[])].concat()), "shard 2 of 3 is missing");
+        assert_eq!(said(shard(1, &[1, 2])), "shards 2, 3 of 3 are missing");
+        let twice = [shard(1, &[1, 2]), shard(1, &[1, 2]), shard(2, &[0]), shard(3, &[])].concat();
+        assert_eq!(said(twice), "shard 1 of 3 is there twice");
+        let split_otherwise = [shard(1, &[1, 2]), shard(2, &[]), shard(3, &[])].concat();
+        assert_eq!(said(split_otherwise), "the 3 shards have 2 cases, and their plan has 3");
+        let mut cut = shard(1, &[0, 1, 2]);
+        cut.pop();
+        assert_eq!(said(cut), "shard 1 of 3 did not end: its log breaks off");
+        assert_eq!(said(vec![head(1, 0, None)]), "the run did not end: its log breaks off");
+    }
+
+    #[test]
+    fn gaps_are_told_once_however_often_a_report_is_settled() {
+        let mut report = Report::fold(shard(1, &[0]));
+        let settled = report.clone();
+        report.settle();
+        assert_eq!(report, settled);
+    }
+
+    #[test]
+    fn runs_that_are_no_shards_keep_their_order_and_all_count() {
+        let run =
+            |start, verdict: Verdict| [head(1, start, None)].into_iter().chain(case(0, verdict)).chain([end(600)]);
+        let report = Report::fold(run(5_000, Verdict::Passed).chain(run(1_000, Verdict::Failed)));
+        assert_eq!(report.cases.iter().map(|case| case.run).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(report.exit_status(), ExitStatus::Wrong);
+        let head = report.head().expect("two heads");
+        assert_eq!((head.total, head.started_unix_ms), (2, 1_000));
+        assert_eq!(report.end().expect("two ends").duration_us, 1_200, "one after the other: the sum");
+    }
+
+    #[test]
+    fn runs_side_by_side_take_the_time_any_of_them_took() {
+        let parts = [head(0, 1, None), end(3_000), head(0, 2, None), end(1_000), head(0, 3, None), end(4_000)];
+        assert_eq!(Report::fold(parts).end().expect("all ended").duration_us, 6_000);
     }
 }

@@ -21,6 +21,8 @@ pub struct Format {
     pub extension: &'static str,
     /// What it is for, in a few words.
     pub summary: &'static str,
+    /// Whether it shows raw frames, which a report keeps only for those who do.
+    pub shows_frames: bool,
     /// The file's content.
     pub render: fn(&Report) -> String,
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use mcprove_model::{escape_line, escape_text};
 
 /// One line: control characters and line breaks are escaped, CI commands broken up.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
+pub fn line(text: &str) -> Cow<'_, str> {
     match escape_line(text) {
         Cow::Borrowed(same) => break_commands(same),
         Cow::Owned(escaped) => Cow::Owned(break_commands(&escaped).into_owned()),
@@ -41,12 +41,18 @@ pub(crate) fn command_starts(text: &str) -> Vec<usize> {
             starts.push(at);
         }
     }
+    // A colon of ours may follow.
+    if let Some(before) = text.strip_suffix(':')
+        && before.chars().next_back().is_none_or(char::is_whitespace)
+    {
+        starts.push(before.len());
+    }
     starts
 }
 
 /// Breaks up what a CI system would obey; white space before `::` is judged within this text, whose start counts as such.
 fn break_commands(text: &str) -> Cow<'_, str> {
-    if !text.contains("::") && !text.contains("##") {
+    if !text.contains("::") && !text.contains("##") && !text.ends_with(':') {
         return Cow::Borrowed(text);
     }
     let starts = command_starts(text);
@@ -85,6 +91,9 @@ mod tests {
             ("###[group]", "#\\x23#[group]"),
             ("\u{a0}::x", "\u{a0}\\x3a:x"),
             ("::::", "\\x3a:::"),
+            ("and so on:", "and so on:"),
+            ("a :", "a \\x3a"),
+            (":", "\\x3a"),
         ];
         for (given, wanted) in cases {
             assert_eq!(line(given), wanted, "{given:?}");

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::status::UNFINISHED;
 use crate::{duration, json_text};
 
-/// The known list: name, status, detail, duration and trial of each case, indented by two, with a line break at the end.
+/// The known list: name, status, detail, duration, language (the column of a matrix) and trial of each case, indented by two, with a line break at the end.
 pub fn render(report: &Report) -> String {
     let results: Vec<_> = report.cases.iter().map(KnownResult::of).collect();
     json_text::pretty(&results)
@@ -19,6 +19,8 @@ struct KnownResult<'a> {
     #[serde(skip_serializing_if = "String::is_empty")]
     detail: String,
     duration_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<&'a str>,
     trial: u32,
 }
 
@@ -40,6 +42,7 @@ impl<'a> KnownResult<'a> {
             status,
             detail,
             duration_ms: duration::whole_ms(duration_us),
+            language: case.started.variant.as_deref(),
             trial: case.started.trial,
         }
     }

@@ -4,6 +4,8 @@
 //! waits, reads a clock, opens a file or knows where its bytes go. Text that came from outside is made harmless where it
 //! is written, by the rules of the place it is written to.
 
+mod baseline;
+mod columns;
 mod duration;
 mod evidence;
 mod explanation;
@@ -11,6 +13,7 @@ mod formats;
 mod harmless;
 mod json_text;
 mod known_json;
+mod matrix;
 mod ndjson;
 mod one_line;
 mod progress;
@@ -19,9 +22,13 @@ mod snippet;
 mod status;
 mod style;
 mod terminal;
+mod threshold;
 mod timestamp;
+mod tools;
 
+pub use baseline::{Baseline, Comparison, Regression};
 pub use formats::{FORMATS, Format};
+pub use harmless::line as harmless_line;
 pub use known_json::render as known_json;
 pub use ndjson::{Events, ReadError, read_events, write_event};
 pub use one_line::OneLine;
@@ -30,3 +37,5 @@ pub use reliability::{Failing, Reliability, Trials};
 pub use snippet::render_findings;
 pub use style::Style;
 pub use terminal::{Terminal, TerminalOptions, Verbosity};
+pub use threshold::{Share, Threshold};
+pub use tools::{Health, audit_table, contract_table, score};

@@ -25,6 +25,8 @@ pub struct ReadError {
     pub line: usize,
     /// What is wrong with it, and what to do.
     pub message: String,
+    /// Whether the log ends in the middle of this line, so that everything before it is sound.
+    pub cut_off: bool,
 }
 
 impl fmt::Display for ReadError {
@@ -50,18 +52,25 @@ impl<R: BufRead> Events<R> {
         Self { input, buffer: Vec::new(), line: 0, ended: false }
     }
 
-    fn read(&mut self) -> Result<Option<Event>, String> {
+    fn read(&mut self) -> Result<Option<Event>, ReadError> {
         loop {
             self.buffer.clear();
             self.line += 1;
-            let read = self.input.read_until(b'\n', &mut self.buffer).map_err(|error| error.to_string())?;
+            let read = self.input.read_until(b'\n', &mut self.buffer).map_err(|error| self.wrong(error.to_string()))?;
             if read == 0 {
                 return Ok(None);
             }
             if !self.buffer.trim_ascii().is_empty() {
-                return decode(&self.buffer).map(Some);
+                return decode(&self.buffer).map(Some).map_err(|message| match message {
+                    Wrong::CutOff => ReadError { cut_off: true, ..self.wrong(CUT_OFF.to_owned()) },
+                    Wrong::Other(message) => self.wrong(message),
+                });
             }
         }
+    }
+
+    fn wrong(&self, message: String) -> ReadError {
+        ReadError { line: self.line, message, cut_off: false }
     }
 }
 
@@ -72,13 +81,22 @@ impl<R: BufRead> Iterator for Events<R> {
         if self.ended {
             return None;
         }
-        let read = self.read().map_err(|message| ReadError { line: self.line, message });
+        let read = self.read();
         self.ended = !matches!(read, Ok(Some(_)));
         read.transpose()
     }
 }
 
-fn decode(line: &[u8]) -> Result<Event, String> {
+const CUT_OFF: &str =
+    "the log breaks off in the middle of this line; the run that wrote it did not end, or the file was cut";
+
+/// What is wrong with a line.
+enum Wrong {
+    CutOff,
+    Other(String),
+}
+
+fn decode(line: &[u8]) -> Result<Event, Wrong> {
     #[derive(Deserialize)]
     struct Head<'a> {
         event: Option<&'a str>,
@@ -96,17 +114,16 @@ fn decode(line: &[u8]) -> Result<Event, String> {
             .and_then(|head| head.format),
     };
     if let Some(format) = format.filter(|format| *format != RunStarted::FORMAT) {
-        return Err(format!(
+        return Err(Wrong::Other(format!(
             "this log has format {format} and this program reads format {}; use the version of mcprove that wrote it",
             RunStarted::FORMAT
-        ));
+        )));
     }
     decoded.map_err(|error| {
         if line.last() != Some(&b'\n') && error.is_eof() {
-            "the log breaks off in the middle of this line; the run that wrote it did not end, or the file was cut"
-                .to_owned()
+            Wrong::CutOff
         } else {
-            format!("not an event ({error}); logs are written by `mcprove run --events FILE`")
+            Wrong::Other(format!("not an event ({error}); logs are written by `mcprove run --events FILE`"))
         }
     })
 }

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthChar as _;
-
+use crate::columns::{columns, fit};
 use crate::{duration, harmless};
 
 /// How far a run is.
@@ -34,29 +33,6 @@ impl Progress<'_> {
         let line = format!("{head}{}{tail}", fit(&harmless::line(self.name), room));
         fit(&line, width)
     }
-}
-
-fn columns(text: &str) -> usize {
-    text.chars().map(|c| c.width().unwrap_or(0)).sum()
-}
-
-fn fit(text: &str, room: usize) -> String {
-    if columns(text) <= room {
-        return text.to_owned();
-    }
-    let mut fitted = String::new();
-    let mut used = 1;
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used > room {
-            break;
-        }
-        fitted.push(c);
-    }
-    if room > 0 {
-        fitted.push('…');
-    }
-    fitted
 }
 
 #[cfg(test)]

@@ -1,17 +1,19 @@
 //! What repeated trials say: pass@k (passed at least once, so it can) and pass^k (passed every time, so it does).
 //!
-//! Trials are of the same case when name and file are the same. A case that was only ever skipped is in neither count: it
+//! Trials are of the same case when name, file and column of a matrix are the same. A case that was only ever skipped is in neither count: it
 //! says nothing about the subject.
 
 use std::collections::BTreeMap;
 
 use mcprove_model::{CaseFinished, CaseStarted, Finding, Report, Verdict};
 
+use crate::{harmless, status};
+
 /// The trials of every case of a run, in the order the cases first appeared.
 #[derive(Clone, Debug, Default)]
 pub struct Reliability {
     rows: Vec<Trials>,
-    rows_by_case: BTreeMap<(String, String), usize>,
+    rows_by_case: BTreeMap<(String, String, Option<String>), usize>,
 }
 
 /// The trials of one case.
@@ -21,10 +23,14 @@ pub struct Trials {
     pub name: String,
     /// The file it was written in.
     pub file: String,
+    /// The column of a matrix it belongs to.
+    pub variant: Option<String>,
     /// Trials that were run.
     pub run: u32,
     /// Trials that passed.
     pub passed: u32,
+    /// Trials that could not be run or did not end.
+    pub errors: u32,
     /// Trials that were skipped.
     pub skipped: u32,
     /// The first trial that did not pass.
@@ -57,6 +63,19 @@ impl Trials {
     pub fn flaky(&self) -> bool {
         self.capable() && !self.reliable()
     }
+
+    /// How often it passed, and what was wrong the first time it did not, in one harmless line.
+    pub fn flaky_line(&self) -> String {
+        let failing = self.failing.as_ref().map_or_else(String::new, |failing| {
+            format!("; trial {}: {}", failing.trial, harmless::line(&failing.message))
+        });
+        format!("{} passed {} of {}{failing}", self.title(), self.passed, self.run)
+    }
+
+    /// The name in one harmless line, and the column of a matrix.
+    pub fn title(&self) -> String {
+        status::name(&self.name, self.variant.as_deref())
+    }
 }
 
 impl Reliability {
@@ -71,13 +90,15 @@ impl Reliability {
 
     /// Takes in one more trial; `None` is one that did not end.
     pub fn add(&mut self, position: usize, started: &CaseStarted, finished: Option<&CaseFinished>) {
-        let key = (started.file.clone(), started.name.clone());
+        let key = (started.file.clone(), started.name.clone(), started.variant.clone());
         let row = *self.rows_by_case.entry(key).or_insert_with(|| {
             self.rows.push(Trials {
                 name: started.name.clone(),
                 file: started.file.clone(),
+                variant: started.variant.clone(),
                 run: 0,
                 passed: 0,
+                errors: 0,
                 skipped: 0,
                 failing: None,
             });
@@ -94,10 +115,14 @@ impl Reliability {
                 row.passed += 1;
                 return;
             }
-            Some(Verdict::Failed | Verdict::Error) => {
+            Some(verdict @ (Verdict::Failed | Verdict::Error)) => {
+                row.errors += u32::from(*verdict == Verdict::Error);
                 worst_message(finished.map_or(&[], |finished| finished.findings.as_slice()))
             }
-            None => "it did not end",
+            None => {
+                row.errors += 1;
+                "it did not end"
+            }
         };
         row.run += 1;
         if row.failing.is_none() {
@@ -161,6 +186,7 @@ mod tests {
                 line: 1,
                 trial: *trial,
                 server: None,
+                variant: None,
             };
             let finished = verdict.clone().map(|verdict| CaseFinished {
                 index: position,

@@ -40,10 +40,19 @@ impl<'a> Status<'a> {
     }
 }
 
-/// The case's name in one harmless line, and its trial from the second on.
+/// The case's name in one harmless line, its column of a matrix, and its trial from the second on.
 pub(crate) fn title(started: &CaseStarted) -> String {
-    let name = if started.name.is_empty() { "(no name)".into() } else { harmless::line(&started.name) };
-    if started.trial > 1 { format!("{name} (trial {})", started.trial) } else { name.into_owned() }
+    let name = name(&started.name, started.variant.as_deref());
+    if started.trial > 1 { format!("{name} (trial {})", started.trial) } else { name }
+}
+
+/// A name in one harmless line, and the column of a matrix it belongs to.
+pub(crate) fn name(name: &str, variant: Option<&str>) -> String {
+    let name = if name.is_empty() { "(no name)".into() } else { harmless::line(name) };
+    match variant {
+        Some(variant) => format!("{name} [{}]", harmless::line(variant)),
+        None => name.into_owned(),
+    }
 }
 
 /// How long a case took; nothing when it did not end.

@@ -7,15 +7,18 @@ use std::fmt::Write as _;
 use std::io;
 
 use mcprove_model::{
-    CaseFinished, CaseStarted, Connected, Event, Finding, Place, RunFinished, Severity, Summary, Verdict,
+    CaseFinished, CaseStarted, Connected, Event, Finding, Place, Report, RunFinished, Severity, ShardOf, Summary,
+    Verdict,
 };
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::columns::fit;
 use crate::evidence;
 use crate::explanation::{Depth, explain};
+use crate::matrix::{Cell, Matrix};
 use crate::reliability::{Reliability, Trials};
 use crate::snippet::{render_finding, severity_role};
-use crate::status::title;
+use crate::status::{UNFINISHED, title};
 use crate::style::{Role, Style};
 use crate::{duration, harmless};
 
@@ -58,7 +61,10 @@ pub struct Terminal<W> {
     current: Option<Current>,
     strict: bool,
     planned: usize,
+    shard: Option<ShardOf>,
     ended: usize,
+    /// Cases that were skipped because the run was stopped.
+    interrupted: usize,
     /// Whether what was written last is an empty line (or nothing at all).
     after_gap: bool,
     summary: Summary,
@@ -82,7 +88,9 @@ impl<W: io::Write> Terminal<W> {
             current: None,
             strict: false,
             planned: 0,
+            shard: None,
             ended: 0,
+            interrupted: 0,
             after_gap: true,
             summary: Summary::default(),
             failed: Vec::new(),
@@ -95,11 +103,13 @@ impl<W: io::Write> Terminal<W> {
         let mut text = String::new();
         match event {
             Event::RunStarted(started) => {
-                self.strict = started.strict;
-                self.planned = started.total;
+                self.strict |= started.strict;
+                self.planned += started.total;
+                self.shard.clone_from(&started.shard);
             }
             Event::Finding { finding } => self.run_finding(&mut text, finding),
             Event::CaseStarted(started) => {
+                self.case_unfinished()?;
                 self.current = Some(Current { started: started.clone(), sessions: Vec::new() });
             }
             Event::Connected(connected) => {
@@ -109,8 +119,43 @@ impl<W: io::Write> Terminal<W> {
             }
             Event::Frame { .. } => {}
             Event::CaseFinished(finished) => self.case_finished(&mut text, finished),
-            Event::RunFinished(finished) => self.run_finished(&mut text, finished),
+            Event::RunFinished(finished) => {
+                self.case_unfinished()?;
+                self.run_finished(&mut text, Some(finished));
+            }
         }
+        self.write(&text)
+    }
+
+    /// Writes a whole report as if it were happening now.
+    pub fn report(&mut self, report: &Report) -> io::Result<()> {
+        if let Some(head) = report.head() {
+            self.event(&Event::RunStarted(head))?;
+        }
+        let mut text = String::new();
+        for finding in &report.findings {
+            self.run_finding(&mut text, finding);
+        }
+        self.write(&text)?;
+        for case in &report.cases {
+            let mut text = String::new();
+            self.current = Some(Current { started: case.started.clone(), sessions: case.sessions.clone() });
+            match &case.finished {
+                Some(finished) => self.case_finished(&mut text, finished),
+                None => self.case_unfinished()?,
+            }
+            self.write(&text)?;
+        }
+        let mut text = String::new();
+        self.run_finished(&mut text, report.end().as_ref());
+        if !report.is_complete() {
+            let word = self.style.paint(Role::Bad, "incomplete:");
+            let _ = writeln!(text, "{word} these are not all results of the run; what is missing is said above");
+        }
+        self.write(&text)
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -133,10 +178,13 @@ impl<W: io::Write> Terminal<W> {
 
     fn case_finished(&mut self, text: &mut String, finished: &CaseFinished) {
         let Some(current) = self.current.take() else { return };
-        match finished.verdict {
+        match &finished.verdict {
             Verdict::Passed => self.summary.passed += 1,
             Verdict::Failed => self.summary.failed += 1,
-            Verdict::Skipped { .. } => self.summary.skipped += 1,
+            Verdict::Skipped { reason } => {
+                self.summary.skipped += 1;
+                self.interrupted += usize::from(reason == "interrupted");
+            }
             Verdict::Error => self.summary.errors += 1,
         }
         self.reliability.add(self.ended, &current.started, Some(finished));
@@ -164,6 +212,17 @@ impl<W: io::Write> Terminal<W> {
                 text.push('\n');
             }
         }
+    }
+
+    /// A case whose end never came: its log breaks off.
+    fn case_unfinished(&mut self) -> io::Result<()> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        self.summary.unfinished += 1;
+        self.reliability.add(self.ended, &current.started, None);
+        self.ended += 1;
+        let text = format!("{}{}\n{INDENT}{UNFINISHED}\n\n", self.sign(&Verdict::Error), title(&current.started));
+        self.failed.push(current.started);
+        self.write(&text)
     }
 
     fn result_line(&self, text: &mut String, started: &CaseStarted, finished: &CaseFinished) {
@@ -233,7 +292,7 @@ impl<W: io::Write> Terminal<W> {
         }
     }
 
-    fn run_finished(&self, text: &mut String, finished: &RunFinished) {
+    fn run_finished(&self, text: &mut String, finished: Option<&RunFinished>) {
         if !self.after_gap {
             text.push('\n');
         }
@@ -244,11 +303,12 @@ impl<W: io::Write> Terminal<W> {
             }
             text.push('\n');
         }
+        self.matrix(text);
         self.counts(text, finished);
         if self.reliability.repeated() {
             self.trials(text);
         }
-        if let Some(hint) = &finished.hint {
+        if let Some(hint) = finished.and_then(|finished| finished.hint.as_ref()) {
             let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
         }
         if let Some(next) = self.next_step() {
@@ -256,12 +316,48 @@ impl<W: io::Write> Terminal<W> {
         }
     }
 
-    fn counts(&self, text: &mut String, finished: &RunFinished) {
-        let Summary { passed, failed, skipped, errors, unfinished: _ } = self.summary;
+    /// The table of a matrix; what passed everywhere is left out where little is wanted.
+    fn matrix(&self, text: &mut String) {
+        let Matrix { columns, rows } = Matrix::of(&self.reliability);
+        let rows: Vec<_> =
+            rows.into_iter().filter(|row| self.verbosity != Verbosity::Quiet || !row.is_good()).collect();
+        if rows.is_empty() {
+            return;
+        }
+        let names: Vec<_> = rows.iter().map(|row| fit(&harmless::line(row.name), NAME_WIDTH)).collect();
+        let widest = names.iter().map(|name| name.width()).max().unwrap_or(0).max("case".len());
+        let columns: Vec<_> = columns.into_iter().map(harmless::line).collect();
+        let widths: Vec<_> = columns.iter().map(|column| column.width().max("ERROR".len())).collect();
+        let mut head = format!("case{}", " ".repeat(widest - "case".len()));
+        for (column, width) in columns.iter().zip(&widths) {
+            let _ = write!(head, "  {column}{}", " ".repeat(width - column.width()));
+        }
+        let _ = writeln!(text, "  {}", self.style.paint(Role::Strong, head.trim_end()));
+        for (name, row) in names.iter().zip(rows) {
+            let mut line = format!("  {name}{}", " ".repeat(widest - name.width()));
+            let mut gap = 0;
+            for (cell, width) in row.cells.into_iter().zip(&widths) {
+                let cell = Cell::of(cell);
+                let word = cell.word();
+                let _ = write!(line, "{}  {}", " ".repeat(gap), self.style.paint(cell.role(), &word));
+                gap = width.saturating_sub(word.width());
+            }
+            let _ = writeln!(text, "{line}");
+        }
+        text.push('\n');
+    }
+
+    fn counts(&self, text: &mut String, finished: Option<&RunFinished>) {
+        let Summary { passed, failed, skipped, errors, unfinished } = self.summary;
         let cases = match self.reliability.rows().len() {
             1 if self.ended == 1 => "1 case".to_owned(),
+            1 => format!("{} trials of 1 case", self.ended),
             cases if cases < self.ended => format!("{} trials of {cases} cases", self.ended),
             cases => format!("{cases} cases"),
+        };
+        let cases = match &self.shard {
+            Some(shard) => format!("{cases} (shard {} of {})", shard.number, shard.of),
+            None => cases,
         };
         let mut parts =
             vec![self.style.paint(if passed > 0 { Role::Good } else { Role::Plain }, &format!("{passed} passed"))];
@@ -271,19 +367,21 @@ impl<W: io::Write> Terminal<W> {
         if errors > 0 {
             parts.push(self.style.paint(Role::Bad, &format!("{errors} could not run")));
         }
+        if unfinished > 0 {
+            parts.push(self.style.paint(Role::Bad, &format!("{unfinished} did not end")));
+        }
         if skipped > 0 {
             parts.push(self.style.paint(Role::Skipped, &format!("{skipped} skipped")));
         }
-        let elapsed = duration::human(finished.duration_us);
-        let _ = writeln!(text, "{}: {} in {elapsed}", self.style.paint(Role::Strong, &cases), parts.join(", "));
-        if finished.interrupted {
-            let left = self.planned.saturating_sub(self.ended);
-            let _ = writeln!(
-                text,
-                "{} {left} of {} cases did not end",
-                self.style.paint(Role::Bad, "interrupted:"),
-                self.planned
-            );
+        let elapsed = finished.map_or_else(String::new, |end| format!(" in {}", duration::human(end.duration_us)));
+        let _ = writeln!(text, "{}: {}{elapsed}", self.style.paint(Role::Strong, &cases), parts.join(", "));
+        if finished.is_some_and(|end| end.interrupted) {
+            let word = self.style.paint(Role::Bad, "interrupted:");
+            let unrun = self.planned.saturating_sub(self.ended - unfinished) + self.interrupted;
+            let _ = match unrun {
+                0 => writeln!(text, "{word} the run was stopped before its end"),
+                left => writeln!(text, "{word} {left} of {} cases were not run to their end", self.planned),
+            };
         }
     }
 
@@ -291,7 +389,7 @@ impl<W: io::Write> Terminal<W> {
         // A table that scrolls the summary away helps nobody: then only what did not pass every time is listed.
         let all = self.reliability.rows();
         let rows: Vec<_> = all.iter().filter(|row| all.len() < SCREENFUL || row.run > 0 && !row.reliable()).collect();
-        let widest = rows.iter().map(|row| harmless::line(&row.name).width()).max().unwrap_or(0);
+        let widest = rows.iter().map(|row| row.title().width()).max().unwrap_or(0);
         let pad = |name: &str| " ".repeat(widest.clamp(4, NAME_WIDTH).saturating_sub(name.width()));
         text.push('\n');
         if !rows.is_empty() {
@@ -299,7 +397,7 @@ impl<W: io::Write> Terminal<W> {
             let _ = writeln!(text, "  {}", self.style.paint(Role::Strong, &head));
         }
         for row in rows {
-            let name = harmless::line(&row.name);
+            let name = row.title();
             let (role, yes_no) = (trials_role(row), |yes: bool| if yes { "yes" } else { "no" });
             let (capable, reliable) =
                 if row.run == 0 { ("-", "-") } else { (yes_no(row.capable()), yes_no(row.reliable())) };
@@ -307,15 +405,7 @@ impl<W: io::Write> Terminal<W> {
             let _ = writeln!(text, "  {name}{}  {}", pad(&name), self.style.paint(role, &cells));
         }
         for row in self.reliability.flaky() {
-            if let Some(failing) = &row.failing {
-                let flaky = self.style.paint(Role::Warning, "flaky:");
-                let (name, message) = (harmless::line(&row.name), harmless::line(&failing.message));
-                let _ = writeln!(
-                    text,
-                    "{flaky} {name} passed {} of {}; trial {}: {message}",
-                    row.passed, row.run, failing.trial
-                );
-            }
+            let _ = writeln!(text, "{} {}", self.style.paint(Role::Warning, "flaky:"), row.flaky_line());
         }
         let (judged, capable, reliable) =
             (self.reliability.judged(), self.reliability.capable(), self.reliability.reliable());
@@ -328,7 +418,14 @@ impl<W: io::Write> Terminal<W> {
         let first = self.failed.first()?;
         let alone = self.failed.iter().all(|started| started.name == first.name);
         Some(match first.name.as_str() {
-            name if alone && is_plain_word(name) => format!("mcprove run --filter \"{name}\"{more}"),
+            name if alone && is_plain_word(name) => {
+                let file = if first.file.chars().all(is_path_char) && !first.file.is_empty() {
+                    format!(" {}", first.file)
+                } else {
+                    String::new()
+                };
+                format!("mcprove run{file} --filter \"{name}\"{more}")
+            }
             _ if more.is_empty() => "mcprove run --filter TEXT runs one case alone".to_owned(),
             _ => "mcprove run --filter TEXT -v runs one case alone and shows every call".to_owned(),
         })
@@ -364,6 +461,10 @@ fn trials_role(row: &Trials) -> Role {
 fn is_plain_word(name: &str) -> bool {
     !name.starts_with(['-', '/'])
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | ',' | '/' | '='))
+}
+
+fn is_path_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')
 }
 
 fn indent(text: &mut String, details: &str) {

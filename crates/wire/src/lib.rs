@@ -3,6 +3,7 @@
 //! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
 //! mistakes are errors. This is the one room that opens sockets and starts processes.
 
+mod command;
 mod frame_log;
 mod limits;
 mod line_pipe;
@@ -13,6 +14,7 @@ mod sse_parser;
 mod stray;
 pub mod transport;
 
+pub use command::run_command;
 pub use limits::Limits;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};

@@ -38,6 +38,9 @@ pub enum SpawnError {
     /// There is no such program.
     #[error("the command `{0}` was not found")]
     NotFound(String),
+    /// The file is there, but not what its first line names.
+    #[error("the interpreter that the first line of `{0}` names was not found")]
+    NoInterpreter(String),
     /// The folder to start it in does not exist.
     #[error("the folder `{0}` does not exist")]
     NoFolder(String),
@@ -57,6 +60,7 @@ impl SpawnError {
                 "put the arguments into `args:`; `command` is the program alone"
             }
             Self::NotFound(_) => "install it, or give its full path; servers are looked up on the PATH",
+            Self::NoInterpreter(_) => "install it, or mend the first line of the file",
             Self::NoFolder(_) => "mend `cwd:` of the server",
             Self::NotExecutable(_) => "make the file executable, or run it through its interpreter",
             Self::Other(..) => "try the command by hand",
@@ -200,6 +204,7 @@ fn spawn_error(program: &Program, error: io::Error) -> SpawnError {
     match error.kind() {
         io::ErrorKind::NotFound => match &program.cwd {
             Some(cwd) if !std::path::Path::new(cwd).is_dir() => SpawnError::NoFolder(cwd.clone()),
+            _ if command.contains('/') && std::path::Path::new(&command).exists() => SpawnError::NoInterpreter(command),
             _ => SpawnError::NotFound(command),
         },
         io::ErrorKind::PermissionDenied => SpawnError::NotExecutable(command),

@@ -9,7 +9,7 @@ use crate::reliability::Reliability;
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "badge", extension: "json", summary: "shields.io endpoint JSON", render };
+    Format { name: "badge", extension: "json", summary: "shields.io endpoint JSON", shows_frames: false, render };
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

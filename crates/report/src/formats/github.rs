@@ -9,15 +9,16 @@ use mcprove_model::{CaseReport, Finding, Place, Report, Severity};
 
 use super::Format;
 use crate::harmless;
+use crate::reliability::Reliability;
 use crate::status::{UNFINISHED, title};
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "github", extension: "txt", summary: "GitHub workflow annotations", render };
+    Format { name: "github", extension: "txt", summary: "GitHub workflow annotations", shows_frames: false, render };
 
 fn render(report: &Report) -> String {
     let mut out = String::new();
-    let strict = report.started.as_ref().is_some_and(|started| started.strict);
+    let strict = report.strict();
     for finding in &report.findings {
         annotate(&mut out, finding, None, strict);
     }
@@ -31,7 +32,27 @@ fn render(report: &Report) -> String {
             None => did_not_end(&mut out, case),
         }
     }
+    reliability(&mut out, report);
     out
+}
+
+/// Which cases are flaky, at their own lines, and how many can and do pass.
+fn reliability(out: &mut String, report: &Report) {
+    let trials = Reliability::of(report);
+    if !trials.repeated() {
+        return;
+    }
+    for row in trials.flaky() {
+        let mut properties: Vec<_> = match &row.failing {
+            Some(failing) => place_of(&report.cases[failing.position]).to_vec(),
+            None => Vec::new(),
+        };
+        properties.push(("title", "flaky".to_owned()));
+        write_command(out, "warning", &properties, &row.flaky_line());
+    }
+    let (judged, capable, reliable) = (trials.judged(), trials.capable(), trials.reliable());
+    let message = format!("pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");
+    write_command(out, "notice", &[("title", "mcprove trials".to_owned())], &message);
 }
 
 fn annotate(out: &mut String, finding: &Finding, case: Option<&CaseReport>, strict: bool) {
@@ -45,7 +66,7 @@ fn annotate(out: &mut String, finding: &Finding, case: Option<&CaseReport>, stri
     let mut properties = Vec::new();
     match (&finding.place, case) {
         (Some(Place::Text(place)), _) => {
-            properties.push(("file", place.file.clone()));
+            properties.push(("file", harmless::line(&place.file).into_owned()));
             properties.push(("line", place.line.to_string()));
             // GitHub shows columns only where a place does not span lines.
             if place.end_line == place.line {
@@ -80,7 +101,7 @@ fn did_not_end(out: &mut String, case: &CaseReport) {
 }
 
 fn place_of(case: &CaseReport) -> [(&'static str, String); 2] {
-    [("file", case.started.file.clone()), ("line", case.started.line.to_string())]
+    [("file", harmless::line(&case.started.file).into_owned()), ("line", case.started.line.to_string())]
 }
 
 fn write_command(out: &mut String, command: &str, properties: &[(&str, String)], message: &str) {

@@ -11,8 +11,13 @@ use super::json::Whole;
 use crate::json_text;
 
 /// See the module.
-pub(super) const FORMAT: Format =
-    Format { name: "html", extension: "html", summary: "one self-contained page with every frame", render };
+pub(super) const FORMAT: Format = Format {
+    name: "html",
+    extension: "html",
+    summary: "one self-contained page with every frame",
+    shows_frames: true,
+    render,
+};
 
 const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/page.css");

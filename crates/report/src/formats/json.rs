@@ -26,7 +26,7 @@ use crate::{json_text, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "json", extension: "json", summary: "the full report, documented", render };
+    Format { name: "json", extension: "json", summary: "the full report, documented", shows_frames: false, render };
 
 fn render(report: &Report) -> String {
     json_text::pretty(&Whole::of(report))
@@ -37,7 +37,7 @@ fn render(report: &Report) -> String {
 pub(super) struct Whole<'a> {
     schema: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    program: Option<&'a str>,
+    program: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     started: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +76,8 @@ struct ReliabilityPart {
 struct TrialsPart {
     name: String,
     file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<String>,
     run: u32,
     passed: u32,
     skipped: u32,
@@ -97,6 +99,8 @@ struct Case<'a> {
     trial: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<&'a str>,
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
@@ -140,18 +144,18 @@ struct Session<'a> {
 impl<'a> Whole<'a> {
     /// The report as it is written.
     fn of(report: &'a Report) -> Self {
-        let (started, finished) = (report.started.as_ref(), report.finished.as_ref());
+        let (head, end) = (report.head(), report.end());
         let mcprove_model::Summary { passed, failed, skipped, errors, unfinished } = report.summary();
         let reliability = Reliability::of(report);
         Self {
             schema: 1,
-            program: started.map(|started| started.program.as_str()),
-            started: started.map(|started| timestamp::utc(started.started_unix_ms)),
-            duration_us: finished.map(|finished| finished.duration_us),
-            interrupted: finished.is_some_and(|finished| finished.interrupted),
-            strict: started.is_some_and(|started| started.strict),
-            jobs: started.map(|started| started.jobs),
-            planned: started.map(|started| started.total),
+            started: head.as_ref().map(|head| timestamp::utc(head.started_unix_ms)),
+            duration_us: end.as_ref().map(|end| end.duration_us),
+            interrupted: end.as_ref().is_some_and(|end| end.interrupted),
+            strict: report.strict(),
+            jobs: head.as_ref().map(|head| head.jobs),
+            planned: head.as_ref().map(|head| head.total),
+            program: head.map(|head| head.program),
             summary: Counts { passed, failed, skipped, errors, unfinished },
             reliability: reliability.repeated().then(|| ReliabilityPart::of(&reliability)),
             findings: &report.findings,
@@ -216,6 +220,7 @@ impl TrialsPart {
         Self {
             name: trials.name.clone(),
             file: trials.file.clone(),
+            variant: trials.variant.clone(),
             run: trials.run,
             passed: trials.passed,
             skipped: trials.skipped,
@@ -238,6 +243,7 @@ impl<'a> Case<'a> {
             line: case.started.line,
             trial: case.started.trial,
             server: case.started.server.as_deref(),
+            variant: case.started.variant.as_deref(),
             verdict: status.word(),
             reason: match status {
                 Status::Skipped(reason) => Some(reason),

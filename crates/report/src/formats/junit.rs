@@ -16,12 +16,12 @@ use crate::{harmless, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "junit", extension: "xml", summary: "JUnit XML for CI systems", render };
+    Format { name: "junit", extension: "xml", summary: "JUnit XML for CI systems", shows_frames: false, render };
 
 fn render(report: &Report) -> String {
     let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let all: Vec<_> = report.cases.iter().collect();
-    let total_us = report.finished.as_ref().map_or_else(|| sum_us(&all), |finished| finished.duration_us);
+    let total_us = report.end().map_or_else(|| sum_us(&all), |end| end.duration_us);
     let counts = Counts::of(&all);
     let _ = writeln!(
         out,
@@ -31,7 +31,7 @@ fn render(report: &Report) -> String {
         counts.errors,
         seconds(total_us)
     );
-    let started = report.started.as_ref().map(|started| timestamp::utc(started.started_unix_ms));
+    let started = report.head().map(|head| timestamp::utc(head.started_unix_ms));
     for (file, cases) in by_file(report) {
         suite(&mut out, file, &cases, started.as_deref());
     }
@@ -80,8 +80,7 @@ fn suite(out: &mut String, file: &str, cases: &[&CaseReport], started: Option<&s
         let _ = writeln!(out, "      <property name=\"pass_at_k\" value=\"{}/{judged}\"/>", trials.capable());
         let _ = writeln!(out, "      <property name=\"pass_up_k\" value=\"{}/{judged}\"/>", trials.reliable());
         for flaky in trials.flaky() {
-            let value = format!("{}: passed {} of {}", flaky.name, flaky.passed, flaky.run);
-            let _ = writeln!(out, "      <property name=\"flaky\" value=\"{}\"/>", attribute(&value));
+            let _ = writeln!(out, "      <property name=\"flaky\" value=\"{}\"/>", attribute(&flaky.flaky_line()));
         }
         out.push_str("    </properties>\n");
     }
@@ -122,7 +121,8 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, file: &str) {
     );
     let stderr = case.finished.as_ref().map_or("", |finished| finished.stderr.as_str());
     if !stderr.is_empty() {
-        let _ = writeln!(out, "      <system-err>{}</system-err>", text(stderr));
+        let lines: Vec<_> = harmless::lines(stderr).collect();
+        let _ = writeln!(out, "      <system-err>{}</system-err>", text(&lines.join("\n")));
     }
     out.push_str("    </testcase>\n");
 }
@@ -169,6 +169,8 @@ fn text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 16);
     for c in escape_text(text).chars() {
         match c {
+            // Where the file is printed in a job, `##[` would begin a command.
+            '#' if safe.ends_with('#') => safe.push_str("&#35;"),
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             // Alone it is allowed, but `]]>` is not.
@@ -193,6 +195,7 @@ mod tests {
     #[test]
     fn only_characters_of_xml_are_written() {
         assert_eq!(text("a<b>&c ]]> \u{1b}[31m\0\u{ffff}\r\n"), "a&lt;b&gt;&amp;c ]]&gt; \\x1b[31m\\x00\u{fffd}\\r\n");
+        assert_eq!(text("###[x]"), "#&#35;#[x]");
         assert_eq!(attribute("\"a\"\n\tb"), "&quot;a&quot;&#10;&#9;b");
     }
 

@@ -10,6 +10,7 @@ use mcprove_model::{CaseReport, Report, Summary};
 
 use super::Format;
 use crate::explanation::explain_plainly;
+use crate::matrix::{Cell, Matrix};
 use crate::reliability::Reliability;
 use crate::snippet::render_findings;
 use crate::status::{Status, duration_us, title};
@@ -17,8 +18,13 @@ use crate::style::Style;
 use crate::{duration, harmless};
 
 /// See the module.
-pub(super) const FORMAT: Format =
-    Format { name: "markdown", extension: "md", summary: "Markdown for a GitHub step summary", render };
+pub(super) const FORMAT: Format = Format {
+    name: "markdown",
+    extension: "md",
+    summary: "Markdown for a GitHub step summary",
+    shows_frames: false,
+    render,
+};
 
 /// Bytes after which no further failure is explained.
 const EXPLAINED_BYTES: usize = 500_000;
@@ -39,7 +45,9 @@ fn render(report: &Report) -> String {
         .iter()
         .partition(|case| matches!(Status::of(case), Status::Failed | Status::Error | Status::Unfinished));
     failures(&mut out, &bad);
-    reliability(&mut out, &Reliability::of(report));
+    let trials = Reliability::of(report);
+    matrix(&mut out, &Matrix::of(&trials));
+    reliability(&mut out, &trials);
     if !good.is_empty() || !bad.is_empty() {
         let folded = report.cases.len() >= FOLD_CASES;
         if folded {
@@ -64,7 +72,7 @@ fn headline(report: &Report) -> String {
         }
     }
     let mut line = parts.join(", ");
-    if let Some(finished) = &report.finished {
+    if let Some(finished) = report.end() {
         let _ = write!(line, " in {}", duration::human(finished.duration_us));
         if finished.interrupted {
             line.push_str(" (interrupted)");
@@ -88,6 +96,31 @@ fn failures(out: &mut String, bad: &[&CaseReport]) {
     }
 }
 
+/// Every case in every column, when the run is a matrix.
+fn matrix(out: &mut String, matrix: &Matrix<'_>) {
+    if matrix.rows.is_empty() {
+        return;
+    }
+    out.push_str("#### Matrix\n\n| Case |");
+    for column in &matrix.columns {
+        let _ = write!(out, " {} |", code(&harmless::line(column)));
+    }
+    let _ = writeln!(out, "\n|---|{}", ":---:|".repeat(matrix.columns.len()));
+    for row in &matrix.rows {
+        if out.len() > WHOLE_BYTES {
+            out.push_str("\nMore rows were left out.\n");
+            break;
+        }
+        let _ = write!(out, "| {} |", code(&harmless::line(row.name)));
+        for cell in &row.cells {
+            let cell = Cell::of(*cell);
+            let _ = write!(out, " {}{} |", cell.sign(), cell.word());
+        }
+        out.push('\n');
+    }
+    out.push('\n');
+}
+
 fn reliability(out: &mut String, trials: &Reliability) {
     if !trials.repeated() {
         return;
@@ -107,7 +140,7 @@ fn reliability(out: &mut String, trials: &Reliability) {
                 "no"
             }
         };
-        let name = code(&harmless::line(&row.name));
+        let name = code(&row.title());
         let flaky = if row.flaky() { " **flaky**" } else { "" };
         let (capable, reliable) = (yes_no(row.capable()), yes_no(row.reliable()));
         let trials = row.run + row.skipped;
@@ -117,7 +150,7 @@ fn reliability(out: &mut String, trials: &Reliability) {
     let _ = writeln!(out, "\npass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable\n");
     for row in trials.flaky() {
         if let Some(failing) = row.failing.as_ref().filter(|_| out.len() < WHOLE_BYTES) {
-            let (name, message) = (code(&harmless::line(&row.name)), code(&harmless::line(&failing.message)));
+            let (name, message) = (code(&row.title()), code(&harmless::line(&failing.message)));
             let _ = writeln!(out, "- {name} failed in trial {}: {message}", failing.trial);
         }
     }

@@ -6,8 +6,13 @@ use super::Format;
 use crate::ndjson::write_event;
 
 /// See the module.
-pub(super) const FORMAT: Format =
-    Format { name: "ndjson", extension: "ndjson", summary: "the event log, one event per line", render };
+pub(super) const FORMAT: Format = Format {
+    name: "ndjson",
+    extension: "ndjson",
+    summary: "the event log, one event per line",
+    shows_frames: true,
+    render,
+};
 
 fn render(report: &Report) -> String {
     let mut out = Vec::new();
@@ -15,10 +20,13 @@ fn render(report: &Report) -> String {
         // Memory takes every byte, and events have no failing serialisers.
         let _ = write_event(&mut out, &event);
     };
-    report.started.iter().for_each(|started| write(Event::RunStarted(started.clone())));
-    report.findings.iter().for_each(|finding| write(Event::Finding { finding: finding.clone() }));
-    report.cases.iter().for_each(|case| events_of(case, &mut write));
-    report.finished.iter().for_each(|finished| write(Event::RunFinished(finished.clone())));
+    let mut findings = report.findings.iter();
+    for (number, run) in report.runs.iter().enumerate() {
+        run.started.iter().for_each(|started| write(Event::RunStarted(started.clone())));
+        findings.by_ref().for_each(|finding| write(Event::Finding { finding: finding.clone() }));
+        report.cases.iter().filter(|case| case.run == number).for_each(|case| events_of(case, &mut write));
+        run.finished.iter().for_each(|finished| write(Event::RunFinished(finished.clone())));
+    }
     String::from_utf8(out).unwrap_or_default()
 }
 

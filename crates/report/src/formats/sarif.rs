@@ -9,11 +9,12 @@ use mcprove_model::{CaseReport, Finding, Fix, Place, Report, Severity, TextPlace
 use serde::Serialize;
 
 use super::Format;
+use crate::reliability::{Reliability, Trials};
 use crate::{json_text, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "sarif", extension: "sarif", summary: "SARIF 2.1.0 for code scanning", render };
+    Format { name: "sarif", extension: "sarif", summary: "SARIF 2.1.0 for code scanning", shows_frames: false, render };
 
 fn render(report: &Report) -> String {
     let rules = rules(report);
@@ -22,19 +23,34 @@ fn render(report: &Report) -> String {
         let findings = case.finished.iter().flat_map(|finished| &finished.findings);
         results.extend(findings.map(|finding| result(finding, Some(case), &rules)));
     }
-    let started = report.started.as_ref();
+    let head = report.head();
+    let started = head.as_ref();
     json_text::pretty(&Log {
         schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         version: "2.1.0",
         runs: [Run {
             tool: Tool { driver: driver(started.map(|started| started.program.as_str()), rules) },
             invocations: [Invocation {
-                execution_successful: report.summary().errors == 0 && report.summary().unfinished == 0,
+                execution_successful: report.summary().errors == 0
+                    && report.summary().unfinished == 0
+                    && report.is_complete(),
                 start_time_utc: started.map(|started| timestamp::utc(started.started_unix_ms)),
             }],
             column_kind: "unicodeCodePoints",
             results,
+            properties: reliability(report),
         }],
+    })
+}
+
+/// What repeated trials say, when there were any.
+fn reliability(report: &Report) -> Option<RunProperties> {
+    let trials = Reliability::of(report);
+    let judged = trials.judged();
+    trials.repeated().then(|| RunProperties {
+        pass_at_k: format!("{}/{judged}", trials.capable()),
+        pass_up_k: format!("{}/{judged}", trials.reliable()),
+        flaky: trials.flaky().map(Trials::flaky_line).collect(),
     })
 }
 
@@ -88,7 +104,11 @@ fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, rules: &Rules<
             (Some(fix), Some(Place::Text(place))) => vec![change(fix, &place.file)],
             (Some(_), Some(Place::Wire(_)) | None) | (None, _) => Vec::new(),
         },
-        properties: case.map(|case| CaseProperties { case: &case.started.name, trial: case.started.trial }),
+        properties: case.map(|case| CaseProperties {
+            case: &case.started.name,
+            variant: case.started.variant.as_deref(),
+            trial: case.started.trial,
+        }),
     }
 }
 
@@ -219,6 +239,15 @@ struct Run<'a> {
     invocations: [Invocation; 1],
     column_kind: &'static str,
     results: Vec<Outcome<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<RunProperties>,
+}
+
+#[derive(Serialize)]
+struct RunProperties {
+    pass_at_k: String,
+    pass_up_k: String,
+    flaky: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -289,6 +318,8 @@ struct Outcome<'a> {
 #[derive(Serialize)]
 struct CaseProperties<'a> {
     case: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<&'a str>,
     trial: u32,
 }
 

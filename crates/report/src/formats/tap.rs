@@ -13,8 +13,13 @@ use crate::status::{Status, UNFINISHED, duration_us, title};
 use crate::{duration, harmless, json_text};
 
 /// See the module.
-pub(super) const FORMAT: Format =
-    Format { name: "tap", extension: "tap", summary: "TAP version 14 with YAML diagnostics", render };
+pub(super) const FORMAT: Format = Format {
+    name: "tap",
+    extension: "tap",
+    summary: "TAP version 14 with YAML diagnostics",
+    shows_frames: false,
+    render,
+};
 
 fn render(report: &Report) -> String {
     let mut out = "TAP version 14\n".to_owned();
@@ -35,8 +40,11 @@ fn render(report: &Report) -> String {
         let judged = trials.judged();
         let _ = writeln!(out, "# pass@k: {}/{judged} capable", trials.capable());
         let _ = writeln!(out, "# pass^k: {}/{judged} reliable", trials.reliable());
+        for row in trials.flaky() {
+            let _ = writeln!(out, "# flaky: {}", row.flaky_line());
+        }
     }
-    if report.finished.as_ref().is_some_and(|finished| finished.interrupted) {
+    if report.end().is_some_and(|end| end.interrupted) {
         out.push_str("Bail out! interrupted\n");
     }
     out

@@ -1,6 +1,6 @@
 //! From an address to an open session, with the ways round that the specification asks for.
 
-use mcprove_model::Protocol;
+use mcprove_model::{Era, Protocol};
 use tokio::time::Instant;
 
 use super::{OpenFailure, Session, SessionOptions};
@@ -53,29 +53,42 @@ impl Session {
             Ok(session) => return Ok(session),
             Err(failure) => failure,
         };
-        if failure.died_of_probe {
-            // A legacy server may well end when its first message is not `initialize`.
-            let legacy = SessionOptions { protocol: Protocol::Legacy, ..options.clone() };
-            return Self::open(endpoint.transport(client, &options.limits)?, &legacy, deadline).await;
+        if let Some(protocol) = failure.again {
+            // A server may well end when its first message is of the other era.
+            let again = SessionOptions { protocol, ..options.clone() };
+            return Self::open(endpoint.transport(client, &options.limits)?, &again, deadline).await;
         }
-        let may_be_older = matches!(options.protocol, Protocol::Legacy | Protocol::Auto | Protocol::Exactly(_))
-            && matches!(failure.status, Some(400 | 404 | 405));
-        if let Endpoint::Http { url, headers } = endpoint
-            && may_be_older
-        {
-            // "Backwards Compatibility" of the transport: a server that takes no POST may speak HTTP+SSE.
-            let older = Endpoint::Sse { url: url.clone(), headers: headers.clone() };
-            let legacy = SessionOptions {
-                protocol: match options.protocol {
-                    Protocol::Auto => Protocol::Legacy,
-                    Protocol::Legacy | Protocol::Modern | Protocol::Exactly(_) => options.protocol,
-                },
-                ..options.clone()
-            };
-            if let Ok(session) = Self::open(older.transport(client, &options.limits)?, &legacy, deadline).await {
-                return Ok(session);
+        match endpoint {
+            Endpoint::Http { url, headers } if may_be_older(options.protocol, &failure) => {
+                let older = Endpoint::Sse { url: url.clone(), headers: headers.clone() };
+                Self::connect_older(&older, client, options, deadline).await.unwrap_or(Err(failure))
             }
+            Endpoint::Http { .. } | Endpoint::Stdio(_) | Endpoint::Sse { .. } => Err(failure),
         }
-        Err(failure)
     }
+
+    /// Tries HTTP+SSE; `None` when the server does not speak it.
+    async fn connect_older(
+        endpoint: &Endpoint,
+        client: &HttpClient,
+        options: &SessionOptions,
+        deadline: Instant,
+    ) -> Option<Result<Self, Box<OpenFailure>>> {
+        let mut transport = endpoint.transport(client, &options.limits).ok()?;
+        // A stream without an `endpoint` event is another one, and may be silent for ever.
+        if !transport.is_ready(deadline.min(Instant::now() + options.probe_timeout)).await {
+            return None;
+        }
+        Some(Self::open(transport, options, deadline).await)
+    }
+}
+
+/// "Backwards Compatibility" of the transport: a server that does not take `initialize` may speak HTTP+SSE.
+fn may_be_older(protocol: Protocol, failure: &OpenFailure) -> bool {
+    let is_legacy = match protocol {
+        Protocol::Legacy | Protocol::Auto => true,
+        Protocol::Modern => false,
+        Protocol::Exactly(revision) => revision.era() == Era::Legacy,
+    };
+    is_legacy && matches!(failure.status, Some(400 | 404 | 405))
 }

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::{Negotiated, OpenFailure, Session, Stage};
 
+const METHOD_NOT_FOUND: i64 = -32601;
 const HEADER_MISMATCH: i64 = -32020;
 const MISSING_CAPABILITY: i64 = -32021;
 const UNSUPPORTED_VERSION: i64 = -32022;
@@ -22,8 +23,8 @@ pub(super) struct Refusal {
     status: Option<u16>,
     /// The server says that it speaks the modern era only.
     only_modern: bool,
-    /// The server went away while it was probed.
-    died_of_probe: bool,
+    /// A fresh connection may do better with this protocol.
+    again: Option<Protocol>,
     /// The server said nothing at all, so its standard error may tell why.
     silent: bool,
 }
@@ -37,7 +38,7 @@ impl Refusal {
             stage: Stage::Handshake,
             status: None,
             only_modern: false,
-            died_of_probe: false,
+            again: None,
             silent: false,
         }
     }
@@ -60,7 +61,7 @@ impl Refusal {
             help,
             evidence: self.evidence,
             status: self.status,
-            died_of_probe: self.died_of_probe,
+            again: self.again,
             closing,
         }
     }
@@ -83,11 +84,24 @@ impl Session {
                     exactly(revision, self.negotiated.revision)
                 }
             },
-            Protocol::Legacy => match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
-                Err(refusal) if refusal.only_modern => self.discover(Revision::NEWEST, deadline).await,
-                other => other,
-            },
+            Protocol::Legacy => self.initialize_or_fall_over(deadline).await,
+            // HTTP+SSE belongs to the legacy era; there is nothing to ask.
+            Protocol::Auto if self.transport.name() == "sse" => {
+                self.initialize(Revision::NEWEST_LEGACY, deadline).await
+            }
             Protocol::Auto => self.probe(probe_timeout, deadline).await,
+        }
+    }
+
+    /// The handshake; a server that refuses it because it speaks the modern era only is spoken to in that way.
+    async fn initialize_or_fall_over(&mut self, deadline: Instant) -> Result<(), Refusal> {
+        match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
+            Err(refusal) if refusal.only_modern => {
+                let agreed = self.discover(Revision::NEWEST, deadline).await;
+                // It may well have taken its refusal for the end, or hold to the era of the first message.
+                agreed.map_err(|refusal| Refusal { again: Some(Protocol::Modern), ..refusal })
+            }
+            other => other,
         }
     }
 
@@ -100,7 +114,7 @@ impl Session {
             "clientInfo": {"name": "mcprove", "version": env!("CARGO_PKG_VERSION")},
         });
         let exchange = self.request("initialize", params, deadline).await;
-        let result = result_of("initialize", exchange)?;
+        let result = self.result_of(exchange)?;
         self.negotiated = negotiated(&result)?;
         self.transport.agreed(Some(self.negotiated.revision));
         self.check_capabilities();
@@ -112,7 +126,10 @@ impl Session {
     /// The modern era has no handshake; `server/discover` tells what there is.
     async fn discover(&mut self, wanted: Revision, deadline: Instant) -> Result<(), Refusal> {
         self.speak(wanted);
-        let exchange = self.request("server/discover", Value::Null, deadline).await;
+        let mut exchange = self.request("server/discover", Value::Null, deadline).await;
+        if self.takes_after_all(&exchange) {
+            exchange = self.request("server/discover", Value::Null, deadline).await;
+        }
         if let Outcome::Error(error) = &exchange.outcome
             && !is_modern_error(error)
         {
@@ -123,7 +140,7 @@ impl Session {
                 ))
             });
         }
-        let result = result_of("server/discover", exchange)?;
+        let result = self.result_of(exchange)?;
         self.discovered(&result, wanted)
     }
 
@@ -131,35 +148,41 @@ impl Session {
     async fn probe(&mut self, probe_timeout: Duration, deadline: Instant) -> Result<(), Refusal> {
         self.speak(Revision::NEWEST);
         let until = deadline.min(Instant::now() + probe_timeout);
-        let exchange = self.request("server/discover", Value::Null, until).await;
+        let mut exchange = self.request("server/discover", Value::Null, until).await;
+        if self.takes_after_all(&exchange) {
+            exchange = self.request("server/discover", Value::Null, deadline).await;
+        }
         match &exchange.outcome {
-            Outcome::Result(result) => self.discovered(&result.clone(), Revision::NEWEST),
-            Outcome::Error(error) if is_modern_error(error) => {
-                Err(result_of("server/discover", exchange).map(drop).err().unwrap_or_else(|| Refusal::new("no result")))
-            }
+            Outcome::Result(result) => match newest_legacy(&strings(result.get("supportedVersions"))) {
+                Some(revision) => self.initialize(revision, deadline).await,
+                None => self.discovered(&result.clone(), Revision::NEWEST),
+            },
+            Outcome::Error(error) if is_modern_error(error) => match newest_legacy(&supported(error)) {
+                Some(revision) => self.initialize(revision, deadline).await,
+                None => self.result_of(exchange).map(drop),
+            },
             Outcome::Closed { what, .. } => Err(Refusal {
-                died_of_probe: true,
+                again: Some(Protocol::Legacy),
                 ..Refusal::new(format!("{what} when it was asked for `server/discover`"))
             }),
-            Outcome::Refused(refused) if refused.status.is_none() => {
-                Err(result_of("server/discover", exchange).map(drop).err().unwrap_or_else(|| Refusal::new("no result")))
-            }
             Outcome::Error(_)
             | Outcome::Malformed(_)
             | Outcome::Refused(_)
             | Outcome::TimedOut { .. }
-            | Outcome::Cancelled => self.initialize(Revision::NEWEST_LEGACY, deadline).await,
+            // A server that starts slowly takes the probe late, and may then hold to the era it was asked in.
+            | Outcome::Cancelled => self.initialize_or_fall_over(deadline).await,
         }
     }
 
+    /// Whether a server refused a revision and names it among those it speaks. A client asks again with a revision the
+    /// server names (2026-07-28, "Protocol Version Header"); we know one modern revision, so it is the same.
+    fn takes_after_all(&self, exchange: &Exchange) -> bool {
+        let Outcome::Error(error) = &exchange.outcome else { return false };
+        error.code == UNSUPPORTED_VERSION && supported(error).contains(&self.negotiated.revision.as_str())
+    }
+
     fn discovered(&mut self, result: &Value, wanted: Revision) -> Result<(), Refusal> {
-        let supported: Vec<&str> = result
-            .get("supportedVersions")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let supported = strings(result.get("supportedVersions"));
         if !supported.contains(&wanted.as_str()) {
             return Err(Refusal {
                 evidence: Some(Bytes::from(result.to_string())),
@@ -201,28 +224,70 @@ fn exactly(wanted: Revision, got: Revision) -> Result<(), Refusal> {
     })
 }
 
+fn is_method_not_found(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Error(error) if error.code == METHOD_NOT_FOUND)
+}
+
 fn is_modern_error(error: &RpcError) -> bool {
     matches!(error.code, HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION)
 }
 
+/// The revisions that an error names.
+fn supported(error: &RpcError) -> Vec<&str> {
+    let named = error.data.as_ref().and_then(|data| data.get("supported").or_else(|| data.get("supportedVersions")));
+    strings(named)
+}
+
+fn strings(list: Option<&Value>) -> Vec<&str> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
 /// Whether an error names revisions, all of them modern.
 fn names_only_modern(error: &RpcError) -> bool {
-    let supported =
-        error.data.as_ref().and_then(|data| data.get("supported").or_else(|| data.get("supportedVersions")));
-    let Some(supported) = supported.and_then(Value::as_array) else { return false };
-    let known: Vec<_> = supported.iter().filter_map(Value::as_str).filter_map(Revision::parse).collect();
+    let known: Vec<_> = supported(error).into_iter().filter_map(Revision::parse).collect();
     !known.is_empty() && known.iter().all(|revision| revision.era() == Era::Modern)
 }
 
-fn result_of(method: &str, exchange: Exchange) -> Result<Value, Refusal> {
+/// The newest known revision of a list that knows no modern one.
+fn newest_legacy(names: &[&str]) -> Option<Revision> {
+    let known = names.iter().filter_map(|name| Revision::parse(name));
+    known.max().filter(|revision| revision.era() == Era::Legacy)
+}
+
+impl Session {
+    /// The result of a request of the handshake, or why there is none.
+    fn result_of(&self, exchange: Exchange) -> Result<Value, Refusal> {
+        let obstacle = self.transport.obstacle().filter(|_| matches!(exchange.outcome, Outcome::TimedOut { .. }));
+        // `404` with "method not found" is the modern era's way to refuse a method, not a missing address.
+        let status = self.status.filter(|status| *status != 404 || !is_method_not_found(&exchange.outcome));
+        let outcome = result_of(exchange).map_err(|refusal| match obstacle {
+            Some(obstacle) => Refusal {
+                message: obstacle.to_owned(),
+                help: Some("is this the address of the event stream? it often ends in `/sse`".to_owned()),
+                ..refusal
+            },
+            None => refusal,
+        });
+        outcome.map_err(|refusal| Refusal { status: refusal.status.or(status), ..refusal })
+    }
+}
+
+fn result_of(exchange: Exchange) -> Result<Value, Refusal> {
+    let method = exchange.method;
     let evidence = exchange.reply;
     Err(match exchange.outcome {
         Outcome::Result(result) => return Ok(result),
-        Outcome::Error(error) => Refusal {
-            only_modern: names_only_modern(&error),
-            evidence,
-            ..Refusal::new(format!("the server refused `{method}`: {error}"))
-        },
+        Outcome::Error(error) => {
+            let named = match supported(&error).join(", ") {
+                names if names.is_empty() => String::new(),
+                names => format!("; it speaks {}", shorten(&escape_line(&names), 200)),
+            };
+            Refusal {
+                only_modern: names_only_modern(&error),
+                evidence,
+                ..Refusal::new(format!("the server refused `{method}`: {error}{named}"))
+            }
+        }
         Outcome::Malformed(malformed) => Refusal {
             evidence: Some(malformed.evidence),
             ..Refusal::new(format!("the answer to `{method}` is broken: {}", malformed.fault))

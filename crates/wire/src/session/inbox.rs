@@ -25,7 +25,19 @@ impl Session {
                 self.suspect(&format!("is longer than {limit} MiB (what is over the limit was not read)"), &head);
             }
             Arrival::Part { direction, part, body } => self.log.add(direction, FrameKind::Transport, part, body),
+            Arrival::Answer { request, message, status, last } => {
+                self.status = Some(status);
+                self.origin = Some(request);
+                self.take_message(&message);
+                self.origin = None;
+                if last {
+                    self.end_of_exchange(request, message, status);
+                }
+            }
             Arrival::Refused { request, refused } => self.take_refusal(request, refused),
+            Arrival::Odd { rule, what, evidence } => self.odd(rule, what, &evidence),
+            Arrival::Taken => {}
+            Arrival::Lost => self.lost = true,
             Arrival::Torn(rest) => {
                 self.received(FrameKind::Stray, rest);
                 self.torn = true;
@@ -49,23 +61,47 @@ impl Session {
         }
     }
 
-    fn take_refusal(&mut self, request: Option<u64>, refused: Refused) {
-        match request.and_then(|id| self.pending.iter().position(|p| p.id == id && p.answer.is_none())) {
-            Some(at) => {
-                let evidence = refused.evidence.clone();
-                self.answer_with(at, Outcome::Refused(refused), &evidence);
-            }
-            None if request.is_some() => {}
-            None => {
-                let evidence = refused.evidence.clone();
-                self.odd("refused-message", format!("a message was not taken: {}", refused.what), &evidence);
-            }
+    fn take_refusal(&mut self, request: u64, refused: Refused) {
+        if !refused.evidence.is_empty() {
+            self.received(FrameKind::Stray, refused.evidence.clone());
         }
+        self.end_with(request, refused);
+    }
+
+    /// Everything has come on the exchange of a request. If the reply was not in it, it will not come at all.
+    fn end_of_exchange(&mut self, request: u64, message: Bytes, status: u16) {
+        self.end_with(
+            request,
+            Refused {
+                what: format!("the server's answer holds no reply to the request (HTTP {status})"),
+                help: Some("a request wants a JSON-RPC reply with its id".to_owned()),
+                evidence: message,
+                status: Some(status),
+            },
+        );
+    }
+
+    /// Ends a request that has no answer yet: with what was probably meant as one, or with the refusal.
+    fn end_with(&mut self, request: u64, refused: Refused) {
+        let Some(at) = self.pending.iter().position(|p| p.id == request && p.answer.is_none()) else { return };
+        if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
+            return self.answer_with(at, outcome, &bytes);
+        }
+        let evidence = refused.evidence.clone();
+        self.answer_with(at, Outcome::Refused(refused), &evidence);
     }
 
     fn take_stray(&mut self, stray: Stray, bytes: &Bytes) {
         if stray == Stray::Blank {
             return;
+        }
+        if !self.transport.has_lines() {
+            // On HTTP, nothing but messages comes this way.
+            let why = match stray {
+                Stray::Unreadable(why) => why,
+                Stray::Blank | Stray::Text => "is not a JSON-RPC message".to_owned(),
+            };
+            return self.suspect(&why, bytes);
         }
         if let Some((message, whole)) = self.strays.add(bytes, self.limits.message_bytes) {
             let fault = "spans several lines (on stdio, a message is one line)";
@@ -124,6 +160,9 @@ impl Session {
             self.notifications_left_out += 1;
             return;
         }
+        if method == "notifications/tools/list_changed" {
+            self.schemas = None;
+        }
         let at_us = self.log.now_us();
         self.notifications.push(Notification { at_us, method, params });
     }
@@ -177,6 +216,8 @@ impl Session {
         let pending = &mut self.pending[at];
         let elapsed_us = u64::try_from(pending.sent_at.elapsed().as_micros()).unwrap_or(u64::MAX);
         pending.answer = Some(Answer { outcome, reply: bytes.clone(), elapsed_us });
+        let id = pending.id;
+        self.transport.settled(id);
     }
 
     /// The request sent as raw bytes that a reply must belong to, because nothing else has its id.
@@ -188,9 +229,13 @@ impl Session {
         (!claimed).then_some(at)
     }
 
-    /// The one open request, if there is exactly one.
+    /// The request that a message without a proper id must belong to: the one on whose exchange it came, or the one
+    /// open request, if there is exactly one.
     fn only_open(&self) -> Option<usize> {
         let waits = |p: &super::Pending| p.answer.is_none() && !p.stands;
+        if let Some(origin) = self.origin {
+            return self.pending.iter().position(|p| p.id == origin && waits(p));
+        }
         let mut open = self.pending.iter().enumerate().filter(|(_, p)| waits(p)).map(|(at, _)| at);
         open.next().filter(|_| open.next().is_none())
     }

@@ -50,8 +50,14 @@ pub struct Session {
     late_replies: Vec<u64>,
     /// The log level asked for; in the modern era every request says it.
     log_level: Option<String>,
-    /// Input schemas of the tools, where the modern era on HTTP needs them.
-    schemas: HashMap<String, Value>,
+    /// Input schemas of the tools, where the modern era on HTTP needs them and once they are known.
+    schemas: Option<HashMap<String, Value>>,
+    /// The request on whose exchange the message that is being taken in came.
+    origin: Option<u64>,
+    /// The HTTP status of the last answer.
+    status: Option<u16>,
+    /// The server no longer knows the session.
+    lost: bool,
     torn: bool,
     closed: Option<(String, Option<ProcessEnd>)>,
 }
@@ -117,8 +123,8 @@ pub struct OpenFailure {
     pub evidence: Option<Bytes>,
     /// The HTTP status that refused it, when one did.
     pub status: Option<u16>,
-    /// The server went away when it was asked for its era.
-    pub died_of_probe: bool,
+    /// A fresh connection may do better with this protocol: the server went away when it was asked for its era.
+    pub again: Option<Protocol>,
     /// The rest of what is known.
     pub closing: Closing,
 }
@@ -199,7 +205,10 @@ impl Session {
             subscriptions: Vec::new(),
             late_replies: Vec::new(),
             log_level: None,
-            schemas: HashMap::new(),
+            schemas: None,
+            origin: None,
+            status: None,
+            lost: false,
             torn: false,
             closed: None,
         }
@@ -240,7 +249,7 @@ impl Session {
 
     /// Whether the server is still there, as far as we know.
     pub fn is_open(&self) -> bool {
-        self.closed.is_none()
+        self.closed.is_none() && !self.lost
     }
 
     /// What the server wrote to its standard error so far.
@@ -253,8 +262,8 @@ impl Session {
         let ended = self.transport.close(&self.limits).await;
         // The transport is gone, but what it still had to say is part of the conversation.
         self.transport = Transport::memory(&self.limits).0;
-        for message in ended.late {
-            self.take_message(&message);
+        for arrival in ended.late {
+            self.take_in(arrival);
         }
         self.into_closing(ended.stderr, ended.end)
     }
@@ -291,7 +300,7 @@ impl OpenFailure {
             help: Some(error.help().to_owned()),
             evidence: None,
             status: None,
-            died_of_probe: false,
+            again: None,
             closing: Closing::default(),
         }
     }

@@ -48,7 +48,7 @@ impl Session {
             headers.push(("mcp-name".to_owned(), field_value(name)));
         }
         if method == "tools/call"
-            && let Some(schema) = named.and_then(Value::as_str).and_then(|name| self.schemas.get(name))
+            && let Some(schema) = named.and_then(Value::as_str).and_then(|name| self.schemas.as_ref()?.get(name))
         {
             match parameter_headers(schema, params.get("arguments").unwrap_or(&Value::Null)) {
                 Ok(mirrored) => headers.extend(mirrored),

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Exchange, FrameKind, Outcome, Part};
+use mcprove_model::{Direction, Exchange, FrameKind, Outcome, Part, Refused};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use super::modern::parameter_headers;
 use super::{Pending, Session};
 use crate::transport::Outgoing;
 
@@ -35,6 +36,16 @@ impl Session {
     /// Calls a tool, asking for progress.
     pub async fn call_tool(&mut self, name: &str, arguments: &Value, deadline: Instant) -> Exchange {
         self.learn_schemas(deadline).await;
+        if let Some(refused) = self.unusable(name) {
+            return Exchange {
+                method: "tools/call".to_owned(),
+                request: Bytes::new(),
+                reply: None,
+                outcome: Outcome::Refused(refused),
+                elapsed_us: 0,
+                notifications: Vec::new(),
+            };
+        }
         let params = self.tool_params(name, arguments);
         self.request("tools/call", params, deadline).await
     }
@@ -48,23 +59,38 @@ impl Session {
         params
     }
 
-    /// On HTTP in the modern era a call mirrors annotated arguments, so the schemas must be known, as a host knows them.
-    async fn learn_schemas(&mut self, deadline: Instant) {
-        if !self.is_modern() || self.transport.name() != "http" || !self.schemas.is_empty() {
+    /// On HTTP in the modern era a call mirrors annotated arguments, so the schemas must be known, as a host knows
+    /// them. [`Session::call_tool`] does this by itself; whoever starts calls by hand does it first.
+    pub async fn learn_schemas(&mut self, deadline: Instant) {
+        if !self.is_modern() || self.transport.name() != "http" || self.schemas.is_some() {
             return;
         }
         let listing = Box::pin(self.list("tools/list", "tools", deadline)).await;
-        for tool in listing.items {
-            if let (Some(name), Some(schema)) = (tool.get("name").and_then(Value::as_str), tool.get("inputSchema")) {
-                self.schemas.insert(name.to_owned(), schema.clone());
-            }
-        }
+        let named = |tool: &Value| {
+            let name = tool.get("name").and_then(Value::as_str)?;
+            Some((name.to_owned(), tool.get("inputSchema")?.clone()))
+        };
+        self.schemas = Some(listing.items.iter().filter_map(named).collect());
+    }
+
+    /// Why a tool may not be called over this transport: clients must leave out a tool whose `x-mcp-header` is
+    /// invalid (2026-07-28, "Custom Headers").
+    fn unusable(&self, name: &str) -> Option<Refused> {
+        let schema = self.schemas.as_ref()?.get(name)?;
+        let reason = parameter_headers(schema, &Value::Null).err()?;
+        Some(Refused {
+            what: format!("the tool `{name}` cannot be called over HTTP: its `x-mcp-header` is invalid: {reason}"),
+            help: Some("clients must leave such a tool out; mend the annotation in its `inputSchema`".to_owned()),
+            evidence: Bytes::from(schema.to_string()),
+            status: None,
+        })
     }
 
     /// Sends a request without waiting; several may be open at once.
     pub fn start(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
+        self.status = None;
         let dressed = if self.is_modern() { Some(self.with_meta(params)) } else { None };
         let params = dressed.as_ref().unwrap_or(params);
         let request = encode(&Request { jsonrpc: "2.0", id: Some(id), method, params });
@@ -88,8 +114,9 @@ impl Session {
     /// Sends a notification.
     pub fn notify(&mut self, method: &str, params: &Value) {
         let message = encode(&Request { jsonrpc: "2.0", id: None, method, params });
+        let headers = if self.is_modern() { self.mirrored_headers(method, params) } else { Vec::new() };
         self.log.add(Direction::Sent, FrameKind::Notification, Part::Message, message.clone());
-        self.transport.send(Outgoing { body: message, request: None, headers: Vec::new() });
+        self.transport.send(Outgoing { body: message, request: None, headers });
     }
 
     /// Sends bytes exactly as they are, for tests of how a server takes what is wrong; [`Session::finish`] waits
@@ -136,25 +163,29 @@ impl Session {
                 return self.take_exchange(at, Some((Outcome::Closed { what, end }, None)));
             }
             let until = suspect_until.map_or(deadline, |until| until.min(deadline));
-            if let Ok(arrival) = timeout_at(until, self.transport.receive()).await {
-                self.take_in(arrival);
-            } else if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
-                return self.take_exchange(at, Some((outcome, Some(bytes))));
-            } else {
-                let after_ms = u64::try_from(self.pending[at].sent_at.elapsed().as_millis()).unwrap_or(u64::MAX);
-                self.cancel(id, "timed out").await;
-                return self.take_exchange(at, Some((Outcome::TimedOut { after_ms }, None)));
+            if self.take_next(until).await {
+                continue;
             }
+            if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
+                return self.take_exchange(at, Some((outcome, Some(bytes))));
+            }
+            let after_ms = u64::try_from(self.pending[at].sent_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.cancel(id, "timed out").await;
+            return self.take_exchange(at, Some((Outcome::TimedOut { after_ms }, None)));
         }
     }
 
     /// Tells the server that a request is given up; a late answer is recognised by its id.
     pub async fn cancel(&mut self, id: u64, reason: &str) {
         self.cancelled.push(id);
+        self.transport.settled(id);
         let is_handshake =
             |p: &Pending| p.id == id && matches!(p.method.as_str(), "initialize" | "server/discover" | "raw");
         if self.pending.iter().any(is_handshake) {
             // A client must not cancel `initialize` (2025-11-25, "Cancellation"); a probe is simply forgotten.
+            if self.is_modern() {
+                self.transport.abandon(id);
+            }
             return;
         }
         if self.is_modern() && self.transport.abandon(id) {
@@ -167,20 +198,24 @@ impl Session {
 
     /// Takes in what arrives until `until`, or until the server is gone.
     pub async fn listen(&mut self, until: Instant) {
-        while self.closed.is_none() {
-            match timeout_at(until, self.transport.receive()).await {
-                Ok(arrival) => self.take_in(arrival),
-                Err(_) => return,
-            }
-        }
+        while self.closed.is_none() && self.take_next(until).await {}
     }
 
     async fn flush(&mut self, until: Instant) {
-        while !self.transport.is_flushed() && self.closed.is_none() {
-            match timeout_at(until, self.transport.receive()).await {
-                Ok(arrival) => self.take_in(arrival),
-                Err(_) => return,
+        while !self.transport.is_flushed() && self.closed.is_none() && self.take_next(until).await {}
+    }
+
+    /// Takes in the next arrival; whether one came in time. A server that never stops talking does not move the end.
+    pub(super) async fn take_next(&mut self, until: Instant) -> bool {
+        if Instant::now() >= until {
+            return false;
+        }
+        match timeout_at(until, self.transport.receive()).await {
+            Ok(arrival) => {
+                self.take_in(arrival);
+                true
             }
+            Err(_) => false,
         }
     }
 

@@ -47,6 +47,9 @@ impl Session {
             Some(_) => return Err("has `inputRequests` that are not an object".to_owned()),
         };
         let state = result.get("requestState").filter(|state| !state.is_null());
+        if state.is_some_and(|state| !state.is_string()) {
+            return Err("has a `requestState` that is not text".to_owned());
+        }
         if asked.is_empty() && state.is_none() {
             return Err("asks for input without `inputRequests` or `requestState`".to_owned());
         }

@@ -1,13 +1,14 @@
 //! Standing wishes: resource updates and log messages, in the way of each era.
 
 use bytes::Bytes;
-use mcprove_model::{Exchange, Outcome};
+use mcprove_model::{Exchange, Notification, Outcome};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::Session;
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Session {
     /// Asks to be told when a resource changes.
@@ -28,7 +29,7 @@ impl Session {
             if answered || self.closed.is_some() || Instant::now() >= deadline {
                 return self.finish(id, deadline).await;
             }
-            if self.notifications[began..].iter().any(|n| n.method == ACKNOWLEDGED) {
+            if self.notifications[began..].iter().any(|n| acknowledges(n, id)) {
                 let request = self.pending.iter().find(|p| p.id == id).map(|p| p.request.clone()).unwrap_or_default();
                 return Exchange {
                     method: "subscriptions/listen".to_owned(),
@@ -39,9 +40,7 @@ impl Session {
                     notifications: self.notifications[began..].to_vec(),
                 };
             }
-            if let Ok(arrival) = timeout_at(deadline, self.transport.receive()).await {
-                self.take_in(arrival);
-            }
+            self.take_next(deadline).await;
         }
     }
 
@@ -84,9 +83,8 @@ impl Session {
             if self.closed.is_some() {
                 return false;
             }
-            match timeout_at(deadline, self.transport.receive()).await {
-                Ok(arrival) => self.take_in(arrival),
-                Err(_) => return done(self),
+            if !self.take_next(deadline).await {
+                return done(self);
             }
         }
     }
@@ -120,4 +118,11 @@ impl Session {
         let id = self.start_raw(bytes);
         self.finish(id, deadline).await
     }
+}
+
+/// Whether a notification acknowledges this subscription. One that does not say which is taken for the one awaited.
+fn acknowledges(notification: &Notification, id: u64) -> bool {
+    let tag = notification.params.get("_meta").and_then(|meta| meta.get(SUBSCRIPTION));
+    let is_other = tag.is_some_and(|tag| *tag != json!(id) && *tag != json!(id.to_string()));
+    notification.method == ACKNOWLEDGED && !is_other
 }

@@ -13,6 +13,10 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use mcprove_model::{escape_line, shorten};
+
+/// What stands in the frame log for a secret.
+const HIDDEN: &str = "(hidden)";
 
 type SecureClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
@@ -26,11 +30,31 @@ pub struct HttpClient {
 
 /// A request, before it is one of hyper's.
 #[derive(Clone, Debug)]
-pub(super) struct HttpAsk {
+pub(super) struct HttpAsk<'a> {
     pub(super) method: Method,
-    pub(super) url: String,
+    pub(super) url: &'a str,
+    /// Header fields of ours.
     pub(super) headers: Vec<(String, String)>,
+    /// Header fields of the user's; they win over ours.
+    pub(super) wished: &'a [(String, String)],
     pub(super) body: Bytes,
+}
+
+/// A request that can be sent: everything in it has been looked at.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    request: Request<Full<Bytes>>,
+}
+
+impl Prepared {
+    /// Its header fields for the frame log, without what is secret.
+    pub(super) fn shown_headers(&self) -> Vec<(String, String)> {
+        let shown = |(name, value): (&HeaderName, &HeaderValue)| {
+            let text = if is_secret(name.as_str()) { HIDDEN.to_owned() } else { text_of(value) };
+            (name.to_string(), text)
+        };
+        self.request.headers().iter().map(shown).collect()
+    }
 }
 
 /// Why no response came, and what to do.
@@ -47,22 +71,14 @@ impl Default for HttpClient {
 }
 
 impl HttpClient {
-    pub(super) async fn ask(&self, ask: HttpAsk) -> Result<Response<Incoming>, NoResponse> {
-        let uri: Uri = ask.url.parse().map_err(|error| NoResponse {
-            what: format!("`{}` is not an address: {error}", ask.url),
-            help: "write `http://host:port/path`".to_owned(),
-        })?;
-        let host = uri.authority().map(ToString::to_string).unwrap_or_default();
-        let request = build(&uri, ask)?;
-        let sent = match uri.scheme_str() {
-            Some("http") => self.plain.request(request).await,
-            Some("https") => self.secure()?.request(request).await,
-            _ => {
-                return Err(NoResponse {
-                    what: format!("`{uri}` is not an address of the web"),
-                    help: "write `http://…` or `https://…`".to_owned(),
-                });
-            }
+    /// Sends a request; nothing is followed, decoded or tried again.
+    pub(super) async fn send(&self, prepared: Prepared) -> Result<Response<Incoming>, NoResponse> {
+        let request = prepared.request;
+        let host = request.uri().authority().map(ToString::to_string).unwrap_or_default();
+        let sent = if request.uri().scheme_str() == Some("https") {
+            self.secure()?.request(request).await
+        } else {
+            self.plain.request(request).await
         };
         sent.map_err(|error| explain(&error, &host))
     }
@@ -92,20 +108,41 @@ fn connector() -> HttpConnector {
     connector
 }
 
-fn build(uri: &Uri, ask: HttpAsk) -> Result<Request<Full<Bytes>>, NoResponse> {
+/// Makes a request ready, or says why it cannot be sent. A line break in a header field ends here.
+pub(super) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
+    let shown = || shorten(&escape_line(ask.url), 200).into_owned();
+    let uri: Uri = ask.url.parse().map_err(|error| NoResponse {
+        what: format!("`{}` is not an address: {error}", shown()),
+        help: "write `http://host:port/path`".to_owned(),
+    })?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.authority().is_none() {
+        return Err(NoResponse {
+            what: format!("`{}` is not an address of the web", shown()),
+            help: "write `http://…` or `https://…`".to_owned(),
+        });
+    }
     let mut request = Request::new(Full::new(ask.body));
     *request.method_mut() = ask.method;
-    *request.uri_mut() = uri.clone();
-    for (name, value) in ask.headers {
+    *request.uri_mut() = uri;
+    let ours = ask.headers.iter().map(|field| (field, "the server chose it: it must be visible ASCII"));
+    let wished = ask.wished.iter().map(|field| (field, "mend `headers:` of the server"));
+    for ((name, value), help) in ours.chain(wished) {
         let bad = |what: &str| NoResponse {
-            what: format!("the header field `{name}` has {what} that cannot be sent"),
-            help: "mend `headers:` of the server".to_owned(),
+            what: format!("the header field `{}` has {what} that cannot be sent", escape_line(name)),
+            help: help.to_owned(),
         };
         let header = HeaderName::try_from(name.as_str()).map_err(|_| bad("a name"))?;
         let value = HeaderValue::try_from(value.as_str()).map_err(|_| bad("a value"))?;
         request.headers_mut().insert(header, value);
     }
-    Ok(request)
+    Ok(Prepared { request })
+}
+
+/// Whether a header field carries something that must not stand in a report.
+fn is_secret(name: &str) -> bool {
+    matches!(name, "authorization" | "proxy-authorization" | "cookie")
+        || (!name.starts_with("mcp-")
+            && ["token", "secret", "api-key", "apikey"].iter().any(|word| name.contains(word)))
 }
 
 /// Says in one line why a connection failed.
@@ -130,6 +167,18 @@ fn explain(error: &(dyn Error + 'static), host: &str) -> NoResponse {
                 }
                 _ => {}
             }
+        }
+        if link.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message) {
+            return NoResponse {
+                what: format!("{host} closed the connection without an answer"),
+                help: "look into the server's log: it may have crashed".to_owned(),
+            };
+        }
+        if link.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse) {
+            return NoResponse {
+                what: format!("what {host} answered is not HTTP: {link}"),
+                help: "check the port; if it speaks TLS, write `https://…`".to_owned(),
+            };
         }
         chain = link.source();
     }
@@ -165,7 +214,8 @@ pub(super) async fn read_body(mut body: Incoming, limit: usize) -> Result<Bytes,
             Ok(frame) => {
                 if let Ok(data) = frame.into_data() {
                     if read.len() + data.len() > limit {
-                        return Err((read.freeze(), format!("is longer than {} MiB", limit >> 20)));
+                        read.extend_from_slice(&data[..limit - read.len()]);
+                        return Err((read.freeze(), format!("is longer than {}", size(limit))));
                     }
                     read.extend_from_slice(&data);
                 }
@@ -174,6 +224,11 @@ pub(super) async fn read_body(mut body: Incoming, limit: usize) -> Result<Bytes,
         }
     }
     Ok(read.freeze())
+}
+
+/// A bound as people say it.
+pub(super) fn size(bytes: usize) -> String {
+    if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
 }
 
 pub(super) fn deepest(error: &(dyn Error + 'static)) -> String {
@@ -186,11 +241,18 @@ pub(super) fn deepest(error: &(dyn Error + 'static)) -> String {
 
 /// Header fields for the frame log.
 pub(super) fn shown_headers(response: &Response<Incoming>) -> Vec<(String, String)> {
-    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    response.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect()
+    let shown = |(name, value): (&HeaderName, &HeaderValue)| {
+        let text = if name == "set-cookie" { HIDDEN.to_owned() } else { text_of(value) };
+        (name.to_string(), text)
+    };
+    response.headers().iter().map(shown).collect()
 }
 
 /// One header field of a response.
 pub(super) fn header(response: &Response<Incoming>, name: &str) -> Option<String> {
-    response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+    response.headers().get(name).map(text_of)
+}
+
+fn text_of(value: &HeaderValue) -> String {
+    String::from_utf8_lossy(value.as_bytes()).into_owned()
 }

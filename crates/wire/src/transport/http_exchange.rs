@@ -1,5 +1,7 @@
 //! One POST or GET and everything that comes back on it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,18 +13,28 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::http_client::{HttpAsk, HttpClient, NoResponse, deepest, header, read_body, shown_headers};
+use super::http_client::{HttpAsk, HttpClient, NoResponse, deepest, header, prepare, read_body, shown_headers, size};
+use super::http_refusal::{Refusal, broken_body, refusal};
 use super::{Arrival, Refused};
 use crate::message::{Message, classify};
 use crate::sse_parser::{SseEvent, SseParser};
 
-/// How much of an answer that is no message is kept as evidence.
-const EVIDENCE: usize = 4 << 10;
 /// How long to wait before a stream is taken up again when the server does not say.
 const RETRY: Duration = Duration::from_secs(1);
 /// How often one stream is taken up again.
 const RESUMPTIONS: usize = 64;
+/// How long a stream is read on after the reply: a second one would be worth telling, and a stream read to its end
+/// leaves a connection that can be used again.
+const LINGER: Duration = Duration::from_secs(1);
+/// How long a message waits for the one before it to be taken. A server that never does must not hold up the rest.
+const ORDER: Duration = Duration::from_secs(1);
+/// How long the first messages wait for the server's own stream to be there: what the server says on it while they are
+/// answered would be lost otherwise. A server may well send nothing on it, not even a head, until it has to.
+const OWN_STREAM: Duration = Duration::from_millis(100);
+/// How much of an answer to a notification is read; there should be none.
+const RECEIPT: usize = 64 << 10;
 
 /// What a task of the transport tells it.
 #[derive(Debug)]
@@ -33,6 +45,8 @@ pub(super) enum Told {
     SessionId(String),
     /// The server named the address for messages (HTTP+SSE).
     Endpoint(String),
+    /// The one stream of HTTP+SSE could not be opened.
+    NoStream(Refused),
 }
 
 /// Where and how an exchange is made.
@@ -40,303 +54,418 @@ pub(super) enum Told {
 pub(super) struct Line {
     pub(super) client: HttpClient,
     pub(super) url: String,
+    /// Header fields of ours.
     pub(super) headers: Vec<(String, String)>,
+    /// Header fields of the user's.
+    pub(super) wished: Arc<[(String, String)]>,
     pub(super) number: u64,
     pub(super) limit: usize,
     pub(super) has_session: bool,
+    /// Whether a broken stream can be taken up again: the legacy era of Streamable HTTP.
+    pub(super) resumes: bool,
+    /// The request needs no more effort.
+    pub(super) settled: Arc<AtomicBool>,
     pub(super) tell: mpsc::Sender<Told>,
+}
+
+/// Waits for the message before, and tells the one after.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// Ends when the earlier message was taken.
+    pub(super) after: Option<watch::Receiver<()>>,
+    /// Ends when the server's own stream is there, or is not to be.
+    pub(super) own_stream: Option<watch::Receiver<()>>,
+    /// Ends the wait of the later ones when dropped.
+    pub(super) before: Option<watch::Sender<()>>,
+}
+
+impl Turn {
+    pub(super) async fn wait(&mut self) {
+        if let Some(mut earlier) = self.after.take() {
+            let _ = timeout(ORDER, earlier.changed()).await;
+        }
+        if let Some(mut stream) = self.own_stream.take() {
+            let _ = timeout(OWN_STREAM, stream.changed()).await;
+        }
+    }
+}
+
+/// Where a stream can be taken up again.
+struct Resume {
+    last_id: Option<String>,
+    retry: Duration,
 }
 
 /// Why a stream or response is over.
 enum End {
     /// Everything that was awaited has come.
     Done,
-    /// The stream ended early; it may be taken up after this event, after this time.
-    Broken { last_id: Option<String>, retry: Duration, how: String },
+    /// The stream ended early.
+    Broken(String),
     /// Something else came.
     Refused(Refused),
 }
 
 impl Line {
-    /// Posts a message and tells what comes back. `request` is the id whose reply is awaited.
-    pub(super) async fn post(self, body: Bytes, request: Option<u64>, after: Option<watch::Receiver<()>>) {
-        if let Some(mut earlier) = after {
-            // Notifications must arrive before what follows them: wait until the earlier one was taken.
-            let _ = earlier.changed().await;
-        }
-        let mut headers = self.headers.clone();
-        headers.push(("content-type".to_owned(), "application/json".to_owned()));
-        headers.push(("accept".to_owned(), "application/json, text/event-stream".to_owned()));
-        let ended = match self.ask(Method::POST, headers, body).await {
-            Ok(response) => self.take_response(response, request).await,
+    /// Posts a request and tells what comes back.
+    pub(super) async fn request(self, body: Bytes, id: u64, mut turn: Turn) {
+        turn.wait().await;
+        let mut resume = Resume { last_id: None, retry: RETRY };
+        let mut ended = match self.post(body).await {
+            Ok(response) => {
+                drop(turn);
+                self.take_answer(response, id, &mut resume).await
+            }
             Err(none) => End::Refused(none.into()),
         };
-        self.follow(ended, request).await;
+        let refused = loop {
+            match ended {
+                End::Done => return,
+                End::Refused(refused) => break refused,
+                End::Broken(how) => match self.take_up(&mut resume, Some(id)).await {
+                    Some(End::Refused(refused)) => {
+                        break Refused {
+                            what: format!(
+                                "the event stream {how} before the reply came, and could not be taken up again: {}",
+                                refused.what
+                            ),
+                            ..refused
+                        };
+                    }
+                    Some(again) => ended = again,
+                    None => {
+                        break Refused {
+                            what: format!("the event stream {how} before the reply came"),
+                            help: Some("look into the server's log".to_owned()),
+                            evidence: Bytes::new(),
+                            status: None,
+                        };
+                    }
+                },
+            }
+        };
+        self.arrive(Arrival::Refused { request: id, refused }).await;
+    }
+
+    /// Posts a notification, or an answer of ours; whatever the server says to it fails nothing.
+    pub(super) async fn notify(self, body: Bytes, mut turn: Turn) {
+        turn.wait().await;
+        let posted = self.post(body).await;
+        drop(turn);
+        self.arrive(Arrival::Taken).await;
+        match posted {
+            Ok(response) => self.take_receipt(response).await,
+            Err(none) => self.not_taken(none.into()).await,
+        }
     }
 
     /// Opens the stream that the server may use at any time; a server without one says so.
-    pub(super) async fn listen(self) {
-        let mut headers = self.headers.clone();
-        headers.push(("accept".to_owned(), "text/event-stream".to_owned()));
-        let Ok(response) = self.ask(Method::GET, headers, Bytes::new()).await else { return };
-        if response.status() == StatusCode::METHOD_NOT_ALLOWED || !is_event_stream(&response) {
+    pub(super) async fn listen(self, mut turn: Turn) {
+        turn.wait().await;
+        let mut resume = Resume { last_id: None, retry: RETRY };
+        let Ok(response) = self.get(None).await else { return };
+        drop(turn);
+        if response.status().is_server_error() {
+            let Refusal { refused, .. } = refusal(response, &Method::GET, self.limit).await;
+            let what = format!("the server's own stream could not be opened: {}", refused.what);
+            return self.arrive(Arrival::Odd { rule: "refused-stream", what, evidence: refused.evidence }).await;
+        }
+        if !is_event_stream(&response) {
             return;
         }
-        let ended = self.take_stream(response.into_body(), None).await;
-        self.follow(ended, None).await;
+        let mut ended = self.take_stream(response.into_body(), None, &mut resume).await;
+        while let End::Broken(_) = ended {
+            match self.take_up(&mut resume, None).await {
+                Some(again) => ended = again,
+                None => return,
+            }
+        }
     }
 
     /// Opens the one stream of the HTTP+SSE transport and stays on it.
     pub(super) async fn subscribe(self) {
-        let mut headers = self.headers.clone();
-        headers.push(("accept".to_owned(), "text/event-stream".to_owned()));
-        let what = match self.ask(Method::GET, headers, Bytes::new()).await {
-            Ok(response) if is_event_stream(&response) => match self.take_stream(response.into_body(), None).await {
-                End::Done => "the server ended its event stream".to_owned(),
-                End::Broken { how, .. } => format!("the event stream {how}"),
-                End::Refused(refused) => refused.what,
-            },
-            Ok(response) => self.refusal(response).await.what,
-            Err(none) => format!("{} ({})", none.what, none.help),
+        let refused = match self.get(None).await {
+            Ok(response) if is_event_stream(&response) => {
+                let mut resume = Resume { last_id: None, retry: RETRY };
+                let what = match self.take_stream(response.into_body(), None, &mut resume).await {
+                    End::Done => "the server ended its event stream".to_owned(),
+                    End::Broken(how) => format!("the server's event stream {how}"),
+                    End::Refused(refused) => refused.what,
+                };
+                return self.arrive(Arrival::Closed { what, end: None }).await;
+            }
+            Ok(response) => refusal(response, &Method::GET, self.limit).await.refused,
+            Err(none) => none.into(),
         };
-        self.tell(Told::Arrival(Arrival::Closed { what, end: None })).await;
+        self.tell(Told::NoStream(refused)).await;
     }
 
     /// Posts a message whose reply comes on another stream (HTTP+SSE).
-    pub(super) async fn post_only(self, body: Bytes, request: Option<u64>) {
-        let mut headers = self.headers.clone();
-        headers.push(("content-type".to_owned(), "application/json".to_owned()));
-        headers.push(("accept".to_owned(), "application/json, text/event-stream".to_owned()));
-        let refused = match self.ask(Method::POST, headers, body).await {
-            Ok(response) if response.status().is_success() => {
-                // Read to the end, so that the connection can be used again.
-                let _ = read_body(response.into_body(), self.limit).await;
-                return;
-            }
-            Ok(response) => self.refusal(response).await,
+    pub(super) async fn post_only(self, body: Bytes, request: Option<u64>, mut turn: Turn) {
+        turn.wait().await;
+        let posted = self.post(body).await;
+        drop(turn);
+        self.arrive(Arrival::Taken).await;
+        let refused = match posted {
+            Ok(response) if response.status().is_success() => return self.take_receipt(response).await,
+            Ok(response) => refusal(response, &Method::POST, self.limit).await.refused,
             Err(none) => none.into(),
         };
-        self.tell(Told::Arrival(Arrival::Refused { request, refused })).await;
-    }
-
-    /// Takes a broken stream up again for as long as that leads on (2025-11-25, "Resumability and Redelivery").
-    async fn follow(&self, mut ended: End, request: Option<u64>) {
-        for _ in 0..RESUMPTIONS {
-            let End::Broken { last_id: Some(id), retry, .. } = &ended else { break };
-            tokio::time::sleep(*retry).await;
-            let mut headers = self.headers.clone();
-            headers.push(("accept".to_owned(), "text/event-stream".to_owned()));
-            headers.push(("last-event-id".to_owned(), id.clone()));
-            ended = match self.ask(Method::GET, headers, Bytes::new()).await {
-                Ok(response) if is_event_stream(&response) => self.take_stream(response.into_body(), request).await,
-                Ok(response) => End::Refused(self.refusal(response).await),
-                Err(none) => End::Refused(none.into()),
-            };
+        match request {
+            Some(request) => self.arrive(Arrival::Refused { request, refused }).await,
+            None => self.not_taken(refused).await,
         }
-        let refused = match ended {
-            End::Broken { how, .. } if request.is_some() => Refused {
-                what: format!("the event stream {how} before the reply came"),
-                help: Some("look into the server's log".to_owned()),
-                evidence: Bytes::new(),
-                status: None,
-            },
-            End::Done | End::Broken { .. } => return,
-            End::Refused(refused) => refused,
-        };
-        self.tell(Told::Arrival(Arrival::Refused { request, refused })).await;
     }
 
-    pub(super) async fn ask(
+    /// Ends the session.
+    pub(super) async fn delete(self) {
+        // A server may refuse to end sessions (405); ours is over either way.
+        let _ = self.ask(Method::DELETE, Vec::new(), Bytes::new()).await;
+    }
+
+    async fn post(&self, body: Bytes) -> Result<Response<Incoming>, NoResponse> {
+        let headers = vec![
+            ("content-type".to_owned(), "application/json".to_owned()),
+            ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
+        ];
+        self.ask(Method::POST, headers, body).await
+    }
+
+    async fn get(&self, last_id: Option<&str>) -> Result<Response<Incoming>, NoResponse> {
+        let mut headers = vec![("accept".to_owned(), "text/event-stream".to_owned())];
+        headers.extend(last_id.map(|id| ("last-event-id".to_owned(), id.to_owned())));
+        self.ask(Method::GET, headers, Bytes::new()).await
+    }
+
+    async fn ask(
         &self,
         method: Method,
-        headers: Vec<(String, String)>,
+        more: Vec<(String, String)>,
         body: Bytes,
     ) -> Result<Response<Incoming>, NoResponse> {
-        let part = Part::HttpRequest {
-            exchange: self.number,
-            method: method.to_string(),
-            url: self.url.clone(),
-            headers: headers.clone(),
-        };
+        let headers = self.headers.iter().cloned().chain(more).collect();
+        let shown = method.to_string();
+        let prepared = prepare(HttpAsk { method, url: &self.url, headers, wished: &self.wished, body })?;
+        let headers = prepared.shown_headers();
+        let part = Part::HttpRequest { exchange: self.number, method: shown, url: self.url.clone(), headers };
         self.log(Direction::Sent, part, Bytes::new()).await;
-        let response = self.client.ask(HttpAsk { method, url: self.url.clone(), headers, body }).await?;
+        let response = self.client.send(prepared).await?;
         let status = response.status().as_u16();
         let part = Part::HttpResponse { exchange: self.number, status, headers: shown_headers(&response) };
         self.log(Direction::Received, part, Bytes::new()).await;
         Ok(response)
     }
 
-    async fn take_response(&self, response: Response<Incoming>, request: Option<u64>) -> End {
-        if let Some(id) = header(&response, "mcp-session-id") {
-            self.tell(Told::SessionId(id)).await;
+    /// Takes a broken stream up again after its last event, if that can be done (2025-11-25, "Resumability and
+    /// Redelivery"). A server may break the stream off again, as it does when it is polled.
+    async fn take_up(&self, resume: &mut Resume, request: Option<u64>) -> Option<End> {
+        let mut how = None;
+        for _ in 0..RESUMPTIONS {
+            let id = resume.last_id.clone().filter(|_| self.resumes && !self.settled.load(Ordering::Relaxed))?;
+            sleep(resume.retry).await;
+            if self.settled.load(Ordering::Relaxed) {
+                return Some(End::Done);
+            }
+            let ended = match self.get(Some(&id)).await {
+                Ok(response) if is_event_stream(&response) => {
+                    self.take_stream(response.into_body(), request, resume).await
+                }
+                Ok(response) => End::Refused(refusal(response, &Method::GET, self.limit).await.refused),
+                Err(none) => End::Refused(none.into()),
+            };
+            match ended {
+                End::Broken(again) => how = Some(again),
+                End::Done | End::Refused(_) => return Some(ended),
+            }
+        }
+        let what = format!("it {} each of {RESUMPTIONS} times", how.unwrap_or_default());
+        Some(End::Refused(Refused { what, help: None, evidence: Bytes::new(), status: None }))
+    }
+
+    async fn take_answer(&self, response: Response<Incoming>, id: u64, resume: &mut Resume) -> End {
+        if let Some(session) = header(&response, "mcp-session-id") {
+            self.tell(Told::SessionId(session)).await;
         }
         let status = response.status();
         if let Some(encoding) = header(&response, "content-encoding").filter(|e| e != "identity") {
+            let Refusal { refused, .. } = refusal(response, &Method::POST, self.limit).await;
+            let encoding = shorten(&escape_line(&encoding), 40).into_owned();
             return End::Refused(Refused {
                 what: format!("the server answered with `Content-Encoding: {encoding}`, which was not asked for"),
                 help: Some("send plain bodies to clients that do not send `Accept-Encoding`".to_owned()),
-                evidence: Bytes::new(),
-                status: Some(status.as_u16()),
+                ..refused
             });
         }
         if status.is_success() && is_event_stream(&response) {
-            return self.take_stream(response.into_body(), request).await;
-        }
-        if status.is_success() && request.is_none() {
-            return End::Done;
+            return self.take_stream(response.into_body(), Some(id), resume).await;
         }
         if status.is_success() && is_json(&response) {
             return match read_body(response.into_body(), self.limit).await {
-                Ok(body) => {
-                    self.tell(Told::Arrival(Arrival::Message(body))).await;
-                    End::Done
-                }
-                Err((read, how)) => End::Refused(Refused {
-                    what: format!("the body of the answer {how}"),
-                    help: None,
-                    evidence: read.slice(..read.len().min(EVIDENCE)),
+                Ok(message) if !message.trim_ascii().is_empty() => self.last_answer(id, message, status).await,
+                Ok(message) => End::Refused(Refused {
+                    what: format!("the server answered with an empty body (HTTP {})", status.as_u16()),
+                    help: Some("a request wants a JSON-RPC reply".to_owned()),
+                    evidence: message,
                     status: Some(status.as_u16()),
                 }),
+                Err((read, how)) => End::Refused(broken_body(&read, &how, status)),
             };
         }
-        let refused = self.refusal(response).await;
-        // An error status may well carry a proper JSON-RPC error; then that is the answer. A lost session is the
-        // transport's to tell.
-        let lost = status == StatusCode::NOT_FOUND && self.has_session;
-        if !lost && matches!(classify(&refused.evidence), Message::Reply(_)) {
-            self.tell(Told::Arrival(Arrival::Message(refused.evidence))).await;
-            return End::Done;
+        let Refusal { refused, reply } = refusal(response, &Method::POST, self.limit).await;
+        let Some((reply, message)) = reply.filter(|_| !status.is_success()) else {
+            return self.refused(refused, status).await;
+        };
+        // An error status may well carry a proper JSON-RPC error; then that is the answer. But some statuses are the
+        // transport's to tell, unless the reply says by its id that it is the protocol's.
+        let is_ours = reply.id.as_ref().and_then(Value::as_u64) == Some(id);
+        let of_transport = match status.as_u16() {
+            401 | 403 | 405 | 429 => true,
+            404 => self.has_session && !is_ours,
+            _ => false,
+        };
+        if of_transport { self.refused(refused, status).await } else { self.last_answer(id, message, status).await }
+    }
+
+    async fn last_answer(&self, request: u64, message: Bytes, status: StatusCode) -> End {
+        self.arrive(Arrival::Answer { request, message, status: status.as_u16(), last: true }).await;
+        End::Done
+    }
+
+    async fn refused(&self, mut refused: Refused, status: StatusCode) -> End {
+        if status == StatusCode::NOT_FOUND && self.has_session {
+            "the server no longer knows the session (HTTP 404)".clone_into(&mut refused.what);
+            refused.help = Some("the server ended the session or was restarted".to_owned());
+            self.arrive(Arrival::Lost).await;
         }
         End::Refused(refused)
     }
 
-    async fn take_stream(&self, mut body: Incoming, request: Option<u64>) -> End {
+    /// What a server says to a message that wants no answer.
+    async fn take_receipt(&self, response: Response<Incoming>) {
+        let status = response.status();
+        if !status.is_success() {
+            let Refusal { refused, .. } = refusal(response, &Method::POST, self.limit).await;
+            if let End::Refused(refused) = self.refused(refused, status).await {
+                self.not_taken(refused).await;
+            }
+            return;
+        }
+        if is_event_stream(&response) {
+            let mut resume = Resume { last_id: None, retry: RETRY };
+            self.take_stream(response.into_body(), None, &mut resume).await;
+            return;
+        }
+        // Read to the end, so that the connection can be used again.
+        let reading = read_body(response.into_body(), RECEIPT);
+        let Ok(Ok(body) | Err((body, _))) = timeout(LINGER, reading).await else { return };
+        if let Message::Reply(_) = classify(&body) {
+            let what = "the server answered a POST with a reply that nobody awaits there".to_owned();
+            self.arrive(Arrival::Odd { rule: "unasked-reply", what, evidence: body }).await;
+        }
+    }
+
+    async fn not_taken(&self, refused: Refused) {
+        let what = format!("a message was not taken: {}", refused.what);
+        self.arrive(Arrival::Odd { rule: "refused-message", what, evidence: refused.evidence }).await;
+    }
+
+    async fn take_stream(&self, mut body: Incoming, request: Option<u64>, resume: &mut Resume) -> End {
         let mut parser = SseParser::new(self.limit);
-        let mut last_id = None;
-        let mut retry = RETRY;
+        let mut answered: Option<Instant> = None;
         loop {
-            let how = match body.frame().await {
-                None if parser.is_inside() => "ended in the middle of an event".to_owned(),
-                None => "ended".to_owned(),
-                Some(Err(error)) => format!("broke off ({})", deepest(&error)),
+            let frame = match answered {
+                Some(until) if Instant::now() >= until => return End::Done,
+                Some(until) => match timeout_at(until, body.frame()).await {
+                    Ok(frame) => frame,
+                    Err(_) => return End::Done,
+                },
+                None => body.frame().await,
+            };
+            let how = match frame {
                 Some(Ok(frame)) => {
                     let Ok(data) = frame.into_data() else { continue };
                     let Ok(events) = parser.push(&data) else {
                         return End::Refused(Refused {
-                            what: format!("an event is longer than {} MiB", self.limit >> 20),
+                            what: format!("an event of the server is longer than {}", size(self.limit)),
                             help: None,
-                            evidence: Bytes::new(),
+                            evidence: data.slice(..data.len().min(1 << 10)),
                             status: None,
                         });
                     };
-                    let mut answered = false;
                     for event in events {
                         if let Some(ms) = event.retry {
-                            retry = Duration::from_millis(ms);
+                            resume.retry = Duration::from_millis(ms);
                         }
-                        last_id = event.id.clone().or(last_id);
-                        answered |= self.take_event(event, request).await;
-                    }
-                    if answered {
-                        return End::Done;
+                        if let Some(id) = &event.id {
+                            // An empty id takes back the last one (HTML, "Server-sent events").
+                            resume.last_id = Some(id.clone()).filter(|id| !id.is_empty());
+                        }
+                        if self.take_event(event, request).await && answered.is_none() {
+                            answered = Some(Instant::now() + LINGER);
+                        }
                     }
                     continue;
                 }
+                _ if answered.is_some() => return End::Done,
+                None if parser.is_inside() => "ended in the middle of an event".to_owned(),
+                None => "ended".to_owned(),
+                Some(Err(error)) => format!("broke off ({})", deepest(&error)),
             };
-            return End::Broken { last_id, retry, how };
+            return End::Broken(how);
         }
     }
 
     /// Tells an event; whether it was the awaited reply.
     async fn take_event(&self, event: SseEvent, request: Option<u64>) -> bool {
-        let kind = event.event.as_deref().unwrap_or("message");
+        let kind = event.event.as_deref().filter(|kind| !kind.is_empty()).unwrap_or("message");
         let data = event.data.unwrap_or_default();
-        if kind == "endpoint" {
-            let text = String::from_utf8_lossy(&data).into_owned();
-            self.log_event("endpoint", data).await;
-            self.tell(Told::Endpoint(text)).await;
-            return false;
-        }
         if data.is_empty() {
             // Comments and priming events are part of the record, not of the conversation.
             let text = if event.comments.is_empty() { "priming".to_owned() } else { event.comments.join("\n") };
             self.log_event(kind, Bytes::from(text)).await;
             return false;
         }
-        let answers = request.is_some_and(|id| is_reply_to(&data, id));
-        self.tell(Told::Arrival(Arrival::Message(data))).await;
-        answers
+        let answers = request.filter(|id| is_reply_to(&data, *id));
+        if kind != "message" {
+            self.take_foreign_event(kind, data, answers).await;
+            return answers.is_some();
+        }
+        let arrival = match request {
+            Some(request) => Arrival::Answer { request, message: data, status: 200, last: false },
+            None => Arrival::Message(data),
+        };
+        self.arrive(arrival).await;
+        answers.is_some()
     }
 
-    /// Says what an answer that is no message means.
-    async fn refusal(&self, response: Response<Incoming>) -> Refused {
-        let status = response.status();
-        let location = header(&response, "location");
-        let kind = header(&response, "content-type").unwrap_or_else(|| "no content type".to_owned());
-        let metadata = header(&response, "www-authenticate");
-        let wait = header(&response, "retry-after");
-        let body = match read_body(response.into_body(), self.limit.min(1 << 20)).await {
-            Ok(body) | Err((body, _)) => body,
-        };
-        let reason = status.canonical_reason().unwrap_or("unknown status");
-        let (what, help) = match status.as_u16() {
-            200..=299 => (
-                format!("the server answered with `{}` instead of JSON or an event stream", escape_line(&kind)),
-                "is this the address of the MCP endpoint? it often ends in `/mcp`".to_owned(),
-            ),
-            301..=308 => (
-                format!("the server redirects to {}", escape_line(location.as_deref().unwrap_or("nowhere"))),
-                "use that address: redirects are not followed".to_owned(),
-            ),
-            401 => (
-                "the server wants a login (HTTP 401)".to_owned(),
-                match metadata {
-                    Some(text) => {
-                        format!("it says `{}`; give a token in `headers:`", shorten(&escape_line(&text), 200))
-                    }
-                    None => "give a token in `headers:`, e.g. `Authorization: \"Bearer ${TOKEN}\"`".to_owned(),
-                },
-            ),
-            403 => (
-                "the server refuses access (HTTP 403)".to_owned(),
-                "check the token's rights, and whether the server accepts this host and origin".to_owned(),
-            ),
-            404 if self.has_session => (
-                "the server no longer knows the session (HTTP 404)".to_owned(),
-                "the server ended the session or was restarted".to_owned(),
-            ),
-            404 => (
-                "there is nothing at this address (HTTP 404)".to_owned(),
-                "mend the path; it often ends in `/mcp`".to_owned(),
-            ),
-            405 => (
-                "the server does not take POST here (HTTP 405)".to_owned(),
-                "an older server may speak HTTP+SSE: try `transport: sse`".to_owned(),
-            ),
-            429 => (
-                "the server limits the rate (HTTP 429)".to_owned(),
-                match wait {
-                    Some(text) => format!("it asks to wait {} s", shorten(&escape_line(&text), 40)),
-                    None => "run fewer cases at once".to_owned(),
-                },
-            ),
-            500..=599 => (
-                format!("the server failed (HTTP {} {reason})", status.as_u16()),
-                "look into the server's log".to_owned(),
-            ),
-            code => (format!("the server answered with HTTP {code} {reason}"), "look into the server's log".to_owned()),
-        };
-        let evidence = body.slice(..body.len().min(EVIDENCE.max(if is_message(&body) { body.len() } else { 0 })));
-        Refused { what, help: Some(help), evidence, status: Some(status.as_u16()) }
+    /// An event of a type that is no message. Clients pass it over, so a reply in it is lost on them.
+    async fn take_foreign_event(&self, kind: &str, data: Bytes, answers: Option<u64>) {
+        self.log_event(kind, data.clone()).await;
+        if kind == "endpoint" {
+            self.tell(Told::Endpoint(String::from_utf8_lossy(&data).into_owned())).await;
+        } else if let Some(request) = answers {
+            let kind = shorten(&escape_line(kind), 40).into_owned();
+            let refused = Refused {
+                what: format!("the reply came in an event of the type `{kind}`, which clients pass over"),
+                help: Some("send messages in events of the type `message`, or of none".to_owned()),
+                evidence: data,
+                status: None,
+            };
+            self.arrive(Arrival::Refused { request, refused }).await;
+        }
     }
 
     async fn log(&self, direction: Direction, part: Part, body: Bytes) {
-        self.tell(Told::Arrival(Arrival::Part { direction, part, body })).await;
+        self.arrive(Arrival::Part { direction, part, body }).await;
     }
 
     async fn log_event(&self, event: &str, body: Bytes) {
         let part = Part::StreamEvent { exchange: self.number, event: event.to_owned() };
         self.log(Direction::Received, part, body).await;
+    }
+
+    async fn arrive(&self, arrival: Arrival) {
+        self.tell(Told::Arrival(arrival)).await;
     }
 
     async fn tell(&self, told: Told) {
@@ -345,23 +474,13 @@ impl Line {
     }
 }
 
-impl From<NoResponse> for Refused {
-    fn from(none: NoResponse) -> Self {
-        Self { what: none.what, help: Some(none.help), evidence: Bytes::new(), status: None }
-    }
-}
-
-fn is_message(body: &Bytes) -> bool {
-    matches!(classify(body), Message::Reply(_))
-}
-
 fn media_type(response: &Response<Incoming>) -> String {
     let kind = header(response, "content-type").unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 fn is_event_stream(response: &Response<Incoming>) -> bool {
-    media_type(response) == "text/event-stream"
+    response.status().is_success() && media_type(response) == "text/event-stream"
 }
 
 fn is_json(response: &Response<Incoming>) -> bool {

@@ -3,12 +3,14 @@
 mod http;
 mod http_client;
 mod http_exchange;
+mod http_refusal;
 mod memory;
 mod sse;
 mod stdio;
 
 use bytes::Bytes;
 use mcprove_model::{Direction, Part, ProcessEnd, Refused, Revision};
+use tokio::time::Instant;
 
 pub use http_client::HttpClient;
 pub use memory::Peer;
@@ -44,6 +46,17 @@ pub struct Outgoing {
 pub enum Arrival {
     /// A message, or what stands in its place.
     Message(Bytes),
+    /// A message on the exchange of one of our requests.
+    Answer {
+        /// The request.
+        request: u64,
+        /// The message, or what stands in its place.
+        message: Bytes,
+        /// The HTTP status it came with.
+        status: u16,
+        /// Nothing more comes on this exchange.
+        last: bool,
+    },
     /// A message longer than the limit: its beginning.
     Oversized(Bytes),
     /// The stream ended in the middle of this message.
@@ -59,11 +72,24 @@ pub enum Arrival {
     },
     /// The transport answered where the server should have.
     Refused {
-        /// The request this ends, if it was one.
-        request: Option<u64>,
+        /// The request this ends.
+        request: u64,
         /// How and why.
         refused: Refused,
     },
+    /// Something that fails nothing by itself.
+    Odd {
+        /// The rule it breaks.
+        rule: &'static str,
+        /// What happened.
+        what: String,
+        /// What came.
+        evidence: Bytes,
+    },
+    /// A notification or an answer of ours has been taken by the server.
+    Taken,
+    /// The server no longer knows the session.
+    Lost,
     /// The server is gone.
     Closed {
         /// What went away and how.
@@ -76,8 +102,8 @@ pub enum Arrival {
 /// How a transport ended.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// Messages that still arrived while it was closing.
-    pub late: Vec<Bytes>,
+    /// What still arrived while it was closing.
+    pub late: Vec<Arrival>,
     /// How the process ended, when there was one.
     pub end: Option<ProcessEnd>,
     /// The end of its standard error.
@@ -141,7 +167,8 @@ impl Transport {
     pub fn is_flushed(&self) -> bool {
         match self {
             Self::Stdio(stdio) => stdio.is_flushed(),
-            Self::Http(_) | Self::Sse(_) => true,
+            Self::Http(http) => http.is_flushed(),
+            Self::Sse(sse) => sse.is_flushed(),
             Self::Memory(memory) => memory.is_flushed(),
         }
     }
@@ -173,6 +200,38 @@ impl Transport {
         }
     }
 
+    /// Tells the transport that a request needs no more effort: it has its answer, or was given up.
+    pub fn settled(&mut self, request: u64) {
+        match self {
+            Self::Http(http) => http.settled(request),
+            Self::Stdio(_) | Self::Sse(_) | Self::Memory(_) => {}
+        }
+    }
+
+    /// Waits until messages can go out; whether they can in time.
+    pub async fn is_ready(&mut self, until: Instant) -> bool {
+        match self {
+            Self::Sse(sse) => sse.is_ready(until).await,
+            Self::Stdio(_) | Self::Http(_) | Self::Memory(_) => true,
+        }
+    }
+
+    /// What keeps our messages from going out, if something does.
+    pub fn obstacle(&self) -> Option<&'static str> {
+        match self {
+            Self::Sse(sse) => sse.obstacle(),
+            Self::Stdio(_) | Self::Http(_) | Self::Memory(_) => None,
+        }
+    }
+
+    /// Whether a message is a line, so that what is no message may be log output.
+    pub fn has_lines(&self) -> bool {
+        match self {
+            Self::Stdio(_) | Self::Memory(_) => true,
+            Self::Http(_) | Self::Sse(_) => false,
+        }
+    }
+
     /// The next arrival. Safe to cancel.
     pub async fn receive(&mut self) -> Arrival {
         match self {
@@ -196,7 +255,7 @@ impl Transport {
         match self {
             Self::Stdio(stdio) => stdio.close(limits).await,
             Self::Http(http) => http.close(limits).await,
-            Self::Sse(sse) => sse.close().await,
+            Self::Sse(sse) => sse.close(limits).await,
             Self::Memory(memory) => memory.close().await,
         }
     }

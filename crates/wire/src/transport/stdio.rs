@@ -91,7 +91,7 @@ impl Stdio {
         let drain = async {
             loop {
                 match pipe.receive().await {
-                    Line::Complete(line) if late.len() < LATE => late.push(line),
+                    Line::Complete(line) if late.len() < LATE => late.push(Arrival::Message(line)),
                     Line::Complete(_) | Line::Oversized(_) => {}
                     // The end of the output is not yet the end of the process.
                     Line::Unfinished(_) | Line::End => return std::future::pending().await,

@@ -215,7 +215,7 @@
     return box;
   }
 
-  const keyOf = one => one.file + '\u0000' + one.name;
+  const keyOf = one => one.file + '\u0000' + one.name + '\u0000' + (one.variant ?? '');
   const flaky = new Set((report.reliability ? report.reliability.cases : []).filter(row => row.flaky).map(keyOf));
   const cases = report.cases.map((one, position) => ({ one, position, hay: null, node: null }));
   const warned = entry => entry.one.findings.some(f => f.severity === 'warning');
@@ -230,7 +230,7 @@
   function hay(entry) {
     if (entry.hay === null) {
       const one = entry.one;
-      const parts = [one.name, one.file, one.server || '', one.reason || '', one.stderr];
+      const parts = [one.name, one.variant || '', one.file, one.server || '', one.reason || '', one.stderr];
       for (const f of one.findings) parts.push(f.rule, f.message, f.expected || '', f.actual || '', f.help || '');
       for (const c of one.calls) parts.push(c.method, c.subject || '', c.request, c.reply || '');
       entry.hay = parts.join('\n').toLowerCase();
@@ -250,6 +250,7 @@
     if (entry.node) return entry.node;
     const one = entry.one, [sign, tone] = SIGNS[one.verdict];
     const name = el('span', 'name', oneLine(one.name) || '(no name)');
+    if (one.variant !== undefined) name.append(el('span', 'chip muted', oneLine(one.variant)));
     if (one.trial > 1 || report.reliability) name.append(el('span', 'chip muted', 'trial ' + one.trial));
     if (flaky.has(keyOf(one))) name.append(el('span', 'chip warn', 'flaky'));
     const mark = el('span', 'sign ' + tone, sign);
@@ -353,6 +354,7 @@
         dots.append(dot);
       }
       const name = el('td', '', oneLine(row.name));
+      if (row.variant !== undefined) name.append(el('span', 'chip muted', oneLine(row.variant)));
       if (row.flaky) name.append(el('span', 'chip warn', 'flaky'));
       if (row.message && row.flaky) name.append(el('div', 'muted', 'trial ' + row.failing_trial + ': ' + oneLine(row.message)));
       return el('tr', '', name, dots, el('td', 'num', row.passed + ' / ' + row.run), mark(row, row.pass_at_k), mark(row, row.pass_up_k));
@@ -360,6 +362,30 @@
     byId('reliability').append(el('p', 'muted', 'pass@k: ' + part.capable + '/' + part.judged + ' passed at least once, pass^k: ' + part.reliable + '/' + part.judged + ' passed every time'),
       table([['case', ''], ['trials', ''], ['passed', 'num'], ['pass@k', ''], ['pass^k', '']], rows));
     byId('reliability').hidden = false;
+  }
+
+  // The same cases on several servers or revisions: every result can be opened.
+  function matrix() {
+    const columns = [...new Set(cases.filter(e => e.one.variant !== undefined).map(e => e.one.variant))];
+    if (!columns.length) return;
+    const rows = new Map();
+    for (const entry of cases) {
+      const key = entry.one.file + '\u0000' + entry.one.name;
+      if (!rows.has(key)) rows.set(key, { name: entry.one.name, cells: new Map(columns.map(column => [column, []])) });
+      if (entry.one.variant !== undefined) rows.get(key).cells.get(entry.one.variant).push(entry);
+    }
+    const lines = [...rows.values()].slice(0, 2000).map(row => el('tr', '', el('td', '', oneLine(row.name)), ...columns.map(column => {
+      const cell = el('td');
+      for (const entry of row.cells.get(column)) {
+        const [sign, tone] = SIGNS[entry.one.verdict];
+        const dot = button('dot ' + tone, sign, () => goTo(entry.position));
+        dot.title = oneLine(column) + ': ' + WORDS[entry.one.verdict];
+        cell.append(dot);
+      }
+      return cell;
+    })));
+    byId('matrix').append(table([['case', ''], ...columns.map(column => [oneLine(column), ''])], lines));
+    byId('matrix').hidden = false;
   }
 
   // Bars over powers of two, the same scale for every tool, so that shapes can be compared.
@@ -459,6 +485,7 @@
     if (event.key === '/' && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) { event.preventDefault(); byId('search').focus(); }
   });
   draw();
+  matrix();
   reliability();
   tools();
   const linked = /^#case-(\d+)$/.exec(location.hash);

@@ -1,0 +1,93 @@
+//! `mcprove report`: event logs into reports, several into one.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use mcprove_model::ExitStatus;
+use mcprove_report::{FORMATS, Format, Terminal, TerminalOptions, Threshold};
+
+use crate::baselines::Baselines;
+use crate::conclusion::{Gates, Over, Stdout, Wishes, conclude};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::logs::{self, Frames};
+use crate::outputs::Outputs;
+use crate::stdout::print;
+use crate::whole_file;
+
+/// Render event logs; the logs of shards become one report.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The exit code is that of the run: 1 when a case failed, 2 when a shard is missing or a log breaks off.\n\n\
+                  Examples:\n  mcprove report run.ndjson\n  mcprove report run.ndjson --format html -o report.html\n  \
+                  mcprove report shard-*.ndjson --junit junit.xml --html report.html"
+)]
+pub(crate) struct Args {
+    /// Logs that `mcprove run --events` wrote; `-` is standard input.
+    #[arg(value_name = "EVENTS", required = true)]
+    logs: Vec<PathBuf>,
+    /// The format to print [default: what a run shows].
+    #[arg(long, value_name = "NAME", value_parser = formats())]
+    format: Option<&'static Format>,
+    /// Write to this file instead of standard output.
+    #[arg(short, long, value_name = "PATH", requires = "format")]
+    output: Option<PathBuf>,
+    /// Print the results as JSON, and nothing else, on standard output.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// The percentage of cases that must pass, of those that were not skipped [default: all].
+    #[arg(long, value_name = "PERCENT")]
+    threshold: Option<Threshold>,
+    #[command(flatten)]
+    outputs: Outputs,
+    #[command(flatten)]
+    baselines: Baselines,
+}
+
+fn formats() -> impl TypedValueParser<Value = &'static Format> {
+    let values = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.summary));
+    PossibleValuesParser::new(values).try_map(|name| Format::find(&name).ok_or("no such format"))
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let baseline = args.baselines.read()?;
+    let shows_frames = args.outputs.show_frames() || args.format.is_some_and(|format| format.shows_frames);
+    let logs::Read { report, complaints } =
+        logs::read(&args.logs, if shows_frames { Frames::Keep } else { Frames::Drop })?;
+    for complaint in complaints {
+        context.complain(&format!("warning: {complaint}\n"));
+    }
+    let mut stdout = Stdout::of(args.json);
+    match (args.format, &args.output) {
+        (Some(format), Some(path)) => write(path, &(format.render)(&report))?,
+        (Some(format), None) => {
+            print(&(format.render)(&report))?;
+            stdout = Stdout::Report;
+        }
+        (None, _) if args.json => {}
+        (None, _) => {
+            let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
+            // A reader that went away (`| head`) has seen what it wanted.
+            let _ = Terminal::new(std::io::stdout().lock(), options).report(&report);
+        }
+    }
+    let wishes = Wishes {
+        stdout,
+        outputs: &args.outputs,
+        baselines: &args.baselines,
+        baseline,
+        known: BTreeSet::new(),
+        gates: Gates { threshold: args.threshold, regressions: args.baselines.fail_on_regression },
+    };
+    conclude(Over { report, complaints: Vec::new(), is_empty_shard: false, dropped: false }, &wishes, context)
+}
+
+fn write(path: &Path, content: &str) -> Result<(), Failure> {
+    whole_file::write(path, content.as_bytes()).map_err(|error| {
+        Failure::new(
+            format!("`{}` could not be written: {error}", path.display()),
+            "give `-o` a path in an existing folder",
+        )
+    })
+}

@@ -1,0 +1,140 @@
+//! What is done with a run that is over: it is judged, told and written, and becomes an exit status.
+
+use std::collections::BTreeSet;
+
+use mcprove_model::{ExitStatus, Report, Severity};
+use mcprove_report::{Baseline, Comparison, Format, Share, Threshold, known_json};
+
+use crate::baselines::{self, Baselines};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::outputs::Outputs;
+use crate::stdout::print;
+
+/// What is wanted of a run that is over.
+#[derive(Debug)]
+pub(crate) struct Wishes<'a> {
+    /// What standard output is for.
+    pub(crate) stdout: Stdout,
+    /// The reports to write.
+    pub(crate) outputs: &'a Outputs,
+    /// The baseline to save.
+    pub(crate) baselines: &'a Baselines,
+    /// The baseline to compare with.
+    pub(crate) baseline: Option<Baseline>,
+    /// The names of all cases there are, also of those that were not selected.
+    pub(crate) known: BTreeSet<&'a str>,
+    /// What fails it.
+    pub(crate) gates: Gates,
+}
+
+/// What standard output is for; what else there is to say goes to standard error, which CI systems read as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stdout {
+    /// For people: everything is said there.
+    People,
+    /// For the known list, and nothing else.
+    KnownList,
+    /// For a report that was printed already, and nothing else.
+    Report,
+}
+
+impl Stdout {
+    /// What it is for when a flag asks for the known list.
+    pub(crate) fn of(json: bool) -> Self {
+        if json { Self::KnownList } else { Self::People }
+    }
+}
+
+/// What fails a run, beside a case that could not be run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gates {
+    /// How much must pass; without one, everything.
+    pub(crate) threshold: Option<Threshold>,
+    /// Whether a regression fails it.
+    pub(crate) regressions: bool,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub(crate) struct Over {
+    /// What happened.
+    pub(crate) report: Report,
+    /// What could not be written so far.
+    pub(crate) complaints: Vec<String>,
+    /// Whether this is a part without cases, which is nobody's fault.
+    pub(crate) is_empty_shard: bool,
+    /// Whether it was dropped where it stood.
+    pub(crate) dropped: bool,
+}
+
+/// Tells and writes a run that is over, and says how the program ends.
+pub(crate) fn conclude(mut over: Over, wishes: &Wishes<'_>, context: &Context) -> Result<ExitStatus, Failure> {
+    let changed = baselines::compare(wishes.baseline.as_ref(), &over.report, &wishes.known);
+    let severity = if wishes.gates.regressions { Severity::Error } else { Severity::Warning };
+    let share = Share::of(&over.report);
+    let status = status(&over, share, &changed, wishes.gates);
+    let saved = match status {
+        // What was not run would be in it as skipped.
+        ExitStatus::Interrupted => None,
+        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NotDone | ExitStatus::NothingSelected | ExitStatus::Bug => {
+            wishes.baselines.save(&over.report)
+        }
+    };
+    over.report.findings.extend(changed.findings(severity));
+
+    let mut text = changed.text();
+    if !text.is_empty() {
+        text.insert(0, '\n');
+    }
+    if let Some(threshold) = wishes.gates.threshold {
+        text.push_str(&threshold_line(share, threshold));
+    }
+    let annotations = Format::find("github").filter(|_| wishes.outputs.github);
+    text.push_str(&annotations.map(|format| (format.render)(&over.report)).unwrap_or_default());
+    match wishes.stdout {
+        Stdout::People => print(&text)?,
+        Stdout::KnownList => {
+            context.complain(&text);
+            print(&known_json(&over.report))?;
+        }
+        Stdout::Report => context.complain(&text),
+    }
+
+    over.complaints.extend(wishes.outputs.write(&over.report, Context::step_summary().as_deref()));
+    over.complaints.extend(saved);
+    for complaint in &over.complaints {
+        context.complain(&format!("error: {complaint}\n"));
+    }
+    let unwritten = wishes.outputs.strict_reports && !over.complaints.is_empty();
+    Ok(if unwritten && status != ExitStatus::Interrupted { ExitStatus::NotDone } else { status })
+}
+
+fn status(over: &Over, share: Share, changed: &Comparison, gates: Gates) -> ExitStatus {
+    if over.dropped {
+        return ExitStatus::Interrupted;
+    }
+    let plain = over.report.exit_status();
+    match plain {
+        ExitStatus::Interrupted | ExitStatus::NotDone | ExitStatus::Bug => return plain,
+        ExitStatus::NothingSelected if over.is_empty_shard => return ExitStatus::Good,
+        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected => {}
+    }
+    if gates.regressions && !changed.regressions.is_empty() {
+        return ExitStatus::Wrong;
+    }
+    match gates.threshold {
+        None => plain,
+        Some(_) if share.judged == 0 => ExitStatus::NothingSelected,
+        Some(threshold) if share.meets(threshold) => ExitStatus::Good,
+        Some(_) => ExitStatus::Wrong,
+    }
+}
+
+fn threshold_line(share: Share, threshold: Threshold) -> String {
+    if share.judged == 0 {
+        return format!("threshold: every case was skipped, so there is nothing to compare with {threshold}\n");
+    }
+    let enough = if share.meets(threshold) { "" } else { ": not enough" };
+    format!("threshold: {share}, {threshold} needed{enough}\n")
+}

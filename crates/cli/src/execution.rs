@@ -1,0 +1,204 @@
+//! How cases are run.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use mcprove_engine::{RunOptions, Sink as _, Stopper};
+use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished};
+use mcprove_report::render_findings;
+use mcprove_suite::duration;
+
+use crate::conclusion::Over;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::live::{Listeners, Listening};
+
+/// How cases are run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Execution {
+    /// Deadline of a case that has none of its own.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
+    timeout: Duration,
+    /// How many cases run side by side: a number, or `auto`.
+    #[arg(short, long, value_name = "N", default_value = "1")]
+    jobs: Jobs,
+    /// Who shares a server: nobody, the cases of a file, or all that want the same.
+    #[arg(long, value_name = "case|file|run", value_parser = isolation)]
+    isolation: Option<Isolation>,
+    /// How long a server may take to say which era it speaks (`--protocol auto`).
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
+    probe_timeout: Duration,
+    /// Run stdio servers in a container of this image.
+    #[arg(long, value_name = "IMAGE")]
+    docker: Option<String>,
+    /// Stop at the first case that does not pass.
+    #[arg(long)]
+    fail_fast: bool,
+    /// Let warnings fail.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Write everything that happened, every frame, to a log file.
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+}
+
+/// What is wanted of a run while it goes on.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
+pub(crate) struct Manner {
+    /// Findings about the suite that do not keep it from running.
+    pub(crate) warnings: Vec<Finding>,
+    /// Whether each result is shown as it becomes known.
+    pub(crate) shown: bool,
+    /// Whether the report keeps raw frames.
+    pub(crate) keep_frames: bool,
+    /// The protocol revision to speak, when the user names one.
+    pub(crate) protocol: Option<Protocol>,
+    /// Whether positions around those of a failing case are tried.
+    pub(crate) fix: bool,
+    /// Whether a log that cannot be written is reason enough not to begin.
+    pub(crate) strict_reports: bool,
+}
+
+fn isolation(text: &str) -> Result<Isolation, String> {
+    match text {
+        "case" => Ok(Isolation::Case),
+        "file" => Ok(Isolation::File),
+        "run" => Ok(Isolation::Run),
+        _ => Err("give `case`, `file` or `run`".to_owned()),
+    }
+}
+
+/// How many cases run side by side.
+#[derive(Clone, Copy, Debug)]
+enum Jobs {
+    Auto,
+    Number(usize),
+}
+
+impl FromStr for Jobs {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("auto", _) => Ok(Self::Auto),
+            (_, Ok(0)) => Err("at least one case must run: give 1 or more, or `auto`".to_owned()),
+            (_, Ok(number)) if number <= 1024 => Ok(Self::Number(number)),
+            (_, _) => Err("give a number from 1 to 1024, or `auto`".to_owned()),
+        }
+    }
+}
+
+impl Execution {
+    /// Runs a plan and tells it as it happens.
+    pub(crate) fn run(&self, plan: &Plan, manner: Manner, context: &Context) -> Result<Over, Failure> {
+        let (log, mut complaints) = match self.create_log() {
+            Ok(log) => (log, Vec::new()),
+            Err(complaint) if manner.strict_reports => {
+                return Err(Failure::new(complaint, "give `--events` a path in an existing folder"));
+            }
+            Err(complaint) => (None, vec![complaint]),
+        };
+        let jobs = match self.jobs {
+            Jobs::Auto => context.cores,
+            Jobs::Number(number) => number,
+        };
+        if !manner.shown && !manner.warnings.is_empty() {
+            context.complain(&render_findings(&manner.warnings, &context.style()));
+        }
+        let options = RunOptions {
+            jobs,
+            cores: context.cores,
+            timeout: self.timeout,
+            strict: self.strict,
+            fail_fast: self.fail_fast,
+            keep_frames: log.is_some() || manner.keep_frames,
+            own_program: context.own_program.clone(),
+            program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started_unix_ms: Context::unix_ms(),
+            findings: manner.warnings,
+            fix: manner.fix,
+            protocol: manner.protocol,
+            probe_timeout: self.probe_timeout,
+            isolation: self.isolation,
+            docker: self.docker.clone(),
+            limits: mcprove_wire::Limits::default(),
+        };
+        let listening =
+            Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: redactor_of(plan) };
+        let mut listeners = Listeners::new(context, listening);
+        let began = Instant::now();
+        let dropped = runtime(jobs.min(context.cores))?.block_on(async {
+            let (stopper, stop) = Stopper::pair();
+            let interrupts = interrupts(&stopper);
+            let running = mcprove_engine::run(plan, options, stop, &mut listeners);
+            tokio::select! {
+                () = running => false,
+                // The second interrupt: whatever runs is dropped, which ends its processes and removes its files.
+                () = interrupts => true,
+            }
+        });
+        if dropped {
+            // The run could not say so itself any more; a log without an end would look cut off.
+            let duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+            listeners.event(Event::RunFinished(RunFinished { duration_us, interrupted: true, hint: None }));
+        }
+        let heard = listeners.finish();
+        if let Some(unshown) = heard.unshown {
+            return Err(Failure::new(unshown, "nothing was lost on the server's side; run again"));
+        }
+        complaints.extend(heard.log_error);
+        let is_empty_shard = plan.shard.is_some() && plan.cases.is_empty();
+        Ok(Over { report: heard.report, complaints, is_empty_shard, dropped })
+    }
+
+    fn create_log(&self) -> Result<Option<(String, File)>, String> {
+        let Some(path) = &self.events else { return Ok(None) };
+        let shown = path.display().to_string();
+        match File::create(path) {
+            Ok(file) => Ok(Some((shown, file))),
+            Err(error) => Err(format!("the event log `{shown}` could not be created: {error}")),
+        }
+    }
+}
+
+/// Knows the secrets of all servers of a plan.
+pub(crate) fn redactor_of(plan: &Plan) -> Redactor {
+    let servers = plan.cases.iter().filter_map(|planned| planned.case.server.as_ref());
+    Redactor::new(servers.flat_map(|server| &server.secrets).map(String::as_str))
+}
+
+/// Tells the run to stop at the first interrupt and ends at the second.
+pub(crate) async fn interrupts(stopper: &Stopper) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return std::future::pending().await;
+    };
+    for _ in 0..2 {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hang_up.recv() => {}
+        }
+        stopper.stop();
+    }
+}
+
+pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
+    let mut builder = match threads {
+        0 | 1 => tokio::runtime::Builder::new_current_thread(),
+        threads => {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            builder.worker_threads(threads);
+            builder
+        }
+    };
+    builder
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Other { message: format!("the runtime could not be started: {error}"), help: None })
+}

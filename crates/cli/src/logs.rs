@@ -1,0 +1,59 @@
+//! Event logs of earlier runs.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use mcprove_model::{Event, Report};
+use mcprove_report::Events;
+
+use crate::failure::Failure;
+
+/// What becomes of raw frames, which are most of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// They are shown.
+    Keep,
+    /// Nobody looks at them.
+    Drop,
+}
+
+/// What was read.
+pub(crate) struct Read {
+    /// All logs as one report.
+    pub(crate) report: Report,
+    /// What was wrong with a log that could be read nevertheless.
+    pub(crate) complaints: Vec<String>,
+}
+
+/// Reads logs, one after the other, into one report. `-` is standard input.
+pub(crate) fn read(paths: &[PathBuf], frames: Frames) -> Result<Read, Failure> {
+    let mut read = Read { report: Report::default(), complaints: Vec::new() };
+    for path in paths {
+        let input: Box<dyn BufRead> = if path == Path::new("-") {
+            Box::new(io::stdin().lock())
+        } else {
+            Box::new(BufReader::new(File::open(path).map_err(|error| unreadable(path, &error.to_string()))?))
+        };
+        for event in Events::new(input) {
+            match event {
+                Ok(Event::Frame { .. }) if frames == Frames::Drop => {}
+                Ok(event) => read.report.add(event),
+                // A run that was killed leaves such a log, and what it did until then is still worth a report.
+                Err(error) if error.cut_off => {
+                    read.complaints.push(format!("the event log `{}`: {error}", path.display()));
+                }
+                Err(error) => return Err(unreadable(path, &error.to_string())),
+            }
+        }
+    }
+    read.report.settle();
+    Ok(read)
+}
+
+fn unreadable(path: &Path, why: &str) -> Failure {
+    Failure::new(
+        format!("the event log `{}` cannot be read: {why}", path.display()),
+        "name logs that `mcprove run --events FILE` wrote",
+    )
+}

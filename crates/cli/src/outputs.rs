@@ -1,0 +1,156 @@
+//! Which reports are written, and writing them. A report that cannot be written never loses the run: the others are still
+//! written, and what the run came to stands.
+
+use std::path::{Path, PathBuf};
+
+use mcprove_model::Report;
+use mcprove_report::Format;
+
+use crate::whole_file;
+
+/// Which reports are written.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Reports")]
+pub(crate) struct Outputs {
+    /// Write JUnit XML for CI systems.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write Markdown for a GitHub step summary.
+    #[arg(long, value_name = "PATH")]
+    markdown: Option<PathBuf>,
+    /// Write one self-contained HTML page with every frame.
+    #[arg(long, value_name = "PATH")]
+    html: Option<PathBuf>,
+    /// Write the full report as JSON.
+    #[arg(long, value_name = "PATH.json")]
+    report: Option<PathBuf>,
+    /// Write SARIF 2.1.0 for code scanning.
+    #[arg(long, value_name = "PATH")]
+    sarif: Option<PathBuf>,
+    /// Write TAP version 14.
+    #[arg(long, value_name = "PATH")]
+    tap: Option<PathBuf>,
+    /// Write a shields.io badge as JSON.
+    #[arg(long, value_name = "PATH")]
+    badge: Option<PathBuf>,
+    /// Print GitHub annotations at the end.
+    #[arg(long)]
+    pub(crate) github: bool,
+    /// Exit with 2 when a report could not be written.
+    #[arg(long)]
+    pub(crate) strict_reports: bool,
+    /// Whether Markdown is added to the summary of the step without having been asked for.
+    #[arg(skip)]
+    pub(crate) summarise: bool,
+}
+
+impl Outputs {
+    /// Whether a report is wanted that shows raw frames.
+    pub(crate) fn show_frames(&self) -> bool {
+        self.wanted().any(|(format, _)| format.shows_frames)
+    }
+
+    /// Writes every report that is wanted, and says which could not be. `step_summary` is the file that GitHub shows as
+    /// the summary of a step; other steps write to it too, so it is added to and never replaced.
+    pub(crate) fn write(&self, report: &Report, step_summary: Option<&Path>) -> Vec<String> {
+        let mut complaints = Vec::new();
+        let mut write = |format: &Format, path: &Path, add: bool| {
+            let content = (format.render)(report);
+            let written = if add {
+                whole_file::append(path, content.as_bytes())
+            } else {
+                whole_file::write(path, content.as_bytes())
+            };
+            if let Err(error) = written {
+                let path = path.display();
+                complaints.push(format!("the {} report `{path}` could not be written: {error}", format.name));
+            }
+        };
+        for (format, path) in self.wanted() {
+            write(format, path, step_summary == Some(path));
+        }
+        let is_asked_for = self.wanted().any(|(_, path)| step_summary == Some(path));
+        if let (Some(path), Some(format)) = (step_summary, Format::find("markdown"))
+            && self.summarise
+            && !is_asked_for
+        {
+            write(format, path, true);
+        }
+        complaints
+    }
+
+    fn wanted(&self) -> impl Iterator<Item = (&'static Format, &Path)> {
+        self.files().into_iter().filter_map(|(name, path)| Some((Format::find(name)?, path?)))
+    }
+
+    /// The formats that have a file, each with the path it was given.
+    fn files(&self) -> [(&'static str, Option<&Path>); 7] {
+        [
+            ("badge", self.badge.as_deref()),
+            ("html", self.html.as_deref()),
+            ("json", self.report.as_deref()),
+            ("junit", self.junit.as_deref()),
+            ("markdown", self.markdown.as_deref()),
+            ("sarif", self.sarif.as_deref()),
+            ("tap", self.tap.as_deref()),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use mcprove_report::FORMATS;
+
+    use super::*;
+    use crate::Arguments;
+
+    #[test]
+    fn every_format_has_its_flag_on_every_command_that_reports() {
+        let arguments = Arguments::command();
+        for name in ["run", "ci", "matrix", "report"] {
+            let command = arguments.find_subcommand(name).expect("a command");
+            for format in FORMATS {
+                let flag = match format.name {
+                    // `--json` is the known list, and the event log is written as it happens.
+                    "json" => "report",
+                    "ndjson" => "events",
+                    name => name,
+                };
+                let is_there = command.get_arguments().any(|argument| argument.get_long() == Some(flag));
+                let is_its_input = name == "report" && format.name == "ndjson";
+                assert!(is_there || is_its_input, "`mcprove {name}` has no --{flag}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_format_is_written_printed_or_the_event_log() {
+        let outputs = Outputs::default();
+        let files = outputs.files().map(|(name, _)| name);
+        for format in FORMATS {
+            assert!(files.contains(&format.name) || matches!(format.name, "github" | "ndjson"), "{}", format.name);
+        }
+        assert!(files.iter().all(|name| Format::find(name).is_some()));
+    }
+
+    #[test]
+    fn what_cannot_be_written_does_not_keep_the_rest_from_being_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let summary = folder.path().join("summary.md");
+        std::fs::write(&summary, "# before\n").expect("written");
+        let outputs = Outputs {
+            badge: Some(folder.path().join("missing/badge.json")),
+            junit: Some(folder.path().join("junit.xml")),
+            markdown: Some(summary.clone()),
+            summarise: true,
+            ..Outputs::default()
+        };
+        let complaints = outputs.write(&Report::default(), Some(&summary));
+        assert_eq!(complaints.len(), 1);
+        assert!(complaints[0].contains("the badge report") && complaints[0].contains("missing/badge.json"));
+        assert!(folder.path().join("junit.xml").exists());
+        let text = std::fs::read_to_string(summary).expect("read");
+        assert!(text.starts_with("# before\n") && text.matches("### mcprove").count() == 1, "{text}");
+    }
+}

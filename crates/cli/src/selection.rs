@@ -1,0 +1,88 @@
+//! Which of the cases are run, how often, and which part of them here.
+
+use std::fmt::Write as _;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mcprove_engine::{Column, Durations, Filter, PlanOptions, Shard, plan};
+use mcprove_model::{Case, ExitStatus, Plan, Redactor};
+use mcprove_report::harmless_line;
+
+use crate::failure::Failure;
+use crate::logs;
+use crate::stdout::print;
+
+/// Which of the cases are run, how often, and which part of them here.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Selection {
+    /// Only cases whose name contains the text, or matches a /regex/.
+    #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
+    filter: Option<Filter>,
+    /// Run each case N times; pass@k and pass^k are reported.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = trials)]
+    trials: NonZeroU32,
+    /// Run part K of N; the case's name decides its part.
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Divide shards by the durations in this event log of an earlier run; give all shards the same.
+    #[arg(long, value_name = "LOG", requires = "shard")]
+    balance: Vec<PathBuf>,
+    /// Show what would run, and start nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+fn trials(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "each case must run at least once: give a number from 1 on".to_owned())
+}
+
+impl Selection {
+    /// The plan of these cases; one that nothing is left of is a failure.
+    pub(crate) fn plan(&self, cases: &[Arc<Case>], columns: Vec<Column>) -> Result<Plan, Failure> {
+        let mut shard = self.shard.clone();
+        if !self.balance.is_empty() {
+            let report = logs::read(&self.balance, logs::Frames::Drop)?.report;
+            shard = shard.map(|shard| shard.balanced(Durations::of(&report)));
+        }
+        let options = PlanOptions { filter: self.filter.clone(), columns, trials: self.trials, shard };
+        let plan = plan(cases, &options);
+        // A part may well be empty; the other parts have the cases.
+        let whole = plan.shard.as_ref().map_or(plan.cases.len(), |shard| shard.cases);
+        if whole == 0 {
+            return Err(Failure::NothingSelected {
+                message: format!("none of the {} cases was selected", cases.len()),
+                help: "`--filter` compares with case names; `--dry-run` lists them".to_owned(),
+            });
+        }
+        Ok(plan)
+    }
+}
+
+/// Prints what would run.
+pub(crate) fn show(plan: &Plan, redactor: &Redactor) -> Result<ExitStatus, Failure> {
+    let mut text = String::new();
+    for planned in &plan.cases {
+        let case = &planned.case;
+        let line = case.source.position(case.span.start).line;
+        let server = case.server.as_ref().map_or_else(String::new, |server| server.target.label());
+        let mut name = harmless_line(&case.name).into_owned();
+        if let Some(variant) = &planned.variant {
+            let _ = write!(name, " [{}]", harmless_line(variant));
+        }
+        if planned.trial > 1 {
+            let _ = write!(name, " (trial {})", planned.trial);
+        }
+        let skip =
+            case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", harmless_line(&skip.reason)));
+        let (path, server) = (harmless_line(case.source.path()), harmless_line(&server));
+        let _ = writeln!(text, "{name}  {path}:{line}  {server}{skip}");
+    }
+    let _ = write!(text, "{} cases would run", plan.cases.len());
+    if let Some(shard) = &plan.shard {
+        let _ = write!(text, ", of {} in all shards", shard.cases);
+    }
+    text.push_str("; nothing was started\n");
+    print(&redactor.text(&text))?;
+    Ok(ExitStatus::Good)
+}

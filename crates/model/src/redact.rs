@@ -1,0 +1,409 @@
+//! Secrets, kept out of everything that is told.
+//!
+//! A value that came from the environment is masked wherever it stands in an event, before anyone listens, so that no
+//! output has to remember it. What is masked is the value itself and the value as JSON writes it, once and twice: a token
+//! with a quote in it looks different inside a frame, and different again in JSON that is text inside a frame.
+
+use std::borrow::Cow;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use bytes::Bytes;
+
+use crate::{
+    CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Finding, Fix, Frame, Part, Place, RunFinished,
+    RunStarted, TextPlace, Verdict, WirePlace,
+};
+
+/// What stands where a secret stood.
+const MASK: &str = "***";
+
+/// Values of fewer characters are words, numbers and flags that would mangle everything.
+const SHORTEST: usize = 6;
+
+/// Masks secrets.
+#[derive(Clone, Debug, Default)]
+pub struct Redactor {
+    search: Option<AhoCorasick>,
+}
+
+impl Redactor {
+    /// Knows these secrets; values of fewer than six characters are left alone.
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut patterns: Vec<String> = Vec::new();
+        for secret in secrets {
+            // The line break at the end of a file's content is no part of a key.
+            for value in [secret, secret.trim()] {
+                if value.chars().count() >= SHORTEST && !value.trim().is_empty() {
+                    let once = as_in_json(value);
+                    patterns.extend([value.to_owned(), as_in_json(&once), once]);
+                }
+            }
+        }
+        patterns.sort_unstable();
+        patterns.dedup();
+        if patterns.is_empty() {
+            return Self::default();
+        }
+        // Building fails only beyond four billion states, which no environment can hold.
+        Self { search: AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns).ok() }
+    }
+
+    /// A text without secrets.
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.masked(text.as_bytes()) {
+            // Secrets are whole characters, so what is left is too.
+            Some(masked) => Cow::Owned(String::from_utf8_lossy(&masked).into_owned()),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// Masks every secret in every text and every frame of an event.
+    pub fn event(&self, event: &mut Event) {
+        if self.search.is_none() {
+            return;
+        }
+        match event {
+            Event::RunStarted(started) => self.run_started(started),
+            Event::Finding { finding } => self.finding(finding),
+            Event::CaseStarted(started) => self.case_started(started),
+            Event::Connected(connected) => self.connected(connected),
+            Event::Frame { index: _, session: _, frame } => self.frame(frame),
+            Event::CaseFinished(finished) => self.case_finished(finished),
+            Event::RunFinished(RunFinished { duration_us: _, interrupted: _, hint }) => self.optional(hint),
+        }
+    }
+
+    // Everything is taken apart field by field, so that a new field cannot be forgotten here.
+
+    fn run_started(&self, started: &mut RunStarted) {
+        let RunStarted { format: _, program, started_unix_ms: _, total: _, jobs: _, strict: _, shard: _ } = started;
+        self.string(program);
+    }
+
+    fn case_started(&self, started: &mut CaseStarted) {
+        let CaseStarted { index: _, name, file, line: _, trial: _, server, variant } = started;
+        self.strings([name, file]);
+        self.optionals([server, variant]);
+    }
+
+    fn connected(&self, connected: &mut Connected) {
+        let Connected { index: _, session: _, transport, protocol, server_name, server_version } = connected;
+        self.strings([transport, protocol, server_name, server_version]);
+    }
+
+    fn case_finished(&self, finished: &mut CaseFinished) {
+        let CaseFinished { index: _, verdict, findings, duration_us: _, timings: _, calls, stderr, process_end: _ } =
+            finished;
+        match verdict {
+            Verdict::Skipped { reason } => self.string(reason),
+            Verdict::Passed | Verdict::Failed | Verdict::Error => {}
+        }
+        for finding in findings {
+            self.finding(finding);
+        }
+        for CallRecord { role: _, method, subject, request, reply, elapsed_us: _ } in calls {
+            self.strings([method, request]);
+            self.optionals([subject, reply]);
+        }
+        self.string(stderr);
+    }
+
+    fn finding(&self, finding: &mut Finding) {
+        let Finding { rule, severity: _, message, place, expected, actual, diff, help, fix } = finding;
+        if let Some(masked) = self.replaced(rule) {
+            *rule = Cow::Owned(masked);
+        }
+        self.string(message);
+        match place {
+            Some(Place::Text(TextPlace { file, line: _, column: _, end_line: _, end_column: _, excerpt })) => {
+                self.strings([file, excerpt]);
+            }
+            Some(Place::Wire(WirePlace { server, pointer })) => {
+                self.strings([server, pointer]);
+            }
+            None => {}
+        }
+        self.optionals([expected, actual, diff, help]);
+        if let Some(Fix { title, edits }) = fix {
+            self.string(title);
+            for Edit { start: _, end: _, text } in edits {
+                self.string(text);
+            }
+        }
+    }
+
+    fn frame(&self, frame: &mut Frame) {
+        let Frame { at_us: _, direction: _, part, kind: _, body } = frame;
+        match part {
+            Part::Message => {}
+            Part::HttpRequest { exchange: _, method, url, headers } => {
+                self.strings([method, url]);
+                self.headers(headers);
+            }
+            Part::HttpResponse { exchange: _, status: _, headers } => self.headers(headers),
+            Part::StreamEvent { exchange: _, event } => self.string(event),
+        }
+        if let Some(masked) = self.masked(body) {
+            *body = Bytes::from(masked);
+        }
+    }
+
+    fn headers(&self, headers: &mut [(String, String)]) {
+        for (name, value) in headers {
+            self.string(name);
+            self.string(value);
+        }
+    }
+
+    fn strings<const N: usize>(&self, texts: [&mut String; N]) {
+        for text in texts {
+            self.string(text);
+        }
+    }
+
+    fn optionals<const N: usize>(&self, texts: [&mut Option<String>; N]) {
+        for text in texts {
+            self.optional(text);
+        }
+    }
+
+    fn optional(&self, text: &mut Option<String>) {
+        if let Some(text) = text {
+            self.string(text);
+        }
+    }
+
+    fn string(&self, text: &mut String) {
+        if let Some(masked) = self.replaced(text) {
+            *text = masked;
+        }
+    }
+
+    fn replaced(&self, text: &str) -> Option<String> {
+        match self.text(text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(masked) => Some(masked),
+        }
+    }
+
+    /// The bytes with every secret masked; `None` when there is none in them.
+    fn masked(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let search = self.search.as_ref()?;
+        let mut masked = mask_once(search, bytes)?;
+        // A mask and its neighbours may spell a secret that has asterisks in it. Every round makes the text shorter.
+        while let Some(again) = mask_once(search, &masked) {
+            masked = again;
+        }
+        Some(masked)
+    }
+}
+
+/// Masks each stretch that secrets cover, also where they overlap.
+fn mask_once(search: &AhoCorasick, bytes: &[u8]) -> Option<Vec<u8>> {
+    // Almost no text has a secret in it, and whether it has one is found faster than where they overlap.
+    if !search.is_match(bytes) {
+        return None;
+    }
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    // Matches come in the order of their ends, so a later one may begin before several earlier ones.
+    for found in search.find_overlapping_iter(bytes) {
+        let mut stretch = (found.start(), found.end());
+        while let Some(last) = stretches.pop_if(|last| last.1 > stretch.0) {
+            stretch.0 = stretch.0.min(last.0);
+        }
+        stretches.push(stretch);
+    }
+    let mut masked = Vec::with_capacity(bytes.len());
+    let mut done = 0;
+    for (start, end) in stretches {
+        masked.extend_from_slice(&bytes[done..start]);
+        masked.extend_from_slice(MASK.as_bytes());
+        done = end;
+    }
+    masked.extend_from_slice(&bytes[done..]);
+    Some(masked)
+}
+
+/// A text as it stands between the quotes of a JSON string.
+fn as_in_json(text: &str) -> String {
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Direction, FrameKind, ProcessEnd, Timings};
+
+    #[test]
+    fn a_secret_is_masked_wherever_it_stands_and_words_are_not() {
+        let redactor = Redactor::new(["s3cr3t-token", "short", "s3cr3t-token-longer", "with\"quote\n"]);
+        for (given, wanted) in [
+            ("Bearer s3cr3t-token", "Bearer ***"),
+            ("s3cr3t-token-longer!", "***!"),
+            ("s3cr3t-toke", "s3cr3t-toke"),
+            ("short", "short"),
+            ("{\"k\":\"with\\\"quote\"}", "{\"k\":\"***\"}"),
+            ("{\"text\":\"{\\\"k\\\":\\\"with\\\\\\\"quote\\\"}\"}", "{\"text\":\"{\\\"k\\\":\\\"***\\\"}\"}"),
+        ] {
+            assert_eq!(redactor.text(given), wanted);
+        }
+    }
+
+    #[test]
+    fn secrets_that_overlap_are_masked_together() {
+        let redactor = Redactor::new(["abcdef", "defghi", "cdefgh"]);
+        assert_eq!(redactor.text("xabcdefghiy abcdef"), "x***y ***");
+    }
+
+    #[test]
+    fn a_mask_that_spells_a_secret_is_masked_too() {
+        let redactor = Redactor::new(["secret", "******"]);
+        assert_eq!(redactor.text("secretsecret"), "***");
+    }
+
+    #[test]
+    fn without_secrets_nothing_is_touched() {
+        for redactor in [Redactor::default(), Redactor::new(["", "true", "12345", "         "])] {
+            assert!(redactor.search.is_none());
+            assert!(matches!(redactor.text("true 12345"), Cow::Borrowed(_)));
+        }
+    }
+
+    /// One event of every kind, with `text` in every place that takes text.
+    fn events_with(text: &str) -> Vec<Event> {
+        let own = || text.to_owned();
+        let some = || Some(own());
+        let finding = |place| Finding {
+            rule: Cow::Owned(own()),
+            severity: crate::Severity::Error,
+            message: own(),
+            place: Some(place),
+            expected: some(),
+            actual: some(),
+            diff: some(),
+            help: some(),
+            fix: Some(Fix { title: own(), edits: vec![Edit { start: 0, end: 0, text: own() }] }),
+        };
+        let (line, column, end_line, end_column) = (1, 1, 1, 1);
+        let in_text = Place::Text(TextPlace { file: own(), line, column, end_line, end_column, excerpt: own() });
+        let on_wire = Place::Wire(WirePlace { server: own(), pointer: own() });
+        let headers = || vec![(own(), own())];
+        let parts = [
+            Part::Message,
+            Part::HttpRequest { exchange: 1, method: own(), url: own(), headers: headers() },
+            Part::HttpResponse { exchange: 1, status: 200, headers: headers() },
+            Part::StreamEvent { exchange: 1, event: own() },
+        ];
+        let frames = parts.into_iter().map(|part| {
+            let (direction, kind) = (Direction::Received, FrameKind::Stray);
+            // Not UTF-8, so that it would reach a log as base64.
+            let body = Bytes::from([b"\xff", text.as_bytes()].concat());
+            Event::Frame { index: 0, session: 0, frame: Frame { at_us: 0, direction, part, kind, body } }
+        });
+        let call = CallRecord {
+            role: crate::CallRole::Act,
+            method: own(),
+            subject: some(),
+            request: own(),
+            reply: some(),
+            elapsed_us: 0,
+        };
+        let finished = |verdict| {
+            Event::CaseFinished(CaseFinished {
+                index: 0,
+                verdict,
+                findings: vec![finding(in_text.clone())],
+                duration_us: 0,
+                timings: Timings::default(),
+                calls: vec![call.clone()],
+                stderr: own(),
+                process_end: Some(ProcessEnd { code: Some(0), signal: None }),
+            })
+        };
+        let mut events = vec![
+            Event::RunStarted(RunStarted {
+                format: 1,
+                program: own(),
+                started_unix_ms: 0,
+                total: 0,
+                jobs: 1,
+                strict: false,
+                shard: None,
+            }),
+            Event::Finding { finding: finding(on_wire) },
+            Event::CaseStarted(CaseStarted {
+                index: 0,
+                name: own(),
+                file: own(),
+                line: 1,
+                trial: 1,
+                server: some(),
+                variant: some(),
+            }),
+            Event::Connected(Connected {
+                index: 0,
+                session: 0,
+                transport: own(),
+                protocol: own(),
+                server_name: own(),
+                server_version: own(),
+            }),
+            finished(Verdict::Failed),
+            finished(Verdict::Skipped { reason: own() }),
+            Event::RunFinished(RunFinished { duration_us: 0, interrupted: false, hint: some() }),
+        ];
+        events.extend(frames);
+        events
+    }
+
+    fn contains(haystack: &[u8], needle: &str) -> bool {
+        haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
+    }
+
+    proptest! {
+        #[test]
+        fn no_event_keeps_a_secret(
+            secrets in prop::collection::vec("[a-cA-C0-1\"\\\\\n*é]{6,12}", 1..4),
+            around in "[a-cA-C0-1\"\\\\ é]{0,8}",
+        ) {
+            let redactor = Redactor::new(secrets.iter().map(String::as_str));
+            let text = format!("{around}{}{around}", secrets.join(&around));
+            for mut event in events_with(&text) {
+                redactor.event(&mut event);
+                if let Event::Frame { frame, .. } = &event {
+                    for secret in &secrets {
+                        prop_assert!(!contains(&frame.body, secret), "{:?} in {:?}", secret, frame.text());
+                    }
+                }
+                // As text, so that the comparison does not depend on how JSON escapes it.
+                let told = format!("{event:?}");
+                for secret in &secrets {
+                    let shown = format!("{secret:?}");
+                    prop_assert!(!told.contains(shown.trim_matches('"')), "{secret:?} in {told}");
+                    prop_assert!(!redactor.text(&text).contains(secret.as_str()));
+                }
+            }
+        }
+
+        #[test]
+        fn text_without_secrets_is_left_alone(text in "[x-z0-9 ,.:*]{0,80}", secret in "[A-W]{6,12}") {
+            let redactor = Redactor::new([secret.as_str()]);
+            for (mut event, wanted) in events_with(&text).into_iter().zip(events_with(&text)) {
+                redactor.event(&mut event);
+                prop_assert_eq!(event, wanted);
+            }
+        }
+
+        #[test]
+        fn a_secret_inside_json_is_masked_as_json_writes_it(secret in "[a-z\"\\\\\n\té/]{6,12}") {
+            let redactor = Redactor::new([secret.as_str()]);
+            let once = serde_json::to_string(&serde_json::json!({ "key": secret })).expect("JSON");
+            let twice = serde_json::to_string(&once).expect("JSON");
+            prop_assert_eq!(redactor.text(&once), "{\"key\":\"***\"}");
+            prop_assert_eq!(redactor.text(&twice), "\"{\\\"key\\\":\\\"***\\\"}\"");
+        }
+    }
+}

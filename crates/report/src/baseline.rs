@@ -1,0 +1,244 @@
+//! What cases came to in an earlier run, and what became worse since.
+//!
+//! The file is the known one: `{"entries":[{"name","status","language"?}]}`, sorted by name. Names are unique in a folder
+//! only, so where a run has the same name in several files, `file` is written too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use mcprove_model::{Finding, Report, Severity};
+use serde::{Deserialize, Serialize};
+
+use crate::reliability::{Reliability, Trials};
+use crate::{harmless, json_text, status};
+
+const PASS: &str = "PASS";
+
+/// What cases came to in an earlier run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Entry {
+    name: String,
+    status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    language: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+}
+
+/// What changed since a baseline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Cases that passed then and do not now, in the order of the run.
+    pub regressions: Vec<Regression>,
+    /// Names in the baseline that no case has any more, sorted.
+    pub stale: Vec<String>,
+}
+
+/// A case that passed in the baseline and does not now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Regression {
+    /// The case, in one harmless line.
+    pub title: String,
+    /// What it came to now: `FAIL` or `SKIP`.
+    pub now: &'static str,
+}
+
+impl Baseline {
+    /// What the cases of a run came to; a case passes when it passed every trial.
+    pub fn of(report: &Report) -> Self {
+        let trials = Reliability::of(report);
+        let mut files: BTreeMap<(&str, Option<&str>), u32> = BTreeMap::new();
+        for row in trials.rows() {
+            *files.entry((&row.name, row.variant.as_deref())).or_default() += 1;
+        }
+        let entry = |row: &Trials| Entry {
+            name: row.name.clone(),
+            status: status_of(row).to_owned(),
+            language: row.variant.clone(),
+            file: (files[&(row.name.as_str(), row.variant.as_deref())] > 1).then(|| row.file.clone()),
+        };
+        let mut entries: Vec<_> = trials.rows().iter().map(entry).collect();
+        entries.sort_by(|a, b| (&a.name, &a.language, &a.file).cmp(&(&b.name, &b.language, &b.file)));
+        Self { entries }
+    }
+
+    /// Reads a baseline file.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The file's content.
+    pub fn render(&self) -> String {
+        json_text::pretty(self)
+    }
+
+    /// What became worse in a run; `known` are the names of all cases there are, also of those that were not selected.
+    pub fn compare(&self, report: &Report, known: &BTreeSet<&str>) -> Comparison {
+        let mut passed_then: BTreeMap<_, bool> = BTreeMap::new();
+        for entry in &self.entries {
+            let key = (entry.name.as_str(), entry.language.as_deref(), entry.file.as_deref());
+            // Of several entries that cannot be told apart, all must have passed.
+            *passed_then.entry(key).or_insert(true) &= entry.status == PASS;
+        }
+        let trials = Reliability::of(report);
+        let then = |row: &Trials| {
+            let (name, language) = (row.name.as_str(), row.variant.as_deref());
+            let of_file = passed_then.get(&(name, language, Some(row.file.as_str())));
+            of_file.or_else(|| passed_then.get(&(name, language, None))).copied()
+        };
+        let worse = trials.rows().iter().filter(|row| then(row) == Some(true) && status_of(row) != PASS);
+        let regressions = worse.map(|row| Regression { title: row.title(), now: status_of(row) }).collect();
+        let here: BTreeSet<_> = trials.rows().iter().map(|row| row.name.as_str()).collect();
+        let stale: BTreeSet<_> = self
+            .entries
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .filter(|name| !known.contains(name) && !here.contains(name))
+            .collect();
+        Comparison { regressions, stale: stale.into_iter().map(str::to_owned).collect() }
+    }
+}
+
+impl Comparison {
+    /// What changed, for a person; nothing when nothing did.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if !self.regressions.is_empty() {
+            let _ = writeln!(text, "Regressions detected ({}):", self.regressions.len());
+            for Regression { title, now } in &self.regressions {
+                let _ = writeln!(text, "  {title}: was {PASS}, now {now}");
+            }
+        }
+        if !self.stale.is_empty() {
+            let _ = writeln!(text, "Stale baseline entries ({}), no case has these names:", self.stale.len());
+            for name in &self.stale {
+                let _ = writeln!(text, "  {}", status::name(name, None));
+            }
+        }
+        text
+    }
+
+    /// What changed, as findings about the run; `severity` is that of a regression.
+    pub fn findings(&self, severity: Severity) -> Vec<Finding> {
+        let regressions = self.regressions.iter().map(|Regression { title, now }| {
+            let message = format!("`{title}` passed in the baseline and is {now} now");
+            Finding::new("regression", severity, message)
+        });
+        let stale = self.stale.iter().map(|name| {
+            let message = format!("the baseline has `{}`, which no case is called", harmless::line(name));
+            Finding::warning("stale-baseline", message).help("write the baseline anew with `--save-baseline`")
+        });
+        regressions.chain(stale).collect()
+    }
+}
+
+/// The known word for what a case came to.
+fn status_of(trials: &Trials) -> &'static str {
+    if trials.reliable() {
+        PASS
+    } else if trials.run == 0 {
+        "SKIP"
+    } else {
+        "FAIL"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::{CaseFinished, CaseReport, CaseStarted, Timings, Verdict};
+
+    use super::*;
+
+    fn report(cases: &[(&str, &str, u32, Verdict)]) -> Report {
+        let case = |(index, (name, file, trial, verdict)): (usize, &(&str, &str, u32, Verdict))| CaseReport {
+            run: 0,
+            started: CaseStarted {
+                index,
+                name: (*name).to_owned(),
+                file: (*file).to_owned(),
+                line: 1,
+                trial: *trial,
+                server: None,
+                variant: None,
+            },
+            sessions: Vec::new(),
+            frames: Vec::new(),
+            finished: Some(CaseFinished {
+                index,
+                verdict: verdict.clone(),
+                findings: Vec::new(),
+                duration_us: 0,
+                timings: Timings::default(),
+                calls: Vec::new(),
+                stderr: String::new(),
+                process_end: None,
+            }),
+        };
+        Report { cases: cases.iter().enumerate().map(case).collect(), ..Report::default() }
+    }
+
+    fn skipped() -> Verdict {
+        Verdict::Skipped { reason: String::new() }
+    }
+
+    #[test]
+    fn the_file_has_the_known_shape() {
+        let report = report(&[
+            ("b", "x.yaml", 1, Verdict::Passed),
+            ("b", "x.yaml", 2, Verdict::Failed),
+            ("c", "x.yaml", 1, skipped()),
+            ("a", "x.yaml", 1, Verdict::Passed),
+            ("d", "y/x.yaml", 1, Verdict::Error),
+            ("d", "x.yaml", 1, Verdict::Passed),
+        ]);
+        let baseline = Baseline::of(&report);
+        let compact: String = baseline.render().split_whitespace().collect();
+        assert_eq!(
+            compact,
+            concat!(
+                r#"{"entries":[{"name":"a","status":"PASS"},{"name":"b","status":"FAIL"},{"name":"c","status":"SKIP"},"#,
+                r#"{"name":"d","status":"PASS","file":"x.yaml"},{"name":"d","status":"FAIL","file":"y/x.yaml"}]}"#
+            )
+        );
+        assert_eq!(Baseline::parse(&baseline.render()), Ok(baseline));
+    }
+
+    #[test]
+    fn only_what_passed_then_and_does_not_now_is_a_regression() {
+        let then = Baseline::parse(
+            r#"{"entries":[
+              {"name":"fails now","status":"PASS"}, {"name":"skipped now","status":"PASS"}, {"name":"failed before","status":"FAIL"},
+              {"name":"still passes","status":"PASS"}, {"name":"not selected","status":"PASS"}, {"name":"gone\n::x","status":"FAIL"},
+              {"name":"of another column","status":"PASS","language":"go"}]}"#,
+        )
+        .expect("a baseline");
+        let now = report(&[
+            ("fails now", "a.yaml", 1, Verdict::Failed),
+            ("skipped now", "a.yaml", 1, skipped()),
+            ("failed before", "a.yaml", 1, Verdict::Failed),
+            ("still passes", "a.yaml", 1, Verdict::Passed),
+            ("of another column", "a.yaml", 1, Verdict::Failed),
+            ("new", "a.yaml", 1, Verdict::Failed),
+        ]);
+        let changed = then.compare(&now, &BTreeSet::from(["not selected"]));
+        assert_eq!(
+            changed.text(),
+            "Regressions detected (2):\n  fails now: was PASS, now FAIL\n  skipped now: was PASS, now SKIP\n\
+             Stale baseline entries (1), no case has these names:\n  gone\\n::x\n"
+        );
+        assert_eq!(changed.findings(Severity::Error).len(), 3);
+    }
+
+    #[test]
+    fn a_name_in_two_files_is_told_apart_by_its_file() {
+        let then = report(&[("a", "x.yaml", 1, Verdict::Failed), ("a", "y.yaml", 1, Verdict::Passed)]);
+        let now = report(&[("a", "x.yaml", 1, Verdict::Failed), ("a", "y.yaml", 1, Verdict::Failed)]);
+        let changed = Baseline::of(&then).compare(&now, &BTreeSet::new());
+        assert_eq!(changed.regressions.len(), 1);
+    }
+}

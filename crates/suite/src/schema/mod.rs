@@ -1,0 +1,3 @@
+//! The JSON Schema of both file kinds.
+
+pub(crate) mod fragment;
