@@ -48,6 +48,7 @@ pub(crate) struct CatalogReport {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) critical: usize,
+    pub(crate) errors: usize,
     pub(crate) warnings: usize,
     pub(crate) notes: usize,
     pub(crate) fixable: usize,
@@ -60,6 +61,15 @@ pub(crate) struct Looked {
     pub(crate) tools: usize,
     /// Tools without an input schema that could be looked at.
     pub(crate) without_schema: usize,
+    /// Whether nothing but input schemas is looked at.
+    pub(crate) only_schemas: bool,
+}
+
+impl Looked {
+    /// Whether there was nothing to look at.
+    pub(crate) fn is_nothing(self) -> bool {
+        self.tools == 0 || self.only_schemas && self.without_schema == self.tools
+    }
 }
 
 /// How a report is made.
@@ -104,7 +114,8 @@ impl CatalogReport {
         match fault.severity() {
             Severity::Note => self.counts.notes += 1,
             Severity::Warning => self.counts.warnings += 1,
-            Severity::Error | Severity::High | Severity::Critical => self.counts.critical += 1,
+            Severity::Error | Severity::High => self.counts.errors += 1,
+            Severity::Critical => self.counts.critical += 1,
         }
         self.counts.fixable += usize::from(fault.fixable);
         match self.printed {
@@ -140,6 +151,7 @@ impl CatalogReport {
                     "tools_without_schema": looked.without_schema,
                     "findings": counts.all(),
                     "critical": counts.critical,
+                    "errors": counts.errors,
                     "warnings": counts.warnings,
                     "notes": counts.notes,
                     "fixable": counts.fixable,
@@ -230,17 +242,21 @@ fn as_report(findings: Vec<Finding>, started_unix_ms: u64) -> Report {
 
 impl Counts {
     pub(crate) fn all(self) -> usize {
-        self.critical + self.warnings + self.notes
+        self.critical + self.errors + self.warnings + self.notes
     }
 
     fn sentence(self, looked: Looked) -> String {
         let tools = counted(looked.tools, "tool");
         let mut text = match self.all() {
             0 if looked.tools == 0 => return "there are no tools: nothing was checked\n".to_owned(),
+            0 if looked.is_nothing() => {
+                return format!("{tools} without an input schema: nothing was checked (`--all` says why)\n");
+            }
             0 => format!("{tools} checked, no findings"),
             all => {
                 let kinds = [
                     (self.critical, counted_as(self.critical, "critical")),
+                    (self.errors, counted(self.errors, "error")),
                     (self.warnings, counted(self.warnings, "warning")),
                     (self.notes, counted(self.notes, "note")),
                 ];
@@ -252,7 +268,7 @@ impl Counts {
         if self.ignored > 0 {
             let _ = write!(text, "; {} ignored", self.ignored);
         }
-        if looked.without_schema > 0 {
+        if looked.without_schema > 0 && looked.only_schemas {
             let verb = if looked.without_schema == 1 { "has" } else { "have" };
             let count = looked.without_schema;
             let _ = write!(text, "; {count} of them {verb} no input schema to look at (`--all` says why)");

@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use mcprove_judge::{Catalog, Ignores, Selection, SelectionOptions, TightenOptions, Tightened, lint};
+use mcprove_judge::{Catalog, Group, Ignores, Selection, SelectionOptions, TightenOptions, Tightened, lint};
 use mcprove_model::{Diagnostics, ExitStatus, SourceFile, escape_line};
 use mcprove_report::{Verbosity, render_findings};
 
@@ -80,8 +80,8 @@ enum FailOn {
 impl FailOn {
     fn fails(self, counts: Counts) -> bool {
         match self {
-            Self::Critical => counts.critical > 0,
-            Self::Warning => counts.critical + counts.warnings > 0,
+            Self::Critical => counts.critical + counts.errors > 0,
+            Self::Warning => counts.critical + counts.errors + counts.warnings > 0,
             Self::Never => false,
         }
     }
@@ -120,7 +120,8 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
     }
     let config = args.config.as_deref().map(Config::read).transpose()?;
     let mut report = CatalogReport::new(report_options(args, context));
-    let mut looked = Looked::default();
+    let only_schemas = rules.iter().all(|rule| rule.group() == Group::Strictness);
+    let mut looked = Looked { only_schemas, ..Looked::default() };
     let mut empty = Vec::new();
     for snapshot in snapshots {
         let tools = snapshot.catalog.tool_count();
@@ -155,10 +156,16 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
     if !empty.is_empty() {
         context.complain(&format!("error: there are no tools in {}: nothing was checked\n", empty.join(", ")));
     }
-    Ok(match (args.fail_on.fails(counts), empty.is_empty()) {
-        (true, _) => ExitStatus::Wrong,
-        (false, false) => ExitStatus::NothingSelected,
-        (false, true) => ExitStatus::Good,
+    let unchecked = counts.all() == 0 && looked.is_nothing();
+    if unchecked && empty.is_empty() {
+        context.complain("error: no tool has an input schema: nothing was checked\n");
+    }
+    Ok(if args.fail_on.fails(counts) {
+        ExitStatus::Wrong
+    } else if unchecked || !empty.is_empty() {
+        ExitStatus::NothingSelected
+    } else {
+        ExitStatus::Good
     })
 }
 

@@ -1,5 +1,7 @@
 //! What a schema says about the values it accepts: their type, and their size.
 
+use std::collections::HashMap;
+
 use super::pattern_length::bounds_length;
 use super::same_value::Part;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
@@ -20,6 +22,9 @@ const BOUNDING_FORMATS: &[&str] = &[
     "uuid",
 ];
 
+/// What is known of schemas already while a question is followed through references; circles end here.
+type Answers = HashMap<SiteId, bool>;
+
 /// What makes the size of a value unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
@@ -30,22 +35,23 @@ pub(crate) enum Size {
 impl<'t> SchemaTree<'t> {
     /// Whether any value at all is accepted, as far as its type goes.
     pub(crate) fn accepts_anything(&self, id: SiteId) -> bool {
-        self.accepts_anything_but(id, &mut Vec::new())
+        self.accepts_all(id, &mut Answers::new())
     }
 
     /// Whether some schema of the same object says what the value under a name is.
     pub(crate) fn is_constrained(&self, object: SiteId, name: &str) -> bool {
         let whole = self.same_value_owners(object).last().unwrap_or(object);
-        self.constrains(whole, name, &mut Vec::new())
+        self.constrains(whole, name, &mut Answers::new())
     }
 
     /// Whether the size of a string or list is bounded by any schema of the same value.
     pub(crate) fn is_bounded(&self, id: SiteId, size: Size) -> bool {
-        self.bounds(id, size, &mut Vec::new())
-            || self.same_value_owners(id).any(|owner| self.bounds(owner, size, &mut Vec::new()))
+        let mut answers = Answers::new();
+        self.bounds(id, size, &mut answers)
+            || self.same_value_owners(id).any(|owner| self.bounds(owner, size, &mut answers))
     }
 
-    fn accepts_anything_but(&self, id: SiteId, seen: &mut Vec<SiteId>) -> bool {
+    fn accepts_all(&self, id: SiteId, answers: &mut Answers) -> bool {
         let site = self.site(id);
         if let Some(whole) = site.json.as_bool() {
             return whole;
@@ -57,38 +63,31 @@ impl<'t> SchemaTree<'t> {
         if site.has(Word::Ref) && self.referred(id).is_none() {
             return false;
         }
-        if seen.contains(&id) {
+        if self.parts(id).is_empty() {
             return true;
         }
-        seen.push(id);
-        self.parts(id).iter().all(|part| match part {
-            Part::And(part) | Part::Reference(part) => self.accepts_anything_but(*part, seen),
-            Part::Or(choice) => choice.iter().any(|part| self.accepts_anything_but(*part, seen)),
+        if let Some(known) = answers.get(&id) {
+            return *known;
+        }
+        answers.insert(id, true);
+        let all = self.parts(id).iter().all(|part| match part {
+            Part::And(part) | Part::Reference(part) => self.accepts_all(*part, answers),
+            Part::Or(choice) => choice.iter().any(|part| self.accepts_all(*part, answers)),
             Part::Sometimes(_) => true,
-        })
+        });
+        answers.insert(id, all);
+        all
     }
 
-    fn constrains(&self, id: SiteId, name: &str, seen: &mut Vec<SiteId>) -> bool {
-        if seen.contains(&id) {
-            return false;
-        }
-        seen.push(id);
+    fn constrains(&self, id: SiteId, name: &str, answers: &mut Answers) -> bool {
         let own = self.site(id).word(Word::Properties).and_then(|map| map.get(name));
         if own.and_then(|schema| self.site_of(schema)).is_some_and(|schema| !self.accepts_anything(schema)) {
             return true;
         }
-        self.parts(id).iter().any(|part| match part {
-            Part::And(part) | Part::Reference(part) => self.constrains(*part, name, seen),
-            Part::Or(choice) => choice.iter().all(|part| self.constrains(*part, name, &mut seen.clone())),
-            Part::Sometimes(_) => false,
-        })
+        self.any_part(id, answers, &mut |part, answers| self.constrains(part, name, answers))
     }
 
-    fn bounds(&self, id: SiteId, size: Size, seen: &mut Vec<SiteId>) -> bool {
-        if seen.contains(&id) {
-            return false;
-        }
-        seen.push(id);
+    fn bounds(&self, id: SiteId, size: Size, answers: &mut Answers) -> bool {
         let schema = self.site(id);
         let own = match size {
             Size::Text => bounds_text(schema),
@@ -96,11 +95,26 @@ impl<'t> SchemaTree<'t> {
         };
         own || schema.has(Word::Enum)
             || schema.has(Word::Const)
-            || self.parts(id).iter().any(|part| match part {
-                Part::And(part) | Part::Reference(part) => self.bounds(*part, size, seen),
-                Part::Or(choice) => choice.iter().all(|part| self.bounds(*part, size, &mut seen.clone())),
-                Part::Sometimes(_) => false,
-            })
+            || self.any_part(id, answers, &mut |part, answers| self.bounds(part, size, answers))
+    }
+
+    /// Whether something is true of the value because it is of a part that always holds, or of every alternative.
+    fn any_part(&self, id: SiteId, answers: &mut Answers, holds: &mut dyn FnMut(SiteId, &mut Answers) -> bool) -> bool {
+        if self.parts(id).is_empty() {
+            return false;
+        }
+        if let Some(known) = answers.get(&id) {
+            return *known;
+        }
+        // Whatever leads back here adds nothing.
+        answers.insert(id, false);
+        let any = self.parts(id).iter().any(|part| match part {
+            Part::And(part) | Part::Reference(part) => holds(*part, answers),
+            Part::Or(choice) => choice.iter().all(|part| holds(*part, answers)),
+            Part::Sometimes(_) => false,
+        });
+        answers.insert(id, any);
+        any
     }
 
     fn bounds_list(&self, id: SiteId, site: &Site<'t>) -> bool {

@@ -1,10 +1,12 @@
 //! Input schemas: what they let through.
 
 mod constraint;
+mod forced;
 mod openness;
 mod parameter;
 mod pattern_length;
 mod presence;
+mod rivals;
 mod same_value;
 mod tree;
 

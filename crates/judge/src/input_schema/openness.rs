@@ -3,9 +3,9 @@
 //! Closing one branch of an `allOf` with `additionalProperties: false` rejects what its neighbours declare, so an object is
 //! closed where all of it is in view, and what others build upon stays open.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
+use super::rivals::Rivals;
 use super::same_value::Part;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 
@@ -22,8 +22,9 @@ pub(crate) enum Close {
 
 /// The objects that accept properties nobody declared, in the order of the text.
 pub(crate) fn open_objects(tree: &SchemaTree<'_>) -> Vec<(SiteId, Close)> {
-    let rivals = rivals(tree);
-    let mut search = OpenObjects { tree, rivals, head: 0, open: Vec::new(), composed: Vec::new(), alone: Vec::new() };
+    let rivals = Rivals::of(tree);
+    let mut search =
+        OpenObjects { tree, rivals, head: 0, open: Vec::new(), composed: BTreeSet::new(), alone: Vec::new() };
     for (id, site) in tree.sites() {
         if !site.condition && !site.role.is_in_place() {
             search.head = id;
@@ -35,14 +36,13 @@ pub(crate) fn open_objects(tree: &SchemaTree<'_>) -> Vec<(SiteId, Close)> {
 
 struct OpenObjects<'a, 't> {
     tree: &'a SchemaTree<'t>,
-    /// Schemas of one and the same property that stand in different schemas of the same object.
-    rivals: Vec<Vec<SiteId>>,
+    rivals: Rivals,
     /// Where the visit began that is under way.
     head: SiteId,
     /// What is open, and where the visit began that found it.
     open: Vec<(SiteId, Close, SiteId)>,
     /// What is referred to together with other properties.
-    composed: Vec<SiteId>,
+    composed: BTreeSet<SiteId>,
     /// What is referred to by itself, and where the visit began that found it.
     alone: Vec<(SiteId, SiteId)>,
 }
@@ -53,13 +53,18 @@ impl OpenObjects<'_, '_> {
         let Self { tree, open, composed, alone, .. } = self;
         let is_base = |id: SiteId| composed.contains(&id);
         // A definition that is only ever built upon is no use of what it refers to.
-        let mut used: Vec<SiteId> = Vec::new();
-        let stands =
-            |id: SiteId, used: &[SiteId]| !is_base(id) || tree.site(id).role != Role::Definition || used.contains(&id);
+        let mut used: BTreeSet<SiteId> = BTreeSet::new();
+        let stands = |id: SiteId, used: &BTreeSet<SiteId>| {
+            !is_base(id) || tree.site(id).role != Role::Definition || used.contains(&id)
+        };
         loop {
-            let more = alone.iter().find(|(target, head)| !used.contains(target) && stands(*head, &used));
-            let Some((target, _)) = more else { break };
-            used.push(*target);
+            let more: Vec<SiteId> =
+                alone.iter().filter(|(_, head)| stands(*head, &used)).map(|(target, _)| *target).collect();
+            let known = used.len();
+            used.extend(more);
+            if used.len() == known {
+                break;
+            }
         }
         let mut open: Vec<(SiteId, Close)> = open
             .into_iter()
@@ -85,10 +90,9 @@ impl OpenObjects<'_, '_> {
         let describing: Vec<&Part> =
             parts.iter().filter(|part| part.sites().iter().any(|id| tree.describes_properties(*id))).collect();
         let closed = is_closed(site);
-        let rivals = self.rivals.iter().filter(|rivals| rivals.contains(&id)).flatten();
-        if rivals.clone().any(|rival| *rival != id && tree.describes_properties(*rival)) {
+        if self.rivals.to(id).any(|rival| tree.describes_properties(rival)) {
             // Each of them must let through what the others declare.
-            for part in &parts {
+            for part in parts {
                 self.mark_composed(part);
             }
             if !closed && tree.describes_properties(id) {
@@ -148,45 +152,16 @@ impl OpenObjects<'_, '_> {
     /// Whatever is referred to from here on is composed with something else.
     fn mark_composed(&mut self, part: &Part) {
         for id in part.sites() {
-            if let Part::Reference(target) = part {
-                if self.composed.contains(target) {
-                    continue;
-                }
-                self.composed.push(*target);
+            if let Part::Reference(target) = part
+                && !self.composed.insert(*target)
+            {
+                continue;
             }
             for inner in self.tree.parts(*id) {
-                self.mark_composed(&inner);
+                self.mark_composed(inner);
             }
         }
     }
-}
-
-/// Properties that several schemas of the same object speak of, each with all its schemas, and so on within them.
-fn rivals(tree: &SchemaTree<'_>) -> Vec<Vec<SiteId>> {
-    /// More than any schema written by hand has; circles could otherwise go on for long.
-    const ENOUGH: usize = 200;
-    let mut groups: Vec<Vec<SiteId>> = Vec::new();
-    let mut waiting: Vec<Vec<SiteId>> = tree.groups().iter().map(|group| group[..1].to_vec()).collect();
-    while let Some(group) = waiting.pop() {
-        let mut members = Vec::new();
-        for id in &group {
-            tree.reaches(*id, &mut members, &|_| false);
-        }
-        let mut properties: BTreeMap<Cow<'_, str>, Vec<SiteId>> = BTreeMap::new();
-        for (name, schema) in members.iter().flat_map(|id| tree.site(*id).properties()) {
-            if let (Some(name), Some(site)) = (name.as_text(), tree.site_of(schema)) {
-                properties.entry(name).or_default().push(site);
-            }
-        }
-        for mut rivals in properties.into_values().filter(|sites| sites.len() > 1) {
-            rivals.sort_unstable();
-            if groups.len() < ENOUGH && !groups.contains(&rivals) {
-                groups.push(rivals.clone());
-                waiting.push(rivals);
-            }
-        }
-    }
-    groups
 }
 
 /// Whether nothing but what is declared gets in, or a schema says what else does.
@@ -200,7 +175,7 @@ fn is_closed(site: &Site<'_>) -> bool {
 impl<'t> SchemaTree<'t> {
     /// Whether this schema or another of the same value declares properties.
     fn describes_properties(&self, id: SiteId) -> bool {
-        self.reaches(id, &mut Vec::new(), &Site::lists_properties)
+        self.reaches(id, |_, site| site.lists_properties())
     }
 
     /// Whether `unevaluatedProperties` would find nothing left: `additionalProperties` other than false takes all names.
@@ -208,7 +183,7 @@ impl<'t> SchemaTree<'t> {
         let takes_all = |site: &Site<'t>| {
             site.word(Word::AdditionalProperties).is_some_and(|schema| schema.as_bool() != Some(false))
         };
-        self.reaches(id, &mut Vec::new(), &takes_all)
+        self.reaches(id, |_, site| takes_all(site))
     }
 
     /// Whether an object declares every name that its parts declare, so that closing it rejects none of them.
@@ -217,6 +192,6 @@ impl<'t> SchemaTree<'t> {
             let pattern = other.word(Word::PatternProperties).is_some_and(|map| !map.is_empty());
             pattern || other.properties().any(|(name, _)| name.as_text().is_none_or(|name| !site.declares(&name)))
         };
-        !parts.iter().flat_map(|part| part.sites()).any(|id| self.reaches(*id, &mut Vec::new(), &foreign))
+        !parts.iter().flat_map(|part| part.sites()).any(|id| self.reaches(*id, |_, site| foreign(site)))
     }
 }

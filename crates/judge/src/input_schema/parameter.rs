@@ -23,8 +23,7 @@ impl<'t> SchemaTree<'t> {
         if self.sites().next().is_none() {
             return parameters;
         }
-        let mut members = Vec::new();
-        self.reaches(0, &mut members, &|_| false);
+        let members = self.members(0);
         let is_required = |name: &str| {
             let lists = members.iter().filter_map(|id| self.site(*id).word(Word::Required));
             lists.flat_map(Json::items).any(|required| required.is_text(name))
@@ -47,9 +46,8 @@ impl<'t> SchemaTree<'t> {
 
     /// Whether the values of a string are listed, by whatever schema of the same value.
     pub(crate) fn lists_values(&self, id: SiteId) -> bool {
-        let lists = |site: &Site<'t>| site.has(Word::Enum) || site.has(Word::Const);
         let whole = self.same_value_owners(id).last().unwrap_or(id);
-        self.reaches(whole, &mut Vec::new(), &lists)
+        self.reaches(whole, |_, site| site.has(Word::Enum) || site.has(Word::Const))
     }
 
     /// Whether any schema of the same object declares a property.
@@ -69,12 +67,11 @@ impl<'t> SchemaTree<'t> {
         let said = |site: &Site<'t>| {
             site.word(Word::Description).and_then(Json::as_text).is_some_and(|text| !text.trim().is_empty())
         };
-        self.reaches(id, &mut Vec::new(), &said)
+        self.reaches(id, |_, site| said(site))
     }
 
     /// Whether something is true of a schema, or of any other that speaks of the same object with it.
     fn any_of_object(&self, object: SiteId, holds: &dyn Fn(&Site<'t>) -> bool) -> bool {
-        let in_group = |group: &Vec<SiteId>| group.contains(&object) && group.iter().any(|id| holds(self.site(*id)));
-        holds(self.site(object)) || self.groups().iter().any(in_group)
+        holds(self.site(object)) || self.groups().of(object).flatten().any(|id| holds(self.site(*id)))
     }
 }

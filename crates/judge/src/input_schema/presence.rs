@@ -3,6 +3,9 @@
 //! Requiring every property of an object that holds itself would leave no finite value, and where alternatives decide
 //! what is there, it would contradict them.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use super::same_value::Part;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 use crate::spanned_json::Json;
@@ -33,15 +36,17 @@ impl<'t> SchemaTree<'t> {
         if site.properties().all(|(name, _)| declared_around(name)) {
             return None;
         }
-        let required: Vec<Json<'t>> = site.word(Word::Required).into_iter().flat_map(Json::items).collect();
-        let is_required = |name: Json<'t>| required.iter().any(|other| same_text(*other, name));
+        let required: HashSet<Cow<'t, str>> =
+            site.word(Word::Required).into_iter().flat_map(Json::items).filter_map(Json::as_text).collect();
+        let circles = self.circular_names(id);
+        let mut seen = HashSet::new();
         let (mut missing, mut circular) = (Vec::new(), Vec::new());
-        for (name, schema) in site.properties() {
-            let twice = missing.iter().chain(&circular).any(|other| same_text(*other, name));
-            if is_never(schema) || is_required(name) || twice {
+        for (key, schema) in site.properties() {
+            let Some(name) = key.as_text() else { continue };
+            if is_never(schema) || required.contains(&name) || !seen.insert(name.clone()) {
                 continue;
             }
-            if self.holds_itself(name, id) { circular.push(name) } else { missing.push(name) }
+            if circles.contains(&*name) { circular.push(key) } else { missing.push(key) }
         }
         let around = || self.same_value_owners(id).any(|owner| self.site(owner).requires_something());
         let none = !site.requires_something()
@@ -54,7 +59,7 @@ impl<'t> SchemaTree<'t> {
     }
 
     fn requires_somewhere(&self, id: SiteId) -> bool {
-        self.reaches(id, &mut Vec::new(), &Site::requires_something)
+        self.reaches(id, |_, site| site.requires_something())
     }
 
     /// Whether alternatives, conditions or a largest number decide which properties are there.
@@ -74,64 +79,25 @@ impl<'t> SchemaTree<'t> {
         site.has(Word::MaxProperties) || self.held_by(id).any(decides)
     }
 
-    /// Whether every value of a property would have to hold the object again, were all properties required.
-    fn holds_itself(&self, name: Json<'t>, object: SiteId) -> bool {
+    /// The properties of an object whose values would have to hold the object again, were all properties required.
+    fn circular_names(&self, object: SiteId) -> HashSet<String> {
+        let mut names = HashSet::new();
         if !self.has_references() {
-            return false;
+            return names;
         }
-        let Some(name) = name.as_text() else { return false };
-        let holds = |id: SiteId, whole: SiteId| {
-            let schema = self.site(id).word(Word::Properties).and_then(|map| map.get(&name));
-            let schema = schema.and_then(|schema| self.site_of(schema));
-            schema.is_some_and(|id| [object, whole].iter().any(|target| self.must_hold(id, *target, &mut Vec::new())))
-        };
-        // Whatever schema of the same object speaks of the property, all of it holds for the value; and the object may be
+        // Whatever schema of the same object speaks of a property, all of it holds for the value; and the object may be
         // part of several wholes that refer to it.
+        let groups = || self.groups().of(object);
         let whole = self.same_value_owners(object).last().unwrap_or(object);
-        holds(object, whole)
-            || self.groups().iter().any(|group| {
-                group.contains(&object)
-                    && group.iter().any(|member| holds(*member, group.first().copied().unwrap_or(whole)))
-            })
-    }
-
-    fn must_hold(&self, id: SiteId, object: SiteId, seen: &mut Vec<SiteId>) -> bool {
-        if id == object {
-            return true;
+        let wholes = groups().filter_map(|group| group.first().copied());
+        let targets: Vec<SiteId> = wholes.chain([object, whole]).collect();
+        let forcing = self.forcing(&targets);
+        for (name, schema) in groups().flatten().chain([&object]).flat_map(|member| self.site(*member).properties()) {
+            if self.site_of(schema).is_some_and(|schema| forcing[schema]) {
+                names.extend(name.as_text().map(String::from));
+            }
         }
-        let site = self.site(id);
-        if seen.contains(&id) || site.has(Word::Enum) || site.has(Word::Const) {
-            return false;
-        }
-        seen.push(id);
-        let is_type = |name: &str| site.word(Word::Type).is_some_and(|kind| kind.is_text(name));
-        let in_part = |part: &Part, seen: &mut Vec<SiteId>| match part {
-            Part::And(part) | Part::Reference(part) => self.must_hold(*part, object, seen),
-            Part::Or(choice) => choice.iter().all(|part| self.must_hold(*part, object, &mut seen.clone())),
-            Part::Sometimes(_) => false,
-        };
-        if self.parts(id).iter().any(|part| in_part(part, seen)) {
-            return true;
-        }
-        let filled = is_type("array") && site.word(Word::MinItems).and_then(Json::as_count).is_some_and(|n| n > 0);
-        let held: Vec<SiteId> = self
-            .held_by(id)
-            .filter(|(_, held)| match held.role {
-                Role::Property => is_type("object"),
-                Role::Item => filled,
-                Role::Root
-                | Role::PatternProperty
-                | Role::MapValue
-                | Role::TupleItem
-                | Role::Definition
-                | Role::AllOf
-                | Role::AnyOf
-                | Role::Conditional
-                | Role::Condition => false,
-            })
-            .map(|(held, _)| held)
-            .collect();
-        held.into_iter().any(|held| self.must_hold(held, object, seen))
+        names
     }
 }
 
@@ -139,9 +105,4 @@ impl<'t> SchemaTree<'t> {
 fn is_never(schema: Json<'_>) -> bool {
     let everything = |schema: Json<'_>| schema.as_bool() == Some(true) || schema.is_map() && schema.is_empty();
     schema.as_bool() == Some(false) || schema.get("not").is_some_and(everything)
-}
-
-/// Whether two strings mean the same text, however they are written.
-fn same_text(a: Json<'_>, b: Json<'_>) -> bool {
-    a.as_text().is_some_and(|text| b.is_text(&text))
 }

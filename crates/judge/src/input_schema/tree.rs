@@ -4,8 +4,8 @@
 //! opposite of one, and under `allOf` it speaks of the same value as its neighbours. The tree is built once a tool and
 //! shared by all rules.
 
-use std::cell::OnceCell;
-
+use super::forced::Forced;
+use super::same_value::SameValue;
 use crate::spanned_json::{Json, JsonKind};
 
 /// The schemas of one input schema, in the order of its text; the first is the whole.
@@ -13,8 +13,8 @@ use crate::spanned_json::{Json, JsonKind};
 pub(crate) struct SchemaTree<'t> {
     sites: Vec<Site<'t>>,
     has_references: bool,
-    /// The schemas that speak of the same value, once somebody asked for them.
-    pub(super) groups: OnceCell<Vec<Vec<SiteId>>>,
+    pub(super) same_value: SameValue,
+    pub(super) forced: Forced,
 }
 
 /// The number of a site in its tree.
@@ -196,7 +196,8 @@ impl<'t> SchemaTree<'t> {
     /// Forgets all schemas.
     pub(crate) fn clear(&mut self) {
         self.sites.clear();
-        self.groups.take();
+        self.same_value = SameValue::default();
+        self.forced = Forced::default();
         self.has_references = false;
     }
 

@@ -265,6 +265,14 @@ fn schemas_of_the_same_object_are_judged_together() {
             ),
             vec!["SCH-002 /properties/two", "SCH-002 /$defs/Base"],
         ),
+        // The same name in two alternatives is two properties, each closed for itself.
+        (
+            r#"{"type":"object","properties":{"q":{"anyOf":[
+               {"type":"object","properties":{"p":{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"]}},"required":["p"],"additionalProperties":false},
+               {"type":"object","properties":{"p":{"type":"object","properties":{"y":{"type":"integer"}},"required":["y"]}},"required":["p"],"additionalProperties":false}
+               ]}},"required":["q"],"additionalProperties":false}"#.to_owned(),
+            vec!["SCH-002 /properties/q/anyOf/0/properties/p", "SCH-002 /properties/q/anyOf/1/properties/p"],
+        ),
         // Draft 7 does not know `unevaluatedProperties`, so a person has to decide; it is told all the same.
         (
             format!(r#"{{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","allOf":[{a},{b}]}}"#),
@@ -361,4 +369,36 @@ fn whatever_stands_among_tools_is_survived() {
         assert!(fault.pointer().starts_with("/tools"), "{}", fault.pointer());
     });
     assert!(count > odd.len());
+}
+
+#[test]
+fn large_schemas_are_judged_in_a_moment() {
+    // Without care, each of these takes minutes: circles of references, many alternatives, many properties.
+    let definition = |n: usize| {
+        let to = |step: usize| format!(r##"{{"$ref":"#/$defs/D{}"}}"##, (n * 7 + step) % 120);
+        let properties: Vec<String> =
+            (0..6).map(|p| format!(r#""p{p}":{{"anyOf":[{},{}]}}"#, to(p), to(p * 11 + 3))).collect();
+        let object = format!(r#"{{"type":"object","properties":{{{},"q":{}}}}}"#, properties.join(","), to(5));
+        let schema = if n.is_multiple_of(3) { format!(r#"{{"allOf":[{},{object}]}}"#, to(1)) } else { object };
+        format!(r#""D{n}":{schema}"#)
+    };
+    let definitions: Vec<String> = (0..120).map(definition).collect();
+    let circles = format!(r#"{{"type":"object","properties":{{}},"$defs":{{{}}}}}"#, definitions.join(","));
+    let list = |count: usize, one: &dyn Fn(usize) -> String| (0..count).map(one).collect::<Vec<_>>().join(",");
+    let one = |n: usize| {
+        format!(
+            r#"{{"type":"object","properties":{{"k":{{"const":{n}}},"v":{{"type":"object","properties":{{"w":{{}}}}}}}}}}"#
+        )
+    };
+    let alternatives = format!(r#"{{"type":"object","properties":{{"a":{{"anyOf":[{}]}}}}}}"#, list(800, &one));
+    let properties = format!(
+        r#"{{"type":"object","properties":{{{}}}}}"#,
+        list(3000, &|n| format!(r#""p{n}":{{"type":"string"}}"#))
+    );
+    for schema in [circles, alternatives, properties] {
+        assert!(!strict(&schema).is_empty());
+        let tools = format!("[{{\"name\":\"t\",\"inputSchema\":{schema}}}]");
+        let once = catalog(&tools).tighten(TightenOptions::default()).expect("a file").text;
+        assert_eq!(catalog(&once).tighten(TightenOptions::default()).expect("a file").changed, 0);
+    }
 }

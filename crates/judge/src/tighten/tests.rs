@@ -125,6 +125,26 @@ fn combined_schemas_are_closed_as_a_whole() {
 }
 
 #[test]
+fn alternatives_are_closed_one_by_one() {
+    let tools = |end: &str| {
+        let branch = |name: &str| {
+            format!(
+                r#"{{"type":"object","properties":{{"p":{{"type":"object","properties":{{"{name}":{{}}}}{}}}}}{}}}"#,
+                end.replace('N', name),
+                end.replace('N', "p")
+            )
+        };
+        format!(
+            r#"[{{"name":"t","inputSchema":{{"type":"object","properties":{{"q":{{"anyOf":[{},{}]}}}}{}}}}}]"#,
+            branch("x"),
+            branch("y"),
+            end.replace('N', "q")
+        )
+    };
+    assert_eq!(tightened(&tools("")), tools(r#","required":["N"],"additionalProperties":false"#));
+}
+
+#[test]
 fn optional_parameters_can_be_kept() {
     let before = r#"[{"name":"t","inputSchema":{"properties":{"a":{},"b":{"properties":{"c":{}}}},"required":["a"]}}]"#;
     let kept = r#"[{"name":"t","inputSchema":{"properties":{"a":{},"b":{"properties":{"c":{}},"required":["c"],"additionalProperties":false}},"additionalProperties":false,"required":["a"]}}]"#;
