@@ -26,6 +26,8 @@ pub(super) struct Candidate {
     /// The call that carries it.
     pub(super) consumer: usize,
     pub(super) what: What,
+    /// Whether it carries enough that was not familiar; told later.
+    pub(super) is_strange: bool,
 }
 
 /// What is carried.
@@ -89,6 +91,7 @@ pub(super) fn candidates(record: &Record<'_>, haystack: &Haystack<'_>, boundary:
             said: reply.position,
             consumer,
             what,
+            is_strange: false,
         })
     };
     for told in &texts {
@@ -123,6 +126,7 @@ pub(super) fn candidates(record: &Record<'_>, haystack: &Haystack<'_>, boundary:
             said: reply.position,
             consumer: text.call,
             what: What::Text { told, range: run.range, core },
+            is_strange: false,
         }
     }));
     found
@@ -162,6 +166,7 @@ fn listen<'t>(record: &Record<'t>, haystack: &Haystack<'_>, boundary: &Boundary,
             continue;
         }
         let source = Source { server: record.asked[reply.call].server, reply: index };
+        let before = said.uttered.len();
         outputs(reply.result, want, &mut |output| match output {
             Output::Text(spoken) => {
                 let piece = spoken.text.trim();
@@ -181,6 +186,8 @@ fn listen<'t>(record: &Record<'t>, haystack: &Haystack<'_>, boundary: &Boundary,
                 }
             }
         });
+        // Which of two texts of a result counts as the first must not depend on the order of its keys.
+        said.uttered[before..].sort_unstable_by(|one, other| one.text.cmp(&other.text));
     }
     said
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::json_text::{self, Inside};
 use super::parts::{self, NESTING, Part, Want};
 
 /// Something a server said.
@@ -43,12 +44,10 @@ fn say<'v>(spoken: Spoken<'_, 'v>, want: Want, nesting: usize, see: &mut dyn FnM
     }
     // Without escapes, what stands inside JSON text stands in the text itself.
     let repeated = !spoken.text.contains('\\');
-    for document in parts::documents(spoken.text) {
-        parts::walk(&document, want, &mut |_, part| match part {
-            Part::Text(text) => say(Spoken { text, lasting: None, repeated }, want, nesting - 1, see),
-            Part::Object(_, hash) => see(Output::Object(hash)),
-        });
-    }
+    json_text::read(spoken.text, want, &mut |inside| match inside {
+        Inside::Text(text) => say(Spoken { text, lasting: None, repeated }, want, nesting - 1, see),
+        Inside::Object(hash) => see(Output::Object(hash)),
+    });
 }
 
 /// The payload of every content block: of tool results, of read resources and of prompts.
@@ -118,7 +117,7 @@ mod tests {
 
     #[test]
     fn strings_are_found_inside_structured_content_and_json_text_and_json_in_json() {
-        assert_eq!(texts(&json!({"structuredContent": {"b": ["x"], "a": {"c": "y"}}})), ["y", "x"]);
+        assert_eq!(texts(&json!({"structuredContent": {"a": {"c": "y"}, "b": ["x"]}})), ["y", "x"]);
         let inner = json!({"body": json!({"deep": "z"}).to_string()}).to_string();
         let said = texts(&json!({"content": [{"type": "text", "text": inner}]}));
         assert_eq!(said, [inner.as_str(), r#"{"deep":"z"}"#, "z"]);
