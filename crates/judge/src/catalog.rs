@@ -122,6 +122,14 @@ impl Document {
         Some(place)
     }
 
+    /// Whether it tells of a past that cannot be changed.
+    pub(crate) fn is_record(&self) -> bool {
+        match &self.origin {
+            Origin::Log { .. } => true,
+            Origin::File { .. } | Origin::Server { .. } => false,
+        }
+    }
+
     /// What people call it.
     pub(crate) fn label(&self) -> Cow<'_, str> {
         match &self.origin {

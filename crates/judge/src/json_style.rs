@@ -40,7 +40,10 @@ impl JsonStyle {
         {
             (style.comma, style.colon) = (" ", ": ");
         }
-        style.inline_lists = json.roots().find_map(first_plain_list).map(|list| !list.raw().contains('\n'));
+        // Where there is no list to learn from, small objects show the same habit.
+        let example = json.roots().find_map(|root| first_plain(root, JsonKind::List));
+        let example = example.or_else(|| json.roots().find_map(|root| first_plain(root, JsonKind::Map)));
+        style.inline_lists = example.map(|example| !example.raw().contains('\n'));
         style
     }
 
@@ -147,11 +150,12 @@ fn first_member(json: Json<'_>) -> Option<(Json<'_>, Json<'_>)> {
     json.members().next().or_else(|| json.items().find_map(first_member))
 }
 
-/// The first list that has items, none of which has parts.
-fn first_plain_list(json: Json<'_>) -> Option<Json<'_>> {
+/// The first list or map that has parts, none of which has parts of its own.
+fn first_plain(json: Json<'_>, kind: JsonKind) -> Option<Json<'_>> {
     let is_plain = |json: Json<'_>| !matches!(json.kind(), JsonKind::List | JsonKind::Map);
-    if json.kind() == JsonKind::List && !json.is_empty() && json.items().all(is_plain) {
+    let mut parts = json.items().chain(json.members().map(|(_, value)| value));
+    if json.kind() == kind && !json.is_empty() && parts.clone().all(is_plain) {
         return Some(json);
     }
-    json.items().find_map(first_plain_list).or_else(|| json.members().find_map(|(_, value)| first_plain_list(value)))
+    parts.find_map(|part| first_plain(part, kind))
 }

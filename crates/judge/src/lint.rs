@@ -22,8 +22,10 @@ pub struct Fault<'c> {
     pub rule: &'static Rule,
     /// What is wrong, in one lowercase fragment.
     pub message: String,
+    /// Whether the mechanical fix mends it.
+    pub fixable: bool,
     /// What to do next, where that differs from what the rule says in general.
-    help: Option<String>,
+    help: Option<Cow<'static, str>>,
     at: Json<'c>,
     document: usize,
     /// The tool, unless the fault is one of the whole list.
@@ -84,6 +86,16 @@ impl Fault<'_> {
             Some(tool) => self.catalog.pointer(tool, self.at),
             None => self.catalog.documents[self.document].json.at(self.root).pointer_to(self.at),
         }
+    }
+
+    /// The JSON Pointer of the fault, seen from the tool; `None` for a fault of the whole list.
+    pub fn pointer_in_tool(&self) -> Option<String> {
+        self.tool.map(|tool| self.catalog.tool(tool).pointer_to(self.at))
+    }
+
+    /// What people call the file or server it is in.
+    pub fn source(&self) -> Cow<'_, str> {
+        self.catalog.documents[self.document].label()
     }
 
     /// The file and the position in it; `None` when the tools came from a server.
@@ -197,35 +209,46 @@ pub(crate) struct RuleFaults<'a, 'c> {
 }
 
 /// A fault before it is known where in the catalog its tool stands.
+#[derive(Debug)]
 pub(crate) struct Found<'c> {
     rule: &'static Rule,
     at: Json<'c>,
     message: String,
-    help: Option<String>,
+    help: Option<Cow<'static, str>>,
+    fixable: bool,
     tool: Option<&'c ToolAt>,
 }
 
 impl<'c> RuleFaults<'_, 'c> {
     /// Something is wrong with a part of the tool or list.
-    pub(crate) fn add(&mut self, at: Json<'c>, message: impl Into<String>) {
-        self.found.push(Found { rule: self.rule, at, message: message.into(), help: None, tool: None });
-    }
-
-    /// Something is wrong, and the way out is another than the rule's.
-    pub(crate) fn add_with_help(&mut self, at: Json<'c>, message: impl Into<String>, help: impl Into<String>) {
-        let (message, help) = (message.into(), Some(help.into()));
-        self.found.push(Found { rule: self.rule, at, message, help, tool: None });
+    pub(crate) fn add(&mut self, at: Json<'c>, message: impl Into<String>) -> &mut Found<'c> {
+        let (rule, message) = (self.rule, message.into());
+        self.found.push_mut(Found { rule, at, message, help: None, fixable: rule.fix.is_some(), tool: None })
     }
 
     /// Something is wrong with one tool of a list.
     pub(crate) fn add_to(&mut self, tool: &'c ToolAt, at: Json<'c>, message: impl Into<String>) {
-        self.found.push(Found { rule: self.rule, at, message: message.into(), help: None, tool: Some(tool) });
+        self.add(at, message).tool = Some(tool);
+    }
+}
+
+impl Found<'_> {
+    /// The way out is another than the rule's.
+    pub(crate) fn help(&mut self, help: impl Into<Cow<'static, str>>) -> &mut Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// It cannot be mended mechanically, unlike others of its rule.
+    pub(crate) fn by_hand(&mut self) {
+        self.fixable = false;
     }
 }
 
 impl<'c> Found<'c> {
     fn fault(self, catalog: &'c Catalog, place: &ToolAt, tool: Option<&'c ToolAt>) -> Fault<'c> {
-        let Self { rule, at, message, help, tool: _ } = self;
-        Fault { catalog, rule, message, help, at, document: place.document, tool, root: place.root }
+        let Self { rule, at, message, help, fixable, tool: _ } = self;
+        let fixable = fixable && !catalog.documents[place.document].is_record();
+        Fault { catalog, rule, message, fixable, help, at, document: place.document, tool, root: place.root }
     }
 }

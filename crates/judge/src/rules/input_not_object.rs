@@ -22,12 +22,12 @@ pub(super) const RULE: Rule = Rule {
 
 fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
     let Some((_, root)) = view.tree.sites().next() else { return };
-    match root.word(Word::Type) {
-        None => faults.add(root.json, "the root of the input schema has no `type`, expected `object`"),
-        Some(kind) if !kind.is_text("object") => {
-            let shown = shorten(kind.raw(), 60).into_owned();
-            faults.add(kind, format!("the root of the input schema has the type {shown}, expected `object`"));
-        }
-        Some(_) => {}
+    let Some(kind) = root.word(Word::Type) else {
+        faults.add(root.json, "the root of the input schema has no `type`, expected `object`");
+        return;
+    };
+    if !kind.is_text("object") {
+        let shown = shorten(kind.raw(), 60).into_owned();
+        faults.add(kind, format!("the root of the input schema has the type {shown}, expected `object`"));
     }
 }

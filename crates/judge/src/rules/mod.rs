@@ -48,12 +48,15 @@ mod write_without_annotations;
 mod wrong_annotation_type;
 
 mod example;
+mod page;
 mod selection;
 #[cfg(test)]
 mod tests;
 
 pub use example::Example;
+pub use page::rules_page;
 pub use selection::{Selection, SelectionOptions};
+pub(crate) use selection::{known, names};
 
 /// Something that can be wrong.
 #[derive(Debug)]

@@ -21,14 +21,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
-    match view.tool.get("inputSchema") {
-        _ if !view.tool.is_map() => {
-            faults.add(view.tool, format!("the tool is {}, not an object", view.tool.kind_name()));
-        }
-        None => faults.add(view.tool, "the tool has no `inputSchema`"),
-        Some(schema) if !schema.is_map() => {
-            faults.add(schema, format!("`inputSchema` is {}, not an object", schema.kind_name()));
-        }
-        Some(_) => {}
-    }
+    let (at, message) = match view.tool.get("inputSchema") {
+        _ if !view.tool.is_map() => (view.tool, format!("the tool is {}, not an object", view.tool.kind_name())),
+        None => (view.tool, "the tool has no `inputSchema`".to_owned()),
+        Some(schema) if schema.is_map() => return,
+        Some(schema) => (schema, format!("`inputSchema` is {}, not an object", schema.kind_name())),
+    };
+    faults.add(at, message);
 }

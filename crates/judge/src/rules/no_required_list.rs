@@ -28,15 +28,11 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
     for (id, site) in view.tree.sites() {
         let Some(presence) = view.tree.presence(id).filter(|presence| presence.none) else { continue };
         let message = "the object declares properties but no `required` list, so the server cannot rely on any of them being there";
+        let fault = faults.add(site.json, message);
         if presence.decided_elsewhere {
-            faults.add_with_help(
-                site.json,
-                message,
-                "list in `required` what must be there; alternatives or limits in this schema decide what may be, so \
-                 `--fix` leaves it alone",
-            );
-        } else {
-            faults.add(site.json, message);
+            let help = "list in `required` what must be there; alternatives or limits in this schema decide what may be, \
+                        so `--fix` leaves it alone";
+            fault.help(help).by_hand();
         }
     }
 }

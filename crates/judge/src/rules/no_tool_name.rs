@@ -19,11 +19,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
-    match (&view.name, view.tool.get("name")) {
-        _ if !view.tool.is_map() => {}
-        (None, None) => faults.add(view.tool, "the tool has no `name`"),
-        (None, Some(other)) => faults.add(other, format!("`name` is {}, not a string", other.kind_name())),
-        (Some(name), at) if name.trim().is_empty() => faults.add(at.unwrap_or(view.tool), "`name` is empty"),
-        (Some(_), _) => {}
-    }
+    let (at, message) = match (&view.name, view.tool.get("name")) {
+        _ if !view.tool.is_map() => return,
+        (None, None) => (view.tool, "the tool has no `name`".to_owned()),
+        (None, Some(other)) => (other, format!("`name` is {}, not a string", other.kind_name())),
+        (Some(name), at) if name.trim().is_empty() => (at.unwrap_or(view.tool), "`name` is empty".to_owned()),
+        (Some(_), _) => return,
+    };
+    faults.add(at, message);
 }

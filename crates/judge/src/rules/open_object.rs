@@ -31,18 +31,19 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
         let site = view.tree.site(id);
         match close {
             Close::Additional => {
-                faults.add(site.json, "`additionalProperties` is not false, so unexpected fields are accepted silently");
+                faults
+                    .add(site.json, "`additionalProperties` is not false, so unexpected fields are accepted silently");
             }
-            Close::Unevaluated => faults.add_with_help(
-                site.json,
-                "neither `additionalProperties` nor `unevaluatedProperties` is false, so unexpected fields are accepted \
-                 silently",
-                "add `unevaluatedProperties: false` here; `additionalProperties: false` would reject what the combined \
-                 schemas declare",
-            ),
+            Close::Unevaluated => {
+                let message = "neither `additionalProperties` nor `unevaluatedProperties` is false, so unexpected \
+                               fields are accepted silently";
+                let help = "add `unevaluatedProperties: false` here; `additionalProperties: false` would reject what the \
+                            combined schemas declare";
+                faults.add(site.json, message).help(help);
+            }
             Close::Author => {
                 let (message, help) = by_author(site);
-                faults.add_with_help(site.json, message, help);
+                faults.add(site.json, message).help(help).by_hand();
             }
         }
     }

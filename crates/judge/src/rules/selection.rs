@@ -48,12 +48,13 @@ impl Selection {
 }
 
 /// Whether a word is the id, the name or the group of a rule.
-fn names(word: &str, rule: &Rule) -> bool {
+pub(crate) fn names(word: &str, rule: &Rule) -> bool {
     let word = word.trim();
     [rule.id, rule.name, rule.group().prefix()].iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
-fn known(word: &str) -> Result<(), String> {
+/// Whether a word names a rule or a group; the error says what it may have meant.
+pub(crate) fn known(word: &str) -> Result<(), String> {
     if RULES.iter().any(|rule| names(word, rule)) {
         return Ok(());
     }

@@ -34,9 +34,9 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
             let Some(name) = required.as_text().filter(|name| !view.tree.is_declared(id, name)) else { continue };
             let names: Vec<_> = site.properties().filter_map(|(name, _)| name.as_text()).collect();
             let message = format!("`required` names `{name}`, which is not declared");
-            match nearest(&name, names.iter().map(AsRef::as_ref)) {
-                Some(near) => faults.add_with_help(required, message, format!("did you mean `{near}`?")),
-                None => faults.add(required, message),
+            let fault = faults.add(required, message);
+            if let Some(near) = nearest(&name, names.iter().map(AsRef::as_ref)) {
+                fault.help(format!("did you mean `{near}`?"));
             }
         }
     }
