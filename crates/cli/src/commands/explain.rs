@@ -1,13 +1,13 @@
 //! `mcprove explain`: what a rule or an exit code means.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 
 use mcprove_judge::{Group, RULES, Rule, RuleExample};
 use mcprove_model::{ExitStatus, nearest};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::stdout::print;
 
 /// The topic that is not a rule.
 const EXIT_CODES: &str = "exit-codes";
@@ -27,8 +27,7 @@ pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure
         None => list(RULES.iter()),
         Some(topic) => explained(topic)?,
     };
-    // Nothing can be done when the reader is gone.
-    let _ = io::stdout().write_all(text.as_bytes());
+    print(&text)?;
     Ok(ExitStatus::Good)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -13,6 +13,8 @@ use mcprove_report::{Verbosity, render_findings};
 use crate::catalog_report::{CatalogReport, CatalogReportOptions, Counts, Looked, Printed, Stream, counted};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::stdout::print;
+use crate::whole_file;
 
 /// What standard input is called in findings.
 const STANDARD_INPUT: &str = "<stdin>";
@@ -148,7 +150,7 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
         help: None,
     })?;
     if let (Some(path), Some(text)) = (&args.sarif, sarif) {
-        write(path, &text, "--sarif")?;
+        write(path, &text, "give `--sarif` a path in an existing folder")?;
     }
     if !empty.is_empty() {
         context.complain(&format!("error: there are no tools in {}: nothing was checked\n", empty.join(", ")));
@@ -233,7 +235,8 @@ fn mend(snapshot: &Snapshot<'_>, args: &Args, context: &Context) -> Result<Tight
     if !args.write {
         print(&mended.text)?;
     } else if mended.changed > 0 {
-        rewrite(snapshot.path, &mended.text)?;
+        let help = "the file is as it was; leave out `--write` to print the catalog instead";
+        write(snapshot.path, &mended.text, help)?;
     }
     context.complain(&told(snapshot, &mended, args.write));
     Ok(mended)
@@ -264,43 +267,9 @@ fn reread(snapshot: &Snapshot<'_>, mended: &Tightened) -> Catalog {
     Catalog::read(&snapshot.name(), text).expect("edits of a catalog leave a catalog")
 }
 
-/// Replaces a file in one step: whoever reads it sees all of the old text or all of the new.
-fn rewrite(path: &Path, text: &str) -> Result<(), Failure> {
-    let replaced = || -> io::Result<()> {
-        // A link stays a link to the file that is replaced.
-        let target = fs::canonicalize(path)?;
-        let folder = target.parent().unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
-        file.as_file().sync_all()?;
-        file.persist(&target)?;
-        Ok(())
-    };
-    replaced().map_err(|error| {
-        Failure::new(
-            format!("`{}` could not be rewritten: {error}", path.display()),
-            "the file is as it was; leave out `--write` to print the catalog instead",
-        )
-    })
-}
-
-fn write(path: &Path, text: &str, flag: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| {
-        Failure::new(
-            format!("`{}` could not be written: {error}", path.display()),
-            format!("give `{flag}` a path in an existing folder"),
-        )
-    })
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Other { message: format!("standard output could not be written: {error}"), help: None })
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
+fn write(path: &Path, text: &str, help: &str) -> Result<(), Failure> {
+    whole_file::write(path, text.as_bytes())
+        .map_err(|error| Failure::new(format!("`{}` could not be written: {error}", path.display()), help))
 }
 
 /// What a project has decided to live with.
