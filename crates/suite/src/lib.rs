@@ -7,6 +7,7 @@
 pub mod assertion_file;
 pub mod duration;
 pub mod environment;
+pub mod lint;
 pub mod load;
 pub mod schema;
 pub mod suite_file;

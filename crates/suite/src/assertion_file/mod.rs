@@ -202,6 +202,11 @@ fn report_unused_steps(entries: &[Entry], chosen: &block::Chosen<'_>, found: &mu
     }
 }
 
+/// The block of a document, whatever else is wrong with it.
+pub(crate) fn block_of(document: &Node) -> Option<&Entry> {
+    document.as_map()?.iter().find(|entry| block::is_key(&entry.key.text))
+}
+
 /// The JSON Schema of an assertion file.
 pub fn schema() -> Value {
     let mut properties = json!({
