@@ -5,6 +5,7 @@
 //! prints, waits, or reads a clock, the environment or the network; files are read by [`load`] alone.
 
 pub mod assertion_file;
+pub mod convert;
 pub mod duration;
 pub mod environment;
 pub mod lint;

@@ -41,7 +41,7 @@ use templates::Scope;
 const KEYS: &[&str] = &["name", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
 
 /// The keys of a document that hold steps.
-const STEPS: &[&str] = &["setup", "verify", "teardown"];
+pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
 
 /// What a document is decoded with.
 #[derive(Clone, Copy)]
