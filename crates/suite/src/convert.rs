@@ -77,9 +77,7 @@ impl Conversion {
             let key = part.key.text.as_str();
             let is_step = STEPS.contains(&key);
             let is_kept = is_step || matches!(key, "skip" | "skip_unless_env" | "timeout");
-            if is_kept && !part.value.is_null() {
-                test.push(Entry { key: part.key.clone(), value: literal(&part.value) });
-            } else if assertion_file::block::is_spread(key) {
+            if is_kept && !part.value.is_null() || assertion_file::block::is_spread(key) {
                 test.push(Entry { key: part.key.clone(), value: literal(&part.value) });
             } else if assertion_file::block::is_key(key) {
                 test.extend(literal(&part.value).as_map().unwrap_or_default().iter().cloned());
@@ -179,9 +177,9 @@ fn braced(text: &str) -> String {
         result.push_str(&rest[..dollar]);
         let after = &rest[dollar + 1..];
         let length = crate::environment::name_length(after);
-        if after.starts_with('$') {
+        if let Some(behind) = after.strip_prefix('$') {
             result.push_str("$$");
-            rest = &after[1..];
+            rest = behind;
         } else if length > 0 {
             result.push_str("${");
             result.push_str(&after[..length]);
