@@ -42,7 +42,7 @@ const KEYS: &[&str] =
     &["name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
 
 /// The keys of a document that hold steps.
-const STEPS: &[&str] = &["setup", "verify", "teardown"];
+pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
 
 /// What a document is decoded with.
 #[derive(Clone, Copy)]
@@ -217,6 +217,11 @@ fn report_unused_steps(entries: &[Entry], chosen: &block::Chosen<'_>, found: &mu
         let message = format!("`{}` is not done: `{}` speaks to no server", entry.key.text, chosen.block.key);
         found.warning("unused-key", entry.key.span, message, Some("remove it".to_owned()));
     }
+}
+
+/// The block of a document, whatever else is wrong with it.
+pub(crate) fn block_of(document: &Node) -> Option<&Entry> {
+    document.as_map()?.iter().find(|entry| block::is_key(&entry.key.text))
 }
 
 /// The JSON Schema of an assertion file.
