@@ -21,6 +21,9 @@ const WORDS: [&str; 16] = [
     "parcel", "quarry", "ribbon", "saddle", "timber",
 ];
 
+/// Makes a trace of so many calls with results of so many bytes.
+type Build = fn(usize, usize) -> Vec<TraceEvent>;
+
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<usize>().ok());
     let calls = arguments.next().flatten().unwrap_or(10_000);
@@ -31,7 +34,7 @@ fn main() -> std::io::Result<()> {
         required_sanitizers: vec!["sanitize_text".into()],
         ..Boundary::default()
     };
-    let scenes: [(&str, fn(usize, usize) -> Vec<TraceEvent>, Option<&Boundary>); 7] = [
+    let scenes: [(&str, Build, Option<&Boundary>); 7] = [
         ("prose, nothing carried", |calls, bytes| apart(calls, &|n| said(&prose(n, bytes))), None),
         ("JSON text, nothing carried", |calls, bytes| apart(calls, &|n| said(&rows(n, bytes).to_string())), None),
         (
@@ -153,8 +156,9 @@ fn phrases(calls: usize, bytes: usize) -> Vec<TraceEvent> {
     let phrase = &prose(1, 60)[..60];
     let mut trace = Vec::new();
     for n in 0..calls {
-        let text = |from: usize, bytes: usize| -> String {
-            (0..bytes / 100).map(|k| format!("{phrase}{}", &prose(from + n * 997 + k, 40)[..40])).collect()
+        let text = |from: usize, bytes: usize| {
+            let filled = |k: usize| [phrase, &prose(from + n * 997 + k, 40)[..40]].concat();
+            (0..bytes / 100).map(filled).collect::<String>()
         };
         trace.push(TraceEvent::call(SERVERS[n % 4], "tool", json!({"text": text(9_000_000, 1_000)})));
         trace.push(TraceEvent::result(n, said(&text(0, bytes))));

@@ -1,6 +1,6 @@
-//! What was familiar before a server said it: values of the prompt, and of arguments sent earlier.
+//! What was familiar before a server said it: given of the prompt, and of arguments sent earlier.
 //!
-//! A text is familiar where 32 characters in a row (or all of it, when it is shorter) stand in such a value. Of long
+//! A text is familiar where 32 characters in a row (or all of it, when it is shorter) stand in such a one. Of long
 //! texts only samples are looked up at first: every 32 characters hold one of the windows of 17 that begin at a multiple
 //! of 16. Only around samples that are familiar are all windows looked up.
 
@@ -22,7 +22,7 @@ pub(super) enum Origin {
 
 /// Something that may make a text familiar.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Value<'t> {
+pub(super) struct Given<'t> {
     pub(super) origin: Origin,
     /// Where in the trace it stands.
     pub(super) position: usize,
@@ -59,12 +59,12 @@ struct First {
 
 impl Familiar {
     /// Finds out what is familiar in texts.
-    pub(super) fn learn(texts: &[(&str, Moments)], values: &[Value<'_>]) -> Self {
+    pub(super) fn learn(texts: &[(&str, Moments)], given: &[Given<'_>]) -> Self {
         let mut samples = Seen::default();
         for (text, _) in texts.iter().filter(|(text, _)| is_long(text)) {
             each_sample(text, |_, hash| samples.ask(hash, SAMPLE));
         }
-        samples.look(values);
+        samples.look(given);
         let mut all = Seen::default();
         for (text, moments) in texts {
             if is_long(text) {
@@ -81,7 +81,7 @@ impl Familiar {
                 windows(text, size, |_, hash| all.ask(hash, size));
             }
         }
-        all.look(values);
+        all.look(given);
         Self { windows: all }
     }
 
@@ -140,8 +140,8 @@ impl Seen {
         self.first.entry(sized(hash, size)).or_insert(First { prompt: usize::MAX, arguments: usize::MAX });
     }
 
-    /// Reads all values once.
-    fn look(&mut self, values: &[Value<'_>]) {
+    /// Reads all given once.
+    fn look(&mut self, given: &[Given<'_>]) {
         if self.first.is_empty() {
             return;
         }
@@ -149,18 +149,18 @@ impl Seen {
         for key in self.first.keys() {
             sieve.put(*key);
         }
-        for value in values {
+        for one in given {
             for size in &self.sizes {
-                windows(value.text, *size, |_, hash| {
+                windows(one.text, *size, |_, hash| {
                     let key = sized(hash, *size);
                     if sieve.may_hold(key)
                         && let Some(first) = self.first.get_mut(&key)
                     {
-                        let first = match value.origin {
+                        let first = match one.origin {
                             Origin::Prompt => &mut first.prompt,
                             Origin::Arguments => &mut first.arguments,
                         };
-                        *first = value.position.min(*first);
+                        *first = one.position.min(*first);
                     }
                 });
             }
@@ -178,28 +178,28 @@ mod tests {
 
     use super::*;
 
-    fn value(origin: Origin, position: usize, text: &str) -> Value<'_> {
-        Value { origin, position, text }
+    fn given(origin: Origin, position: usize, text: &str) -> Given<'_> {
+        Given { origin, position, text }
     }
 
-    fn strange(text: &str, values: &[Value<'_>]) -> String {
+    fn strange(text: &str, given: &[Given<'_>]) -> String {
         let moments = Moments { said: 4, told: 10 };
-        Familiar::learn(&[(text, moments)], values).strange(text, usize::MAX, moments, usize::MAX)
+        Familiar::learn(&[(text, moments)], given).strange(text, usize::MAX, moments, usize::MAX)
     }
 
     #[test]
     fn what_was_sent_before_the_result_is_familiar_and_what_was_sent_after_is_not() {
         let text = "the quarterly planning offsite";
         let around = format!("at {text}!");
-        assert_eq!(strange(text, &[value(Origin::Arguments, 3, &around)]), "");
-        assert_eq!(strange(text, &[value(Origin::Arguments, 5, text)]), text);
-        assert_eq!(strange(text, &[value(Origin::Prompt, 5, text)]), "");
-        assert_eq!(strange(text, &[value(Origin::Prompt, 11, text)]), text);
+        assert_eq!(strange(text, &[given(Origin::Arguments, 3, &around)]), "");
+        assert_eq!(strange(text, &[given(Origin::Arguments, 5, text)]), text);
+        assert_eq!(strange(text, &[given(Origin::Prompt, 5, text)]), "");
+        assert_eq!(strange(text, &[given(Origin::Prompt, 11, text)]), text);
     }
 
     #[test]
     fn only_the_strange_part_is_left() {
-        let user = [value(Origin::Prompt, 0, "please file the leaking roof in hall four, above the stairs")];
+        let user = [given(Origin::Prompt, 0, "please file the leaking roof in hall four, above the stairs")];
         assert_eq!(strange("Filed: the leaking roof in hall four, above the stairs.", &user), "Filed:.");
         assert_eq!(strange("Filed: leaking roof in hall four", &user), "Filed: leaking roof in hall four");
         assert_eq!(strange("the leaking roof", &user), "");
@@ -222,7 +222,7 @@ mod tests {
                 }
             }
             let expected: String = chars.iter().zip(familiar).filter(|(_, known)| !known).map(|(c, _)| *c).collect();
-            prop_assert_eq!(strange(&text, &[value(Origin::Prompt, 0, &known)]), expected);
+            prop_assert_eq!(strange(&text, &[given(Origin::Prompt, 0, &known)]), expected);
         }
     }
 }

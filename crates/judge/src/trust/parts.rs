@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn many_unfinished_documents_end() {
-        let hostile = "[1,\n".repeat(20_000);
+        let hostile = "[1,\n".repeat(2_000);
         assert!(documents(&hostile).is_empty());
     }
 }

@@ -150,8 +150,8 @@ fn keep_strange(found: &mut Vec<Candidate>, record: &Record<'_>, haystack: &Hays
     }
     let prompts = record.prompts.iter().map(|(position, text)| (Origin::Prompt, *position, *text));
     let arguments = haystack.texts.iter().map(|told| (Origin::Arguments, record.asked[told.call].position, told.text));
-    let value = |(origin, position, text)| familiar::Value { origin, position, text };
-    let values: Vec<familiar::Value<'_>> = prompts.chain(arguments).map(value).collect();
+    let value = |(origin, position, text)| familiar::Given { origin, position, text };
+    let values: Vec<familiar::Given<'_>> = prompts.chain(arguments).map(value).collect();
     let mut open: Vec<&mut Candidate> = found.iter_mut().collect();
     // The beginning of a long text nearly always says enough.
     for limit in [HEAD, usize::MAX] {
