@@ -9,6 +9,14 @@ use super::echo::Echo;
 /// Shorter values are too ordinary to be a secret.
 const SHORTEST: usize = 8;
 
+/// How lines of system files begin that path traversal is tried with.
+const SYSTEM_FILES: &[(&str, &str)] = &[
+    ("root:x:0:0:", "/etc/passwd"),
+    ("root:*:0:0:", "/etc/passwd"),
+    ("; for 16-bit app support", "win.ini"),
+    ("[boot loader]", "boot.ini"),
+];
+
 /// A path to source code: absolute, with a file name that only programs have.
 static SOURCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = concat!(
@@ -18,6 +26,16 @@ static SOURCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     );
     Regex::new(pattern).ok()
 });
+
+/// The first line of a system file that no tool has reason to show: a way out of the folder was found.
+pub(crate) fn system_file(text: &str, echo: &Echo) -> Option<String> {
+    if !SYSTEM_FILES.iter().any(|(part, _)| text.contains(part)) {
+        return None;
+    }
+    let known = |line: &str| SYSTEM_FILES.iter().find(|(part, _)| line.starts_with(part)).map(|(_, file)| *file);
+    let file = text.lines().find_map(|line| known(line).filter(|_| !echo.repeats(line)))?;
+    Some(format!("the content of {file} in the reply"))
+}
 
 /// Says which value of the environment a text gives away; what the arguments held is not given away.
 pub(crate) fn environment(text: &str, values: &[String], echo: &Echo) -> Option<String> {
@@ -87,6 +105,15 @@ mod tests {
         {
             assert!(!is_telling(ordinary), "{ordinary}");
         }
+    }
+
+    #[test]
+    fn system_files_are_recognised() {
+        let none = Echo::of(&json!({}));
+        assert!(system_file("a\nroot:x:0:0:root:/root:/bin/bash\n", &none).is_some());
+        assert_eq!(system_file("no such file: /etc/passwd", &none), None);
+        assert_eq!(system_file("the first line begins with root:x:0:0:", &none), None);
+        assert_eq!(system_file("root:x:0:0:", &Echo::of(&json!(["root:x:0:0:"]))), None);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 mod cases;
 mod echo;
 mod exception_text;
+#[cfg(test)]
+mod kill_list;
 mod leak;
 mod mutation;
 mod mutations;
@@ -21,4 +23,4 @@ pub use mutations::MUTATIONS;
 pub use pool::ValuePool;
 pub use shrink::Shrinker;
 pub use signature::signature;
-pub use verdict::{Evidence, FuzzVerdict, Seen, verdict};
+pub use verdict::{Evidence, FuzzExchange, FuzzVerdict, verdict};

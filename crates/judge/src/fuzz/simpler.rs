@@ -20,6 +20,8 @@ enum Stage {
     Lift { levels: usize },
     /// Put plain letters in the place of odd ones.
     Plain(Parts),
+    /// Put a letter that people know in the place of all that are left from beyond ASCII.
+    Familiar { tried: bool },
     /// Shorten keys.
     Keys { next: usize },
     /// Try these values.
@@ -46,7 +48,7 @@ impl Simpler {
             Value::Number(number) => of_number(number),
             Value::String(text) => {
                 let length = text.chars().count();
-                vec![Stage::Drop(Parts::of(length)), Stage::Plain(Parts::of(length))]
+                vec![Stage::Drop(Parts::of(length)), Stage::Plain(Parts::of(length)), Stage::Familiar { tried: false }]
             }
             Value::Array(items) => {
                 vec![Stage::Drop(Parts::of(items.len())), Stage::Lift { levels: height(value) / 2 }]
@@ -92,6 +94,11 @@ impl Stage {
                 if *levels == 0 { None } else { inner(value, *levels).cloned() }
             }
             Self::Plain(parts) => plainer(value, parts),
+            Self::Familiar { tried } => {
+                let familiar = |letter: char| if letter.is_ascii() { letter } else { 'é' };
+                let text: String = value.as_str()?.chars().map(familiar).collect();
+                (!*tried && Some(text.as_str()) != value.as_str()).then(|| text.into())
+            }
             Self::Keys { next } => shorter_key(value, next),
             Self::Try(values) => {
                 while !is_simpler(values.last()?, value) {
@@ -120,6 +127,7 @@ impl Stage {
             Self::Drop(parts) => parts.start += if did { 0 } else { parts.size },
             Self::Plain(parts) => parts.start += parts.size,
             Self::Lift { levels } => *levels = if did { *levels } else { *levels / 2 },
+            Self::Familiar { tried } => *tried = true,
             Self::Keys { next } => *next += 1,
             Self::Try(values) => {
                 values.pop();

@@ -23,7 +23,8 @@ pub enum FuzzVerdict {
     Slow,
     /// The reply breaks JSON-RPC or the shape of a tool result.
     Protocol(Evidence),
-    /// The reply tells what should have stayed inside: a stack trace, a source path, a value of the environment.
+    /// The reply tells what should have stayed inside: a stack trace, a source path, a system file,
+    /// a value of the environment.
     Leak(Evidence),
     /// The schema refuses the input, and the server ran it and reported success.
     AcceptedInvalid,
@@ -42,7 +43,7 @@ pub struct Evidence {
 
 /// One exchange of a fuzz run.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct FuzzExchange<'a> {
     /// How the call ended.
     pub outcome: &'a Outcome,
     /// The arguments that were sent: what a reply merely repeats is no finding.
@@ -96,7 +97,7 @@ impl Evidence {
 }
 
 /// Judges one exchange; the gravest thing that is true of it counts.
-pub fn verdict(seen: &Seen<'_>) -> FuzzVerdict {
+pub fn verdict(seen: &FuzzExchange<'_>) -> FuzzVerdict {
     let judged = match seen.outcome {
         Outcome::Result(result) => of_result(seen, result),
         Outcome::Error(error) => of_error(seen, error),
@@ -122,7 +123,7 @@ fn of_refusal(refused: &Refused) -> FuzzVerdict {
     }
 }
 
-fn of_error(seen: &Seen<'_>, error: &RpcError) -> FuzzVerdict {
+fn of_error(seen: &FuzzExchange<'_>, error: &RpcError) -> FuzzVerdict {
     let data = match &error.data {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
@@ -130,13 +131,32 @@ fn of_error(seen: &Seen<'_>, error: &RpcError) -> FuzzVerdict {
     };
     let text = if data.is_empty() { error.message.clone() } else { format!("{}\n{data}", error.message) };
     match error.code {
+        // Some SDKs refuse an input that their own schema rejects as an internal error: the wrong code, not a crash.
+        -32603 if !seen.accepted && is_refusal(&error.message) => FuzzVerdict::Handled,
         -32603 => FuzzVerdict::Crash(Evidence::new(&error.to_string()).with_stack_of(&text)),
         -32700 => FuzzVerdict::Protocol(Evidence::new(&format!("valid JSON was not understood: {error}"))),
         _ => of_failure_text(seen, &text).unwrap_or(FuzzVerdict::Handled),
     }
 }
 
-fn of_result(seen: &Seen<'_>, result: &Value) -> FuzzVerdict {
+/// Whether a message is what validators say of an input: a list of issues, or words to that effect.
+fn is_refusal(message: &str) -> bool {
+    let is_issue = |issue: &Value| issue.get("code").is_some() && issue.get("path").is_some();
+    let issues: Option<Vec<Value>> = serde_json::from_str(message).ok();
+    let lower = message[..message.floor_char_boundary(300)].to_lowercase();
+    let words = [
+        "validation error",
+        "validation failed",
+        "invalid argument",
+        "invalid param",
+        "invalid input",
+        "invalid request",
+    ];
+    issues.is_some_and(|issues| !issues.is_empty() && issues.iter().all(is_issue))
+        || words.iter().any(|word| lower.contains(word))
+}
+
+fn of_result(seen: &FuzzExchange<'_>, result: &Value) -> FuzzVerdict {
     if let Some(fault) = result_shape::fault(result) {
         return FuzzVerdict::Protocol(Evidence::new(&fault));
     }
@@ -158,6 +178,9 @@ fn of_result(seen: &Seen<'_>, result: &Value) -> FuzzVerdict {
     {
         return FuzzVerdict::Leak(Evidence::new(&message));
     }
+    if let Some(message) = leak::system_file(&text, &echo) {
+        return FuzzVerdict::Leak(Evidence::new(&message));
+    }
     if let Some(message) = seen.output_schema.and_then(|schema| mismatch(result, structured, schema)) {
         return FuzzVerdict::OutputMismatch(Evidence::new(&message));
     }
@@ -170,7 +193,7 @@ fn of_result(seen: &Seen<'_>, result: &Value) -> FuzzVerdict {
 }
 
 /// What a text that reports a failure gives away.
-fn of_failure_text(seen: &Seen<'_>, text: &str) -> Option<FuzzVerdict> {
+fn of_failure_text(seen: &FuzzExchange<'_>, text: &str) -> Option<FuzzVerdict> {
     let echo = Echo::of(seen.arguments);
     if let Some(message) = leak::environment(text, seen.environment_values, &echo) {
         return Some(FuzzVerdict::Leak(Evidence::new(&message)));

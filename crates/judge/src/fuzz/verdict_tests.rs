@@ -14,7 +14,7 @@ struct Call {
 }
 
 fn judged(call: &Call) -> FuzzVerdict {
-    verdict(&Seen {
+    verdict(&FuzzExchange {
         outcome: &call.outcome,
         arguments: &call.arguments,
         alive_after: call.alive_after,
@@ -153,6 +153,15 @@ fn crashes_are_recognised() {
 }
 
 #[test]
+fn a_refusal_under_the_wrong_code_is_no_crash() {
+    let zod = "[\n  {\n    \"expected\": \"record\",\n    \"code\": \"invalid_type\",\n    \"path\": [\n      \"params\",\n      \"arguments\"\n    ],\n    \"message\": \"Invalid input: expected record, received null\"\n  }\n]";
+    for message in [zod, "Validation error: a is required", "Invalid params"] {
+        let refused = |accepted| judged(&Call { accepted, ..call(error(-32603, message)) }).kind();
+        assert_eq!((refused(false), refused(true)), ("handled", "crash"), "{message}");
+    }
+}
+
+#[test]
 fn silence_is_a_hang_unless_a_ping_is_answered() {
     let silent = |alive_after| judged(&Call { alive_after, ..call(Outcome::TimedOut { after_ms: 5000 }) });
     assert_eq!(silent(Some(true)), FuzzVerdict::Slow);
@@ -184,6 +193,7 @@ fn leaks_are_recognised() {
         failed("cannot load /srv/tool/src/handlers/read.py"),
         failed("bad key sk-live-12345abc"),
         text("env: KEY=sk-live-12345abc"),
+        text("root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin"),
         text("Traceback (most recent call last):\n  File \"/app/x.py\", line 1, in run\nKeyError: 'a'"),
         Outcome::Result(json!({"content": [], "structuredContent": {"key": "sk-live-12345abc"}})),
     ] {
@@ -207,7 +217,7 @@ fn success_on_invalid_input_and_wrong_output_are_told() {
     let with = |result: Value| {
         let outcome = Outcome::Result(result);
         let arguments = json!({});
-        let seen = Seen {
+        let seen = FuzzExchange {
             outcome: &outcome,
             arguments: &arguments,
             alive_after: None,

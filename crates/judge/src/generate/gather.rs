@@ -90,6 +90,9 @@ impl<'a> Gatherer<'_, 'a> {
         let facts = &mut self.facts;
         if let Some(types) = keywords.get("type") {
             facts.types = facts.types.and(Types::named(types));
+            if facts.listed.is_empty() {
+                facts.listed = types.as_array().into_iter().flatten().map(Types::named).collect();
+            }
         }
         facts.spoken_of = facts.spoken_of.or(Types::spoken_of(keywords));
         if let Some(constant) = keywords.get("const") {
@@ -101,6 +104,7 @@ impl<'a> Gatherer<'_, 'a> {
         facts.hints.extend(keywords.get("default"));
         facts.hints.extend(keywords.get("examples").and_then(Value::as_array).into_iter().flatten());
         facts.hints.extend(keywords.get("example"));
+        facts.description = facts.description.or(keywords.get("description").and_then(Value::as_str));
     }
 
     fn scalars(&mut self, keywords: &'a Map<String, Value>) {

@@ -59,7 +59,7 @@ impl<'a> Generator<'a> {
         let mut made: BTreeMap<&str, Value> = BTreeMap::new();
         for (name, schema) in named.into_iter().flatten() {
             let fuel = Cell::new(FUEL / 100);
-            let taste = Taste { seed, varied: false, hints: true, wishes: Wishes::None, reentries: 0 };
+            let taste = Taste { seed, varied: false, hints: true, wishes: Wishes::None, reentries: 1 };
             let mut maker = Maker::new(&self.document, &self.checked, &fuel, taste);
             let top = Place::TOP;
             let value = maker.make(&[Demand::must(schema)], &top.property(name), 0);

@@ -81,6 +81,9 @@ fn values_look_as_if_a_person_had_written_them() {
     for (schema, expected) in [
         (json!({}), json!("example")),
         (json!({"type": "object"}), json!({})),
+        (json!({"type": ["boolean", "string"]}), json!(false)),
+        (json!({"description": "Whether to go on"}), json!(false)),
+        (json!({"type": ["null", "integer", "string"]}), json!(1)),
         (
             json!({
                 "type": "object",

@@ -1,6 +1,6 @@
 //! Objects in objects.
 
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use crate::fuzz::mutation::{Label, Mutation, Phase, Variant};
 use crate::fuzz::site::Site;
@@ -19,6 +19,8 @@ fn make(site: &Site<'_, '_>, _: &mut Dice) -> Vec<Variant> {
     if !site.may_be(Types::RECORD) || site.is_top() {
         return Vec::new();
     }
-    let nested = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({"a": inner}));
+    let nested = |depth: usize| {
+        (0..depth).fold(Value::Object(Map::new()), |inner, _| Value::Object(Map::from_iter([("a".to_owned(), inner)])))
+    };
     vec![Variant::new("object 20 deep", nested(20)), Variant::new("object 90 deep", nested(90))]
 }
