@@ -3,12 +3,6 @@
 //!
 //! Both the time that passed and the time the processor spent are told; on a busy machine only the second says anything.
 
-#![expect(
-    clippy::type_complexity,
-    clippy::format_collect,
-    reason = "a program to be run by hand, not part of the product"
-)]
-
 use std::io::Write as _;
 use std::time::Instant;
 
