@@ -46,6 +46,7 @@ pub(crate) struct Execution {
 
 /// What is wanted of a run while it goes on.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub(crate) struct Manner {
     /// Findings about the suite that do not keep it from running.
     pub(crate) warnings: Vec<Finding>,

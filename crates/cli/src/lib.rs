@@ -5,6 +5,7 @@
 
 mod arguments;
 mod baselines;
+mod catalog_report;
 mod commands;
 mod conclusion;
 mod context;

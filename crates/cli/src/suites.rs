@@ -56,6 +56,7 @@ impl Suites {
                 known_variables: &names,
                 fixture: self.fixture.clone(),
                 server,
+                ci: Context::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false")),
             },
         ))
     }

@@ -32,7 +32,7 @@ fn three_shards_are_one_run() {
         // The order in which logs are named does not matter.
         let backwards: Vec<_> = shards.iter().rev().cloned().collect();
         for format in FORMATS {
-            let (one, one_status) = rendered(&[whole.clone()], format.name);
+            let (one, one_status) = rendered(std::slice::from_ref(&whole), format.name);
             for logs in [&shards, &backwards] {
                 let (merged, status) = rendered(logs, format.name);
                 assert_eq!(normalised(&merged), normalised(&one), "{kind} {}", format.name);

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, RunFinished, RunStarted};
+use mcprove_model::{CallRole, Event, Finding, Isolation, Plan, Protocol, RunFinished, RunStarted};
 use mcprove_wire::{HttpClient, Limits};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::case_run::{CaseContext, run_lane};
 use crate::hint::parallel_hint;
+use crate::hooks::Hooks;
 use crate::lanes::lanes;
+use crate::latency::too_slow;
 use crate::record::CaseRun;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
@@ -120,16 +122,19 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         fix: options.fix,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
+        hooks: Hooks::default(),
         enough,
         halt,
     };
+    let hooks = context.hooks.clone();
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
-    let mut lanes = lanes(plan, options.isolation).into_iter();
+    let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
     let mut clock = tokio::time::interval(PROGRESS);
-    let mut ordered = InOrder { plan, next: 0, waiting: BTreeMap::new(), durations: Vec::new() };
+    let mut ordered =
+        InOrder { plan, next: 0, waiting: BTreeMap::new(), durations: Vec::new(), latencies: BTreeMap::new() };
     while ordered.next < plan.cases.len() {
         while workers.len() < in_flight
             && let Some(lane) = lanes.next()
@@ -154,6 +159,9 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     }
     // Shared servers and fixture copies are ended by their lanes.
     while workers.join_next().await.is_some() {}
+    for finding in hooks.end(plan).await.into_iter().chain(too_slow(plan, &ordered.latencies)) {
+        sink.event(Event::Finding { finding });
+    }
     ordered.durations
 }
 
@@ -163,6 +171,8 @@ struct InOrder<'p> {
     next: usize,
     waiting: BTreeMap<usize, CaseRun>,
     durations: Vec<Duration>,
+    /// How long the request under test of each case took.
+    latencies: BTreeMap<usize, Duration>,
 }
 
 impl InOrder<'_> {
@@ -175,6 +185,9 @@ impl InOrder<'_> {
         {
             self.next += 1;
             self.durations.push(Duration::from_micros(run.finished.duration_us));
+            if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
+                self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
+            }
             run.into_events().for_each(|event| sink.event(event));
         }
     }

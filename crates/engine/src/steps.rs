@@ -1,7 +1,9 @@
 //! Calls around the act: setup, verify, teardown.
 
 use mcprove_judge::json_path::JsonPath;
-use mcprove_model::{CallRole, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents};
+use mcprove_model::{
+    CallRole, Capture, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents,
+};
 use serde_json::{Value, json};
 
 use crate::acts::observed;
@@ -77,7 +79,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         finding.message = format!("{what}: {}", finding.message);
     }
     talk.record.findings.extend(judged);
-    capture(step, &what, &seen, talk);
+    capture(&step.capture, &what, &seen, talk);
     !talk.record.findings[failed_before..].iter().any(|finding| finding.severity.fails())
 }
 
@@ -98,8 +100,9 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
     }
 }
 
-fn capture(step: &Step, what: &str, seen: &Observation, talk: &mut Conversation<'_>) {
-    for capture in &step.capture {
+/// Takes values from a reply; what cannot be taken is a finding.
+pub(crate) fn capture(captures: &[Capture], what: &str, seen: &Observation, talk: &mut Conversation<'_>) {
+    for capture in captures {
         match captured(&capture.path, seen) {
             Ok(value) => talk.variables.set(&capture.name, value),
             Err(reason) => {

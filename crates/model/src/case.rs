@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Act, Isolation, Node, PlannedCheck, ServerSpec, SourceFile, Span, Vocabulary};
+use crate::{Act, Isolation, Node, PlannedCheck, ServerSpec, SourceFile, Span, SuiteOptions, Vocabulary};
 
 /// One test, decoded and valid: a server, what to do there, and what to expect.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Case {
     pub setup: Vec<Step>,
     /// What it does.
     pub act: Act,
+    /// Values taken from the act's reply, for the steps after it.
+    pub capture: Vec<Capture>,
     /// Calls made after the act, to look at the state it left.
     pub verify: Vec<Step>,
     /// Calls made in the end, also after a failure.
@@ -37,6 +39,8 @@ pub struct Case {
     pub timeout: Option<Duration>,
     /// Why it is not to be run, if so.
     pub skip: Option<Skip>,
+    /// What its file says about all of its cases, for files that hold many.
+    pub suite: Option<Arc<SuiteOptions>>,
 }
 
 /// A call made around the act.

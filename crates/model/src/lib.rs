@@ -25,6 +25,7 @@ mod revision;
 mod safe_text;
 mod server;
 mod source;
+mod suite_options;
 mod view;
 mod vocabulary;
 
@@ -53,5 +54,6 @@ pub use server::{
     ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };
 pub use source::{Position, SourceFile, Span};
+pub use suite_options::{Coverage, Hook, Hooks, Parallel, SuiteOptions};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
 pub use vocabulary::Vocabulary;

@@ -15,6 +15,7 @@ mod json_text;
 mod known_json;
 mod matrix;
 mod ndjson;
+mod one_line;
 mod progress;
 mod reliability;
 mod snippet;
@@ -27,8 +28,10 @@ mod tools;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use formats::{FORMATS, Format};
+pub use harmless::line as harmless_line;
 pub use known_json::render as known_json;
 pub use ndjson::{Events, ReadError, read_events, write_event};
+pub use one_line::OneLine;
 pub use progress::Progress;
 pub use reliability::{Failing, Reliability, Trials};
 pub use snippet::render_findings;

@@ -211,7 +211,7 @@ impl Expansion<'_> {
 }
 
 /// Letters, digits and underscores, not beginning with a digit: `$5` is an amount of money.
-fn name_length(text: &str) -> usize {
+pub(crate) fn name_length(text: &str) -> usize {
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         return 0;
     }
@@ -219,7 +219,7 @@ fn name_length(text: &str) -> usize {
 }
 
 /// The length up to the brace that closes an already open one.
-fn closing_brace(text: &str) -> Option<usize> {
+pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     let bytes = text.as_bytes();
     for (index, byte) in bytes.iter().enumerate() {

@@ -1,12 +1,16 @@
 //! What the author wrote: YAML with spans, decoded into cases.
 //!
 //! Text becomes a spanned tree ([`yaml`]), small decoders turn the tree into [`mcprove_model::Case`]s
-//! ([`assertion_file`]) and collect findings on the way, and [`load`] does both for files and folders. Nothing here
+//! ([`assertion_file`], [`suite_file`]) and collect findings on the way, and [`load`] does both for files and folders. Nothing here
 //! prints, waits, or reads a clock, the environment or the network; files are read by [`load`] alone.
 
 pub mod assertion_file;
+pub mod convert;
 pub mod duration;
 pub mod environment;
+pub mod lint;
 pub mod load;
+pub mod schema;
+pub mod suite_file;
 pub mod template;
 pub mod yaml;

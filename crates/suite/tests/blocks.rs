@@ -10,7 +10,7 @@ use mcprove_suite::load::{LoadOptions, load};
 
 #[test]
 fn every_block_is_decoded_to_what_it_says() {
-    let options = LoadOptions { environment: &|_| None, known_variables: &[], fixture: None, server: None };
+    let options = LoadOptions { environment: &|_| None, known_variables: &[], fixture: None, server: None, ci: false };
     let loaded = load(&[PathBuf::from("tests/data/good-blocks.yaml")], &options);
     assert_eq!(loaded.findings, []);
     let mut text = String::new();

@@ -17,7 +17,8 @@ fn environment(name: &str) -> Option<String> {
 
 fn load_one(path: &Path) -> Loaded {
     let known = ["API_KEY".to_owned(), "EMPTY".to_owned()];
-    let options = LoadOptions { environment: &environment, known_variables: &known, fixture: None, server: None };
+    let options =
+        LoadOptions { environment: &environment, known_variables: &known, fixture: None, server: None, ci: false };
     load(&[path.to_path_buf()], &options)
 }
 
@@ -67,6 +68,8 @@ fn every_mistake_is_found_where_it_is() {
 
 #[test]
 fn thirty_mistakes_give_thirty_findings() {
-    let loaded = load_one(Path::new("tests/data/thirty-mistakes.yaml"));
-    assert_eq!(loaded.findings.len(), 30, "{}", show(&loaded));
+    for path in ["tests/data/thirty-mistakes.yaml", "tests/data/thirty-mistakes-suite.yaml"] {
+        let loaded = load_one(Path::new(path));
+        assert_eq!(loaded.findings.len(), 30, "{}", show(&loaded));
+    }
 }

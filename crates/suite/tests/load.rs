@@ -17,7 +17,7 @@ fn environment(name: &str) -> Option<String> {
 }
 
 fn options() -> LoadOptions<'static> {
-    LoadOptions { environment: &environment, known_variables: &[], fixture: None, server: None }
+    LoadOptions { environment: &environment, known_variables: &[], fixture: None, server: None, ci: false }
 }
 
 struct Folder(DirRoot);

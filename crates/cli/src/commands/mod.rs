@@ -2,11 +2,13 @@
 
 mod audit;
 mod ci;
+mod explain;
 mod matrix;
 mod mock;
 mod negative;
 mod report;
 mod run;
+mod schema_lint;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -23,6 +25,8 @@ pub(crate) enum Command {
     Ci(ci::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
+    /// Explain a rule, a group of rules, or the exit codes.
+    Explain(explain::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
@@ -31,6 +35,8 @@ pub(crate) enum Command {
     Report(report::Args),
     /// Run suites against servers.
     Run(run::Args),
+    /// Judge the input schemas that a server lists.
+    SchemaLint(schema_lint::Args),
 }
 
 /// Runs a command.
@@ -39,9 +45,11 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
         Command::Matrix(args) => matrix::run(&args, context),
+        Command::Explain(args) => explain::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
+        Command::SchemaLint(args) => schema_lint::run(&args, context),
     }
 }

@@ -37,6 +37,8 @@ pub enum Seen {
     Asked(&'static str),
     /// A sequence of tool calls, as a JSON list of `{tool, args}`.
     Trace(&'static str),
+    /// An answer that took this many milliseconds.
+    Elapsed(u64),
     /// No reply.
     Nothing,
 }

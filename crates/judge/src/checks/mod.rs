@@ -15,6 +15,8 @@ mod in_order;
 mod is_error;
 mod json_path;
 mod matches_regex;
+mod max_duration_ms;
+mod max_response_tokens;
 mod max_results;
 mod min_progress;
 mod min_results;
@@ -47,7 +49,8 @@ mod vocabulary;
 pub use example::{Example, Seen};
 pub use trajectory::{decode_trajectory, trajectory_schema};
 pub use vocabulary::{
-    TABLES, Table, decode, decode_logging, decode_notifications, decode_raw, decode_sampling, sampling_schema, schema,
+    TABLES, Table, decode, decode_logging, decode_notifications, decode_raw, decode_sampling, decode_threshold,
+    sampling_schema, schema, threshold_schema,
 };
 
 /// One kind of check: its name in files, how it is decoded, and what it is for.
@@ -86,6 +89,8 @@ pub const CHECKS: &[CheckKind] = &[
     file_unchanged::KIND,
     in_order::KIND,
     min_progress::KIND,
+    max_duration_ms::KIND,
+    max_response_tokens::KIND,
 ];
 
 /// Decodes the `expect` of `assert`; see [`decode`] for other blocks.
@@ -185,6 +190,26 @@ mod tests {
     }
 
     #[test]
+    fn both_forms_mean_the_same_everywhere() {
+        let source = SourceFile::new("a.yaml", "");
+        let mut found = Diagnostics::new(&source);
+        let list = json!([{"target": "result.isError", "matcher": {"exact": false}, "weight": 2}]);
+        for block in [list.clone(), json!({"assertions": list, "threshold": 0.5})] {
+            let block = Node::from_json(Span::default(), block);
+            for vocabulary in [Vocabulary::Tool, Vocabulary::ReadStep, Vocabulary::Prompts, Vocabulary::Raw] {
+                let checks = decode(vocabulary, &block, &mut found);
+                assert_eq!(checks.iter().map(|p| (p.name, p.weight)).collect::<Vec<_>>(), [("exact", 2.0)]);
+            }
+        }
+        let both = json!({"contains": "x", "max_duration_ms": 5, "assertions": list});
+        let checks = decode_expect(&Node::from_json(Span::default(), both.clone()), &mut found);
+        assert_eq!(checks.iter().map(|p| p.name).collect::<Vec<_>>(), ["contains", "max_duration_ms", "exact"]);
+        assert_eq!(found.count(), 0);
+        assert_eq!(crate::schema::errors(&expect_schema(), &both), Ok(Vec::new()));
+        assert_eq!(crate::schema::errors(&expect_schema(), &list), Ok(Vec::new()));
+    }
+
+    #[test]
     fn wrong_values_are_findings_with_a_place_and_help() {
         let tables = [CHECKS, logging::CHECKS, notifications::CHECKS, raw::CHECKS, sampling::CHECKS];
         for (name, value) in [
@@ -194,6 +219,8 @@ mod tests {
             ("error", "{\"code\": \"x\"}"),
             ("error_code", "true"),
             ("max_count", "-1"),
+            ("max_duration_ms", "\"1s\""),
+            ("max_response_tokens", "{\"budget\": 1, \"tokenizer\": \"gpt2\"}"),
             ("max_messages", "\"x\""),
             ("max_tokens", "1.5"),
             ("methods", "null"),

@@ -137,6 +137,11 @@ pub(super) fn observation(seen: &Seen) -> Observation {
             seen.trace = calls.into_iter().map(call).collect();
             seen
         }
+        Seen::Elapsed(ms) => {
+            let mut seen = text("ok");
+            seen.elapsed_us = ms * 1000;
+            seen
+        }
         Seen::Nothing => Observation::of_tool_call(Outcome::Cancelled),
     }
 }

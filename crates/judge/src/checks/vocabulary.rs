@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::trajectory::{decode_trajectory, trajectory_schema};
 use super::{CHECKS, CheckKind, expect_notification, logging, notifications, raw, sampling, trajectory};
+use crate::matchers;
 
 /// Every table of checks, by the key it stands under.
 pub const TABLES: &[Table] = &[
@@ -43,15 +44,38 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
         ],
     ),
     (
+        // Elsewhere the time of a request is not taken.
+        "max_duration_ms",
+        &[
+            Vocabulary::Tool,
+            Vocabulary::Resources,
+            Vocabulary::Prompts,
+            Vocabulary::Completion,
+            Vocabulary::Sampling,
+            Vocabulary::Notifications,
+        ],
+    ),
+    (
         "min_progress",
         &[Vocabulary::Tool, Vocabulary::Sampling, Vocabulary::Logging, Vocabulary::Notifications, Vocabulary::Raw],
     ),
 ];
 
+/// Keys of the `expect` of other tools, and the nearest thing we have.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("response_headers", "`--events` writes down every header field; nothing judges them"),
+    ("response_headers_absent", "`--events` writes down every header field; nothing judges them"),
+    ("snapshot", "write the value under `equals`, or under `exact` of a target"),
+];
+
+/// Keys of a map of checks that are no checks themselves: the other form of `expect`, and how much of it must hold.
+const AROUND: &[&str] = &["assertions", "threshold"];
+
 /// Decodes what a block expects; unknown keys, keys of other blocks and wrong values are reported, the rest is kept.
 ///
 /// What the block must be is said at each [`Vocabulary`]. The checks come in the order of their table, whatever the
-/// order in the file; those of a trajectory in written order. A block that was left empty asks for nothing.
+/// order in the file; those of a trajectory in written order. A block that was left empty asks for nothing. In the place
+/// of a map of checks, a list of `{target, matcher}` may stand; in the map, such a list stands under `assertions`.
 pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     match vocabulary {
         Vocabulary::Tool
@@ -175,20 +199,42 @@ impl Words {
         if block.is_null() {
             return Vec::new();
         }
+        if self.takes_assertions() && block.as_list().is_some() {
+            return decode_list(block, found);
+        }
         let entries = found.map(block, self.what).unwrap_or_default();
         for entry in entries {
-            if !self.kinds.iter().any(|kind| kind.name == entry.key.text) {
+            let key = entry.key.text.as_str();
+            let is_around = self.takes_assertions() && AROUND.contains(&key);
+            if !is_around && !self.kinds.iter().any(|kind| kind.name == key) {
                 self.report(&entry.key, found);
             }
         }
         let asked = |kind: &'static CheckKind| entries.iter().find(|entry| entry.key.text == kind.name);
         let asked: Vec<(&CheckKind, &Entry)> =
             self.kinds.iter().filter_map(|kind| Some((*kind, asked(kind)?))).collect();
-        asked.into_iter().flat_map(|(kind, entry)| (kind.decode)(&entry.value, found)).collect()
+        let mut checks: Vec<PlannedCheck> =
+            asked.into_iter().flat_map(|(kind, entry)| (kind.decode)(&entry.value, found)).collect();
+        if self.takes_assertions() {
+            checks.extend(part(block, "assertions", |list| decode_list(list, found)));
+            if let Some(threshold) = block.get("threshold") {
+                decode_threshold(threshold, found);
+            }
+        }
+        checks
+    }
+
+    /// Whether a list of assertions may stand in its place; what a server asks of a model has no targets.
+    fn takes_assertions(&self) -> bool {
+        self.what == "`expect`"
     }
 
     /// A key that is unknown here: of another block, or of none.
     fn report(&self, key: &Key, found: &mut Diagnostics<'_>) {
+        if let Some((name, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == key.text) {
+            let message = format!("`{name}` of {} is not supported", self.what);
+            return found.error_with_help("unsupported-key", key.span, message, *instead);
+        }
         let known: Vec<&str> = self.kinds.iter().map(|kind| kind.name).collect();
         let Some(home) = home_of(&key.text) else {
             // A key that is nearest to one of another block is most likely a typo of that one.
@@ -218,8 +264,46 @@ impl Words {
             schema["description"] = kind.summary.into();
             properties.insert(kind.name.to_owned(), schema);
         }
-        json!({"type": "object", "additionalProperties": false, "properties": properties})
+        if !self.takes_assertions() {
+            return json!({"type": "object", "additionalProperties": false, "properties": properties});
+        }
+        let mut assertions = matchers::assertions_schema();
+        assertions["description"] = "Values at targets, each with what is expected of it.".into();
+        properties.insert("assertions".to_owned(), assertions);
+        properties.insert("threshold".to_owned(), threshold_schema());
+        let map = json!({"type": "object", "additionalProperties": false, "properties": properties});
+        json!({"anyOf": [map, matchers::assertions_schema(), {"type": "null"}]})
     }
+}
+
+/// The weighted share of checks that must hold; what is no share is reported.
+pub fn decode_threshold(node: &Node, found: &mut Diagnostics<'_>) -> Option<f64> {
+    let share = node.as_number().and_then(serde_json::Number::as_f64).filter(|share| (0.0..=1.0).contains(share));
+    if share.is_none() {
+        let message = format!("`threshold` must be a number from 0 to 1, found {}", node.kind_name());
+        found.error_with_help("wrong-type", node.span, message, "write for example `threshold: 0.8`");
+    }
+    share
+}
+
+/// The JSON Schema of a `threshold`.
+pub fn threshold_schema() -> Value {
+    json!({
+        "type": "number",
+        "minimum": 0,
+        "maximum": 1,
+        "description": "The weighted share of checks that must hold; all of them when it is left out.",
+    })
+}
+
+/// A list of assertions; one without items asks for nothing.
+fn decode_list(list: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+    if list.as_list().is_some_and(<[Node]>::is_empty) {
+        let help =
+            "remove it, or list what is expected, for example `- {target: result.isError, matcher: {exact: false}}`";
+        found.warning("nothing-asked", list.span, "the list is empty, so it checks nothing", Some(help.to_owned()));
+    }
+    matchers::decode_assertions(list, found)
 }
 
 fn applies(name: &str, vocabulary: Vocabulary) -> bool {

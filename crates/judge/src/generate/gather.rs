@@ -65,10 +65,9 @@ impl<'a> Gatherer<'_, 'a> {
 
     fn must(&mut self, schema: &'a Value, depth: usize) -> Result<(), String> {
         let keywords = match schema {
-            Value::Bool(true) => return Ok(()),
             Value::Bool(false) => return Err("no value is allowed here".to_owned()),
             Value::Object(keywords) => keywords,
-            Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return Ok(()),
+            Value::Bool(true) | Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return Ok(()),
         };
         if let Some((target, alone)) = self.referred(schema) {
             // A reference to what is being gathered already adds nothing.

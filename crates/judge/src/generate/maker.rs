@@ -144,6 +144,11 @@ impl<'d, 'a> Maker<'d, 'a> {
         demands.iter().all(|demand| self.opinion.accepts(demand.schema, value) == demand.accepts)
     }
 
+    /// Takes more work into account than one try.
+    pub(crate) fn charge(&self, work: u32) {
+        self.opinion.fuel.set(self.opinion.fuel.get().saturating_sub(work));
+    }
+
     fn spend(&self, place: &Place<'_>) -> Result<(), Failure> {
         let fuel = self.opinion.fuel.get();
         if fuel < 10 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch, shown};
+use super::{Decoded, Matcher, MatcherKind, fails, holds, items, mismatch, shown};
 
 use super::contains::holds_part;
 
@@ -21,10 +21,7 @@ pub(super) const KIND: MatcherKind = MatcherKind {
 struct ContainsAny(Vec<Value>);
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
-    let parts: Vec<Value> = found.list(node, "`contains-any`").iter().map(Node::to_json).collect();
-    if parts.is_empty() {
-        return None;
-    }
+    let parts = items(node, "`contains-any`", found)?.iter().map(Node::to_json).collect();
     Some(Arc::new(ContainsAny(parts)))
 }
 

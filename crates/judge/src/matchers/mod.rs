@@ -26,6 +26,8 @@ mod starts_with;
 mod subset;
 mod text;
 
+pub use regex::is_found_everywhere;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -108,6 +110,22 @@ pub const MATCHERS: &[MatcherKind] = &[
     subset::KIND,
 ];
 
+/// Matchers of the tool whose files we run that are not ours, and the nearest thing we have.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("answer-relevance", "no language model judges here; state facts with `contains-all` or `regex`"),
+    ("cel", "use `schema`, or the bounds `lt`, `lte`, `gt`, `gte` and `between`"),
+    ("citation", "nothing is fetched here; compare addresses with `contains-all`"),
+    ("context-faithfulness", "no language model judges here; state facts with `contains-all` or `regex`"),
+    ("factuality", "no language model judges here; state facts with `contains-all` or `regex`"),
+    ("is-sql", "use `regex`"),
+    ("is-xml", "use `regex`"),
+    ("levenshtein", "use `icontains` or `regex`"),
+    ("llm-judge", "no language model judges here; state facts with `contains-all` or `regex`"),
+    ("llm-jury", "no language model judges here; state facts with `contains-all` or `regex`"),
+    ("similar", "use `icontains` or `regex`"),
+    ("snapshot", "write the value under `exact`"),
+];
+
 const ASSERTION_KEYS: &[&str] = &["matcher", "message", "name", "target", "weight"];
 
 /// Decodes a list of `{target, matcher, message, weight, name}`.
@@ -118,7 +136,20 @@ pub fn decode_assertions(list: &Node, found: &mut Diagnostics<'_>) -> Vec<Planne
 fn decode_assertion(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedCheck> {
     let entries = found.map(node, "an assertion")?;
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
-    found.known_keys(node, "an assertion", ASSERTION_KEYS);
+    for entry in entries.iter().filter(|entry| !ASSERTION_KEYS.contains(&entry.key.text.as_str())) {
+        match entry.key.text.as_str() {
+            "assert-set" => {
+                let help = "give each assertion a `weight`, and the test a `threshold`";
+                found.error_with_help("unsupported-key", entry.key.span, "`assert-set` is not supported", help);
+                return None;
+            }
+            "transform" => {
+                let help = "a target looks at a part of the answer; `is-json` reads JSON in a text";
+                found.error_with_help("unsupported-key", entry.key.span, "`transform` is not supported", help);
+            }
+            _ => found.unknown_key(&entry.key, "an assertion", ASSERTION_KEYS),
+        }
+    }
     let target = decode_target(node, place, found);
     let Some(matcher) = node.get("matcher") else {
         found.error_with_help("missing-key", place, "this assertion has no `matcher`", "say what to expect");
@@ -129,9 +160,13 @@ fn decode_assertion(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedC
         Some(message) => found.text(message, "`message`").map(str::to_owned),
         None => None,
     };
-    let decoded = decode_matcher(matcher, found)?;
-    let check = Expected { target: target?, matcher: decoded, message };
-    Some(PlannedCheck { name: "expect", span: matcher.span, weight, check: Arc::new(check) })
+    let name = match node.get("name") {
+        Some(name) => found.text(name, "`name`").map(str::to_owned),
+        None => None,
+    };
+    let (kind, decoded) = decode_kind(matcher, found)?;
+    let check = Expected { target: target?, matcher: decoded, name, message };
+    Some(PlannedCheck { name: kind, span: matcher.span, weight, check: Arc::new(check) })
 }
 
 fn decode_target(node: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Target> {
@@ -159,6 +194,11 @@ fn decode_weight(node: &Node, found: &mut Diagnostics<'_>) -> f64 {
 
 /// Decodes a map with exactly one matcher.
 pub(crate) fn decode_matcher(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
+    decode_kind(node, found).map(|(_, matcher)| matcher)
+}
+
+/// Decodes a map with exactly one matcher, and says which it is.
+fn decode_kind(node: &Node, found: &mut Diagnostics<'_>) -> Option<(&'static str, Arc<dyn Matcher>)> {
     let entries = found.map(node, "`matcher`")?;
     let [entry] = entries else {
         let text = format!("a matcher has exactly one key, found {}", entries.len());
@@ -166,7 +206,13 @@ pub(crate) fn decode_matcher(node: &Node, found: &mut Diagnostics<'_>) -> Decode
         return None;
     };
     if let Some(kind) = MATCHERS.iter().find(|kind| kind.name == entry.key.text) {
-        return (kind.decode)(&entry.value, found);
+        return (kind.decode)(&entry.value, found).map(|matcher| (kind.name, matcher));
+    }
+    if let Some((name, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == entry.key.text) {
+        let message = format!("the matcher `{name}` is not supported");
+        let rule = if *name == "snapshot" { "not-yet-supported" } else { "unsupported-matcher" };
+        found.error_with_help(rule, entry.key.span, message, *instead);
+        return None;
     }
     let names = MATCHERS.iter().map(|kind| kind.name);
     let help = match nearest(&entry.key.text, names.clone()) {
@@ -179,9 +225,18 @@ pub(crate) fn decode_matcher(node: &Node, found: &mut Diagnostics<'_>) -> Decode
 
 /// Decodes a list of matchers.
 pub(crate) fn decode_matchers(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Vec<Arc<dyn Matcher>>> {
-    let items = found.list(node, what);
+    let items = items(node, what, found)?;
     let decoded: Vec<_> = items.iter().filter_map(|item| decode_matcher(item, found)).collect();
-    (!items.is_empty() && decoded.len() == items.len()).then_some(decoded)
+    (decoded.len() == items.len()).then_some(decoded)
+}
+
+/// The items of a list that must have some: without any it would always hold, or never.
+pub(crate) fn items<'n>(node: &'n Node, what: &str, found: &mut Diagnostics<'_>) -> Option<&'n [Node]> {
+    let items = found.list(node, what);
+    if node.as_list().is_some_and(<[Node]>::is_empty) {
+        found.error_with_help("bad-matcher", node.span, format!("{what} lists nothing"), "list at least one");
+    }
+    (!items.is_empty()).then_some(items)
 }
 
 /// The JSON Schema of a matcher: a map with one of the names.
@@ -196,11 +251,36 @@ pub fn matcher_schema() -> Value {
     json!({"oneOf": MATCHERS.iter().map(one).collect::<Vec<_>>()})
 }
 
+/// The JSON Schema of a list of `{target, matcher, message, weight, name}`.
+pub fn assertions_schema() -> Value {
+    json!({"type": "array", "items": {
+        "type": "object",
+        "required": ["target", "matcher"],
+        "additionalProperties": false,
+        "properties": {
+            "target": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Where to look: `result.content[0].text`, or an RFC 9535 path that begins with `$`.",
+            },
+            "matcher": matcher_schema(),
+            "message": {"type": "string", "description": "What to say when it does not hold."},
+            "name": {"type": "string", "description": "What to call it when it does not hold."},
+            "weight": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "description": "How much it counts where a `threshold` is set; 1 when left out.",
+            },
+        },
+    }})
+}
+
 /// A target, what is expected there, and what to say when it is not so.
 #[derive(Debug)]
 struct Expected {
     target: Target,
     matcher: Arc<dyn Matcher>,
+    name: Option<String>,
     message: Option<String>,
 }
 
@@ -223,6 +303,9 @@ impl Check for Expected {
         judged.map_err(|mut mismatch| {
             if let Some(message) = &self.message {
                 mismatch.message = format!("{message} ({})", mismatch.message);
+            }
+            if let Some(name) = &self.name {
+                mismatch.message = format!("{name}: {}", mismatch.message);
             }
             mismatch
         })
@@ -321,12 +404,28 @@ mod tests {
             {"matcher": {"exact": 1}},
             {"target": "result.x"},
             {"target": "result..x", "matcher": {"regex": "("}, "weight": 0},
+            {"target": "result.x", "matcher": {"contains-any": []}},
+            {"target": "result.x", "matcher": {"allOf": []}},
+            {"target": "result.x", "matcher": {"snapshot": "x"}},
+            {"target": "result.x", "matcher": {"llm-judge": {"rubric": "nice"}}},
         ]);
         decode_assertions(&Node::from_json(Span::default(), list), &mut found);
         let rules: Vec<_> = found.into_findings().into_iter().map(|f| f.rule.into_owned()).collect();
         assert_eq!(
             rules,
-            ["unknown-matcher", "bad-matcher", "missing-key", "missing-key", "bad-target", "wrong-type", "bad-regex"]
+            [
+                "unknown-matcher",
+                "bad-matcher",
+                "missing-key",
+                "missing-key",
+                "bad-target",
+                "wrong-type",
+                "bad-regex",
+                "bad-matcher",
+                "bad-matcher",
+                "not-yet-supported",
+                "unsupported-matcher",
+            ]
         );
     }
 }

@@ -1,15 +1,51 @@
 //! `assert_completion`: ask for completions of an argument, and judge them.
 
 use mcprove_model::{Act, Completion, Diagnostics, Entry, Key, Kind, Node, Span, Vocabulary, nearest};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, texts};
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block = Block { key: "assert_completion", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "assert_completion",
+    summary: "Ask for completions of an argument, and judge them.",
+    keys: KEYS,
+    required: &["argument", "ref"],
+    properties,
+    companions: &[],
+    needs_server: true,
+    decode,
+};
 
 const KEYS: &[&str] = &["argument", "context", "expect", "ref"];
 const PROMPT: &str = "ref/prompt";
 const RESOURCE: &str = "ref/resource";
+
+fn properties() -> Value {
+    json!({
+        "argument": fragment::map(
+            "What is completed.",
+            json!({"name": fragment::text("Its name."), "value": fragment::scalar("What is typed so far.")}),
+            &["name"],
+        ),
+        "context": fragment::map(
+            "What is known already.",
+            json!({"arguments": fragment::scalars("The other arguments.")}),
+            &[],
+        ),
+        "expect": fragment::expect(Vocabulary::Completion),
+        "ref": fragment::map(
+            "What the argument belongs to.",
+            json!({
+                "name": fragment::text("The name of a prompt."),
+                "type": {"enum": [PROMPT, RESOURCE]},
+                "uri": fragment::text("The address of a resource, or its template."),
+            }),
+            &["type"],
+        ),
+    })
+}
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;

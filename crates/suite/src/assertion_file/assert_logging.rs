@@ -2,13 +2,33 @@
 
 use mcprove_judge::log_level;
 use mcprove_model::{Act, Diagnostics, Logging, Node, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input};
 use super::expectation;
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block = Block { key: "assert_logging", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "assert_logging",
+    summary: "Set a log level, perhaps call a tool, and judge what is logged.",
+    keys: KEYS,
+    required: &[],
+    properties,
+    companions: &[],
+    needs_server: true,
+    decode,
+};
 
 const KEYS: &[&str] = &["args", "expect", "set_level", "tool"];
+
+fn properties() -> Value {
+    json!({
+        "args": fragment::any_map("The arguments of the call."),
+        "expect": fragment::expect(Vocabulary::Logging),
+        "set_level": fragment::text("The level that is set first."),
+        "tool": fragment::text("The tool to call then."),
+    })
+}
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;

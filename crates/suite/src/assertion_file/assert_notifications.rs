@@ -1,13 +1,32 @@
 //! `assert_notifications`: call a tool and judge what the server announces meanwhile.
 
 use mcprove_model::{Act, Diagnostics, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input};
 use super::expectation;
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block = Block { key: "assert_notifications", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "assert_notifications",
+    summary: "Call a tool and judge what the server announces meanwhile.",
+    keys: KEYS,
+    required: &["tool"],
+    properties,
+    companions: &[],
+    needs_server: true,
+    decode,
+};
 
 const KEYS: &[&str] = &["args", "expect", "tool"];
+
+fn properties() -> Value {
+    json!({
+        "args": fragment::any_map("The arguments of the call."),
+        "expect": fragment::expect(Vocabulary::Notifications),
+        "tool": fragment::text("The tool to call."),
+    })
+}
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;

@@ -1,13 +1,36 @@
 //! `assert_prompts`: list prompts or get one, and judge the result.
 
 use mcprove_model::{Act, Diagnostics, Entry, Prompts, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, listing, texts};
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block = Block { key: "assert_prompts", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "assert_prompts",
+    summary: "List prompts or get one, and judge the result.",
+    keys: KEYS,
+    required: &[],
+    properties,
+    companions: &[],
+    needs_server: true,
+    decode,
+};
 
 const KEYS: &[&str] = &["expect", "get", "list"];
+
+fn properties() -> Value {
+    json!({
+        "expect": fragment::expect(Vocabulary::Prompts),
+        "get": fragment::map(
+            "Get a prompt.",
+            json!({"arguments": fragment::scalars("Its arguments."), "name": fragment::text("Its name.")}),
+            &["name"],
+        ),
+        "list": fragment::listing("List the prompts."),
+    })
+}
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;

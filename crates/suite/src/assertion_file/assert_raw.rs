@@ -1,13 +1,34 @@
 //! `assert_raw`: send any message, or any text, and judge what comes back, if anything.
 
 use mcprove_model::{Act, Diagnostics, Node, Raw, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, texts};
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block = Block { key: "assert_raw", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "assert_raw",
+    summary: "Send any message, or any text, and judge what comes back, if anything.",
+    keys: KEYS,
+    required: &[],
+    properties,
+    companions: &[],
+    needs_server: true,
+    decode,
+};
 
 const KEYS: &[&str] = &["expect", "method", "notification", "params", "text"];
+
+fn properties() -> Value {
+    json!({
+        "expect": fragment::expect(Vocabulary::Raw),
+        "method": fragment::text("The method of the message."),
+        "notification": fragment::flag("Send it without an id."),
+        "params": {"description": "The params of the message, of any kind."},
+        "text": {"type": ["string", "number", "boolean", "null"], "description": "A line that is sent as it is written."},
+    })
+}
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;

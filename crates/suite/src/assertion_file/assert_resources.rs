@@ -3,11 +3,22 @@
 use std::time::Duration;
 
 use mcprove_model::{Act, Diagnostics, Entry, Node, ResourceAsk, Resources, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, listing, texts, time};
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block = Block { key: "assert_resources", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "assert_resources",
+    summary: "List, read or subscribe to resources, and judge what comes.",
+    keys: KEYS,
+    required: &[],
+    properties,
+    companions: &[],
+    needs_server: true,
+    decode,
+};
 
 const KEYS: &[&str] =
     &["expect", "expect_notification", "list", "read", "settle", "subscribe", "templates", "unsubscribe"];
@@ -17,6 +28,19 @@ const REQUESTS: &[&str] = &["list", "read", "templates"];
 
 /// How long silence is awaited by default.
 const SETTLE: Duration = Duration::from_millis(250);
+
+fn properties() -> Value {
+    json!({
+        "expect": fragment::expect(Vocabulary::Resources),
+        "expect_notification": fragment::flag("Whether an update must be announced."),
+        "list": fragment::listing("List the resources."),
+        "read": fragment::text("The address of a resource to read."),
+        "settle": fragment::duration("How long silence is awaited where no update may be announced."),
+        "subscribe": fragment::text("The address to subscribe to first."),
+        "templates": fragment::listing("List the templates."),
+        "unsubscribe": fragment::text("The address to unsubscribe from in the end."),
+    })
+}
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;

@@ -1,14 +1,43 @@
 //! `assert_sampling`: call a tool that asks a model for help, answer in the model's place, and judge both.
 
 use mcprove_model::{Act, Diagnostics, Node, SamplingReply, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input, Script};
 use super::{client_capabilities, expectation, texts};
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block = Block { key: "assert_sampling", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "assert_sampling",
+    summary: "Call a tool that asks a model for help, answer in the model's place, and judge both.",
+    keys: KEYS,
+    required: &["tool"],
+    properties,
+    companions: &[],
+    needs_server: true,
+    decode,
+};
 
 const KEYS: &[&str] =
     &["args", "expect", "expect_sampling", "mock_model", "mock_text", "responses", "stop_reason", "tool"];
+
+fn properties() -> Value {
+    json!({
+        "args": fragment::any_map("The arguments of the call."),
+        "expect": fragment::expect(Vocabulary::Sampling),
+        "expect_sampling": mcprove_judge::checks::sampling_schema(),
+        "mock_model": fragment::text("The model's name in the answer."),
+        "mock_text": fragment::scalar("What the model answers."),
+        "responses": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"anyOf": [fragment::scalar("An answer."), fragment::sampling_reply()]},
+            "description": "What the model answers, one after the other; the last one repeats.",
+        },
+        "stop_reason": fragment::text("Why the model stopped."),
+        "tool": fragment::text("The tool to call."),
+    })
+}
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;

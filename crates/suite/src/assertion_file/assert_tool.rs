@@ -1,19 +1,50 @@
 //! `assert`: call a tool and judge its result.
 
 use mcprove_model::{Act, Diagnostics, Node, Span, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input};
 use super::{expectation, time};
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block = Block { key: "assert", companions: &[], needs_server: true, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "assert",
+    summary: "Call a tool and judge its result.",
+    keys: KEYS,
+    required: &["tool"],
+    properties,
+    companions: &[],
+    needs_server: true,
+    decode,
+};
 
 const KEYS: &[&str] = &["args", "cancel_after", "capture_progress", "expect", "retry", "tool"];
 
+fn properties() -> Value {
+    json!({
+        "args": fragment::any_map("The arguments of the call."),
+        "cancel_after": fragment::duration("Cancel the call after this time."),
+        "capture_progress": fragment::flag("Accepted for older files: progress is always captured."),
+        "expect": fragment::expect(Vocabulary::Tool),
+        "retry": {
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {"lose_response": fragment::flag("Drop the first reply and call again.")},
+            "description": "Repeat the call as a client would that lost the reply.",
+        },
+        "tool": fragment::text("The tool to call."),
+    })
+}
+
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;
-    found.map(node, "`assert`")?;
-    found.known_keys(node, "`assert`", KEYS);
-    let caller = Caller { node, what: "`assert`", span: input.entry.key.span, keys: KEYS };
+    let what = match input.entry.key.text.as_str() {
+        "assert" => "`assert`".to_owned(),
+        list => format!("a test of `{list}`"),
+    };
+    found.map(node, &what)?;
+    found.known_keys(node, &what, KEYS);
+    let caller = Caller { node, what: &what, span: input.entry.key.span, keys: KEYS };
     let call = block::call(&caller, input.scope, found);
     // Progress is always captured here; the key is accepted because older files need it.
     if let Some(flag) = node.get("capture_progress").filter(|flag| !flag.is_null()) {

@@ -1,6 +1,7 @@
 //! Which blocks there are, and which one a document has: exactly one.
 
 use mcprove_model::{Act, CallTool, Diagnostics, Entry, Expectation, Node, SamplingReply, Span};
+use serde_json::Value;
 
 use super::templates::Scope;
 use super::{
@@ -9,7 +10,7 @@ use super::{
 };
 
 /// Every block, sorted by its key.
-pub(super) const BLOCKS: &[Block] = &[
+pub(crate) const BLOCKS: &[Block] = &[
     assert_tool::BLOCK,
     assert_completion::BLOCK,
     assert_logging::BLOCK,
@@ -22,66 +23,92 @@ pub(super) const BLOCKS: &[Block] = &[
 ];
 
 /// One kind of block.
-pub(super) struct Block {
+pub(crate) struct Block {
     /// Its key in a document.
-    pub(super) key: &'static str,
+    pub(crate) key: &'static str,
+    /// One sentence for the documentation.
+    pub(crate) summary: &'static str,
+    /// The keys under it, sorted; of the document, where it has companions.
+    pub(crate) keys: &'static [&'static str],
+    /// Those of its keys that must be there.
+    pub(crate) required: &'static [&'static str],
+    /// The JSON Schema of each of its keys.
+    pub(crate) properties: fn() -> Value,
     /// Further keys of the document that belong to it.
-    pub(super) companions: &'static [&'static str],
+    pub(crate) companions: &'static [&'static str],
     /// Whether it speaks to a server.
-    pub(super) needs_server: bool,
+    pub(crate) needs_server: bool,
     /// Turns it into what a case does and expects.
-    pub(super) decode: DecodeBlock,
+    pub(crate) decode: DecodeBlock,
 }
 
 /// Decodes a block and reports what is wrong with it.
-pub(super) type DecodeBlock = fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<Asked>;
+pub(crate) type DecodeBlock = fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<Asked>;
 
 /// What a block is decoded from.
-pub(super) struct Input<'n> {
+pub(crate) struct Input<'n> {
     /// The whole document.
-    pub(super) document: &'n Node,
+    pub(crate) document: &'n Node,
     /// The block's key and value.
-    pub(super) entry: &'n Entry,
+    pub(crate) entry: &'n Entry,
     /// The variables it may use.
-    pub(super) scope: &'n Scope,
+    pub(crate) scope: &'n Scope,
 }
 
 /// What a block asks for.
-pub(super) struct Asked {
-    pub(super) act: Act,
-    pub(super) expect: Expectation,
+pub(crate) struct Asked {
+    pub(crate) act: Act,
+    pub(crate) expect: Expectation,
     /// What a model is to answer, for blocks that say so.
-    pub(super) script: Option<Script>,
+    pub(crate) script: Option<Script>,
 }
 
 /// What a model is to answer, and the key of the block that says so.
-pub(super) struct Script {
+pub(crate) struct Script {
     /// The answers in order, if the block has any.
-    pub(super) replies: Option<Vec<SamplingReply>>,
-    pub(super) span: Span,
+    pub(crate) replies: Option<Vec<SamplingReply>>,
+    pub(crate) span: Span,
 }
 
 impl Asked {
-    pub(super) fn new(act: Act, expect: Expectation) -> Self {
+    pub(crate) fn new(act: Act, expect: Expectation) -> Self {
         Self { act, expect, script: None }
     }
 }
 
 impl Block {
     /// Its key and those of its companions.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.key).chain(self.companions.iter().copied())
     }
 }
 
+/// Whether a key of a document belongs to a block.
+pub(crate) fn is_key(key: &str) -> bool {
+    BLOCKS.iter().any(|block| block.keys().any(|own| own == key))
+}
+
+/// The key under which a suite file lists tests of the block that a key belongs to.
+pub(crate) fn list_key(key: &str) -> &'static str {
+    match BLOCKS.iter().find(|block| block.keys().any(|own| own == key)) {
+        Some(block) if block.key != "assert" => block.key,
+        Some(_) | None => "tools",
+    }
+}
+
+/// Whether a key of a document belongs to a block that is spread over several keys.
+pub(crate) fn is_spread(key: &str) -> bool {
+    BLOCKS.iter().any(|block| !block.companions.is_empty() && block.keys().any(|own| own == key))
+}
+
 /// The block of a document.
-pub(super) struct Chosen<'n> {
-    pub(super) block: &'static Block,
-    pub(super) entry: &'n Entry,
+pub(crate) struct Chosen<'n> {
+    pub(crate) block: &'static Block,
+    pub(crate) entry: &'n Entry,
 }
 
 /// Finds the one block of a document; none, or more than one, is reported.
-pub(super) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> Option<Chosen<'n>> {
+pub(crate) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> Option<Chosen<'n>> {
     let mut chosen: Option<Chosen<'n>> = None;
     for entry in entries {
         let Some(block) = BLOCKS.iter().find(|block| block.keys().any(|key| key == entry.key.text)) else { continue };
@@ -107,13 +134,13 @@ pub(super) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> O
 
 impl Chosen<'_> {
     /// Decodes the block.
-    pub(super) fn decode(&self, document: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Asked> {
+    pub(crate) fn decode(&self, document: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Asked> {
         (self.block.decode)(&Input { document, entry: self.entry, scope }, found)
     }
 }
 
 /// A call of a tool with arguments; templates in both are checked.
-pub(super) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<CallTool> {
+pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<CallTool> {
     let tool = tool(caller, found);
     let args = arguments(caller.node, found);
     if let Some(tool) = &tool {
@@ -124,20 +151,20 @@ pub(super) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
 }
 
 /// Reports the second of two requests in one block.
-pub(super) fn report_second(first: &Entry, second: &Entry, found: &mut Diagnostics<'_>) {
+pub(crate) fn report_second(first: &Entry, second: &Entry, found: &mut Diagnostics<'_>) {
     let message = format!("`{}` is a second request beside `{}`", second.key.text, first.key.text);
     let help = "give each request a file or a `---` document of its own";
     found.error_with_help("two-acts", second.key.span, message, help);
 }
 
 /// A text that may be left out.
-pub(super) fn text(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<Node> {
+pub(crate) fn text(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<Node> {
     let value = node.get(key).filter(|value| !value.is_null())?;
     found.text(value, &format!("`{key}`")).map(|_| value.clone())
 }
 
 /// A text that must be there and not be empty; `span` is where its absence is reported.
-pub(super) fn named(node: &Node, key: &str, span: Span, found: &mut Diagnostics<'_>) -> Option<Node> {
+pub(crate) fn named(node: &Node, key: &str, span: Span, found: &mut Diagnostics<'_>) -> Option<Node> {
     let Some(value) = node.get(key) else {
         found.error_with_help("missing-key", span, format!("there is no `{key}`"), format!("add `{key}:`"));
         return None;
@@ -151,7 +178,7 @@ pub(super) fn named(node: &Node, key: &str, span: Span, found: &mut Diagnostics<
 }
 
 /// The text under a key that is there, which must not be left empty.
-pub(super) fn required_text(node: &Node, entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
+pub(crate) fn required_text(node: &Node, entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
     named(node, &entry.key.text, entry.key.span, found)
 }
 
@@ -167,11 +194,11 @@ fn arguments(block: &Node, found: &mut Diagnostics<'_>) -> Node {
 }
 
 /// Who calls a tool: how to speak of it, where it is, and which keys it has.
-pub(super) struct Caller<'n> {
-    pub(super) node: &'n Node,
-    pub(super) what: &'n str,
-    pub(super) span: Span,
-    pub(super) keys: &'static [&'static str],
+pub(crate) struct Caller<'n> {
+    pub(crate) node: &'n Node,
+    pub(crate) what: &'n str,
+    pub(crate) span: Span,
+    pub(crate) keys: &'static [&'static str],
 }
 
 /// The name of the tool to call; its absence is reported.

@@ -17,7 +17,7 @@ const ACTIONS: [(&str, ElicitationAction); 3] = [
 ];
 
 /// Decodes the capabilities; each is declared when its key has a value.
-pub(super) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> ClientCapabilities {
+pub(crate) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> ClientCapabilities {
     let mut client = ClientCapabilities::default();
     if node.is_null() {
         return client;
@@ -47,7 +47,7 @@ pub(super) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
 }
 
 /// A scripted answer: a text, or a map where what is left out is as in `defaults`.
-pub(super) fn sampling_reply(
+pub(crate) fn sampling_reply(
     node: &Node,
     what: &str,
     defaults: &SamplingReply,
@@ -74,7 +74,7 @@ fn sampling(node: &Node, found: &mut Diagnostics<'_>) -> Option<SamplingReply> {
 }
 
 /// The answer when nothing is said about it.
-pub(super) fn silent_model() -> SamplingReply {
+pub(crate) fn silent_model() -> SamplingReply {
     SamplingReply { text: String::new(), model: "mock".to_owned(), stop_reason: "end_turn".to_owned() }
 }
 

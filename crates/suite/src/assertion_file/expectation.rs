@@ -7,7 +7,7 @@ use super::templates::Scope;
 use crate::template::templated_places;
 
 /// Decodes what stands under `expect`; a block that was left out or left empty expects nothing.
-pub(super) fn decode(
+pub(crate) fn decode(
     block: Option<&Node>,
     vocabulary: Vocabulary,
     scope: &Scope,
@@ -27,11 +27,25 @@ pub(super) fn decode(
             found.add(finding);
         }
     }
-    Expectation { block: Some(block.clone()), vocabulary, checks, threshold: None }
+    // Whether it is a share is said above; where the block has parts, it stands in the `expect` among them.
+    let expect = match vocabulary {
+        Vocabulary::Resources | Vocabulary::Sampling => block.get("expect").unwrap_or(block),
+        Vocabulary::Tool
+        | Vocabulary::ToolStep
+        | Vocabulary::ReadStep
+        | Vocabulary::Prompts
+        | Vocabulary::Completion
+        | Vocabulary::Logging
+        | Vocabulary::Notifications
+        | Vocabulary::Trajectory
+        | Vocabulary::Raw => block,
+    };
+    let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
+    Expectation { block: Some(block.clone()), vocabulary, checks, threshold }
 }
 
 /// The part of a block that says what is expected, where that is more than `expect`: a map of these keys alone.
-pub(super) fn parts(block: &Node, keys: &[&str]) -> Option<Node> {
+pub(crate) fn parts(block: &Node, keys: &[&str]) -> Option<Node> {
     let entries = block.as_map()?.iter();
     let entries: Vec<_> = entries.filter(|entry| keys.contains(&entry.key.text.as_str())).cloned().collect();
     (!entries.is_empty()).then(|| Node { span: block.span, kind: Kind::Map(entries) })

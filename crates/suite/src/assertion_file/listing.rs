@@ -6,7 +6,7 @@ use super::block;
 use super::templates::Scope;
 
 /// The cursor of a request for a list; the key alone asks for all pages.
-pub(super) fn cursor(entry: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Node> {
+pub(crate) fn cursor(entry: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Node> {
     let node = &entry.value;
     if node.is_null() || node.as_bool() == Some(true) {
         return None;

@@ -10,17 +10,17 @@ mod assert_prompts;
 mod assert_raw;
 mod assert_resources;
 mod assert_sampling;
-mod assert_tool;
-mod block;
-mod client_capabilities;
-mod expectation;
+pub(crate) mod assert_tool;
+pub(crate) mod block;
+pub(crate) mod client_capabilities;
+pub(crate) mod expectation;
 mod listing;
-mod server;
-mod skip;
-mod steps;
-mod templates;
-mod texts;
-mod time;
+pub(crate) mod server;
+pub(crate) mod skip;
+pub(crate) mod steps;
+pub(crate) mod templates;
+pub(crate) mod texts;
+pub(crate) mod time;
 mod trajectory;
 
 use std::path::Path;
@@ -28,18 +28,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{Case, Diagnostics, Entry, Finding, Isolation, Node, ServerSpec, Severity, SourceFile, Span};
+use serde_json::{Value, json};
 
 pub use server::ServerOverride;
 
-use crate::environment::{Environment, Unset};
+use crate::environment::{Environment, Unset, expand_reporting};
+use crate::schema::fragment;
 use block::BLOCKS;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
-const KEYS: &[&str] = &["name", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
+const KEYS: &[&str] =
+    &["name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
 
 /// The keys of a document that hold steps.
-const STEPS: &[&str] = &["setup", "verify", "teardown"];
+pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
 
 /// What a document is decoded with.
 #[derive(Clone, Copy)]
@@ -96,6 +99,7 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         span: node.span,
         server: parts.server.map(Arc::new),
         setup: parts.setup,
+        capture: Vec::new(),
         verify: parts.verify,
         teardown: parts.teardown,
         act: parts.asked.act,
@@ -105,6 +109,7 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         tags: Vec::new(),
         timeout: parts.timeout,
         skip: parts.skip,
+        suite: None,
     });
     Decoded { name, name_span, case, findings }
 }
@@ -160,11 +165,31 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let mut asked = asked?;
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
+    let server = server.map(|server| with_redactions(server, node, (&context.environment, unset), found));
     Some(Parts { server, setup, verify, teardown, asked, timeout, skip })
 }
 
+/// The server with the texts under `redact:`, which no output may show.
+fn with_redactions(
+    mut server: ServerSpec,
+    node: &Node,
+    (environment, unset): (&Environment<'_>, Unset),
+    found: &mut Diagnostics<'_>,
+) -> ServerSpec {
+    let Some(redact) = node.get("redact").filter(|redact| !redact.is_null()) else { return server };
+    for item in found.one_or_many(redact) {
+        let Some(text) = found.text(item, "an item of `redact`") else { continue };
+        server.secrets.push(expand_reporting(text, item.span, (environment, unset), found).text);
+    }
+    server
+}
+
 /// The server with the answers that the block gives in the place of a model.
-fn with_script(mut server: ServerSpec, script: Option<block::Script>, found: &mut Diagnostics<'_>) -> ServerSpec {
+pub(crate) fn with_script(
+    mut server: ServerSpec,
+    script: Option<block::Script>,
+    found: &mut Diagnostics<'_>,
+) -> ServerSpec {
     let Some(script) = script else { return server };
     match script.replies {
         Some(replies) => {
@@ -192,6 +217,61 @@ fn report_unused_steps(entries: &[Entry], chosen: &block::Chosen<'_>, found: &mu
         let message = format!("`{}` is not done: `{}` speaks to no server", entry.key.text, chosen.block.key);
         found.warning("unused-key", entry.key.span, message, Some("remove it".to_owned()));
     }
+}
+
+/// The block of a document, whatever else is wrong with it.
+pub(crate) fn block_of(document: &Node) -> Option<&Entry> {
+    document.as_map()?.iter().find(|entry| block::is_key(&entry.key.text))
+}
+
+/// The JSON Schema of an assertion file.
+pub fn schema() -> Value {
+    let mut properties = json!({
+        "name": fragment::scalar("What the test is called; the file's name when left out."),
+        "server": server::schema(),
+        "setup": steps_schema("Calls made before the block."),
+        "skip": skip_schema(),
+        "skip_unless_env": skip_unless_env_schema(),
+        "teardown": steps_schema("Calls made in the end, also after a failure."),
+        "timeout": fragment::duration("The deadline, for example `30s`."),
+        "verify": steps_schema("Calls made after the block, to look at the state it left."),
+    });
+    for block in BLOCKS {
+        let own = (block.properties)();
+        if block.companions.is_empty() {
+            properties[block.key] = fragment::map(block.summary, own, block.required);
+        } else if let (Value::Object(all), Value::Object(own)) = (&mut properties, own) {
+            all.extend(own);
+        }
+    }
+    let choices: Vec<Value> = BLOCKS.iter().map(|block| json!({"required": [block.key]})).collect();
+    let mut schema = fragment::map("An assertion file: one test.", properties, &[]);
+    schema["oneOf"] = choices.into();
+    schema
+}
+
+/// The JSON Schema of a list of steps.
+pub(crate) fn steps_schema(description: &str) -> Value {
+    fragment::list(description, steps::schema())
+}
+
+/// The JSON Schema of `capture`.
+pub(crate) fn capture_schema() -> Value {
+    fragment::scalars("Values taken from the reply by JSON path, to be used as `{{name}}`.")
+}
+
+/// The JSON Schema of `skip`.
+pub(crate) fn skip_schema() -> Value {
+    json!({"type": ["string", "boolean", "null"], "description": "Why it is not to be run."})
+}
+
+/// The JSON Schema of `skip_unless_env`.
+pub(crate) fn skip_unless_env_schema() -> Value {
+    let name = json!({"type": "string"});
+    json!({
+        "anyOf": [name, {"type": "array", "items": name}, {"type": "null"}],
+        "description": "Variables of the environment without which it is not to be run.",
+    })
 }
 
 /// Every key a document may have.

@@ -1,10 +1,12 @@
 //! `server`: how to start or reach the server under test.
 
 use mcprove_model::{Diagnostics, Entry, Node, Protocol, Revision, ServerSpec, Target, nearest};
+use serde_json::{Value, json};
 
 use super::templates::Scope;
 use super::{Context, client_capabilities, texts};
 use crate::environment::{Unset, expand_reporting};
+use crate::schema::fragment;
 
 const KEYS: &[&str] =
     &["args", "client_capabilities", "command", "cwd", "docker", "env", "headers", "protocol", "transport", "url"];
@@ -33,7 +35,7 @@ pub struct ServerOverride {
 
 impl ServerOverride {
     /// The server of a case that has none of its own.
-    pub(super) fn alone(&self) -> ServerSpec {
+    pub(crate) fn alone(&self) -> ServerSpec {
         ServerSpec {
             name: self.command.clone(),
             target: Target::Stdio {
@@ -49,7 +51,7 @@ impl ServerOverride {
 }
 
 /// Decodes a `server` block.
-pub(super) fn decode(
+pub(crate) fn decode(
     entry: &Entry,
     context: &Context<'_>,
     (scope, unset): (&Scope, Unset),
@@ -90,7 +92,7 @@ pub(super) fn decode(
         Transport::Stdio => {
             let (command, args) = match context.server {
                 Some(given) => (given.command.clone(), given.args.clone()),
-                None => (command(entry, found)?, args),
+                None => (command(entry, KEYS, found)?, args),
             };
             Target::Stdio { command, args, env, cwd, docker }
         }
@@ -107,15 +109,73 @@ pub(super) fn decode(
     Some(ServerSpec { name, target, protocol, client, secrets })
 }
 
+/// The JSON Schema of `server`.
+pub(crate) fn schema() -> Value {
+    let properties = json!({
+        "args": fragment::texts("The arguments of the command."),
+        "client_capabilities": client_capabilities_schema(),
+        "command": fragment::scalar("The program that is started."),
+        "cwd": fragment::scalar("The folder it is started in; the caller's when left out."),
+        "docker": fragment::scalar("An image to run the command in."),
+        "env": fragment::scalars("Variables added to the caller's environment."),
+        "headers": fragment::scalars("Header fields of every request."),
+        "protocol": protocol_schema(),
+        "transport": transport_schema(),
+        "url": fragment::scalar("The address of a server that runs already."),
+    });
+    fragment::map("The server under test.", properties, &[])
+}
+
+/// The JSON Schema of `transport`.
+pub(crate) fn transport_schema() -> Value {
+    json!({
+        "type": ["string", "null"],
+        "pattern": "^([hH][tT][tT][pP]|[sS][sS][eE]|[sS][tT][dD][iI][oO])?$",
+        "description": "How the server is spoken to: stdio, http or sse.",
+    })
+}
+
+/// The JSON Schema of `protocol`.
+pub(crate) fn protocol_schema() -> Value {
+    let revisions = Revision::ALL.map(Revision::as_str);
+    let words: Vec<&str> = ["auto", "legacy", "modern"].into_iter().chain(revisions).collect();
+    json!({"enum": words, "description": "The protocol revision to speak; legacy when left out."})
+}
+
+/// The JSON Schema of `client_capabilities`.
+pub(crate) fn client_capabilities_schema() -> Value {
+    let reply = fragment::sampling_reply();
+    let properties = json!({
+        "elicitation": {
+            "type": ["object", "null"],
+            "properties": {
+                "action": fragment::text("What the user does: accept, decline or cancel."),
+                "content": {"description": "What the user enters."},
+            },
+            "description": "The answer to a question to the user.",
+        },
+        "roots": fragment::texts("Folders that are told when asked."),
+        "sampling": {
+            "anyOf": [reply, {"type": "array", "items": reply}, {"type": "null"}],
+            "description": "What a model answers.",
+        },
+    });
+    let mut schema = fragment::map("What the client offers the server.", properties, &[]);
+    schema["type"] = json!(["object", "null"]);
+    schema[fragment::DEFINITION] = "client-capabilities".into();
+    schema
+}
+
+/// How a server is spoken to.
 #[derive(Clone, Copy, PartialEq)]
-enum Transport {
+pub(crate) enum Transport {
     Stdio,
     Http,
     Sse,
 }
 
 /// The transport as named; without a name, a `url` means HTTP and a command a process.
-fn transport(node: &Node, is_overridden: bool, found: &mut Diagnostics<'_>) -> Option<Transport> {
+pub(crate) fn transport(node: &Node, is_overridden: bool, found: &mut Diagnostics<'_>) -> Option<Transport> {
     let named = node.get("transport").filter(|transport| !transport.is_null());
     let Some(named) = named else {
         let has = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
@@ -137,7 +197,8 @@ fn transport(node: &Node, is_overridden: bool, found: &mut Diagnostics<'_>) -> O
     known.map(|(_, transport)| transport)
 }
 
-fn command(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String> {
+/// The program of a server, whose keys are `known`; its absence is reported.
+pub(crate) fn command(server: &Entry, known: &[&str], found: &mut Diagnostics<'_>) -> Option<String> {
     let command = server.value.get("command").filter(|command| !command.is_null());
     let text = match command {
         Some(command) => found.text(command, "`command`")?,
@@ -146,7 +207,7 @@ fn command(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String> {
     if !text.trim().is_empty() {
         return Some(text.to_owned());
     }
-    if texts::is_misspelt(server.value.as_map().unwrap_or_default(), "command", KEYS) {
+    if texts::is_misspelt(server.value.as_map().unwrap_or_default(), "command", known) {
         return None;
     }
     let place = command.map_or(server.key.span, |command| command.span);
@@ -158,7 +219,8 @@ fn command(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String> {
     None
 }
 
-fn url(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String> {
+/// The address of a remote server; its absence is reported.
+pub(crate) fn url(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String> {
     let Some(node) = server.value.get("url").filter(|url| !url.is_null()) else {
         found.error_with_help(
             "no-url",
@@ -182,7 +244,8 @@ fn url(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn decode_protocol(node: &Node, found: &mut Diagnostics<'_>) -> Option<Protocol> {
+/// The revision to speak.
+pub(crate) fn decode_protocol(node: &Node, found: &mut Diagnostics<'_>) -> Option<Protocol> {
     if node.is_null() {
         return None;
     }
@@ -208,7 +271,7 @@ fn decode_protocol(node: &Node, found: &mut Diagnostics<'_>) -> Option<Protocol>
 }
 
 /// A key that cannot matter is worth a word, though older files may carry one.
-fn report_unused(node: &Node, transport: Transport, found: &mut Diagnostics<'_>) {
+pub(crate) fn report_unused(node: &Node, transport: Transport, found: &mut Diagnostics<'_>) {
     let (unused, kind) = match transport {
         Transport::Stdio => (REMOTE_ONLY, "a stdio server"),
         Transport::Http => (STDIO_ONLY, "an http server"),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::environment::Environment;
 
 /// Whether a document's case is to be skipped.
-pub(super) fn decode(node: &Node, environment: &Environment<'_>, found: &mut Diagnostics<'_>) -> Option<Skip> {
+pub(crate) fn decode(node: &Node, environment: &Environment<'_>, found: &mut Diagnostics<'_>) -> Option<Skip> {
     let asked = node.get("skip").and_then(|skip| asked(skip, found));
     let missing = node.get("skip_unless_env").and_then(|names| missing(names, environment, found));
     asked.or(missing).map(|reason| Skip { reason })

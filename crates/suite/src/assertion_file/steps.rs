@@ -2,19 +2,37 @@
 
 use mcprove_judge::json_path::JsonPath;
 use mcprove_model::{Capture, Diagnostics, Entry, Expectation, Node, Span, Step, StepCall, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Caller};
 use super::expectation;
 use super::templates::Scope;
+use crate::schema::fragment;
 use crate::template::FIXTURE;
 
 const KEYS: &[&str] = &["allow_error", "args", "capture", "expect", "read", "tool"];
 
 /// Decodes the steps under a key; what each captures becomes known to the ones after it and to what follows.
-pub(super) fn decode(document: &Node, key: &'static str, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Vec<Step> {
+pub(crate) fn decode(document: &Node, key: &'static str, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Vec<Step> {
     let Some(node) = document.get(key).filter(|node| !node.is_null()) else { return Vec::new() };
     let steps = found.list(node, &format!("`{key}`"));
     steps.iter().filter_map(|step| decode_step(step, key, scope, found)).collect()
+}
+
+/// The JSON Schema of a step.
+pub(crate) fn schema() -> Value {
+    let properties = json!({
+        "allow_error": fragment::flag("Whether an error of the tool is accepted."),
+        "args": fragment::any_map("The arguments of the call."),
+        "capture": super::capture_schema(),
+        "expect": fragment::expect(Vocabulary::ToolStep),
+        "read": fragment::text("The address of a resource to read."),
+        "tool": fragment::text("The tool to call."),
+    });
+    let mut schema = fragment::map("A step.", properties, &[]);
+    schema[fragment::DEFINITION] = "step".into();
+    schema["oneOf"] = json!([{"required": ["tool"]}, {"required": ["read"]}]);
+    schema
 }
 
 fn decode_step(node: &Node, key: &str, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Option<Step> {
@@ -65,7 +83,8 @@ fn expects_error(expect: &Expectation) -> bool {
     flag("is_error") == Some(true) || flag("not_error") == Some(false)
 }
 
-fn decode_captures(node: &Node, found: &mut Diagnostics<'_>) -> Vec<Capture> {
+/// Decodes `capture`: names, and a path into the reply for each.
+pub(crate) fn decode_captures(node: &Node, found: &mut Diagnostics<'_>) -> Vec<Capture> {
     if node.is_null() {
         return Vec::new();
     }

@@ -5,45 +5,45 @@ use mcprove_model::{Diagnostics, Node, Span, nearest};
 use crate::template::{FIXTURE, templated_places, unresolved, unresolved_with_keys};
 
 /// The variables known at a place of a document: the fixture, and what earlier steps capture.
-pub(super) struct Scope {
+pub(crate) struct Scope {
     has_fixture: bool,
     captures: Vec<String>,
 }
 
 impl Scope {
     /// The scope at the beginning of a document.
-    pub(super) fn new(has_fixture: bool) -> Self {
+    pub(crate) fn new(has_fixture: bool) -> Self {
         Self { has_fixture, captures: Vec::new() }
     }
 
     /// The scope of what is fixed before any step is taken.
-    pub(super) fn before_setup(&self) -> Self {
+    pub(crate) fn before_setup(&self) -> Self {
         Self::new(self.has_fixture)
     }
 
     /// Whether a text holds a reference that will have a value.
-    pub(super) fn is_templated(&self, node: &Node) -> bool {
+    pub(crate) fn is_templated(&self, node: &Node) -> bool {
         !templated_places(node, &self.names()).is_empty()
     }
 
     /// Makes a captured value known to what follows.
-    pub(super) fn add_capture(&mut self, name: &str) {
+    pub(crate) fn add_capture(&mut self, name: &str) {
         self.captures.push(name.to_owned());
     }
 
     /// The names that have a value when the case runs.
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         let fixture = self.has_fixture.then_some(FIXTURE);
         fixture.into_iter().chain(self.captures.iter().map(String::as_str)).collect()
     }
 
     /// Reports references in texts that nothing provides.
-    pub(super) fn check(&self, node: &Node, found: &mut Diagnostics<'_>) {
+    pub(crate) fn check(&self, node: &Node, found: &mut Diagnostics<'_>) {
         self.report(unresolved(node, &self.names()), found);
     }
 
     /// Reports references in texts and keys that nothing provides.
-    pub(super) fn check_with_keys(&self, node: &Node, found: &mut Diagnostics<'_>) {
+    pub(crate) fn check_with_keys(&self, node: &Node, found: &mut Diagnostics<'_>) {
         self.report(unresolved_with_keys(node, &self.names()), found);
     }
 

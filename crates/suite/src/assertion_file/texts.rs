@@ -3,7 +3,7 @@
 use mcprove_model::{Diagnostics, Entry, Kind, Node, nearest};
 
 /// A list of texts: `[1, true]` are the words `1` and `true`.
-pub(super) fn list(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Vec<String> {
+pub(crate) fn list(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Vec<String> {
     if node.is_null() {
         return Vec::new();
     }
@@ -13,7 +13,7 @@ pub(super) fn list(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Vec<
 }
 
 /// A map of texts with the value's node; a value that was left out is an empty text.
-pub(super) fn map<'n>(node: &'n Node, what: &str, found: &mut Diagnostics<'_>) -> Vec<(&'n Entry, &'n str)> {
+pub(crate) fn map<'n>(node: &'n Node, what: &str, found: &mut Diagnostics<'_>) -> Vec<(&'n Entry, &'n str)> {
     if node.is_null() {
         return Vec::new();
     }
@@ -30,7 +30,7 @@ pub(super) fn map<'n>(node: &'n Node, what: &str, found: &mut Diagnostics<'_>) -
 }
 
 /// A text as the protocol wants it: other scalars become the text they were written as, nothing an empty one.
-pub(super) fn as_text(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Node> {
+pub(crate) fn as_text(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Node> {
     if node.is_null() {
         return Some(Node::text_at(node.span, ""));
     }
@@ -40,7 +40,7 @@ pub(super) fn as_text(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> O
 }
 
 /// The map under a key with all its values as texts; a map that was left out is empty.
-pub(super) fn as_texts(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Node {
+pub(crate) fn as_texts(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Node {
     let Some(texts) = node.get(key).filter(|texts| !texts.is_null()) else { return Node::empty_map(node.span) };
     let mut entries = Vec::new();
     for entry in found.map(texts, &format!("`{key}`")).unwrap_or_default() {
@@ -52,7 +52,7 @@ pub(super) fn as_texts(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> N
 }
 
 /// Whether a missing key is there under a wrong name: the finding about that name says what to do.
-pub(super) fn is_misspelt(entries: &[Entry], missing: &str, known: &[&str]) -> bool {
+pub(crate) fn is_misspelt(entries: &[Entry], missing: &str, known: &[&str]) -> bool {
     entries
         .iter()
         .map(|entry| entry.key.text.as_str())
@@ -60,7 +60,7 @@ pub(super) fn is_misspelt(entries: &[Entry], missing: &str, known: &[&str]) -> b
 }
 
 /// A text that may be left out.
-pub(super) fn optional<'n>(node: &'n Node, key: &str, found: &mut Diagnostics<'_>) -> Option<&'n str> {
+pub(crate) fn optional<'n>(node: &'n Node, key: &str, found: &mut Diagnostics<'_>) -> Option<&'n str> {
     let value = node.get(key).filter(|value| !value.is_null())?;
     found.text(value, &format!("`{key}`"))
 }

@@ -7,7 +7,7 @@ use mcprove_model::{Diagnostics, Node};
 use crate::duration;
 
 /// A duration that may be left out.
-pub(super) fn optional(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<Duration> {
+pub(crate) fn optional(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<Duration> {
     let value = node.get(key).filter(|value| !value.is_null())?;
     match duration::parse(found.text(value, &format!("`{key}`"))?) {
         Ok(duration) => Some(duration),

@@ -1,14 +1,41 @@
 //! `trajectory` with `trace` or `audit_log`: judge a sequence of tool calls without any server.
 
 use mcprove_model::{Act, Diagnostics, Node, Trajectory, Vocabulary};
+use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input};
 use super::{expectation, texts};
+use crate::schema::fragment;
 
-pub(super) const BLOCK: Block =
-    Block { key: "trajectory", companions: &["audit_log", "trace"], needs_server: false, decode };
+pub(crate) const BLOCK: Block = Block {
+    key: "trajectory",
+    summary: "Judge a sequence of tool calls without any server.",
+    keys: KEYS,
+    required: &["trajectory"],
+    properties,
+    companions: &["audit_log", "trace"],
+    needs_server: false,
+    decode,
+};
+
+const KEYS: &[&str] = &["audit_log", "trace", "trajectory"];
 
 const CALL_KEYS: &[&str] = &["args", "tool"];
+
+fn properties() -> Value {
+    let call = fragment::map(
+        "A call.",
+        json!({"args": fragment::any_map("Its arguments."), "tool": fragment::text("Its tool.")}),
+        &["tool"],
+    );
+    let mut items = mcprove_judge::checks::trajectory_schema();
+    items["description"] = "What the calls must be like.".into();
+    json!({
+        "audit_log": fragment::text("The path of a log of calls."),
+        "trace": {"type": "array", "items": call, "description": "The calls."},
+        "trajectory": items,
+    })
+}
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let document = input.document;

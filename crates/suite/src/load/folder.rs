@@ -17,6 +17,8 @@ pub(super) struct SuiteFile {
     pub(super) path: PathBuf,
     /// The fixture folder of its cases, when there is one.
     pub(super) fixture: Option<PathBuf>,
+    /// Whether the user named it, and not a folder it is in.
+    pub(super) is_named: bool,
 }
 
 /// What was found under the paths a user named.
@@ -73,7 +75,7 @@ impl Search<'_> {
                 let parent = folder_of(path);
                 let fixture = self.fixture_of(parent);
                 let real = parent.canonicalize().unwrap_or_else(|_| parent.to_path_buf());
-                self.file(path.to_path_buf(), real, fixture.as_deref());
+                self.file(path.to_path_buf(), real, (fixture.as_deref(), true));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let finding = Finding::error("no-such-path", format!("`{}` does not exist", path.display()));
@@ -109,15 +111,15 @@ impl Search<'_> {
                 self.folder(&path, fixture);
             } else if is_yaml(&path) && (kind.is_file() || kind.is_symlink()) {
                 // Pipes and devices are left alone: reading one could wait for ever.
-                self.file(path, real.clone(), fixture);
+                self.file(path, real.clone(), (fixture, false));
             }
         }
     }
 
-    fn file(&mut self, path: PathBuf, real_folder: PathBuf, fixture: Option<&Path>) {
+    fn file(&mut self, path: PathBuf, real_folder: PathBuf, (fixture, is_named): (Option<&Path>, bool)) {
         let name = path.file_name().unwrap_or_default().to_os_string();
         if self.taken.insert((real_folder, name)) {
-            self.found.files.push(SuiteFile { path, fixture: fixture.map(Path::to_path_buf) });
+            self.found.files.push(SuiteFile { path, fixture: fixture.map(Path::to_path_buf), is_named });
         }
     }
 

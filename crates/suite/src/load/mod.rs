@@ -1,18 +1,19 @@
 //! Files and folders → cases and findings. The one place of this crate that reads files.
 
 mod folder;
+mod imports;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcprove_model::{Case, Finding, Place, Severity, SourceFile, Span};
+use mcprove_model::{Case, Finding, Node, Place, Severity, SourceFile, Span};
 
 pub use crate::assertion_file::ServerOverride;
-use crate::assertion_file::{self, Context, Decoded, Document};
+use crate::assertion_file::{self, Context, Document};
 use crate::environment::Environment;
-use crate::yaml;
+use crate::{suite_file, yaml};
 use folder::SuiteFile;
 
 /// What files are loaded with.
@@ -25,6 +26,8 @@ pub struct LoadOptions<'a> {
     pub fixture: Option<PathBuf>,
     /// A server that takes the place of those in the files.
     pub server: Option<ServerOverride>,
+    /// Whether this is a run that nobody watches, where a test that shuts out others is a mistake.
+    pub ci: bool,
 }
 
 /// What was loaded.
@@ -36,73 +39,245 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
     /// How many files were read.
     pub files: usize,
+    /// Values of suite files that are not to be shown; every server of their files knows them too.
+    pub secrets: Vec<String>,
+}
+
+/// A file with its documents, before anything is decoded.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The file.
+    pub source: Arc<SourceFile>,
+    /// Its documents.
+    pub documents: Vec<Node>,
+    /// What is wrong with its text.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads and parses files and folders without decoding them; what cannot be read is a finding.
+pub fn parse(paths: &[PathBuf]) -> (Vec<Parsed>, Vec<Finding>) {
+    let found = folder::find(paths, None);
+    let mut findings = found.findings;
+    let mut files = Vec::new();
+    for file in &found.files {
+        match read(&file.path) {
+            Ok(text) => files.push(parse_text(&file.path, text)),
+            Err(finding) => findings.push(*finding),
+        }
+    }
+    (files, findings)
 }
 
 /// Loads files and folders; whatever is wrong with any of them is found in one go.
 pub fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Loaded {
     let found = folder::find(paths, options.fixture.as_deref());
-    let mut loaded = Loaded { findings: found.findings, ..Loaded::default() };
-    let mut names = Names::default();
-    for file in &found.files {
-        loaded.files += 1;
-        match read(&file.path) {
-            Ok(text) => load_text(file, text, options, (&mut loaded, &mut names)),
-            Err(finding) => loaded.findings.push(*finding),
+    let mut loading =
+        Loading { loaded: Loaded { findings: found.findings, ..Loaded::default() }, ..Loading::default() };
+    let texts: Vec<_> = found.files.iter().map(|file| (file, read(&file.path))).collect();
+    // A file that another one imports is a part of that one.
+    let imported: HashSet<PathBuf> =
+        texts.iter().filter_map(|(file, text)| Some(imported_by(&file.path, text.as_ref().ok()?))).flatten().collect();
+    for (file, text) in texts {
+        let is_imported = !imported.is_empty() && file.path.canonicalize().is_ok_and(|path| imported.contains(&path));
+        match text {
+            Ok(_) if is_imported => {}
+            Ok(text) => loading.file(file, text, options),
+            Err(finding) => {
+                loading.loaded.files += 1;
+                loading.loaded.findings.push(*finding);
+            }
         }
     }
-    loaded
+    loading.focus(options.ci);
+    loading.loaded
 }
 
-fn load_text(file: &SuiteFile, text: String, options: &LoadOptions<'_>, (loaded, names): (&mut Loaded, &mut Names)) {
-    let source = Arc::new(SourceFile::new(file.path.display().to_string(), text));
-    let context = Context {
-        environment: Environment { lookup: options.environment, names: options.known_variables },
-        fixture: file.fixture.as_deref(),
-        server: options.server.as_ref(),
-    };
-    let (documents, mut findings) = yaml::parse(&source);
-    if documents.is_empty() && findings.is_empty() {
-        let place = source.place(Span::default());
-        let finding = Finding::error("empty-document", "the file is empty").at(place);
-        findings.push(finding.help("write an assertion, or remove it"));
-    }
-    let is_sound = findings.iter().all(|finding| finding.severity < Severity::Error);
-    for (index, node) in documents.iter().enumerate() {
-        let document = Document { node, number: index + 1, of: documents.len() };
-        let mut decoded = assertion_file::decode(&source, document, &context);
-        if let Some(clash) = names.register(&file.path, &source, &decoded) {
-            decoded.findings.push(clash);
-            decoded.case = None;
+#[derive(Default)]
+struct Loading {
+    loaded: Loaded,
+    names: Names,
+    /// The cases that shut out all others, by their index, each with the place that says so.
+    focused: Vec<(usize, Finding)>,
+}
+
+impl Loading {
+    fn file(&mut self, file: &SuiteFile, text: String, options: &LoadOptions<'_>) {
+        let Parsed { source, documents, mut findings } = parse_text(&file.path, text);
+        if documents.len() == 1 && documents.iter().all(suite_file::is_manifest) {
+            if file.is_named {
+                let message = format!("`{}` is the manifest of a mock, not a suite", source.path());
+                let finding = Finding::error("not-a-suite", message);
+                self.loaded.findings.push(finding.help("`mcprove mock` plays it; name it under `mock:` in a suite"));
+            }
+            return;
         }
+        self.loaded.files += 1;
+        if documents.is_empty() && findings.is_empty() {
+            let place = source.place(Span::default());
+            let finding = Finding::error("empty-document", "the file is empty").at(place);
+            findings.push(finding.help("write an assertion, or remove it"));
+        }
+        let is_sound = findings.iter().all(|finding| finding.severity < Severity::Error);
+        let of = documents.len();
+        for (index, node) in documents.into_iter().enumerate() {
+            let cases = if suite_file::is_suite(&node) {
+                self.suite(file, &source, node, (options, &mut findings))
+            } else {
+                let document = Document { node: &node, number: index + 1, of };
+                self.assertion(file, &source, document, (options, &mut findings))
+            };
+            self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound).map(Arc::new));
+        }
+        findings.sort_by_cached_key(|finding| file_of(finding, &source));
+        self.loaded.findings.append(&mut findings);
+    }
+
+    fn assertion(
+        &mut self,
+        file: &SuiteFile,
+        source: &Arc<SourceFile>,
+        document: Document<'_>,
+        (options, findings): (&LoadOptions<'_>, &mut Vec<Finding>),
+    ) -> Vec<Case> {
+        let context = Context {
+            environment: Environment { lookup: options.environment, names: options.known_variables },
+            fixture: file.fixture.as_deref(),
+            server: options.server.as_ref(),
+        };
+        let mut decoded = assertion_file::decode(source, document, &context);
         findings.append(&mut decoded.findings);
-        loaded.cases.extend(decoded.case.filter(|_| is_sound).map(Arc::new));
+        let named = Named { within: folder::folder_of(&file.path), name: &decoded.name, span: decoded.name_span };
+        match self.names.register(&named, source) {
+            Some(clash) => {
+                findings.push(clash);
+                Vec::new()
+            }
+            None => decoded.case.into_iter().collect(),
+        }
     }
-    findings.sort_by_key(place_in_file);
-    loaded.findings.append(&mut findings);
+
+    fn suite(
+        &mut self,
+        file: &SuiteFile,
+        source: &Arc<SourceFile>,
+        node: Node,
+        (options, findings): (&LoadOptions<'_>, &mut Vec<Finding>),
+    ) -> Vec<Case> {
+        let (units, mut problems) = imports::with_imports(&file.path, source, node);
+        findings.append(&mut problems);
+        let folder = folder::folder_of(&file.path);
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()).display().to_string();
+        let context = suite_file::Context {
+            environment: Environment { lookup: options.environment, names: options.known_variables },
+            fixture: file.fixture.as_deref(),
+            server: options.server.as_ref(),
+            folder: &folder,
+        };
+        let mut decoded = suite_file::decode(units, &context);
+        findings.append(&mut decoded.findings);
+        self.loaded.secrets.append(&mut decoded.secrets);
+        let mut cases = Vec::with_capacity(decoded.tests.len());
+        for test in decoded.tests {
+            let named = Named { within: &file.path, name: &test.name, span: test.name_span };
+            if let Some(clash) = self.names.register(&named, &test.source) {
+                findings.push(clash);
+                continue;
+            }
+            let Some(case) = test.case else { continue };
+            if let Some(span) = test.only {
+                let finding =
+                    Finding::error("focused-in-ci", format!("`only` keeps all tests but `{}` from running", test.name));
+                let finding = finding.at(test.source.place(span)).help("remove `only` before it is shared");
+                self.focused.push((self.loaded.cases.len() + cases.len(), finding));
+            }
+            cases.push(case);
+        }
+        cases
+    }
+
+    /// Leaves out what focused tests shut out; where nobody watches, that is a mistake.
+    fn focus(&mut self, ci: bool) {
+        if self.focused.is_empty() {
+            return;
+        }
+        if ci {
+            self.loaded.findings.extend(self.focused.drain(..).map(|(_, finding)| finding));
+            return;
+        }
+        let all = self.loaded.cases.len();
+        let kept: HashSet<usize> = self.focused.iter().map(|(index, _)| *index).collect();
+        let mut index = 0;
+        self.loaded.cases.retain(|_| {
+            index += 1;
+            kept.contains(&(index - 1))
+        });
+        let left_out = all - self.loaded.cases.len();
+        let message = format!("{left_out} of {all} tests are left out because others say `only`");
+        let mut finding = Finding::note("focused", message);
+        finding.place = self.focused.first().and_then(|(_, first)| first.place.clone());
+        self.loaded.findings.push(finding.help("remove `only` to run all of them"));
+    }
 }
 
-/// The names of the cases of each folder, and where each was first used.
+fn parse_text(path: &Path, text: String) -> Parsed {
+    let source = Arc::new(SourceFile::new(path.display().to_string(), text));
+    let (documents, findings) = yaml::parse(&source);
+    Parsed { source, documents, findings }
+}
+
+/// What a file imports; only one that has the word needs to be parsed to know.
+fn imported_by(path: &Path, text: &str) -> Vec<PathBuf> {
+    if !text.contains("imports:") {
+        return Vec::new();
+    }
+    let source = SourceFile::new(path.display().to_string(), text);
+    let (documents, _) = yaml::parse(&source);
+    let suites = documents.iter().filter(|node| suite_file::is_suite(node));
+    suites.flat_map(|node| imports::imported_by(path, &source, node)).collect()
+}
+
+/// A name, and where it must be unique.
+struct Named<'n> {
+    within: &'n Path,
+    name: &'n str,
+    span: Span,
+}
+
+/// The names of cases, and where each was first used: those of assertion files by folder, those of suite files by file.
 #[derive(Default)]
 struct Names {
-    first: HashMap<(PathBuf, String), String>,
+    first: HashMap<PathBuf, HashMap<String, (Arc<SourceFile>, Span)>>,
 }
 
 impl Names {
     /// Takes a name, or says who has it already: results are kept by name.
-    fn register(&mut self, path: &Path, source: &SourceFile, decoded: &Decoded) -> Option<Finding> {
-        let key = (folder::folder_of(path).to_path_buf(), decoded.name.clone());
-        let Some(first) = self.first.get(&key) else {
-            let line = source.position(decoded.name_span.start).line;
-            self.first.insert(key, format!("{}:{line}", source.path()));
+    fn register(&mut self, named: &Named<'_>, source: &Arc<SourceFile>) -> Option<Finding> {
+        if !self.first.contains_key(named.within) {
+            self.first.insert(named.within.to_path_buf(), HashMap::new());
+        }
+        let names = self.first.get_mut(named.within)?;
+        let Some((first, span)) = names.get(named.name) else {
+            names.insert(named.name.to_owned(), (Arc::clone(source), named.span));
             return None;
         };
-        let message = format!("`{}` is already the name of {first}", decoded.name);
-        let place = source.place(decoded.name_span);
+        let message =
+            format!("`{}` is already the name of {}:{}", named.name, first.path(), first.position(span.start).line);
+        let place = source.place(named.span);
         Some(Finding::error("duplicate-name", message).at(place).help("give one of them another name"))
     }
 }
 
-fn place_in_file(finding: &Finding) -> (u32, u32) {
+/// Where a finding stands, to sort by: first the file itself, then the files it imports as they come.
+fn file_of(finding: &Finding, source: &SourceFile) -> (bool, String, (u32, u32)) {
+    let file = match &finding.place {
+        Some(Place::Text(place)) if place.file != source.path() => place.file.clone(),
+        Some(Place::Text(_) | Place::Wire(_)) | None => String::new(),
+    };
+    (!file.is_empty(), file, place_in_file(finding))
+}
+
+/// Where in its file a finding stands, to sort by.
+pub(crate) fn place_in_file(finding: &Finding) -> (u32, u32) {
     match &finding.place {
         Some(Place::Text(place)) => (place.line, place.column),
         Some(Place::Wire(_)) | None => (0, 0),

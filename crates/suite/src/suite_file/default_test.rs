@@ -1,0 +1,138 @@
+//! `defaultTest`: what every test expects besides its own.
+
+use mcprove_judge::checks;
+use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Span};
+use serde_json::{Value, json};
+
+use super::outside;
+use crate::schema::fragment;
+
+const KEYS: &[&str] = &["expect", "threshold"];
+
+const OUTSIDE: &[(&str, &str)] = &[
+    ("derivedMetrics", "use weights and a `threshold`"),
+    ("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text"),
+];
+
+/// What every test expects besides its own.
+#[derive(Default)]
+pub(super) struct DefaultTest {
+    expect: Option<Node>,
+    pub(super) threshold: Option<f64>,
+}
+
+/// Decodes `defaultTest`; what is wrong with it is told once, here.
+pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> DefaultTest {
+    let Some(entries) = found.map(node, "`defaultTest`") else { return DefaultTest::default() };
+    outside::known_keys(entries, "`defaultTest`", (KEYS, OUTSIDE), found);
+    let before = found.count();
+    let expect = node.get("expect").filter(|expect| !expect.is_null());
+    if let Some(expect) = expect {
+        checks::decode_expect(expect, found);
+    }
+    let expect = expect.filter(|_| found.count() == before).cloned();
+    let threshold = node.get("threshold").and_then(|share| checks::decode_threshold(share, found));
+    DefaultTest { expect, threshold }
+}
+
+/// The JSON Schema of `defaultTest`.
+pub(super) fn schema() -> Value {
+    let properties = json!({
+        "expect": fragment::expect(mcprove_model::Vocabulary::Tool),
+        "threshold": checks::threshold_schema(),
+    });
+    fragment::map("What every test expects besides its own.", properties, &[])
+}
+
+impl DefaultTest {
+    /// For tests of another file: every place becomes this one.
+    pub(super) fn placed_at(&self, span: Span) -> Self {
+        let expect = self.expect.as_ref().map(|expect| Node::from_json(span, expect.to_json()));
+        Self { expect, threshold: self.threshold }
+    }
+
+    /// Whether nothing is expected of every test.
+    pub(super) fn is_empty(&self) -> bool {
+        self.expect.is_none()
+    }
+
+    /// What a test expects together with its defaults; where both ask for the same check, its own counts.
+    pub(super) fn merged(&self, own: &Node) -> Node {
+        let Some(default) = &self.expect else { return own.clone() };
+        if own.is_null() {
+            return default.clone();
+        }
+        let kind = match (&default.kind, &own.kind) {
+            (Kind::List(default), Kind::List(own)) => Kind::List([default.as_slice(), own].concat()),
+            (Kind::List(default), Kind::Map(own)) => Kind::Map(with_assertions(own, default, Order::First)),
+            (Kind::Map(default), Kind::List(own)) => Kind::Map(with_assertions(default, own, Order::Last)),
+            (Kind::Map(default), Kind::Map(own)) => Kind::Map(joined(default, own)),
+            // What is neither is told where it stands.
+            (Kind::Scalar(_), _) | (_, Kind::Scalar(_)) => return own.clone(),
+        };
+        Node { span: own.span, kind }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Order {
+    First,
+    Last,
+}
+
+/// A map of checks with further assertions.
+fn with_assertions(map: &[Entry], list: &[Node], order: Order) -> Vec<Entry> {
+    let mut entries = map.to_vec();
+    let span = list.first().map_or(Span::default(), |first| first.span);
+    let Some(entry) = entries.iter_mut().find(|entry| entry.key.text == "assertions") else {
+        let key = Key { text: "assertions".to_owned(), span };
+        entries.push(Entry { key, value: Node { span, kind: Kind::List(list.to_vec()) } });
+        return entries;
+    };
+    if let Kind::List(present) = &mut entry.value.kind {
+        match order {
+            Order::First => drop(present.splice(0..0, list.iter().cloned())),
+            Order::Last => present.extend(list.iter().cloned()),
+        }
+    }
+    entries
+}
+
+fn joined(default: &[Entry], own: &[Entry]) -> Vec<Entry> {
+    let list = |entries: &[Entry]| {
+        let assertions = entries.iter().find(|entry| entry.key.text == "assertions");
+        assertions.and_then(|entry| entry.value.as_list()).map(<[Node]>::to_vec).unwrap_or_default()
+    };
+    let is_new = |entry: &&Entry| own.iter().all(|other| other.key.text != entry.key.text);
+    let further: Vec<Entry> = default.iter().filter(is_new).cloned().collect();
+    let has_both = default.iter().chain(own).filter(|entry| entry.key.text == "assertions").count() == 2;
+    let own = if has_both { with_assertions(own, &list(default), Order::First) } else { own.to_vec() };
+    further.into_iter().chain(own).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_join() {
+        let node = |value: Value| Node::from_json(Span::default(), value);
+        let (a, b) = (json!({"target": "result.a"}), json!({"target": "result.b"}));
+        for (default, own, expected) in [
+            (json!([a]), json!(null), json!([a])),
+            (json!([a]), json!([b]), json!([a, b])),
+            (json!([a]), json!({"contains": "x"}), json!({"contains": "x", "assertions": [a]})),
+            (json!([a]), json!({"assertions": [b]}), json!({"assertions": [a, b]})),
+            (json!({"not_error": true}), json!([b]), json!({"not_error": true, "assertions": [b]})),
+            (json!({"assertions": [a]}), json!([b]), json!({"assertions": [a, b]})),
+            (
+                json!({"not_error": true, "contains": "x", "assertions": [a]}),
+                json!({"contains": "y", "assertions": [b]}),
+                json!({"not_error": true, "contains": "y", "assertions": [a, b]}),
+            ),
+        ] {
+            let merged = DefaultTest { expect: Some(node(default)), threshold: None }.merged(&node(own));
+            assert_eq!(merged.to_json(), expected);
+        }
+    }
+}

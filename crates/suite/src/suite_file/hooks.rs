@@ -1,0 +1,71 @@
+//! `hooks`: commands run around tests.
+
+use mcprove_model::{Diagnostics, Hook, Hooks, Node};
+use serde_json::{Value, json};
+
+use crate::schema::fragment;
+
+const KEYS: &[&str] = &["afterAll", "afterEach", "beforeAll", "beforeEach"];
+
+/// Decodes `hooks`.
+pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Hooks {
+    let mut hooks = Hooks::default();
+    for entry in found.known_keys(node, "`hooks`", KEYS) {
+        let commands = if entry.value.is_null() { &[] } else { found.one_or_many(&entry.value) };
+        let what = format!("a hook of `{}`", entry.key.text);
+        let decoded = commands.iter().filter_map(|command| decode_hook(command, &what, found)).collect();
+        match entry.key.text.as_str() {
+            "afterAll" => hooks.after_all = decoded,
+            "afterEach" => hooks.after_each = decoded,
+            "beforeAll" => hooks.before_all = decoded,
+            "beforeEach" => hooks.before_each = decoded,
+            _ => {}
+        }
+    }
+    hooks
+}
+
+/// The JSON Schema of `hooks`.
+pub(super) fn schema() -> Value {
+    let map = fragment::map("A command.", json!({"command": fragment::text("The command.")}), &["command"]);
+    let hook = json!({"anyOf": [{"type": "string"}, map]});
+    let hooks = |description: &str| json!({"anyOf": [hook, {"type": "array", "items": hook}, {"type": "null"}], "description": description});
+    let properties = json!({
+        "afterAll": hooks("After the last test."),
+        "afterEach": hooks("After each test."),
+        "beforeAll": hooks("Before the first test."),
+        "beforeEach": hooks("Before each test."),
+    });
+    fragment::map("Commands run around tests, split as a shell would, without a shell.", properties, &[])
+}
+
+/// A command line, or a map with one.
+fn decode_hook(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Hook> {
+    let command = if let Some(entries) = node.as_map() {
+        super::outside::known_keys(
+            entries,
+            what,
+            (&["command"], &[("mode", "the command sees the environment only; remove it")]),
+            found,
+        );
+        let Some(command) = node.get("command") else {
+            found.error_with_help("missing-key", node.span, format!("{what} has no `command`"), "add `command:`");
+            return None;
+        };
+        command
+    } else {
+        node
+    };
+    match shell_words::split(found.text(command, what)?) {
+        Ok(words) if !words.is_empty() => Some(Hook { words, span: command.span }),
+        Ok(_) => {
+            found.error_with_help("no-command", command.span, format!("{what} is empty"), "write a command");
+            None
+        }
+        Err(error) => {
+            let message = format!("{what} cannot be split into words: {error}");
+            found.error_with_help("bad-command", command.span, message, "close the quote");
+            None
+        }
+    }
+}

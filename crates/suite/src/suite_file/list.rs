@@ -1,0 +1,112 @@
+//! Which lists of tests a suite file may have: its own kinds, and one for each block of assertion files.
+
+use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node};
+use serde_json::Value;
+
+use super::{prompts, resources, tools};
+use crate::assertion_file::block::{Asked, BLOCKS, Block, Input};
+use crate::assertion_file::templates::Scope;
+
+/// The kinds of tests that only suite files have, sorted by key.
+pub(super) const KINDS: &[Kind] = &[prompts::KIND, resources::KIND, tools::KIND];
+
+/// One kind of test.
+pub(super) struct Kind {
+    /// The key of the list.
+    pub(super) key: &'static str,
+    /// One sentence for the documentation.
+    pub(super) summary: &'static str,
+    /// The keys of a test beside those that all tests have, sorted.
+    pub(super) keys: &'static [&'static str],
+    /// Those that must be there.
+    pub(super) required: &'static [&'static str],
+    /// The JSON Schema of each of its keys.
+    pub(super) properties: fn() -> Value,
+    /// Turns a test into what a case does and expects.
+    pub(super) decode: fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<(Act, Expectation)>,
+}
+
+/// A list of tests.
+#[derive(Clone, Copy)]
+pub(super) enum List {
+    /// Of a kind that only suite files have.
+    Own(&'static Kind),
+    /// Of a block of assertion files.
+    Of(&'static Block),
+}
+
+impl List {
+    /// Every list.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        KINDS.iter().map(Self::Own).chain(BLOCKS.iter().map(Self::Of))
+    }
+
+    /// The list under a key.
+    pub(super) fn find(key: &str) -> Option<Self> {
+        Self::all().find(|list| list.key() == key)
+    }
+
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Own(kind) => kind.key,
+            Self::Of(block) => block.key,
+        }
+    }
+
+    pub(super) fn summary(self) -> &'static str {
+        match self {
+            Self::Own(kind) => kind.summary,
+            Self::Of(block) => block.summary,
+        }
+    }
+
+    /// The keys of a test beside those that all tests have.
+    pub(super) fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Own(kind) => kind.keys,
+            Self::Of(block) => block.keys,
+        }
+    }
+
+    pub(super) fn required(self) -> &'static [&'static str] {
+        match self {
+            Self::Own(kind) => kind.required,
+            Self::Of(block) => block.required,
+        }
+    }
+
+    pub(super) fn properties(self) -> Value {
+        match self {
+            Self::Own(kind) => (kind.properties)(),
+            Self::Of(block) => (block.properties)(),
+        }
+    }
+
+    pub(super) fn needs_server(self) -> bool {
+        match self {
+            Self::Own(_) => true,
+            Self::Of(block) => block.needs_server,
+        }
+    }
+
+    /// Decodes a test that has been stripped to the keys of its kind.
+    pub(super) fn decode(self, test: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Asked> {
+        let whole = Input { document: &test.value, entry: test, scope };
+        match self {
+            Self::Own(kind) => (kind.decode)(&whole, found).map(|(act, expect)| Asked::new(act, expect)),
+            Self::Of(block) if block.companions.is_empty() => (block.decode)(&whole, found),
+            // Such a block is spread over its document: the test is the document.
+            Self::Of(block) => {
+                let part = |key: &str| test.value.as_map()?.iter().find(|entry| entry.key.text == key);
+                let entry = block.keys().find_map(part).unwrap_or(test);
+                (block.decode)(&Input { document: &test.value, entry, scope }, found)
+            }
+        }
+    }
+}
+
+/// The parts of a test that say what it expects, as a block that holds nothing else.
+pub(super) fn expectation_block(test: &Node) -> Option<Node> {
+    crate::assertion_file::expectation::parts(test, &["expect"])
+        .filter(|parts| parts.get("expect").is_some_and(|expect| !expect.is_null()))
+}

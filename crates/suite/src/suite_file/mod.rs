@@ -1,0 +1,347 @@
+//! The file kind with many tests: servers by name, what holds for all tests, and lists of tests.
+//!
+//! Every list of tests has a row in `list::KINDS` or is a block of assertion files; every other key has a file of its
+//! own. What the other tool knows and we do not is in `outside`.
+
+mod auth;
+mod coverage;
+mod default_test;
+mod hooks;
+mod imports;
+mod interpolate;
+mod list;
+mod outside;
+mod performance;
+mod prompts;
+mod resources;
+mod run_options;
+mod servers;
+mod test;
+mod tools;
+mod variables;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcprove_model::{
+    Case, Diagnostics, Entry, Finding, Isolation, Kind, Node, ServerSpec, SourceFile, Span, SuiteOptions,
+};
+use serde_json::{Value, json};
+
+use crate::assertion_file::server::ServerOverride;
+use crate::assertion_file::{block, skip};
+use crate::environment::{Environment, Unset};
+use crate::schema::fragment;
+use default_test::DefaultTest;
+use interpolate::{Interpolation, Values};
+use list::List;
+use performance::Performance;
+use run_options::RunOptions;
+use variables::Variables;
+
+pub use imports::imports;
+
+/// The keys of a suite file besides its lists of tests, sorted.
+const KEYS: &[&str] =
+    &["auth", "coverage", "defaultTest", "hooks", "imports", "performance", "run_options", "servers", "variables"];
+
+/// Keys whose meaning may still change.
+const YOUNG: &[&str] = &["coverage", "hooks"];
+
+/// What a suite file is decoded with.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The caller's environment.
+    pub environment: Environment<'a>,
+    /// The folder that `{{fixture}}` stands for, when there is one.
+    pub fixture: Option<&'a Path>,
+    /// A server given on the command line.
+    pub server: Option<&'a ServerOverride>,
+    /// The folder of the suite, which `${CONFIG_DIR}` stands for.
+    pub folder: &'a str,
+}
+
+/// A suite file, or one that it imports.
+#[derive(Debug)]
+pub struct Unit {
+    /// The file.
+    pub source: Arc<SourceFile>,
+    /// Its document.
+    pub node: Node,
+}
+
+/// What a suite file was decoded to.
+#[derive(Debug, Default)]
+pub struct Decoded {
+    /// Its tests, in file order, those of imported files after its own.
+    pub tests: Vec<DecodedTest>,
+    /// What is wrong with it and with what it imports.
+    pub findings: Vec<Finding>,
+    /// Values that are not to be shown.
+    pub secrets: Vec<String>,
+}
+
+/// A test of a suite file.
+#[derive(Debug)]
+pub struct DecodedTest {
+    /// Its name.
+    pub name: String,
+    /// The file it stands in.
+    pub source: Arc<SourceFile>,
+    /// Where its name is written.
+    pub name_span: Span,
+    /// Where it says that only tests like it are to run.
+    pub only: Option<Span>,
+    /// The case; `None` when a finding stands in its way.
+    pub case: Option<Case>,
+}
+
+/// Whether a document is a suite file: it has servers, or lists of tests and no block of an assertion file.
+pub fn is_suite(document: &Node) -> bool {
+    let entries = document.as_map().unwrap_or_default();
+    // A block that is a list in an assertion file too says nothing about the kind of file.
+    let is_list = |entry: &Entry| entry.value.as_list().is_some() && !block::is_spread(&entry.key.text);
+    let has_block = entries.iter().any(|entry| block::is_key(&entry.key.text) && !is_list(entry));
+    let is_ours = |entry: &Entry| {
+        let key = entry.key.text.as_str();
+        KEYS.contains(&key)
+            || list::KINDS.iter().any(|kind| kind.key == key)
+            || block::is_key(key) && is_list(entry)
+            || matches!(key, "agents" | "tool_quality" | "faults" | "security")
+    };
+    document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
+}
+
+/// Whether a key of a suite file holds a list of tests.
+pub(crate) fn is_list(key: &str) -> bool {
+    List::find(key).is_some()
+}
+
+/// Whether a document is the manifest of a mock, which lies beside suites and is none.
+pub fn is_manifest(document: &Node) -> bool {
+    if document.get("servers").is_some() {
+        return false;
+    }
+    let tool = document.get("tools").and_then(Node::as_list).and_then(<[Node]>::first);
+    let offers = |tool: &Node| {
+        let keys = ["description", "inputSchema", "input_schema", "response", "responses"];
+        tool.get("tool").is_none() && keys.iter().any(|key| tool.get(key).is_some())
+    };
+    document.get("mock_server").is_some() || tool.is_some_and(offers)
+}
+
+/// Decodes a suite file, which comes first, with the files it imports; everything that is wrong is found in one go.
+pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
+    let mut decoded = Decoded::default();
+    let mut variables = Variables::new(context.environment, context.folder);
+    let sources: Vec<Arc<SourceFile>> = units.iter().map(|unit| Arc::clone(&unit.source)).collect();
+    let mut found: Vec<Diagnostics<'_>> = sources.iter().map(|source| Diagnostics::new(source)).collect();
+    for (unit, found) in units.iter().zip(&mut found) {
+        report_unknown(&unit.node, found);
+        if let Some(node) = unit.node.get("variables") {
+            variables.decode(node, &mut decoded.secrets, found);
+        }
+    }
+    for (unit, found) in units.iter_mut().zip(&mut found) {
+        interpolate(&mut unit.node, context, (&variables, &mut decoded.secrets), found);
+    }
+    let mut servers = decode_servers(&units, (context, &mut decoded.secrets), &mut found);
+    for server in servers.iter_mut().filter_map(|(_, server)| server.as_mut()).filter_map(Arc::get_mut) {
+        server.secrets.clone_from(&decoded.secrets);
+    }
+    let general = General::decode(&units, &mut found);
+    let has_servers = units.iter().any(|unit| unit.node.get("servers").is_some());
+    for (index, unit) in units.iter().enumerate() {
+        let suite = Suite {
+            source: Arc::clone(&unit.source),
+            context,
+            servers: &servers,
+            has_servers,
+            given: context.server.map(|server| Arc::new(server.alone())),
+            defaults: &general.defaults,
+            has_own_defaults: general.defaults_of == Some(index),
+            isolation: general.run.isolation,
+            default_timeout: general.performance.default_timeout,
+            options: Arc::clone(&general.options),
+        };
+        decode_tests(unit, &suite, &mut found[index], &mut decoded.tests);
+    }
+    for found in found {
+        let mut findings = found.into_findings();
+        findings.sort_by_key(crate::load::place_in_file);
+        // A mistake in what holds for all tests is found with each of them.
+        findings.dedup();
+        decoded.findings.append(&mut findings);
+    }
+    decoded
+}
+
+/// The JSON Schema of a suite file.
+pub fn schema() -> Value {
+    let mut properties = json!({
+        "auth": auth::schema(),
+        "coverage": coverage::schema(),
+        "defaultTest": default_test::schema(),
+        "hooks": hooks::schema(),
+        "imports": fragment::list("Files whose keys and tests are added to these.", fragment::text("A path.")),
+        "performance": performance::schema(),
+        "run_options": run_options::schema(),
+        "servers": servers::schema(),
+        "variables": variables::schema(),
+    });
+    for list in List::all() {
+        properties[list.key()] = test::schema(list);
+    }
+    for key in YOUNG {
+        properties[key]["x-mcprove-status"] = "preview".into();
+    }
+    let mut schema = fragment::map("A suite file: servers, and lists of tests.", properties, &[]);
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.sort_keys();
+    }
+    schema
+}
+
+/// What the tests of a file are decoded with.
+struct Suite<'a> {
+    source: Arc<SourceFile>,
+    context: &'a Context<'a>,
+    /// The servers by name; one that could not be decoded is `None`, and told already.
+    servers: &'a [(String, Option<Arc<ServerSpec>>)],
+    has_servers: bool,
+    /// The server of the command line, for tests of files that have none.
+    given: Option<Arc<ServerSpec>>,
+    defaults: &'a DefaultTest,
+    /// Whether the defaults stand in the same file.
+    has_own_defaults: bool,
+    isolation: Isolation,
+    default_timeout: Option<Duration>,
+    options: Arc<SuiteOptions>,
+}
+
+/// What holds for all tests; where several files say something, the one that imports the others wins.
+struct General {
+    run: RunOptions,
+    performance: Performance,
+    defaults: DefaultTest,
+    defaults_of: Option<usize>,
+    options: Arc<SuiteOptions>,
+}
+
+impl General {
+    fn decode(units: &[Unit], found: &mut [Diagnostics<'_>]) -> Self {
+        let first = |key: &str| {
+            let node = |unit: &Unit| unit.node.get(key).filter(|node| !node.is_null()).cloned();
+            units.iter().enumerate().find_map(|(index, unit)| Some((index, node(unit)?)))
+        };
+        let run = first("run_options").map(|(of, node)| run_options::decode(&node, &mut found[of])).unwrap_or_default();
+        let performance =
+            first("performance").map(|(of, node)| performance::decode(&node, &mut found[of])).unwrap_or_default();
+        let hooks = first("hooks").map(|(of, node)| hooks::decode(&node, &mut found[of])).unwrap_or_default();
+        let coverage = first("coverage").map(|(of, node)| coverage::decode(&node, &mut found[of])).unwrap_or_default();
+        let defaults = first("defaultTest").map(|(of, node)| (of, default_test::decode(&node, &mut found[of])));
+        let options = SuiteOptions {
+            source: Arc::clone(&units[0].source),
+            parallel: run.parallel,
+            p95_latency: performance.p95_latency,
+            hooks,
+            coverage,
+        };
+        let defaults_of = defaults.as_ref().map(|(of, _)| *of);
+        let defaults = defaults.map(|(_, defaults)| defaults).unwrap_or_default();
+        Self { run, performance, defaults, defaults_of, options: Arc::new(options) }
+    }
+}
+
+fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
+    let Some(entries) = found.map(node, "a suite file") else { return };
+    let known = known_keys();
+    if let Some(entry) = entries.iter().find(|entry| entry.key.text == "server") {
+        let message = "a suite file has `servers`, a map of names";
+        found.error_with_help("unknown-key", entry.key.span, message, "write `servers: {name: {command: …}}`");
+    }
+    let others: Vec<Entry> = entries.iter().filter(|entry| entry.key.text != "server").cloned().collect();
+    outside::known_keys(&others, "a suite file", (&known, outside::OF_SUITE), found);
+}
+
+/// Every key a suite file may have.
+fn known_keys() -> Vec<&'static str> {
+    KEYS.iter().copied().chain(List::all().map(List::key)).collect()
+}
+
+/// Replaces references everywhere but in `variables`, which is decoded on its own.
+fn interpolate(
+    node: &mut Node,
+    context: &Context<'_>,
+    (variables, secrets): (&Variables<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) {
+    let Kind::Map(entries) = &mut node.kind else { return };
+    let mut apply = |node: &mut Node, values, unset, found: &mut Diagnostics<'_>| {
+        Interpolation { variables, secrets, values, unset }.apply(node, found);
+    };
+    for entry in entries.iter_mut().filter(|entry| entry.key.text != "variables") {
+        match (entry.key.text.as_str(), &mut entry.value.kind) {
+            ("servers", Kind::Map(servers)) => {
+                for server in servers {
+                    let Kind::Map(parts) = &mut server.value.kind else { continue };
+                    for part in parts {
+                        let is_hidden = matches!(part.key.text.as_str(), "env" | "headers");
+                        let values = if is_hidden { Values::Hidden } else { Values::Shown };
+                        apply(&mut part.value, values, Unset::Reported, found);
+                    }
+                }
+            }
+            (key, Kind::List(tests)) if List::find(key).is_some() => {
+                for test in tests {
+                    // A test that is skipped for want of a variable needs no warning about it.
+                    let mut unheard = Diagnostics::new(found.source());
+                    let is_skipped = skip::decode(test, &context.environment, &mut unheard).is_some();
+                    let unset = if is_skipped { Unset::Ignored } else { Unset::Reported };
+                    apply(test, Values::Shown, unset, found);
+                }
+            }
+            (_, Kind::Scalar(_) | Kind::List(_) | Kind::Map(_)) => {
+                apply(&mut entry.value, Values::Shown, Unset::Reported, found);
+            }
+        }
+    }
+}
+
+type Servers = Vec<(String, Option<Arc<ServerSpec>>)>;
+
+fn decode_servers(
+    units: &[Unit],
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut [Diagnostics<'_>],
+) -> Servers {
+    let default_auth = units.iter().find_map(|unit| unit.node.get("auth"));
+    let mut servers = Servers::new();
+    for (unit, found) in units.iter().zip(found) {
+        let Some(node) = unit.node.get("servers").filter(|node| !node.is_null()) else { continue };
+        for entry in found.map(node, "`servers`").unwrap_or_default() {
+            if servers.iter().all(|(name, _)| *name != entry.key.text) {
+                let server = servers::decode(entry, default_auth, (context, secrets), found);
+                servers.push((entry.key.text.clone(), server.map(Arc::new)));
+            }
+        }
+    }
+    servers
+}
+
+fn decode_tests(unit: &Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {
+    for entry in unit.node.as_map().unwrap_or_default().iter().filter(|entry| !entry.value.is_null()) {
+        let Some(list) = List::find(&entry.key.text) else { continue };
+        for node in found.list(&entry.value, &format!("`{}`", entry.key.text)) {
+            let Some(test) = test::decode(list, node, suite, found) else { continue };
+            tests.push(DecodedTest {
+                name: test.name,
+                source: Arc::clone(&unit.source),
+                name_span: test.name_span,
+                only: test.only,
+                case: test.case,
+            });
+        }
+    }
+}

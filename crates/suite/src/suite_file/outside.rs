@@ -1,0 +1,113 @@
+//! Keys of the other tool that are outside our subset: each is an error that names the nearest thing we have.
+
+use mcprove_model::{Diagnostics, Entry, Key};
+
+/// Keys of a suite file, and what to do instead.
+pub(super) const OF_SUITE: &[(&str, &str)] = &[
+    ("agents", LATER),
+    ("budget", LATER),
+    ("calibration", "no language model judges here, so there is nothing to calibrate"),
+    ("compliance", "`assert_raw` sends any method; `mcprove audit` checks a server against the protocol"),
+    ("compositions", "`setup` steps with `capture` hand values from call to call"),
+    ("conformance", "`mcprove audit` checks a server against the protocol"),
+    ("corpus", "`mcprove audit` has its rules built in"),
+    ("default_server", "a test may leave out `server` when there is one"),
+    ("evals", "no language model judges here; state facts in `expect`"),
+    ("faults", LATER),
+    ("fixtures", "`mock` answers with errors of your choice"),
+    ("input_responder", "answer in `client_capabilities` of the server"),
+    ("model_compat", "compare two runs with `mcprove report`"),
+    ("model_compatibility", "it has no effect there either; remove it"),
+    ("providers", LATER),
+    ("rubrics", "no language model judges here; state facts in `expect`"),
+    ("scenarios", "`trajectory` judges a recorded sequence of calls"),
+    ("scorers", "no language model judges here; state facts in `expect`"),
+    ("security", LATER),
+    ("setup", "`hooks` run commands around tests; `setup` of a test calls tools"),
+    ("setup_per_test", "`setup` of a test calls tools"),
+    ("stepwise", "`setup` steps with `capture` hand values from call to call"),
+    ("target_versions", "`protocol` of a server says which revision is spoken"),
+    ("teardown", "`hooks` run commands around tests; `teardown` of a test calls tools"),
+    ("tool_quality", LATER),
+];
+
+/// Keys of a test, and what to do instead.
+pub(super) const OF_TEST: &[(&str, &str)] = &[
+    ("cache", "nothing is cached here; remove it"),
+    ("derivedMetrics", "use weights and a `threshold`"),
+    ("effects", "it has no effect there either; remove it"),
+    ("fuzz", LATER),
+    ("hooks", "`hooks` at the top run around each test; `setup` of a test calls tools"),
+    ("inject_error", "`mock` answers with errors of your choice"),
+    ("input_responder", "answer in `client_capabilities` of the server"),
+    ("input_responses", "answer in `client_capabilities` of the server"),
+    ("metamorphic", "write one test for each relation"),
+    ("negative_path", LATER),
+    ("server_version", "it has no effect there either; remove it"),
+    ("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text"),
+];
+
+/// Advice on blocks that are on their way.
+const LATER: &str = "remove it, so that nothing seems checked that is not";
+
+/// Keys that are decoded, but that nothing acts on: using one is an error, so that nothing is ignored. Whoever makes the
+/// engine act on one takes it from this list.
+const UNWIRED: &[&str] = &["coverage"];
+
+/// Reports the keys that mean nothing here: known elsewhere, on their way, or misspelt.
+pub(super) fn known_keys(
+    entries: &[Entry],
+    what: &str,
+    (known, outside): (&[&str], &[(&'static str, &'static str)]),
+    found: &mut Diagnostics<'_>,
+) {
+    for Entry { key, .. } in entries {
+        if known.contains(&key.text.as_str()) {
+            report_unwired(key, found);
+        } else if !is_told(key, what, outside, found) {
+            found.unknown_key(key, what, known);
+        }
+    }
+}
+
+/// Reports a key that is known elsewhere or on its way; false where it is neither.
+pub(super) fn is_told(
+    key: &Key,
+    what: &str,
+    outside: &[(&'static str, &'static str)],
+    found: &mut Diagnostics<'_>,
+) -> bool {
+    match outside.iter().find(|(name, _)| *name == key.text) {
+        Some((_, LATER)) => not_yet(key, found),
+        Some((_, instead)) => {
+            let message = format!("`{}` of {what} is not supported", key.text);
+            found.error_with_help("unsupported-key", key.span, message, *instead);
+        }
+        None => return false,
+    }
+    true
+}
+
+/// Reports a key that is understood, but that nothing acts on.
+pub(super) fn report_unwired(key: &Key, found: &mut Diagnostics<'_>) {
+    if UNWIRED.contains(&key.text.as_str()) {
+        not_yet(key, found);
+    }
+}
+
+fn not_yet(key: &Key, found: &mut Diagnostics<'_>) {
+    let message = format!("`{}` is not supported yet", key.text);
+    found.error_with_help("not-yet-supported", key.span, message, LATER);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_sorted() {
+        for table in [OF_SUITE, OF_TEST] {
+            assert!(table.is_sorted_by_key(|(name, _)| name.to_lowercase()), "{table:?}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! `prompts`: get a prompt and judge its messages.
+
+use mcprove_model::{Act, Diagnostics, Expectation, Prompts, Vocabulary};
+use serde_json::{Value, json};
+
+use super::list::Kind;
+use crate::assertion_file::block::{self, Input};
+use crate::assertion_file::{expectation, texts};
+use crate::schema::fragment;
+
+pub(super) const KIND: Kind = Kind {
+    key: "prompts",
+    summary: "Get a prompt and judge its messages.",
+    keys: KEYS,
+    required: &["prompt"],
+    properties,
+    decode,
+};
+
+const KEYS: &[&str] = &["args", "expect", "prompt"];
+
+fn properties() -> Value {
+    json!({
+        "args": fragment::scalars("The arguments of the prompt."),
+        "expect": fragment::expect(Vocabulary::Prompts),
+        "prompt": fragment::text("The name of the prompt."),
+    })
+}
+
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+    let test = &input.entry.value;
+    found.known_keys(test, "a test of `prompts`", KEYS);
+    let is_misspelt = texts::is_misspelt(test.as_map().unwrap_or_default(), "prompt", KEYS);
+    let name = if is_misspelt { None } else { block::named(test, "prompt", input.entry.key.span, found) };
+    let arguments = texts::as_texts(test, "args", found);
+    if let Some(name) = &name {
+        input.scope.check(name, found);
+    }
+    input.scope.check(&arguments, found);
+    let expect = expectation::decode(test.get("expect"), Vocabulary::Prompts, input.scope, found);
+    Some((Act::Prompts(Prompts::Get { name: name?, arguments }), expect))
+}

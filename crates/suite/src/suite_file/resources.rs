@@ -1,0 +1,49 @@
+//! `resources`: read a resource and judge its content.
+
+use std::time::Duration;
+
+use mcprove_model::{Act, Diagnostics, Expectation, ResourceAsk, Resources, Vocabulary};
+use serde_json::{Value, json};
+
+use super::list::{Kind, expectation_block};
+use crate::assertion_file::block::{self, Input};
+use crate::assertion_file::expectation;
+use crate::assertion_file::texts;
+use crate::schema::fragment;
+
+pub(super) const KIND: Kind = Kind {
+    key: "resources",
+    summary: "Read a resource and judge its content.",
+    keys: KEYS,
+    required: &["uri"],
+    properties,
+    decode,
+};
+
+const KEYS: &[&str] = &["expect", "uri"];
+
+fn properties() -> Value {
+    json!({
+        "expect": fragment::expect(Vocabulary::Resources),
+        "uri": fragment::text("The address of the resource."),
+    })
+}
+
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+    let test = &input.entry.value;
+    found.known_keys(test, "a test of `resources`", KEYS);
+    let is_misspelt = texts::is_misspelt(test.as_map().unwrap_or_default(), "uri", KEYS);
+    let uri = if is_misspelt { None } else { block::named(test, "uri", input.entry.key.span, found) };
+    if let Some(uri) = &uri {
+        input.scope.check(uri, found);
+    }
+    let expect = expectation::decode(expectation_block(test).as_ref(), Vocabulary::Resources, input.scope, found);
+    let resources = Resources {
+        subscribe: None,
+        ask: ResourceAsk::Read { uri: uri? },
+        expect_notification: None,
+        settle: Duration::ZERO,
+        unsubscribe: None,
+    };
+    Some((Act::Resources(resources), expect))
+}

@@ -1,0 +1,216 @@
+//! `servers`: the servers under test by name, each started, reached, or played.
+
+use mcprove_model::{Diagnostics, Entry, Node, ServerSpec, Target};
+use serde_json::{Value, json};
+
+use super::{Context, auth};
+use crate::assertion_file::server::{self, Transport};
+use crate::assertion_file::templates::Scope;
+use crate::assertion_file::{client_capabilities, texts};
+use crate::schema::fragment;
+
+const KEYS: &[&str] = &[
+    "args",
+    "auth",
+    "cassette",
+    "client_capabilities",
+    "command",
+    "cwd",
+    "docker",
+    "env",
+    "headers",
+    "mock",
+    "protocol",
+    "transport",
+    "url",
+];
+
+/// Keys that say where a server is; a server has one of them.
+const WHERE: &[&str] = &["cassette", "command", "mock", "url"];
+
+/// Keys of the other tool's servers, and what to do instead.
+const OUTSIDE: &[(&str, &str)] = &[
+    ("http", "the deadline of a test is `timeout_ms`; TLS uses the roots of the platform"),
+    ("wait_for_ready", "start the server with `command`, or wait in the script that starts it"),
+];
+
+/// Decodes a server; `default_auth` is for those with a `url` and no `auth` of their own.
+pub(super) fn decode(
+    entry: &Entry,
+    default_auth: Option<&Node>,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> Option<ServerSpec> {
+    let node = &entry.value;
+    let name = &entry.key.text;
+    let what = format!("the server `{name}`");
+    let entries = found.map(node, &what)?;
+    super::outside::known_keys(entries, &what, (KEYS, OUTSIDE), found);
+    let scope = Scope::new(context.fixture.is_some());
+    for part in entries.iter().filter(|part| !matches!(part.key.text.as_str(), "auth" | "client_capabilities")) {
+        scope.check(&part.value, found);
+    }
+    let client = node.get("client_capabilities").map(|client| client_capabilities::decode(client, &scope, found));
+    let protocol = node.get("protocol").and_then(|protocol| server::decode_protocol(protocol, found));
+    let target = decode_target(entry, default_auth, (context, secrets), found)?;
+    Some(ServerSpec {
+        name: name.clone(),
+        target,
+        protocol: protocol.unwrap_or_default(),
+        client: client.unwrap_or_default(),
+        secrets: Vec::new(),
+    })
+}
+
+/// The JSON Schema of `servers`.
+pub(super) fn schema() -> Value {
+    let word = json!({"type": ["string", "number", "boolean"]});
+    let header = fragment::map("A variable of the environment.", json!({"env": fragment::text("Its name.")}), &["env"]);
+    let properties = json!({
+        "args": fragment::texts("Further arguments of the command."),
+        "auth": auth::schema(),
+        "cassette": fragment::text("A recorded event log that is played instead of a server."),
+        "client_capabilities": server::client_capabilities_schema(),
+        "command": {
+            "anyOf": [word, {"type": "array", "minItems": 1, "items": word}],
+            "description": "The program and its arguments: a list, or a text that is split as a shell would.",
+        },
+        "cwd": fragment::scalar("The folder it is started in; the caller's when left out."),
+        "docker": fragment::scalar("An image to run the command in."),
+        "env": fragment::scalars("Variables added to the caller's environment."),
+        "headers": {
+            "type": ["object", "null"],
+            "additionalProperties": {"anyOf": [fragment::scalar("The value."), header]},
+            "description": "Header fields of every request.",
+        },
+        "mock": fragment::text("A manifest of the built-in mock that is played instead of a server."),
+        "protocol": server::protocol_schema(),
+        "transport": server::transport_schema(),
+        "url": fragment::text("The address of a server that runs already."),
+    });
+    json!({
+        "type": "object",
+        "additionalProperties": fragment::map("A server.", properties, &[]),
+        "description": "The servers under test, by name.",
+    })
+}
+
+fn decode_target(
+    entry: &Entry,
+    default_auth: Option<&Node>,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> Option<Target> {
+    let node = &entry.value;
+    let places: Vec<&Entry> = node
+        .as_map()
+        .unwrap_or_default()
+        .iter()
+        .filter(|part| WHERE.contains(&part.key.text.as_str()) && !part.value.is_null())
+        .collect();
+    if let [first, second, ..] = places[..] {
+        let message = format!("`{}` stands beside `{}`: a server is in one place", second.key.text, first.key.text);
+        found.error_with_help("two-places", second.key.span, message, "keep one of the two");
+        return None;
+    }
+    if let Some(played) = places.iter().find(|part| matches!(part.key.text.as_str(), "cassette" | "mock")) {
+        return decode_played(played, found);
+    }
+    let headers = decode_headers(node, (context, secrets), found);
+    let env: Vec<(String, String)> = node.get("env").map_or_else(Vec::new, |env| {
+        let texts = texts::map(env, "`env`", found);
+        texts.into_iter().map(|(entry, text)| (entry.key.text.clone(), text.to_owned())).collect()
+    });
+    let cwd = texts::optional(node, "cwd", found).map(str::to_owned);
+    let docker = texts::optional(node, "docker", found).map(str::to_owned);
+    // Mistakes in a command or an address are told even where the transport is one.
+    let command = match (context.server, node.get("url").is_some_and(|url| !url.is_null())) {
+        (Some(given), _) => Some((given.command.clone(), given.args.clone())),
+        (None, true) => None,
+        (None, false) => decode_command(entry, found),
+    };
+    let transport = server::transport(node, context.server.is_some(), found)?;
+    server::report_unused(node, transport, found);
+    if transport == Transport::Stdio {
+        if let Some(part) = node.as_map().unwrap_or_default().iter().find(|part| part.key.text == "auth") {
+            let message = "`auth` means nothing to a stdio server";
+            found.error_with_help("wrong-key", part.key.span, message, "give it what it needs in `env`");
+        }
+        let Some((command, args)) = command else {
+            if node.get("url").is_some() {
+                // It says that the address needs another transport.
+                server::command(entry, KEYS, found);
+            }
+            return None;
+        };
+        return Some(Target::Stdio { command, args, env, cwd, docker });
+    }
+    let url = server::url(entry, found)?;
+    let auth = node.get("auth").or(default_auth).filter(|auth| !auth.is_null());
+    let headers = auth::apply(auth, headers, (context, secrets), found);
+    Some(match transport {
+        Transport::Http => Target::Http { url, headers },
+        Transport::Sse => Target::Sse { url, headers },
+        Transport::Stdio => unreachable!("handled above"),
+    })
+}
+
+fn decode_played(part: &Entry, found: &mut Diagnostics<'_>) -> Option<Target> {
+    found.text(&part.value, &format!("`{}`", part.key.text))?;
+    let message = format!("`{}` is not supported yet", part.key.text);
+    found.error_with_help("unsupported-key", part.key.span, message, "start `mcprove mock FILE` with `command`");
+    None
+}
+
+/// The program and its arguments: a list, or a text that is split as a shell would; `args` come after both.
+fn decode_command(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<(String, Vec<String>)> {
+    let node = &entry.value;
+    let args = node.get("args").map(|args| texts::list(args, "`args`", found)).unwrap_or_default();
+    let Some(command) = node.get("command").filter(|command| !command.is_null()) else {
+        // It says that there is neither a command nor an address, unless a key is misspelt.
+        server::command(entry, KEYS, found);
+        return None;
+    };
+    let words = if command.as_list().is_some() {
+        texts::list(command, "`command`", found)
+    } else {
+        match shell_words::split(found.text(command, "`command`")?) {
+            Ok(words) => words,
+            Err(error) => {
+                let message = format!("`command` cannot be split into words: {error}");
+                found.error_with_help("bad-command", command.span, message, "close the quote, or write a list");
+                return None;
+            }
+        }
+    };
+    let mut words = words.into_iter();
+    let Some(program) = words.next().filter(|program| !program.trim().is_empty()) else {
+        found.error_with_help("no-command", command.span, "`command` names no program", "write the program to start");
+        return None;
+    };
+    Some((program, words.chain(args).collect()))
+}
+
+/// Header fields: a text, or `{env: NAME}` for a value that must be set and is never shown.
+fn decode_headers(
+    node: &Node,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> Vec<(String, String)> {
+    let Some(map) = node.get("headers").filter(|map| !map.is_null()) else { return Vec::new() };
+    let mut headers = Vec::new();
+    for entry in found.map(map, "`headers`").unwrap_or_default() {
+        let what = format!("the header field `{}`", entry.key.text);
+        let value = if entry.value.as_map().is_some() {
+            found.known_keys(&entry.value, &what, &["env"]);
+            let Some(name) = entry.value.get("env") else { continue };
+            auth::from_environment(name, "`env`", (context, secrets), found)
+        } else if entry.value.is_null() {
+            Some(String::new())
+        } else {
+            found.text(&entry.value, &what).map(str::to_owned)
+        };
+        headers.extend(value.map(|value| (entry.key.text.clone(), value)));
+    }
+    headers
+}

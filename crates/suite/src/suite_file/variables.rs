@@ -1,0 +1,126 @@
+//! `variables`: values that `${NAME}` stands for.
+
+use mcprove_model::{Diagnostics, Node};
+use serde_json::{Map, Value, json};
+
+use super::interpolate::{Interpolation, Values};
+use crate::environment::{Environment, Unset};
+use crate::schema::fragment;
+
+const KEYS: &[&str] = &["default", "from_env", "value"];
+
+/// What a reference may stand for: the environment wins over the suite, and both over what is built in.
+pub(super) struct Variables<'e> {
+    environment: Environment<'e>,
+    folder: &'e str,
+    values: Map<String, Value>,
+}
+
+impl<'e> Variables<'e> {
+    /// No variables but those of the environment and the folder of the suite.
+    pub(super) fn new(environment: Environment<'e>, folder: &'e str) -> Self {
+        Self { environment, folder, values: Map::new() }
+    }
+
+    /// Sets a variable that is not set yet.
+    pub(super) fn set(&mut self, name: &str, value: Value) {
+        self.values.entry(name).or_insert(value);
+    }
+
+    /// The value of a variable. One of the environment takes the type that the suite gives it.
+    pub(super) fn get(&self, name: &str) -> Option<Value> {
+        let own = self.values.get(name);
+        if let Some(text) = self.environment(name) {
+            let typed = own.filter(|own| !own.is_string()).and_then(|own| as_type_of(own, &text));
+            return Some(typed.unwrap_or(Value::String(text)));
+        }
+        let folder = || (name == "CONFIG_DIR").then(|| Value::String(self.folder.to_owned()));
+        own.cloned().or_else(folder)
+    }
+
+    /// The value of an environment variable.
+    pub(super) fn environment(&self, name: &str) -> Option<String> {
+        (self.environment.lookup)(name)
+    }
+
+    /// The names that are set, for "did you mean".
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().chain(self.environment.names).map(String::as_str)
+    }
+
+    /// Decodes a `variables` map; later ones may refer to earlier ones.
+    pub(super) fn decode(&mut self, node: &Node, secrets: &mut Vec<String>, found: &mut Diagnostics<'_>) {
+        if node.is_null() {
+            return;
+        }
+        for entry in found.map(node, "`variables`").unwrap_or_default() {
+            let mut definition = entry.value.clone();
+            let mut interpolation =
+                Interpolation { variables: self, secrets, values: Values::Shown, unset: Unset::Reported };
+            interpolation.apply(&mut definition, found);
+            let what = format!("the variable `{}`", entry.key.text);
+            if definition.as_map().is_none() {
+                let help = format!("write `{}: {{value: …}}` or `{{from_env: NAME, default: …}}`", entry.key.text);
+                let message = format!("{what} must be a map, found {}", definition.kind_name());
+                found.error_with_help("wrong-type", entry.value.span, message, help);
+                continue;
+            }
+            found.known_keys(&definition, &what, KEYS);
+            if let Some(value) = self.defined(&definition, &what, found) {
+                self.set(&entry.key.text, value);
+            }
+        }
+    }
+
+    fn defined(&self, node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Value> {
+        match (node.get("value"), node.get("from_env")) {
+            (Some(value), None) => scalar(value, "`value`", found),
+            (None, Some(name)) => {
+                let default = node.get("default").and_then(|default| scalar(default, "`default`", found));
+                let text = self.environment(found.text(name, "`from_env`")?);
+                match (text, default) {
+                    (Some(text), Some(default)) => Some(as_type_of(&default, &text).unwrap_or(Value::String(text))),
+                    (Some(text), None) => Some(Value::String(text)),
+                    (None, default) => default,
+                }
+            }
+            (Some(_), Some(name)) => {
+                let message = format!("{what} has both a `value` and `from_env`");
+                found.error_with_help("wrong-key", name.span, message, "keep one; a `default` goes with `from_env`");
+                None
+            }
+            (None, None) => {
+                let message = format!("{what} has neither a `value` nor `from_env`");
+                found.error_with_help("missing-key", node.span, message, "add `value:`, or `from_env:` with a name");
+                None
+            }
+        }
+    }
+}
+
+/// The JSON Schema of `variables`.
+pub(super) fn schema() -> Value {
+    let scalar = json!({"type": ["string", "number", "boolean"]});
+    let value = fragment::map("A value.", json!({"value": scalar}), &["value"]);
+    let from_env = fragment::map(
+        "A variable of the environment.",
+        json!({"from_env": fragment::text("Its name."), "default": scalar}),
+        &["from_env"],
+    );
+    json!({
+        "type": ["object", "null"],
+        "additionalProperties": {"anyOf": [value, from_env]},
+        "description": "Values that `${NAME}` stands for.",
+    })
+}
+
+fn scalar(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Value> {
+    found.text(node, what)?;
+    Some(node.to_json())
+}
+
+/// A text read as the type that another value has.
+fn as_type_of(model: &Value, text: &str) -> Option<Value> {
+    let value: Value = serde_json::from_str(text.trim()).ok()?;
+    (std::mem::discriminant(&value) == std::mem::discriminant(model)).then_some(value)
+}

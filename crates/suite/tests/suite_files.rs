@@ -1,0 +1,274 @@
+//! Suite files: what they hold, what they import, and who is left out.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mcprove_model::{Act, Case, Isolation, Parallel, Place, Prompts, ResourceAsk, Target};
+use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
+use serde_json::json;
+use snapbox::dir::DirRoot;
+
+const ASSERTION: &str = "server: {command: x}\nassert: {tool: a}\n";
+const SUITE: &str = "servers: {api: {command: x}}\ntools:\n  - {name: one, tool: a}\n  - {name: two, tool: b}\n";
+
+fn environment(name: &str) -> Option<String> {
+    match name {
+        "API_KEY" => Some("s3cret!".to_owned()),
+        "COUNT" => Some("7".to_owned()),
+        _ => None,
+    }
+}
+
+fn options() -> LoadOptions<'static> {
+    LoadOptions { environment: &environment, known_variables: &[], fixture: None, server: None, ci: false }
+}
+
+struct Folder(DirRoot);
+
+impl Folder {
+    fn new() -> Self {
+        Self(DirRoot::mutable_temp().expect("a temporary folder can be made"))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path().expect("a temporary folder has a path")
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().expect("files are in folders")).expect("folders can be made");
+        fs::write(&path, text).expect("files can be written");
+        path
+    }
+
+    fn load(&self) -> Loaded {
+        load(&[self.path().to_path_buf()], &options())
+    }
+}
+
+fn rules(loaded: &Loaded) -> Vec<&str> {
+    loaded.findings.iter().map(|finding| finding.rule.as_ref()).collect()
+}
+
+fn names(loaded: &Loaded) -> Vec<&str> {
+    loaded.cases.iter().map(|case| case.name.as_str()).collect()
+}
+
+fn named<'l>(loaded: &'l Loaded, name: &str) -> &'l Case {
+    loaded.cases.iter().find(|case| case.name == name).expect(name)
+}
+
+#[test]
+fn a_suite_holds_what_was_written() {
+    let loaded = load(&[PathBuf::from("tests/data/suite-good.yaml")], &options());
+    assert_eq!(rules(&loaded), [""; 0]);
+    assert_eq!(names(&loaded), ["search", "map form", "res", "pr", "compl", "traj"]);
+    let search = named(&loaded, "search");
+    let Act::CallTool(call) = &search.act else { panic!("{:?}", search.act) };
+    let folder = fs::canonicalize("tests/data").expect("the folder is there");
+    let args = json!({"limit": 5, "q": format!("hello Ada from {}", folder.display())});
+    assert_eq!(call.args.to_json(), args);
+    assert_eq!((search.timeout, search.tags.join(" ")), (Some(Duration::from_millis(100)), "a b".to_owned()));
+    assert_eq!((search.isolation, search.expect.threshold), (Isolation::Case, Some(0.5)));
+    let checks: Vec<(&str, f64)> = search.expect.checks.iter().map(|planned| (planned.name, planned.weight)).collect();
+    assert_eq!(checks, [("not", 1.0), ("contains", 2.0)]);
+    let server = search.server.as_ref().expect("a server");
+    assert_eq!((server.name.as_str(), server.target.label().as_str()), ("api", "npx -y server"));
+    assert_eq!(server.secrets, ["s3cret!"]);
+    assert_eq!(search.suite.as_ref().map(|suite| suite.parallel), Some(Parallel::Auto));
+
+    let map = named(&loaded, "map form");
+    let checks: Vec<&str> = map.expect.checks.iter().map(|planned| planned.name).collect();
+    assert_eq!((checks, map.timeout), (vec!["contains", "max_duration_ms", "not"], Some(Duration::from_secs(5))));
+    let Target::Http { headers, .. } = &map.server.as_ref().expect("a server").target else { panic!("no address") };
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(headers, [("X-Key", "s3cret!"), ("Authorization", "Bearer s3cret!")]);
+
+    let Act::Resources(resources) = &named(&loaded, "res").act else { panic!("no resource") };
+    assert!(matches!(&resources.ask, ResourceAsk::Read { uri } if uri.as_text() == Some("a://b")));
+    let Act::Prompts(Prompts::Get { arguments, .. }) = &named(&loaded, "pr").act else { panic!("no prompt") };
+    assert_eq!(arguments.to_json(), json!({"who": "3"}));
+    assert!(named(&loaded, "traj").server.is_none());
+}
+
+#[test]
+fn one_server_needs_no_name_and_tests_share_it() {
+    let folder = Folder::new();
+    folder.write("a.yaml", SUITE);
+    let loaded = folder.load();
+    assert_eq!((rules(&loaded), names(&loaded)), (vec![], vec!["one", "two"]));
+    assert!(loaded.cases.iter().all(|case| case.isolation == Isolation::File && case.server.is_some()));
+}
+
+#[test]
+fn both_kinds_live_in_one_folder_and_manifests_are_left_alone() {
+    let folder = Folder::new();
+    folder.write("a.yaml", SUITE);
+    folder.write("b.yaml", SUITE);
+    folder.write("c.yaml", ASSERTION);
+    let manifest = folder.write("mock.yaml", "mock_server: {name: m, tools: [{name: a}]}\n");
+    folder.write("tools.yaml", "name: m\ntools: [{name: a, response: {content: []}}]\n");
+    let loaded = folder.load();
+    assert_eq!((rules(&loaded), names(&loaded)), (vec![], vec!["one", "two", "one", "two", "c.yaml"]));
+    assert_eq!(loaded.files, 3);
+    assert_eq!(rules(&load(&[manifest], &options())), ["not-a-suite"]);
+}
+
+#[test]
+fn a_given_server_takes_the_place_of_commands() {
+    let folder = Folder::new();
+    let path = folder.write("a.yaml", SUITE);
+    let bare = folder.write("b.yaml", "tools: [{name: three, server: any, tool: a}]\n");
+    let server = ServerOverride { command: "mine".to_owned(), args: Vec::new() };
+    let loaded = load(&[path, bare], &LoadOptions { server: Some(server), ..options() });
+    assert_eq!(rules(&loaded), [""; 0]);
+    assert!(loaded.cases.iter().all(|case| case.server.as_ref().is_some_and(|s| s.target.label() == "mine")));
+}
+
+#[test]
+fn focused_tests_shut_out_others_and_are_refused_where_nobody_watches() {
+    let folder = Folder::new();
+    folder.write("a.yaml", &SUITE.replace("name: two", "name: two, only: true"));
+    folder.write("b.yaml", ASSERTION);
+    let loaded = folder.load();
+    assert_eq!((rules(&loaded), names(&loaded)), (vec!["focused"], vec!["two"]));
+    let loaded = load(&[folder.path().to_path_buf()], &LoadOptions { ci: true, ..options() });
+    assert_eq!(rules(&loaded), ["focused-in-ci"]);
+    assert!(loaded.findings[0].fails(false));
+}
+
+#[test]
+fn imports_add_servers_tests_and_defaults() {
+    let folder = Folder::new();
+    folder.write(
+        "suite.yaml",
+        "imports: [parts/shared.yaml]\nservers: {api: {command: mine}}\ntools: [{name: one, server: api, tool: a}]\n\
+         defaultTest: {expect: {not_error: true}}\n",
+    );
+    folder.write(
+        "parts/shared.yaml",
+        "imports: [more.yaml]\nvariables: {N: {value: 3}}\nservers: {api: {command: other}, b: {command: b}}\n\
+         tools: [{name: two, server: b, tool: a, args: {n: '${N}'}}]\n",
+    );
+    folder.write("parts/more.yaml", "prompts: [{name: three, server: b, prompt: p}]\n");
+    let loaded = folder.load();
+    assert_eq!((rules(&loaded), names(&loaded)), (vec![], vec!["one", "two", "three"]));
+    let labels: Vec<String> =
+        loaded.cases.iter().filter_map(|case| Some(case.server.as_ref()?.target.label())).collect();
+    assert_eq!(labels, ["mine", "b", "b"]);
+    let Act::CallTool(call) = &loaded.cases[1].act else { panic!("no call") };
+    assert_eq!(call.args.to_json(), json!({"n": 3}));
+    assert!(loaded.cases[1].source.path().ends_with("shared.yaml"));
+    assert!(loaded.cases.iter().all(|case| case.expect.checks.len() == 1));
+}
+
+#[test]
+fn imports_stay_inside_and_end() {
+    let folder = Folder::new();
+    folder.write("out.yaml", "tools: []\n");
+    let path = folder.write(
+        "in/a.yaml",
+        "servers: {api: {command: x}}\nimports: [../out.yaml, b.yaml, gone.yaml]\ntools: [{name: one, tool: a}]\n",
+    );
+    folder.write("in/b.yaml", "imports: [a.yaml]\ntools: [{name: one, tool: b}]\n");
+    let loaded = load(&[path], &options());
+    let mut told = rules(&loaded);
+    told.sort_unstable();
+    assert_eq!(told, ["duplicate-name", "import-cycle", "outside-folder", "unreadable-file"]);
+}
+
+#[test]
+fn secrets_are_known_to_every_server() {
+    let folder = Folder::new();
+    let text =
+        SUITE.replace("{name: one, tool: a}", "{name: one, tool: a, args: {k: '${secret:API_KEY}', n: '${COUNT}'}}");
+    folder.write("a.yaml", &text);
+    let loaded = folder.load();
+    assert_eq!(loaded.secrets, ["s3cret!"]);
+    assert_eq!(loaded.cases[1].server.as_ref().map(|server| server.secrets.clone()), Some(loaded.secrets.clone()));
+}
+
+#[test]
+fn a_test_that_is_skipped_for_want_of_a_variable_gives_no_warning_about_it() {
+    let folder = Folder::new();
+    folder.write(
+        "a.yaml",
+        "servers: {api: {command: x}}\ntools:\n  - {name: one, tool: a, skip_unless_env: GONE, args: {k: '${GONE}'}}\n",
+    );
+    let loaded = folder.load();
+    assert_eq!(rules(&loaded), [""; 0]);
+    assert!(loaded.cases[0].skip.is_some());
+}
+
+/// The YAML of the pages on negative paths and on schema lint, as it is written there.
+#[test]
+fn the_pages_load_as_written_but_for_blocks_to_come() {
+    let servers = "servers: {api: {command: x}, local: {command: x}}\n";
+    for (page, to_come) in [
+        (
+            "tools:\n  - name: search rejects bad requests\n    server: api\n    tool: search\n    \
+             args: { query: \"anthropic\" }\n    negative_path:\n      \
+             checks: [unknown_tool, missing_required, wrong_type]\n",
+            (7, "`negative_path` is not supported yet"),
+        ),
+        (
+            "tool_quality:\n  - name: tool schemas are well constrained\n    server: local\n    expect:\n      \
+             - target: schema_criticals\n        matcher: { schema: { maximum: 0 } }\n      \
+             - target: schema_warnings\n        matcher: { schema: { maximum: 3 } }\n",
+            (2, "`tool_quality` is not supported yet"),
+        ),
+    ] {
+        let folder = Folder::new();
+        folder.write("page.yaml", &format!("{servers}{page}"));
+        let loaded = folder.load();
+        let told: Vec<(u32, &str)> = loaded
+            .findings
+            .iter()
+            .map(|finding| match &finding.place {
+                Some(Place::Text(place)) => (place.line, finding.message.as_str()),
+                Some(Place::Wire(_)) | None => (0, finding.message.as_str()),
+            })
+            .collect();
+        assert_eq!(told, [to_come]);
+    }
+}
+
+/// A suite with this many tests, some in each form.
+fn large(count: usize) -> String {
+    let mut text =
+        "servers: {api: {command: [npx, server]}}\ndefaultTest: {expect: {not_error: true}}\ntools:\n".to_owned();
+    for number in 0..count {
+        write!(
+            text,
+            "  - name: test number {number}\n    server: api\n    tool: search\n    \
+             args: {{query: \"q{number}\", limit: 10, filter: {{kind: [a, b], after: 2024-01-01}}}}\n    expect:\n      \
+             - target: result.content[0].text\n        matcher: {{contains: \"r{number}\"}}\n      \
+             - target: result.isError\n        matcher: {{exact: false}}\n"
+        )
+        .expect("text grows");
+    }
+    text
+}
+
+#[test]
+fn large_suites_load_in_linear_time() {
+    let folder = Folder::new();
+    folder.write("large.yaml", &large(2_000));
+    let loaded = folder.load();
+    assert_eq!((rules(&loaded), loaded.cases.len()), (vec![], 2_000));
+}
+
+/// Run with `--release -- --ignored --nocapture` to see the time; the peak of memory is the test's own.
+#[test]
+#[ignore = "takes time in debug builds"]
+fn ten_thousand_tests_load_in_a_second() {
+    let folder = Folder::new();
+    folder.write("large.yaml", &large(10_000));
+    let began = std::time::Instant::now();
+    let loaded = folder.load();
+    let took = began.elapsed();
+    assert_eq!((rules(&loaded), loaded.cases.len()), (vec![], 10_000));
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
