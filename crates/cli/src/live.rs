@@ -86,7 +86,17 @@ impl<'c> Listeners<'c> {
 
     fn write_log(&mut self, event: &Event) {
         let Some((path, log)) = &mut self.log else { return };
-        if let Err(error) = write_event(log, event) {
+        // A run that is killed leaves behind what was over by then.
+        let flushed = |log: &mut BufWriter<File>| match event {
+            Event::CaseFinished(_) => log.flush(),
+            Event::RunStarted(_)
+            | Event::Finding { .. }
+            | Event::CaseStarted(_)
+            | Event::Connected(_)
+            | Event::Frame { .. }
+            | Event::RunFinished(_) => Ok(()),
+        };
+        if let Err(error) = write_event(log, event).and_then(|()| flushed(log)) {
             self.broken = Some(format!("the event log `{path}` could not be written: {error}"));
             self.log = None;
         }

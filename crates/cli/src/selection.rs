@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcprove_engine::{Column, Durations, Filter, PlanOptions, Shard, plan};
-use mcprove_model::{Case, ExitStatus, Plan, Redactor};
+use mcprove_model::{Case, ExitStatus, Plan, PlannedCase, Redactor};
 use mcprove_report::harmless_line;
 
 use crate::failure::Failure;
@@ -60,7 +60,12 @@ impl Selection {
 }
 
 /// Prints what would run.
-pub(crate) fn show(plan: &Plan, redactor: &Redactor) -> Result<ExitStatus, Failure> {
+pub(crate) fn show(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitStatus, Failure> {
+    if json {
+        let listed: Vec<_> = plan.cases.iter().map(listed).collect();
+        print(&redactor.text(&format!("{:#}\n", serde_json::Value::Array(listed))))?;
+        return Ok(ExitStatus::Good);
+    }
     let mut text = String::new();
     for planned in &plan.cases {
         let case = &planned.case;
@@ -85,4 +90,10 @@ pub(crate) fn show(plan: &Plan, redactor: &Redactor) -> Result<ExitStatus, Failu
     text.push_str("; nothing was started\n");
     print(&redactor.text(&text))?;
     Ok(ExitStatus::Good)
+}
+
+fn listed(planned: &PlannedCase) -> serde_json::Value {
+    let case = &planned.case;
+    let line = case.source.position(case.span.start).line;
+    serde_json::json!({"name": case.name, "file": case.source.path(), "line": line, "trial": planned.trial})
 }

@@ -58,6 +58,11 @@ pub(crate) fn words(option: &str, text: &str) -> Result<Vec<String>, Failure> {
 }
 
 impl Subject {
+    /// Whether a server was named at all.
+    pub(crate) fn is_named(&self) -> bool {
+        self.server.is_some() || self.url.is_some() || self.client_config.is_some() || !self.command.is_empty()
+    }
+
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
         let target = self.target()?;

@@ -30,7 +30,7 @@ fn health(seen: &Observation) -> Option<Finding> {
             finding.actual = Some(shorten(trace, 500).into_owned());
             finding.help("catch the exception and say in plain words what was wrong with the input")
         }),
-        Outcome::Result(_) => None,
+        Outcome::Result(_) | Outcome::Cancelled => None,
         Outcome::Error(error) if matches!(error.code, INTERNAL_ERROR | METHOD_NOT_FOUND) => {
             let text = if error.code == INTERNAL_ERROR {
                 "the tool failed with an internal error (-32603): an exception nobody caught"
@@ -55,7 +55,6 @@ fn health(seen: &Observation) -> Option<Finding> {
             finding.help.clone_from(&refused.help);
             Some(finding)
         }
-        Outcome::Cancelled => None,
     }
 }
 

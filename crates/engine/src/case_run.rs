@@ -133,7 +133,7 @@ async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Sha
         // The server may have died of the case before; a second try on a fresh server tells who is to blame.
         let (mut again, gone) = attempt(planned, context, shared).await;
         if !gone {
-            let text = "the shared server had died before this case; it was restarted";
+            let text = "the shared server was gone when this case spoke to it; the case was done again on a fresh one";
             again.finished.findings.push(Finding::note("restarted", text));
         }
         return again;
@@ -211,6 +211,11 @@ fn judge_trajectory(
     record.findings.extend(problems);
     match acts::trajectory::trace(trajectory, variables) {
         Ok(trace) => {
+            if trace.is_empty() && matches!(trajectory, Trajectory::AuditLog(_)) {
+                let text = "the log holds no tool call, so nothing that is absent proves anything";
+                let finding = Finding::warning("empty-log", text).at(case.source.place(case.span));
+                record.findings.push(finding.help("a line is `{\"tool\": …, \"args\": …}`, or an event log"));
+            }
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
             record.findings.extend(expectations::judge(case, &expect, &seen));
@@ -322,7 +327,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
     let Performed { mut seen, what, at } = acts::perform(&case.act, checks, talk).await;
     talk.record.mark(|timings| &mut timings.call);
     seen.files = files.and_after();
-    let accepted = accepts(checks, &seen.outcome, &case.act);
+    let accepted = accepts(checks, &seen.outcome);
     if accepted {
         acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
@@ -345,10 +350,10 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
 }
 
 /// Whether the checks are to judge an outcome; otherwise the outcome itself is the failure.
-fn accepts(checks: &[PlannedCheck], outcome: &Outcome, act: &Act) -> bool {
+fn accepts(checks: &[PlannedCheck], outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Result(_) | Outcome::Cancelled => true,
-        Outcome::Error(_) => matches!(act, Act::Raw(_)) || checks.iter().any(|c| c.check.wants_protocol_error()),
+        Outcome::Error(_) => checks.iter().any(|c| c.check.wants_protocol_error()),
         Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::TimedOut { .. } | Outcome::Closed { .. } => false,
     }
 }

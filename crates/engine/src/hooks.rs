@@ -9,12 +9,15 @@ use mcprove_wire::run_command;
 use tokio::sync::OnceCell;
 
 /// How long a command may take.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// What became of `beforeAll` of one suite: nothing to say, or why its cases cannot be run.
+type Begun = OnceCell<Option<Finding>>;
 
 /// What became of `beforeAll` of each suite; it is run once, by whichever case comes first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hooks {
-    begun: Arc<Mutex<HashMap<usize, Arc<OnceCell<Option<Finding>>>>>>,
+    begun: Arc<Mutex<HashMap<usize, Arc<Begun>>>>,
 }
 
 impl Hooks {

@@ -35,4 +35,4 @@ pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
-pub use tour::{TourOptions, Visit, tour};
+pub use tour::{TourOptions, Visit, catalog_of, tour};

@@ -97,6 +97,8 @@ pub(crate) mod tests {
             teardown: Vec::new(),
             expect: Expectation::default(),
             fixture: None,
+            capture: Vec::new(),
+            suite: None,
             isolation: mcprove_model::Isolation::Case,
             tags: Vec::new(),
             timeout: None,

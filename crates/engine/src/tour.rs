@@ -1,6 +1,6 @@
 //! A tour of a server's tools, without any suite: each tool is a case.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as Clock};
 
 use mcprove_judge::generate::valid_input;
@@ -77,15 +77,7 @@ pub async fn tour(
     sink: &mut dyn Sink,
 ) -> Result<Catalog, Box<OpenFailure>> {
     let began = Clock::now();
-    let opener = Opener {
-        own_program: options.own_program.clone(),
-        limits: options.limits,
-        http: HttpClient::default(),
-        docker: None,
-        protocol: None,
-        probe_timeout: Duration::from_secs(2),
-    };
-    let guide = Guide { opener, server, options };
+    let guide = Guide { opener: opener(&options.own_program, options.limits), server, options };
     let mut session = guide.open().await?;
     let mut catalog = discover(&mut session, Instant::now() + options.timeout).await;
     session.end_chapter();
@@ -120,6 +112,30 @@ pub async fn tour(
         hint: None,
     }));
     Ok(catalog)
+}
+
+/// What a server offers, without calling anything.
+pub async fn catalog_of(
+    server: &ServerSpec,
+    own_program: &Path,
+    timeout: Duration,
+) -> Result<Catalog, Box<OpenFailure>> {
+    let deadline = Instant::now() + timeout;
+    let mut session = opener(own_program, Limits::default()).open(server, &Variables::default(), deadline).await?;
+    let catalog = discover(&mut session, deadline).await;
+    session.close().await;
+    Ok(catalog)
+}
+
+fn opener(own_program: &Path, limits: Limits) -> Opener {
+    Opener {
+        own_program: own_program.to_owned(),
+        limits,
+        http: HttpClient::default(),
+        docker: None,
+        protocol: None,
+        probe_timeout: Duration::from_secs(2),
+    }
 }
 
 /// Tools that say nothing about writing are called all the same; people should know which.

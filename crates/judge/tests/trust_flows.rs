@@ -60,7 +60,7 @@ fn raw_text_handed_on_fails_and_names_everything() {
     assert_eq!(findings[0].severity, Severity::High);
     assert_eq!(
         findings[0].message,
-        "`database.run_query` (call 2) hands on text that `fetcher.fetch_page` (call 1) returned, unmodified"
+        "`database.run_query` (call 2) is handed text that `fetcher.fetch_page` (call 1) returned, unmodified"
     );
     assert_eq!(findings[0].actual.as_deref(), Some(format!("`{PAGE}`").as_str()));
     let unmet = &carried(&trace, Some(&declared()))[0].unmet;

@@ -279,11 +279,12 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         runtime.expect("a runtime").block_on(async {
             let clock = VirtualClock::new();
+            let deadline = clock.deadline(ms(3_000));
             let sleeper = tokio::spawn({
                 let clock = clock.clone();
                 async move { clock.sleep(ms(600_000)).await }
             });
-            let standstill = clock.deadline(ms(3_000)).await;
+            let standstill = deadline.await;
             tokio::time::sleep(ms(20)).await;
             assert_eq!(clock.elapsed(), ms(3_000));
             drop(standstill);

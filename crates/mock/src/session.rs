@@ -257,6 +257,7 @@ impl Session {
             id
         };
         outlet.send(Out::Other(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})));
+        let _asking = Asking { session: self, id };
         tokio::select! {
             biased;
             () = self.closed() => Err(Ended::Cut),
@@ -340,6 +341,18 @@ impl Drop for Running {
         if self.session.kind == Kind::Lasting {
             self.session.state().running.remove(&self.key);
         }
+    }
+}
+
+/// A question that is open; it is forgotten with the request it belongs to.
+struct Asking<'s> {
+    session: &'s Session,
+    id: String,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.session.state().asked.remove(&self.id);
     }
 }
 

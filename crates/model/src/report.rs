@@ -222,12 +222,29 @@ impl Report {
                 gaps.push(Finding::error("incomplete-log", message).help("run it again"));
             }
         }
+        let planned: usize =
+            whole.runs.iter().filter_map(|run| self.runs[*run].started.as_ref()).map(|s| s.total).sum();
+        let headless = whole.runs.iter().any(|run| self.runs[*run].started.is_none());
+        let lost = self.is_alone(whole) && planned > self.cases.len();
+        if gaps.is_empty() && (headless && !self.cases.is_empty() || lost) {
+            let message = if headless {
+                "the log has no beginning".to_owned()
+            } else {
+                format!("the log has {} of {planned} cases", self.cases.len())
+            };
+            gaps.push(Finding::error("incomplete-log", message).help("run it again"));
+        }
         if let Some(shard) = &whole.shard
             && gaps.is_empty()
         {
             gaps.extend(self.missing_shards(whole, shard));
         }
         gaps
+    }
+
+    /// Whether all cases of the report belong to one plan, so that they can be counted.
+    fn is_alone(&self, whole: &Whole) -> bool {
+        whole.runs.len() == self.runs.len()
     }
 
     fn missing_shards(&self, whole: &Whole, shard: &ShardOf) -> Option<Finding> {

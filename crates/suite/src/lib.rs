@@ -5,8 +5,10 @@
 //! prints, waits, or reads a clock, the environment or the network; files are read by [`load`] alone.
 
 pub mod assertion_file;
+pub mod convert;
 pub mod duration;
 pub mod environment;
+pub mod lint;
 pub mod load;
 pub mod schema;
 pub mod suite_file;

@@ -7,6 +7,7 @@ mod command;
 mod frame_log;
 mod limits;
 mod line_pipe;
+mod listener;
 mod message;
 mod process;
 mod session;
@@ -16,6 +17,7 @@ pub mod transport;
 
 pub use command::run_command;
 pub use limits::Limits;
+pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
 pub use session::{Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};

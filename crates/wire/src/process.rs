@@ -245,7 +245,13 @@ impl StderrTail {
     /// The text kept so far, with what is not UTF-8 replaced.
     pub fn text(&self) -> String {
         let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(ring.make_contiguous()).into_owned()
+        let bytes = ring.make_contiguous();
+        // A line that was cut says little, and half of a secret in it could not be recognised any more.
+        let whole = match memchr::memchr(b'\n', bytes) {
+            Some(end) if bytes.len() >= self.limit => &bytes[end + 1..],
+            Some(_) | None => bytes,
+        };
+        String::from_utf8_lossy(whole).into_owned()
     }
 }
 
@@ -261,5 +267,7 @@ mod tests {
         assert_eq!(tail.text(), "cdefg");
         tail.add(b"0123456789");
         assert_eq!(tail.text(), "56789");
+        tail.add(b"a\nbc");
+        assert_eq!(tail.text(), "bc");
     }
 }

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let warnings = usable(&loaded, args.execution.strict)?;
     let plan = args.selection.plan(&loaded.cases, columns)?;
     if args.selection.dry_run {
-        return show(&plan, &redactor_of(&plan));
+        return show(&plan, &redactor_of(&plan), args.json);
     }
     let baseline = args.baselines.read()?;
     let manner = Manner {

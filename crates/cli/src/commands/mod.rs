@@ -23,10 +23,10 @@ pub(crate) enum Command {
     Audit(audit::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
-    /// Explain a rule, a group of rules, or the exit codes.
-    Explain(explain::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
+    /// Explain a rule, a group of rules, or the exit codes.
+    Explain(explain::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
@@ -44,8 +44,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
     match command {
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
-        Command::Explain(args) => explain::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
+        Command::Explain(args) => explain::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),

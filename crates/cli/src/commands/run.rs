@@ -69,7 +69,7 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
     let warnings = usable(&loaded, args.execution.strict)?;
     let plan = args.selection.plan(&loaded.cases, Vec::new())?;
     if args.selection.dry_run {
-        return show(&plan, &redactor_of(&plan));
+        return show(&plan, &redactor_of(&plan), args.json);
     }
     let baseline = args.baselines.read()?;
     let manner = Manner {

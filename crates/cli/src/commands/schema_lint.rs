@@ -4,17 +4,24 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::ValueEnum;
+use mcprove_engine::catalog_of;
 use mcprove_judge::{Catalog, Group, Ignores, Selection, SelectionOptions, TightenOptions, Tightened, lint};
 use mcprove_model::{Diagnostics, ExitStatus, SourceFile, escape_line};
 use mcprove_report::{Verbosity, render_findings};
 
 use crate::catalog_report::{CatalogReport, CatalogReportOptions, Counts, Looked, Printed, Stream, counted};
 use crate::context::Context;
+use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
+use crate::subject::Subject;
 use crate::whole_file;
+
+/// How long a server may take to start and to list its tools.
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What standard input is called in findings.
 const STANDARD_INPUT: &str = "<stdin>";
@@ -29,8 +36,10 @@ const STANDARD_INPUT: &str = "<stdin>";
 )]
 pub(crate) struct Args {
     /// What `tools/list` answered, or an event log; `-` is standard input.
-    #[arg(value_name = "SNAPSHOT", required = true)]
+    #[arg(value_name = "SNAPSHOT")]
     snapshots: Vec<PathBuf>,
+    #[command(flatten)]
+    subject: Subject,
     /// Print the catalog with closed objects and full `required` lists; findings go to standard error.
     #[arg(long)]
     fix: bool,
@@ -92,6 +101,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mut catalogs = Vec::new();
     for path in &args.snapshots {
         catalogs.push(Snapshot { path, catalog: read(path)? });
+    }
+    let live = Path::new("");
+    if args.snapshots.is_empty() {
+        catalogs.push(Snapshot { path: live, catalog: ask(&args.subject, context)? });
     }
     judge(&catalogs, args, context)
 }
@@ -172,6 +185,18 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
 /// What flags exclude each other in ways that the argument parser cannot tell.
 fn check(args: &Args) -> Result<(), Failure> {
     let prints = args.fix && !args.write;
+    if args.snapshots.is_empty() && !args.subject.is_named() {
+        return Err(Failure::new(
+            "neither a file nor a server was named",
+            "name a file that holds a list of tools, or give `--server \"CMD ARGS\"`",
+        ));
+    }
+    if args.snapshots.is_empty() && args.fix {
+        return Err(Failure::new(
+            "`--fix` mends files, and a server was named",
+            "save its `tools/list` to a file first",
+        ));
+    }
     if prints && args.snapshots.len() > 1 {
         return Err(Failure::new(
             "`--fix` prints one catalog, and several files were named",
@@ -208,6 +233,19 @@ fn report_options(args: &Args, context: &Context) -> CatalogReportOptions {
         sarif: args.sarif.is_some(),
         started_unix_ms: Context::unix_ms(),
     }
+}
+
+/// Asks a server for its tools.
+fn ask(subject: &Subject, context: &Context) -> Result<Catalog, Failure> {
+    let server = subject.spec()?;
+    let asking = catalog_of(&server, &context.own_program, TIMEOUT);
+    let catalog = runtime(1)?
+        .block_on(asking)
+        .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
+    if let Some(finding) = catalog.findings.into_iter().find(|finding| finding.severity.fails()) {
+        return Err(Failure::Other { message: finding.message, help: finding.help });
+    }
+    Ok(Catalog::of_server(&server.name, &catalog.tools))
 }
 
 fn read(path: &Path) -> Result<Catalog, Failure> {

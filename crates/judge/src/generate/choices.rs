@@ -29,17 +29,14 @@ impl Choices {
     pub(crate) fn choose(&mut self, among: usize) -> usize {
         let position = self.next;
         self.next += 1;
-        let choice = match self.made.get_mut(position) {
-            Some((choice, known)) => {
-                // Another combination before may have led to a place with another number of choices.
-                *known = among;
-                *choice = (*choice).min(among.saturating_sub(1));
-                *choice
-            }
-            None => {
-                self.made.push((0, among));
-                0
-            }
+        let choice = if let Some((choice, known)) = self.made.get_mut(position) {
+            // Another combination before may have led to a place with another number of choices.
+            *known = among;
+            *choice = (*choice).min(among.saturating_sub(1));
+            *choice
+        } else {
+            self.made.push((0, among));
+            0
         };
         if self.turn == 0 || among == 0 {
             return choice;

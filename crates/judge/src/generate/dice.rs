@@ -20,6 +20,11 @@ impl Dice {
         Self::new(hash(seed, purpose.as_bytes()))
     }
 
+    /// The choices of the nth of many alike.
+    pub(crate) fn turned(&self, nth: u64) -> Self {
+        Self { state: mix(self.state ^ mix(nth.wrapping_add(0x632b_e59b_d9b4_e019))) }
+    }
+
     /// The next 64 bits.
     pub(crate) fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);

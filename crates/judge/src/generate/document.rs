@@ -87,15 +87,12 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let hex = text.get(at + 1..at + 3).filter(|_| *byte == b'%');
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(value) => {
-                decoded.push(value);
-                at += 3;
-            }
-            None => {
-                decoded.push(*byte);
-                at += 1;
-            }
+        if let Some(value) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            decoded.push(value);
+            at += 3;
+        } else {
+            decoded.push(*byte);
+            at += 1;
         }
     }
     Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())

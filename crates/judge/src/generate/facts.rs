@@ -29,6 +29,8 @@ impl<'a> Demand<'a> {
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
     pub(crate) types: Types,
+    /// The types in the order in which the author lists them.
+    pub(crate) listed: Vec<Types>,
     /// The types that keywords speak of: the better choice where several are allowed.
     pub(crate) spoken_of: Types,
     /// The only values allowed.
@@ -36,6 +38,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) forbidden: Vec<&'a Value>,
     /// Values the author suggests: defaults, then examples.
     pub(crate) hints: Vec<&'a Value>,
+    /// What the author says of the value in words.
+    pub(crate) description: Option<&'a str>,
     pub(crate) range: Range<'a>,
     pub(crate) length: Span,
     pub(crate) patterns: Vec<&'a str>,
@@ -110,10 +114,12 @@ impl<'a> Facts<'a> {
     pub(crate) fn none() -> Self {
         Self {
             types: Types::ALL,
+            listed: Vec::new(),
             spoken_of: Types::NONE,
             allowed: None,
             forbidden: Vec::new(),
             hints: Vec::new(),
+            description: None,
             range: Range::default(),
             length: Span::ANY,
             patterns: Vec::new(),

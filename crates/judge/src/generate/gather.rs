@@ -65,10 +65,9 @@ impl<'a> Gatherer<'_, 'a> {
 
     fn must(&mut self, schema: &'a Value, depth: usize) -> Result<(), String> {
         let keywords = match schema {
-            Value::Bool(true) => return Ok(()),
             Value::Bool(false) => return Err("no value is allowed here".to_owned()),
             Value::Object(keywords) => keywords,
-            Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return Ok(()),
+            Value::Bool(true) | Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return Ok(()),
         };
         if let Some((target, alone)) = self.referred(schema) {
             // A reference to what is being gathered already adds nothing.
@@ -91,6 +90,9 @@ impl<'a> Gatherer<'_, 'a> {
         let facts = &mut self.facts;
         if let Some(types) = keywords.get("type") {
             facts.types = facts.types.and(Types::named(types));
+            if facts.listed.is_empty() {
+                facts.listed = types.as_array().into_iter().flatten().map(Types::named).collect();
+            }
         }
         facts.spoken_of = facts.spoken_of.or(Types::spoken_of(keywords));
         if let Some(constant) = keywords.get("const") {
@@ -102,6 +104,7 @@ impl<'a> Gatherer<'_, 'a> {
         facts.hints.extend(keywords.get("default"));
         facts.hints.extend(keywords.get("examples").and_then(Value::as_array).into_iter().flatten());
         facts.hints.extend(keywords.get("example"));
+        facts.description = facts.description.or(keywords.get("description").and_then(Value::as_str));
     }
 
     fn scalars(&mut self, keywords: &'a Map<String, Value>) {

@@ -144,6 +144,11 @@ impl<'d, 'a> Maker<'d, 'a> {
         demands.iter().all(|demand| self.opinion.accepts(demand.schema, value) == demand.accepts)
     }
 
+    /// Takes more work into account than one try.
+    pub(crate) fn charge(&self, work: u32) {
+        self.opinion.fuel.set(self.opinion.fuel.get().saturating_sub(work));
+    }
+
     fn spend(&self, place: &Place<'_>) -> Result<(), Failure> {
         let fuel = self.opinion.fuel.get();
         if fuel < 10 {
@@ -263,10 +268,18 @@ impl Failure {
     }
 }
 
-/// The kinds of value to try, in order: what keywords speak of, then texts, numbers, and nothing last.
+/// The kinds of value to try, in order: what keywords speak of, what the author's words say, what comes first in the
+/// author's list, then texts, numbers and so on; nothing comes last.
 fn kinds_of(facts: &Facts<'_>) -> Vec<Types> {
     let all = [Types::TEXT, Types::NUMBER, Types::RECORD, Types::LIST, Types::BOOLEAN, Types::NULL];
-    let allowed = || all.into_iter().map(|kind| facts.types.and(kind)).filter(|kind| !kind.is_empty());
-    let spoken = allowed().filter(|kind| facts.spoken_of.has(*kind));
-    spoken.chain(allowed().filter(|kind| !facts.spoken_of.has(*kind))).collect()
+    let mut kinds: Vec<Types> =
+        all.into_iter().map(|kind| facts.types.and(kind)).filter(|kind| !kind.is_empty()).collect();
+    if kinds.len() > 1 {
+        let told = facts.description.map_or(Types::NONE, names::types_in_words);
+        kinds.sort_by_key(|kind| {
+            let listed = facts.listed.iter().position(|listed| listed.has(*kind)).unwrap_or(facts.listed.len());
+            (*kind == Types::NULL, !facts.spoken_of.has(*kind), !told.has(*kind), listed)
+        });
+    }
+    kinds
 }

@@ -35,8 +35,28 @@ mod types;
 
 pub use oracle::Oracle;
 
-use generator::Generator;
-use maker::Wishes;
+pub(crate) use accepts::same;
+pub(crate) use checked::Checked;
+pub(crate) use choices::Choices;
+pub(crate) use decimal::{Decimal, whole_number};
+pub(crate) use dice::{Dice, hash};
+pub(crate) use document::Document;
+pub(crate) use facts::{Demand, Facts};
+pub(crate) use gather::gather;
+pub(crate) use generator::Generator;
+pub(crate) use maker::Wishes;
+pub(crate) use names::{singular, words};
+#[cfg(test)]
+pub(crate) use oracle::is_deeper_than;
+pub(crate) use types::Types;
+
+#[cfg(test)]
+pub(crate) mod test_schemas {
+    //! Random schemas for the tests of those who use generated values.
+
+    pub(crate) use super::properties::with_turned_keys;
+    pub(crate) use super::sketch::{random_schema, random_value};
+}
 
 /// How many inputs with optional properties are made at most.
 const VARIANTS: usize = 24;
@@ -66,13 +86,13 @@ impl std::error::Error for Ungeneratable {}
 /// The same schema and seed give the same value, whatever the order of keys in the schema.
 pub fn valid_input(schema: &Value, seed: u64) -> Result<Value, Ungeneratable> {
     let oracle = Oracle::new(schema).map_err(|reason| Ungeneratable { pointer: String::new(), reason })?;
-    Generator::new(schema, &oracle).plain(seed, Wishes::None)
+    Generator::new(schema, Some(&oracle)).plain(seed, Wishes::None)
 }
 
 /// Valid values that also fill optional properties: all of them together, then each of the first level alone.
 pub fn optional_variants(schema: &Value, seed: u64) -> Vec<Value> {
     let Ok(oracle) = Oracle::new(schema) else { return Vec::new() };
-    let generator = Generator::new(schema, &oracle);
+    let generator = Generator::new(schema, Some(&oracle));
     let Ok(small) = generator.plain(seed, Wishes::None) else { return Vec::new() };
     let mut found: Vec<Value> = Vec::new();
     let mut add = |value: Value| {

@@ -1,5 +1,7 @@
 //! What a property is probably about, by its name: the last resort when a schema says nothing more.
 
+use super::types::Types;
+
 /// Words in names, and a text that a person might write there; the first word that is found counts.
 const TEXTS: &[(&str, &str)] = &[
     ("email", "user@example.com"),
@@ -50,6 +52,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("branch", "main"),
     ("commit", "HEAD"),
     ("ref", "HEAD"),
+    ("revision", "HEAD"),
     ("repository", "example"),
     ("repo", "example"),
     ("owner", "example"),
@@ -99,14 +102,45 @@ const NUMBERS: &[(&str, i64)] = &[
     ("lon", 13),
 ];
 
+/// Words that make a path the path of a folder.
+const FOLDERS: &[&str] = &["dir", "directory", "folder", "project", "repo", "repository", "root", "workspace"];
+
 /// A text that fits a property's name.
 pub(crate) fn text(name: &str) -> &'static str {
-    find(name, TEXTS).unwrap_or("example")
+    let words = words(name);
+    if words.last().is_some_and(|last| last == "path") && words.iter().any(|word| FOLDERS.contains(&word.as_str())) {
+        return ".";
+    }
+    find(&words, TEXTS).unwrap_or("example")
 }
 
 /// A number that fits a property's name.
 pub(crate) fn number(name: &str) -> i64 {
-    find(name, NUMBERS).unwrap_or(1)
+    find(&words(name), NUMBERS).unwrap_or(1)
+}
+
+/// How descriptions begin that speak of values of one type.
+const BEGINNINGS: &[(&str, Types)] = &[
+    ("a boolean", Types::BOOLEAN),
+    ("array of ", Types::LIST),
+    ("boolean", Types::BOOLEAN),
+    ("how many ", Types::NUMBER),
+    ("if true", Types::BOOLEAN),
+    ("list of ", Types::LIST),
+    ("maximum number ", Types::NUMBER),
+    ("number of ", Types::NUMBER),
+    ("the number of ", Types::NUMBER),
+    ("true if ", Types::BOOLEAN),
+    ("true to ", Types::BOOLEAN),
+    ("whether ", Types::BOOLEAN),
+];
+
+/// The types that a description speaks of; none when it does not say.
+pub(crate) fn types_in_words(description: &str) -> Types {
+    let head = description.trim_start();
+    let head = head[..head.floor_char_boundary(24)].to_lowercase();
+    let found = BEGINNINGS.iter().find(|(beginning, _)| head.starts_with(beginning));
+    found.map_or(Types::NONE, |(_, types)| *types)
 }
 
 /// The words of a name in lower case: `userId`, `user_id` and `user-id` are the same two.
@@ -138,8 +172,7 @@ pub(crate) fn singular(word: &str) -> &str {
     if plural { word.strip_suffix('s').unwrap_or(word) } else { word }
 }
 
-fn find<T: Copy>(name: &str, table: &[(&str, T)]) -> Option<T> {
-    let words = words(name);
+fn find<T: Copy>(words: &[String], table: &[(&str, T)]) -> Option<T> {
     // The last word is what the name is: a `user_email` is an email, an `email_user` a user.
     let last = words.last()?;
     let by_word = |word: &str| table.iter().find(|(known, _)| *known == singular(word)).map(|(_, found)| *found);
@@ -164,9 +197,12 @@ mod tests {
         assert_eq!(text("source_timezone"), "Europe/London");
         assert_eq!(text("filePath"), "notes.txt");
         assert_eq!(text("email_user"), "alice");
+        assert_eq!(text("repo_path"), ".");
         assert_eq!(text("foo"), "example");
         assert_eq!(text(""), "example");
         assert_eq!(number("page_limit"), 10);
         assert_eq!(number("n"), 1);
+        assert_eq!(types_in_words("Whether another step is needed"), Types::BOOLEAN);
+        assert_eq!(types_in_words("The name of the thing"), Types::NONE);
     }
 }

@@ -38,10 +38,9 @@ enum Way<'a> {
 /// Adds what it takes not to satisfy `schema`.
 pub(crate) fn gather<'a>(gatherer: &mut Gatherer<'_, 'a>, schema: &'a Value, depth: usize) -> Result<(), String> {
     let keywords = match schema {
-        Value::Bool(false) => return Ok(()),
         Value::Bool(true) => return Err("every value is refused here".to_owned()),
         Value::Object(keywords) => keywords,
-        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return Ok(()),
+        Value::Bool(false) | Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return Ok(()),
     };
     let mut ways = ways_of(keywords);
     if let Some((target, _)) = gatherer.referred(schema) {

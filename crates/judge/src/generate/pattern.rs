@@ -181,7 +181,8 @@ fn translated(pattern: &str) -> String {
                         continue;
                     }
                 };
-                text.push_str(&if in_class { set.to_owned() } else { format!("[{set}]") });
+                let (open, close) = if in_class { ("", "") } else { ("[", "]") };
+                text.extend([open, set, close]);
             }
             '[' if in_class => text.push_str("\\["),
             '[' => {

@@ -28,6 +28,8 @@ pub(crate) fn make<'a>(
         let reason = format!("at least {least} characters are asked for; at most {LONGEST} are made");
         return Err(Failure::at(place, Cause::Impossible, reason));
     }
+    // Long texts are work, too: a list of many must end.
+    maker.charge(u32::try_from(least / 32).unwrap_or(u32::MAX));
     let room = Room { least: to_size(least), most: to_size(facts.length.most.min(LONGEST)) };
     let mut dice = maker.dice(place, variant);
     let word = if maker.taste.varied { *dice.pick(WORDS).unwrap_or(&"example") } else { names::text(place.name()) };

@@ -26,6 +26,8 @@ mod starts_with;
 mod subset;
 mod text;
 
+pub use regex::is_found_everywhere;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -37,11 +37,33 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     }
 }
 
+/// Whether an expression is found in any text whatever; one that is none is found in nothing.
+pub fn is_found_everywhere(pattern: &str) -> bool {
+    // An expression that must match something, or an end of the text, fails on one of these.
+    let texts = ["", "a", "Z9", " ", "\n", "{\"x\": [1]}", "\u{e9}\u{4e2d}"];
+    Regex::new(pattern).is_ok_and(|regex| texts.iter().all(|text| regex.is_match(text)))
+}
+
 impl Matcher for Found {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
         if self.0.is_match(&shown(value)) {
             return Ok(());
         }
         Err(mismatch("does not match the expression", self.0.as_str(), value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_that_cannot_fail_are_known() {
+        for pattern in ["", ".*", "x*", "a|", "(foo)?", "^"] {
+            assert!(is_found_everywhere(pattern), "{pattern}");
+        }
+        for pattern in ["^$", "^a*$", "x", ".+", "("] {
+            assert!(!is_found_everywhere(pattern), "{pattern}");
+        }
     }
 }

@@ -1,1 +1,27 @@
-//! x
+//! How well an agent recovers from a tool that does not answer: pure scores over marks in time.
+//!
+//! [`score`] works on the milliseconds of one call; [`agent_run`] on a whole run in virtual time, where nothing sleeps;
+//! [`error_recovery`] tells how many errors were made good later; [`fault`] says what an injected fault does to a call.
+//!
+//! ```
+//! use mcprove_judge::recovery::{RecoveryObservation, meets_recovery_budget, score_recovery};
+//!
+//! let report = score_recovery(&RecoveryObservation {
+//!     call_start_ms: 0,
+//!     detected_ms: Some(3_000),
+//!     recovered_ms: Some(3_200),
+//!     timeout_budget_ms: 3_000,
+//! });
+//! assert!(report.clean_timeout);
+//! assert!(meets_recovery_budget(&report, 5_000));
+//! ```
+
+mod agent_run;
+mod error_recovery;
+mod fault;
+mod score;
+
+pub use agent_run::{AgentMarks, CLASS, FaultHits, RecoveryBudget, RecoveryVerdict, score_agent_run};
+pub use error_recovery::{ToolOutcome, error_recovery};
+pub use fault::{FaultEffect, FaultKind};
+pub use score::{RecoveryObservation, RecoveryReport, meets_recovery_budget, score_recovery};

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::haystack::Haystack;
 use super::needles::Needles;
-use super::outputs::{Output, Spoken, outputs};
+use super::outputs::{Output, SaidPart, outputs};
 use super::parts::Want;
 use super::propagation::{Boundary, Record, leaf_texts};
 use super::rolling::{HashedMap, Sieve, beginning, windows};
-use super::runs::{self, Heard, Run, Uttered};
+use super::runs::{self, Run, SaidText, ToldText};
 
 /// The most characters that are looked at to recognise the beginning of a piece.
 const BEGINNING: usize = 16;
@@ -26,6 +26,8 @@ pub(super) struct Candidate {
     /// The call that carries it.
     pub(super) consumer: usize,
     pub(super) what: What,
+    /// Whether it carries enough that was not familiar; told later.
+    pub(super) is_strange: bool,
 }
 
 /// What is carried.
@@ -56,12 +58,12 @@ struct Source {
 
 /// What results said, as far as it can matter to what was told.
 #[derive(Debug)]
-struct Said<'t> {
+struct Sayings<'t> {
     pieces: Needles,
     piece_sources: Vec<Vec<Source>>,
     objects: HashedMap<Vec<Source>>,
-    uttered: Vec<Uttered<'t>>,
-    /// The reply of each uttered text.
+    texts: Vec<SaidText<'t>>,
+    /// The reply of each of the texts.
     replies: Vec<usize>,
 }
 
@@ -89,11 +91,17 @@ pub(super) fn candidates(record: &Record<'_>, haystack: &Haystack<'_>, boundary:
             said: reply.position,
             consumer,
             what,
+            is_strange: false,
         })
     };
+    // A piece that stands many times in one text says no more than one that stands there once.
+    let mut last_text: Vec<Option<usize>> = vec![None; said.pieces.count()];
     for told in &texts {
         let text = &haystack.texts[*told];
         said.pieces.find(text.text, |id, start| {
+            if last_text[id].replace(*told) == Some(*told) {
+                return;
+            }
             let range = start..start + said.pieces.text(id).len();
             let what = What::Text { told: *told, range: range.clone(), core: range };
             let sources = said.piece_sources[id].iter();
@@ -105,17 +113,17 @@ pub(super) fn candidates(record: &Record<'_>, haystack: &Haystack<'_>, boundary:
         let sources = said.objects.get(&object.hash).into_iter().flatten();
         found.extend(sources.filter_map(|source| source_of(source, object.call, What::Object { told: *told })));
     }
-    let heard: Vec<Heard<'_>> = texts
+    let told_texts: Vec<ToldText<'_>> = texts
         .iter()
         .map(|told| {
             let text = &haystack.texts[*told];
             let asked = record.asked[text.call];
-            Heard { server: asked.server, position: asked.position, text: text.text }
+            ToldText { server: asked.server, position: asked.position, text: text.text }
         })
         .collect();
-    found.extend(runs::runs(&heard, &said.uttered).into_iter().map(|run| {
-        let told = texts[run.heard];
-        let reply = record.replies[said.replies[run.uttered]];
+    found.extend(runs::runs(&told_texts, &said.texts).into_iter().map(|run| {
+        let told = texts[run.told];
+        let reply = record.replies[said.replies[run.said]];
         let text = &haystack.texts[told];
         let core = core(text.text, &run);
         Candidate {
@@ -123,6 +131,7 @@ pub(super) fn candidates(record: &Record<'_>, haystack: &Haystack<'_>, boundary:
             said: reply.position,
             consumer: text.call,
             what: What::Text { told, range: run.range, core },
+            is_strange: false,
         }
     }));
     found
@@ -136,7 +145,7 @@ struct Ends<'e> {
 }
 
 /// Reads all results once and keeps what may have been carried on.
-fn listen<'t>(record: &Record<'t>, haystack: &Haystack<'_>, boundary: &Boundary, ends: &Ends<'_>) -> Said<'t> {
+fn listen<'t>(record: &Record<'t>, haystack: &Haystack<'_>, boundary: &Boundary, ends: &Ends<'_>) -> Sayings<'t> {
     let min_length = boundary.min_length.max(1);
     let start = min_length.min(BEGINNING);
     let ending = || ends.texts.iter().map(|told| haystack.texts[*told].text);
@@ -149,11 +158,11 @@ fn listen<'t>(record: &Record<'t>, haystack: &Haystack<'_>, boundary: &Boundary,
         objects.entry(haystack.objects[*told].hash).or_default();
     }
     let want = if objects.is_empty() { Want::Texts } else { Want::TextsAndObjects };
-    let mut said = Said {
+    let mut said = Sayings {
         pieces: Needles::new(start),
         piece_sources: Vec::new(),
         objects,
-        uttered: Vec::new(),
+        texts: Vec::new(),
         replies: Vec::new(),
     };
     for (index, reply) in record.replies.iter().enumerate() {
@@ -162,17 +171,18 @@ fn listen<'t>(record: &Record<'t>, haystack: &Haystack<'_>, boundary: &Boundary,
             continue;
         }
         let source = Source { server: record.asked[reply.call].server, reply: index };
+        let before = said.texts.len();
         outputs(reply.result, want, &mut |output| match output {
-            Output::Text(spoken) => {
-                let piece = spoken.text.trim();
+            Output::Text(part) => {
+                let piece = part.text.trim();
                 if piece.len() >= min_length
                     && beginning(piece, start).is_some_and(|hash| sieve.may_hold(hash))
                     && piece.chars().take(min_length).count() == min_length
                 {
                     said.keep_piece(piece, source);
                 }
-                if any_long && !spoken.repeated && spoken.text.len() >= runs::LEAST {
-                    said.keep_text(spoken, source, reply.position);
+                if any_long && !part.repeated && part.text.len() >= runs::LEAST {
+                    said.keep_text(part, source, reply.position);
                 }
             }
             Output::Object(hash) => {
@@ -181,11 +191,13 @@ fn listen<'t>(record: &Record<'t>, haystack: &Haystack<'_>, boundary: &Boundary,
                 }
             }
         });
+        // Which of two texts of a result counts as the first must not depend on the order of its keys.
+        said.texts[before..].sort_unstable_by(|one, other| one.text.cmp(&other.text));
     }
     said
 }
 
-impl<'t> Said<'t> {
+impl<'t> Sayings<'t> {
     fn keep_piece(&mut self, piece: &str, source: Source) {
         let id = self.pieces.add(piece);
         if id == self.piece_sources.len() {
@@ -194,9 +206,9 @@ impl<'t> Said<'t> {
         add_first(&mut self.piece_sources[id], source);
     }
 
-    fn keep_text(&mut self, spoken: Spoken<'_, 't>, source: Source, position: usize) {
-        let text = spoken.lasting.map_or_else(|| Cow::Owned(spoken.text.to_owned()), Cow::Borrowed);
-        self.uttered.push(Uttered { server: source.server, position, text });
+    fn keep_text(&mut self, part: SaidPart<'_, 't>, source: Source, position: usize) {
+        let text = part.lasting.map_or_else(|| Cow::Owned(part.text.to_owned()), Cow::Borrowed);
+        self.texts.push(SaidText { server: source.server, position, text });
         self.replies.push(source.reply);
     }
 }

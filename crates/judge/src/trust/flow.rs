@@ -84,7 +84,7 @@ impl Flow {
             CROSS_SERVER.id,
             Severity::High,
             format!(
-                "{} hands on {what} that {} returned, unmodified{others}",
+                "{} is handed {what} that {} returned, unmodified{others}",
                 self.consumer.shown(),
                 self.producer.shown()
             ),
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(finding.severity, Severity::High);
         assert_eq!(
             finding.message,
-            "`database.run_query` (call 3) hands on text that `fetcher.fetch_page` (call 1) returned, unmodified"
+            "`database.run_query` (call 3) is handed text that `fetcher.fetch_page` (call 1) returned, unmodified"
         );
         let actual = finding.actual.unwrap_or_default();
         assert!(actual.starts_with("`key *** \\x1b[31mxxx") && actual.chars().count() < 260, "{actual}");

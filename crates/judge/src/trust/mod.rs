@@ -12,6 +12,7 @@ mod candidates;
 mod familiar;
 mod flow;
 mod haystack;
+mod json_text;
 mod needles;
 mod outputs;
 mod parts;

@@ -2,20 +2,21 @@
 
 use serde_json::Value;
 
+use super::json_text::{self, Inside};
 use super::parts::{self, NESTING, Part, Want};
 
 /// Something a server said.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output<'a, 'v> {
     /// The text of a content block, or a whole string of structured content or of JSON text.
-    Text(Spoken<'a, 'v>),
+    Text(SaidPart<'a, 'v>),
     /// A whole object of structured content or of JSON text, by the hash of what it means.
     Object(u64),
 }
 
 /// A text a server said.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spoken<'a, 'v> {
+pub(super) struct SaidPart<'a, 'v> {
     pub(super) text: &'a str,
     /// The same text where it lasts as long as the result; JSON text is read and forgotten.
     pub(super) lasting: Option<&'v str>,
@@ -26,29 +27,27 @@ pub(super) struct Spoken<'a, 'v> {
 /// Calls `see` with everything a result says, whatever kind of result it is.
 pub(super) fn outputs<'v>(result: &'v Value, want: Want, see: &mut dyn FnMut(Output<'_, 'v>)) {
     for text in block_texts(result) {
-        say(Spoken { text, lasting: Some(text), repeated: false }, want, NESTING, see);
+        say(SaidPart { text, lasting: Some(text), repeated: false }, want, NESTING, see);
     }
     if let Some(structured) = result.get("structuredContent") {
         parts::walk(structured, want, &mut |_, part| match part {
-            Part::Text(text) => say(Spoken { text, lasting: Some(text), repeated: false }, want, NESTING, see),
+            Part::Text(text) => say(SaidPart { text, lasting: Some(text), repeated: false }, want, NESTING, see),
             Part::Object(_, hash) => see(Output::Object(hash)),
         });
     }
 }
 
-fn say<'v>(spoken: Spoken<'_, 'v>, want: Want, nesting: usize, see: &mut dyn FnMut(Output<'_, 'v>)) {
-    see(Output::Text(spoken));
+fn say<'v>(said: SaidPart<'_, 'v>, want: Want, nesting: usize, see: &mut dyn FnMut(Output<'_, 'v>)) {
+    see(Output::Text(said));
     if nesting == 0 {
         return;
     }
     // Without escapes, what stands inside JSON text stands in the text itself.
-    let repeated = !spoken.text.contains('\\');
-    for document in parts::documents(spoken.text) {
-        parts::walk(&document, want, &mut |_, part| match part {
-            Part::Text(text) => say(Spoken { text, lasting: None, repeated }, want, nesting - 1, see),
-            Part::Object(_, hash) => see(Output::Object(hash)),
-        });
-    }
+    let repeated = !said.text.contains('\\');
+    json_text::read(said.text, want, &mut |inside| match inside {
+        Inside::Text(text) => say(SaidPart { text, lasting: None, repeated }, want, nesting - 1, see),
+        Inside::Object(hash) => see(Output::Object(hash)),
+    });
 }
 
 /// The payload of every content block: of tool results, of read resources and of prompts.
@@ -94,7 +93,7 @@ mod tests {
     fn texts(result: &Value) -> Vec<String> {
         let mut texts = Vec::new();
         outputs(result, Want::Texts, &mut |output| match output {
-            Output::Text(spoken) => texts.push(spoken.text.to_owned()),
+            Output::Text(said) => texts.push(said.text.to_owned()),
             Output::Object(_) => unreachable!("only texts were asked for"),
         });
         texts
@@ -118,7 +117,7 @@ mod tests {
 
     #[test]
     fn strings_are_found_inside_structured_content_and_json_text_and_json_in_json() {
-        assert_eq!(texts(&json!({"structuredContent": {"b": ["x"], "a": {"c": "y"}}})), ["y", "x"]);
+        assert_eq!(texts(&json!({"structuredContent": {"a": {"c": "y"}, "b": ["x"]}})), ["y", "x"]);
         let inner = json!({"body": json!({"deep": "z"}).to_string()}).to_string();
         let said = texts(&json!({"content": [{"type": "text", "text": inner}]}));
         assert_eq!(said, [inner.as_str(), r#"{"deep":"z"}"#, "z"]);
@@ -130,8 +129,8 @@ mod tests {
             let result = json!({"content": [{"type": "text", "text": text}]});
             let mut seen = Vec::new();
             outputs(&result, Want::Texts, &mut |output| {
-                if let Output::Text(spoken) = output {
-                    seen.push(spoken.repeated);
+                if let Output::Text(said) = output {
+                    seen.push(said.repeated);
                 }
             });
             seen

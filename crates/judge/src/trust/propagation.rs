@@ -12,7 +12,7 @@ use mcprove_model::Finding;
 use serde_json::Value;
 
 use super::candidates::{Candidate, What, candidates};
-use super::familiar::{Familiar, Moments, Origin};
+use super::familiar::{self, Familiar, Moments, Origin};
 use super::flow::{Carried, Flow, Hop, Unmet};
 use super::haystack::{self, Asked, Haystack};
 use super::parts::{self, Part, Want};
@@ -145,20 +145,59 @@ fn is_listed(record: &Record<'_>, from: usize, to: usize, boundary: &Boundary) -
 
 /// Drops what carries too little that was not familiar before.
 fn keep_strange(found: &mut Vec<Candidate>, record: &Record<'_>, haystack: &Haystack<'_>, min_length: usize) {
-    let mut familiar = Familiar::default();
-    for candidate in found.iter() {
-        candidate.texts(haystack).iter().for_each(|text| familiar.want(text));
+    if found.is_empty() {
+        return;
     }
     let prompts = record.prompts.iter().map(|(position, text)| (Origin::Prompt, *position, *text));
     let arguments = haystack.texts.iter().map(|told| (Origin::Arguments, record.asked[told.call].position, told.text));
-    familiar.learn(prompts.chain(arguments));
-    found.retain(|candidate| {
-        let moments = Moments { said: candidate.said, told: record.asked[candidate.consumer].position };
-        let texts = candidate.texts(haystack);
-        let strange: Vec<String> = texts.iter().map(|text| familiar.strange(text, moments)).collect();
-        strange.iter().map(|text| text.trim().chars().count()).sum::<usize>() >= min_length
-            && !strange.iter().all(|text| is_ruler(text))
-    });
+    let value = |(origin, position, text)| familiar::Given { origin, position, text };
+    let values: Vec<familiar::Given<'_>> = prompts.chain(arguments).map(value).collect();
+    let mut open: Vec<&mut Candidate> = found.iter_mut().collect();
+    // The beginning of a long text nearly always says enough.
+    for limit in [HEAD, usize::MAX] {
+        let texts: Vec<Vec<Head<'_>>> = open.iter().map(|candidate| heads(candidate, haystack, limit)).collect();
+        let moments =
+            |candidate: &Candidate| Moments { said: candidate.said, told: record.asked[candidate.consumer].position };
+        let asked: Vec<(&str, Moments)> = open
+            .iter()
+            .zip(&texts)
+            .flat_map(|(candidate, texts)| texts.iter().map(|head| (head.text, moments(candidate))))
+            .collect();
+        let familiar = Familiar::learn(&asked, &values);
+        let mut unsure = Vec::new();
+        for (candidate, texts) in open.into_iter().zip(texts) {
+            let moments = moments(candidate);
+            let strange: Vec<String> =
+                texts.iter().map(|head| familiar.strange(head.text, head.sure, moments, min_length)).collect();
+            let count: usize = strange.iter().map(|text| text.trim().chars().count()).sum();
+            candidate.is_strange = count >= min_length && !strange.iter().all(|text| is_ruler(text));
+            if !candidate.is_strange && texts.iter().any(|head| head.sure < head.text.len()) {
+                unsure.push(candidate);
+            }
+        }
+        open = unsure;
+    }
+    found.retain(|candidate| candidate.is_strange);
+}
+
+/// How many bytes of a long text are looked at first.
+const HEAD: usize = 1024;
+
+/// The beginning of a text, and how much of it can be judged without the rest.
+#[derive(Clone, Copy, Debug)]
+struct Head<'t> {
+    text: &'t str,
+    sure: usize,
+}
+
+fn heads<'t>(candidate: &Candidate, haystack: &Haystack<'t>, limit: usize) -> Vec<Head<'t>> {
+    let head = |text: &'t str| {
+        let cut = &text[..text.floor_char_boundary(limit)];
+        // What is familiar may go on over the cut: no further than a window, of at most four bytes a character.
+        let sure = if cut.len() < text.len() { cut.len().saturating_sub(familiar::WINDOW * 4) } else { cut.len() };
+        Head { text: cut, sure }
+    };
+    candidate.texts(haystack).into_iter().map(head).collect()
 }
 
 /// Lines drawn with characters: they look alike everywhere and say nothing.

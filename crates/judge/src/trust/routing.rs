@@ -107,7 +107,7 @@ fn sights(sanitizings: &[Sanitizing<'_>], needles: &Needles) -> (Vec<BTreeSet<Si
         objects.extend(call.objects.iter().map(|hash| (*hash, input)));
         for result in call.result.into_iter().filter(|result| !failed(result)) {
             outputs(result, Want::TextsAndObjects, &mut |said| match said {
-                Output::Text(spoken) => needles.find(spoken.text, |id, _| {
+                Output::Text(part) => needles.find(part.text, |id, _| {
                     texts[id].insert(output);
                 }),
                 Output::Object(hash) => {

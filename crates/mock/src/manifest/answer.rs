@@ -6,6 +6,9 @@ use serde_json::{Map, Value, json};
 use super::block::Block;
 use crate::condition::{Condition, parse};
 
+pub(super) const KEYS: &[&str] = &["when", "default", "result", "error", "sequence"];
+pub(super) const ERROR_KEYS: &[&str] = &["code", "message", "data", "content"];
+
 /// All answers of a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
@@ -88,7 +91,7 @@ pub(super) fn decode(block: &Block<'_>, tool: &str, found: &mut Diagnostics<'_>)
 }
 
 fn arm(node: &Node, found: &mut Diagnostics<'_>) -> Option<Arm> {
-    let block = Block::open(node, "an answer", &["when", "default", "result", "error", "sequence"], found)?;
+    let block = Block::open(node, "an answer", KEYS, found)?;
     let is_default = block.flag("default", found);
     let when = block.get("when").and_then(|node| condition(node, found));
     if is_default && block.get("when").is_some() {
@@ -138,7 +141,7 @@ fn error(node: &Node, found: &mut Diagnostics<'_>) -> Option<ErrorAnswer> {
     if let Some(text) = node.as_text() {
         return Some(ErrorAnswer { code: None, message: text.to_owned(), data: None, content: None });
     }
-    let block = Block::open(node, "`error`", &["code", "message", "data", "content"], found)?;
+    let block = Block::open(node, "`error`", ERROR_KEYS, found)?;
     let code = match block.get("code") {
         None => None,
         Some(node) => {

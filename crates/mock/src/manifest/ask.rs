@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::block::Block;
 
+pub(super) const ROUND_KEYS: &[&str] = &["requests", "state", "description"];
+pub(super) const ASK_KEYS: &[&str] = &["method", "params", "key", "id"];
+
 /// What is asked for at once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Round {
@@ -95,7 +98,7 @@ pub(super) fn rounds_of(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Vec<R
 }
 
 fn round(node: &Node, found: &mut Diagnostics<'_>) -> Option<Round> {
-    let block = Block::open(node, "`input_required`", &["requests", "state", "description"], found)?;
+    let block = Block::open(node, "`input_required`", ROUND_KEYS, found)?;
     let requests = block.get("requests");
     let asks = requests.map(|node| asks_of(node, found)).unwrap_or_default();
     let state = block.text("state", found);
@@ -128,7 +131,7 @@ pub(super) fn asks_of(node: &Node, found: &mut Diagnostics<'_>) -> Vec<Ask> {
 }
 
 fn ask(key: &str, node: &Node, found: &mut Diagnostics<'_>) -> Option<Ask> {
-    let block = Block::open(node, "a request for input", &["method", "params", "key", "id"], found)?;
+    let block = Block::open(node, "a request for input", ASK_KEYS, found)?;
     let written = block.required_text("method", found)?;
     let Some(method) = AskMethod::ALL.into_iter().find(|method| method.name() == written) else {
         let names = AskMethod::ALL.map(AskMethod::name).join(", ");

@@ -51,12 +51,41 @@ pub(crate) struct Argument {
     pub(crate) values: Vec<String>,
 }
 
+pub(super) const RESOURCE_KEYS: &[&str] = &[
+    "uri",
+    "name",
+    "title",
+    "description",
+    "mime_type",
+    "size",
+    "annotations",
+    "icons",
+    "_meta",
+    "text",
+    "blob",
+    "input_required",
+];
+pub(super) const TEMPLATE_KEYS: &[&str] = &[
+    "uri_template",
+    "name",
+    "title",
+    "description",
+    "mime_type",
+    "annotations",
+    "icons",
+    "_meta",
+    "text",
+    "blob",
+    "complete",
+];
+pub(super) const PROMPT_KEYS: &[&str] =
+    &["name", "title", "description", "arguments", "text", "messages", "icons", "_meta", "input_required"];
+pub(super) const ARGUMENT_KEYS: &[&str] = &["name", "title", "description", "required", "values"];
+
 const SHOWN: &[&str] = &["title", "description", "mime_type", "size", "annotations", "icons", "_meta"];
 
 pub(super) fn resource(node: &Node, found: &mut Diagnostics<'_>) -> Option<Resource> {
-    let mut keys = vec!["uri", "name", "text", "blob", "input_required"];
-    keys.extend(SHOWN);
-    let block = Block::open(node, "a resource", &keys, found)?;
+    let block = Block::open(node, "a resource", RESOURCE_KEYS, found)?;
     let uri = block.required_text("uri", found)?;
     let mut entry = json!({"uri": uri, "name": block.text("name", found).unwrap_or_else(|| uri.clone())});
     block.copy_into(&mut entry, SHOWN);
@@ -70,9 +99,7 @@ pub(super) fn resource(node: &Node, found: &mut Diagnostics<'_>) -> Option<Resou
 }
 
 pub(super) fn template(node: &Node, found: &mut Diagnostics<'_>) -> Option<Template> {
-    let mut keys = vec!["uri_template", "name", "text", "blob", "complete"];
-    keys.extend(SHOWN.iter().filter(|key| **key != "size"));
-    let block = Block::open(node, "a resource template", &keys, found)?;
+    let block = Block::open(node, "a resource template", TEMPLATE_KEYS, found)?;
     let pattern = block.required_text("uri_template", found)?;
     if let Err(reason) = crate::uri_template::check(&pattern) {
         let span = block.get("uri_template").map_or(node.span, |node| node.span);
@@ -108,9 +135,7 @@ fn content(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Value {
 }
 
 pub(super) fn prompt(node: &Node, found: &mut Diagnostics<'_>) -> Option<Prompt> {
-    const KEYS: &[&str] =
-        &["name", "title", "description", "arguments", "text", "messages", "icons", "_meta", "input_required"];
-    let block = Block::open(node, "a prompt", KEYS, found)?;
+    let block = Block::open(node, "a prompt", PROMPT_KEYS, found)?;
     let name = block.required_text("name", found)?;
     let mut entry = json!({"name": name});
     block.copy_into(&mut entry, &["title", "description"]);
@@ -169,7 +194,7 @@ fn argument(node: &Node, found: &mut Diagnostics<'_>) -> Option<(Argument, Value
         let argument = Argument { name: name.to_owned(), required: false, values: Vec::new() };
         return Some((argument, json!({"name": name})));
     }
-    let block = Block::open(node, "an argument", &["name", "title", "description", "required", "values"], found)?;
+    let block = Block::open(node, "an argument", ARGUMENT_KEYS, found)?;
     let name = block.required_text("name", found)?;
     let required = block.flag("required", found);
     let values = block.get("values").map(|node| texts(node, found)).unwrap_or_default();

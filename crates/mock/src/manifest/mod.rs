@@ -104,6 +104,9 @@ const KEYS: &[&str] = &[
     "prompts",
 ];
 
+const CACHE_KEYS: &[&str] = &["ttl_ms", "scope"];
+const CHANGED_KEYS: &[&str] = &["tools"];
+
 /// Decodes a manifest: `mock_server: {…}`, or its content at the top level.
 pub(crate) fn decode(document: &Node, found: &mut Diagnostics<'_>) -> Option<Manifest> {
     let (body, what) = match document.get("mock_server") {
@@ -128,7 +131,7 @@ pub(crate) fn decode(document: &Node, found: &mut Diagnostics<'_>) -> Option<Man
     manifest.fault = fault(&block, found);
     manifest.tools = tools(block.list("tools", found), found);
     manifest.changed_tools = block.get("list_changed").and_then(|node| {
-        let changed = Block::open(node, "`list_changed`", &["tools"], found)?;
+        let changed = Block::open(node, "`list_changed`", CHANGED_KEYS, found)?;
         Some(tools(changed.list("tools", found), found))
     });
     let resources = block.list("resources", found);
@@ -170,7 +173,7 @@ fn page_size(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<usize> {
 }
 
 fn cache(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<Cache> {
-    let cache = Block::open(block.get("cache")?, "`cache`", &["ttl_ms", "scope"], found)?;
+    let cache = Block::open(block.get("cache")?, "`cache`", CACHE_KEYS, found)?;
     let scope = match cache.get("scope").map(|node| (node, node.as_text())) {
         None | Some((_, Some("public"))) => "public",
         Some((_, Some("private"))) => "private",
@@ -191,6 +194,42 @@ fn fault(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<Fault> {
             let (what, help) = message.split_once(": ").unwrap_or((&message, ""));
             found.error_with_help("bad-fault", node.span, what, help.to_owned());
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every block of a manifest, under the heading its page has for it.
+    const BLOCKS: &[(&str, &[&str])] = &[
+        ("The server", KEYS),
+        ("`cache`", CACHE_KEYS),
+        ("`list_changed`", CHANGED_KEYS),
+        ("A tool", tool::KEYS),
+        ("An answer", answer::KEYS),
+        ("`error`", answer::ERROR_KEYS),
+        ("`input_required`", ask::ROUND_KEYS),
+        ("A request", ask::ASK_KEYS),
+        ("`task`", tool::TASK_KEYS),
+        ("`progress`", tool::PROGRESS_KEYS),
+        ("A log message", tool::LOG_KEYS),
+        ("A resource", content::RESOURCE_KEYS),
+        ("A resource template", content::TEMPLATE_KEYS),
+        ("A prompt", content::PROMPT_KEYS),
+        ("An argument", content::ARGUMENT_KEYS),
+    ];
+
+    #[test]
+    fn the_page_about_the_manifest_names_every_key_and_no_other() {
+        let page = include_str!("../../../../docs/mock.md");
+        for (heading, keys) in BLOCKS {
+            let row = format!("| **{heading}** |");
+            let line = page.lines().find(|line| line.starts_with(&row)).unwrap_or_else(|| panic!("no row {heading}"));
+            let cells = line[row.len()..].split('|').next().unwrap_or_default();
+            let named: BTreeSet<&str> = cells.split('`').skip(1).step_by(2).collect();
+            assert_eq!(named, keys.iter().copied().collect(), "{heading}");
         }
     }
 }

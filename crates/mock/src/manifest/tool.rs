@@ -105,7 +105,7 @@ impl Level {
     }
 }
 
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "name",
     "title",
     "description",
@@ -126,6 +126,10 @@ const KEYS: &[&str] = &[
     "notifies",
     "fault",
 ];
+
+pub(super) const TASK_KEYS: &[&str] = &["poll_count", "poll_interval_ms", "ttl_ms", "required", "requests"];
+pub(super) const PROGRESS_KEYS: &[&str] = &["steps", "interval_ms"];
+pub(super) const LOG_KEYS: &[&str] = &["level", "data", "logger"];
 
 /// More steps than anybody wants to see.
 const MOST_STEPS: u64 = 10_000;
@@ -175,8 +179,7 @@ fn schema(block: &Block<'_>, name: &str, found: &mut Diagnostics<'_>) -> Option<
 
 /// `task`, and what it asks for beside what the tool asks for anyway.
 fn task(block: &Block<'_>, asks: &mut Vec<Ask>, found: &mut Diagnostics<'_>) -> Option<Task> {
-    let keys = ["poll_count", "poll_interval_ms", "ttl_ms", "required", "requests"];
-    let task = Block::open(block.get("task")?, "`task`", &keys, found)?;
+    let task = Block::open(block.get("task")?, "`task`", TASK_KEYS, found)?;
     asks.extend(task.get("requests").map(|node| ask::asks_of(node, found)).unwrap_or_default());
     Some(Task {
         poll_count: task.count("poll_count", found).unwrap_or_default(),
@@ -192,7 +195,7 @@ fn progress(block: &Block<'_>, found: &mut Diagnostics<'_>) -> (Vec<Option<Strin
     if node.as_map().is_none() {
         return (steps(node, found), Duration::ZERO);
     }
-    let Some(block) = Block::open(node, "`progress`", &["steps", "interval_ms"], found) else {
+    let Some(block) = Block::open(node, "`progress`", PROGRESS_KEYS, found) else {
         return (Vec::new(), Duration::ZERO);
     };
     let interval = Duration::from_millis(block.count("interval_ms", found).unwrap_or_default());
@@ -217,7 +220,7 @@ fn log_line(node: &Node, found: &mut Diagnostics<'_>) -> Option<LogLine> {
     if let Some(text) = node.as_text() {
         return Some(LogLine { level: Level::Info, logger: None, data: json!(text) });
     }
-    let block = Block::open(node, "a log message", &["level", "data", "logger"], found)?;
+    let block = Block::open(node, "a log message", LOG_KEYS, found)?;
     let level = match block.get("level") {
         None => Level::Info,
         Some(node) => {

@@ -130,7 +130,7 @@ fn check(tool: &Tool, arguments: &Value) -> Result<(), Refusal> {
         Ok(errors) if errors.is_empty() => Ok(()),
         Ok(errors) => {
             let message = format!("invalid arguments for `{}`: {}", tool.name, errors.join("; "));
-            Err(Refusal::params(message).with(json!({"errors": errors})))
+            Err(Refusal::params(message))
         }
         Err(reason) => {
             let message = format!("the `inputSchema` of `{}` cannot be used: {reason}", tool.name);

@@ -1,5 +1,6 @@
 //! The mock over HTTP: what a client sees of statuses, header fields and streams, in both eras.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use mcprove_mock::{Door, Mock};
@@ -63,9 +64,9 @@ impl Server {
         let mut fields = vec![("host", self.address()), ("content-type", "application/json"), ("connection", "close")];
         fields.retain(|(name, _)| !ask.fields.iter().any(|(other, _)| other == name));
         for (name, value) in fields.into_iter().chain(ask.fields.iter().copied()) {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(text, "{name}: {value}\r\n");
         }
-        text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        let _ = write!(text, "content-length: {}\r\n\r\n{body}", body.len());
         let mut stream = TcpStream::connect(self.address()).await.expect("the door is open");
         stream.write_all(text.as_bytes()).await.expect("the mock reads");
         stream

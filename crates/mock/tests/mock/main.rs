@@ -7,6 +7,7 @@ mod content;
 mod faults;
 mod http;
 mod mistakes;
+mod page;
 mod protocol;
 mod replay;
 mod tasks;

@@ -88,6 +88,14 @@ pub(crate) fn is_key(key: &str) -> bool {
     BLOCKS.iter().any(|block| block.keys().any(|own| own == key))
 }
 
+/// The key under which a suite file lists tests of the block that a key belongs to.
+pub(crate) fn list_key(key: &str) -> &'static str {
+    match BLOCKS.iter().find(|block| block.keys().any(|own| own == key)) {
+        Some(block) if block.key != "assert" => block.key,
+        Some(_) | None => "tools",
+    }
+}
+
 /// Whether a key of a document belongs to a block that is spread over several keys.
 pub(crate) fn is_spread(key: &str) -> bool {
     BLOCKS.iter().any(|block| !block.companions.is_empty() && block.keys().any(|own| own == key))

@@ -32,16 +32,17 @@ use serde_json::{Value, json};
 
 pub use server::ServerOverride;
 
-use crate::environment::{Environment, Unset};
+use crate::environment::{Environment, Unset, expand_reporting};
 use crate::schema::fragment;
 use block::BLOCKS;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
-const KEYS: &[&str] = &["name", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
+const KEYS: &[&str] =
+    &["name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
 
 /// The keys of a document that hold steps.
-const STEPS: &[&str] = &["setup", "verify", "teardown"];
+pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
 
 /// What a document is decoded with.
 #[derive(Clone, Copy)]
@@ -164,7 +165,23 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let mut asked = asked?;
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
+    let server = server.map(|server| with_redactions(server, node, (&context.environment, unset), found));
     Some(Parts { server, setup, verify, teardown, asked, timeout, skip })
+}
+
+/// The server with the texts under `redact:`, which no output may show.
+fn with_redactions(
+    mut server: ServerSpec,
+    node: &Node,
+    (environment, unset): (&Environment<'_>, Unset),
+    found: &mut Diagnostics<'_>,
+) -> ServerSpec {
+    let Some(redact) = node.get("redact").filter(|redact| !redact.is_null()) else { return server };
+    for item in found.one_or_many(redact) {
+        let Some(text) = found.text(item, "an item of `redact`") else { continue };
+        server.secrets.push(expand_reporting(text, item.span, (environment, unset), found).text);
+    }
+    server
 }
 
 /// The server with the answers that the block gives in the place of a model.
@@ -200,6 +217,11 @@ fn report_unused_steps(entries: &[Entry], chosen: &block::Chosen<'_>, found: &mu
         let message = format!("`{}` is not done: `{}` speaks to no server", entry.key.text, chosen.block.key);
         found.warning("unused-key", entry.key.span, message, Some("remove it".to_owned()));
     }
+}
+
+/// The block of a document, whatever else is wrong with it.
+pub(crate) fn block_of(document: &Node) -> Option<&Entry> {
+    document.as_map()?.iter().find(|entry| block::is_key(&entry.key.text))
 }
 
 /// The JSON Schema of an assertion file.

@@ -130,7 +130,7 @@ pub(crate) fn schema() -> Value {
 pub(crate) fn transport_schema() -> Value {
     json!({
         "type": ["string", "null"],
-        "pattern": "^(?i:http|sse|stdio|)$",
+        "pattern": "^([hH][tT][tT][pP]|[sS][sS][eE]|[sS][tT][dD][iI][oO])?$",
         "description": "How the server is spoken to: stdio, http or sse.",
     })
 }
@@ -162,6 +162,7 @@ pub(crate) fn client_capabilities_schema() -> Value {
     });
     let mut schema = fragment::map("What the client offers the server.", properties, &[]);
     schema["type"] = json!(["object", "null"]);
+    schema[fragment::DEFINITION] = "client-capabilities".into();
     schema
 }
 

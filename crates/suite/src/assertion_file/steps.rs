@@ -30,6 +30,7 @@ pub(crate) fn schema() -> Value {
         "tool": fragment::text("The tool to call."),
     });
     let mut schema = fragment::map("A step.", properties, &[]);
+    schema[fragment::DEFINITION] = "step".into();
     schema["oneOf"] = json!([{"required": ["tool"]}, {"required": ["read"]}]);
     schema
 }

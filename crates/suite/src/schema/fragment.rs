@@ -4,6 +4,9 @@ use mcprove_judge::checks;
 use mcprove_model::Vocabulary;
 use serde_json::{Value, json};
 
+/// The key of a schema that stands in many places and is kept once, under the name that is its value.
+pub(crate) const DEFINITION: &str = "x-definition";
+
 /// A text; numbers and booleans are taken as written.
 pub(crate) fn text(description: &str) -> Value {
     json!({"type": ["string", "number", "boolean"], "description": description})
@@ -79,6 +82,7 @@ pub(crate) fn listing(description: &str) -> Value {
 /// What a block expects.
 pub(crate) fn expect(vocabulary: Vocabulary) -> Value {
     let mut schema = checks::schema(vocabulary);
+    schema[DEFINITION] = format!("expect-{vocabulary:?}").to_lowercase().into();
     schema["description"] = "What is expected: a map of checks, or a list of targets, each with a matcher.".into();
     schema
 }

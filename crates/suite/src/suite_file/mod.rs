@@ -113,6 +113,11 @@ pub fn is_suite(document: &Node) -> bool {
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
 }
 
+/// Whether a key of a suite file holds a list of tests.
+pub(crate) fn is_list(key: &str) -> bool {
+    List::find(key).is_some()
+}
+
 /// Whether a document is the manifest of a mock, which lies beside suites and is none.
 pub fn is_manifest(document: &Node) -> bool {
     if document.get("servers").is_some() {

@@ -6,8 +6,11 @@ mod merge;
 mod offsets;
 mod scalar;
 mod syntax_error;
+mod write;
 
 use mcprove_model::{Finding, Node, SourceFile};
+
+pub use write::write;
 
 /// Parses a file: one node for each document, and what is wrong with the text.
 ///

@@ -1,0 +1,162 @@
+//! A tree as YAML text: block style, with scalars as they were written where that is safe.
+
+use std::fmt::Write as _;
+
+use mcprove_model::{Entry, Kind, Node, ScalarStyle};
+use serde_json::Value;
+
+/// The text of a map or list, each line indented by this many steps of two.
+pub fn write(node: &Node, depth: usize) -> String {
+    let mut text = String::new();
+    block(node, depth, &mut text);
+    text
+}
+
+fn block(node: &Node, depth: usize, text: &mut String) {
+    match &node.kind {
+        Kind::Scalar(_) => {
+            indent(depth, text);
+            text.push_str(&inline(node));
+            text.push('\n');
+        }
+        Kind::List(items) => {
+            for item in items {
+                indent(depth, text);
+                text.push('-');
+                nested(item, depth, text, true);
+            }
+        }
+        Kind::Map(entries) => entries.iter().for_each(|entry| pair(entry, depth, text)),
+    }
+}
+
+fn pair(entry: &Entry, depth: usize, text: &mut String) {
+    indent(depth, text);
+    text.push_str(&quoted(&entry.key.text, false));
+    text.push(':');
+    nested(&entry.value, depth, text, false);
+}
+
+/// What follows a key or a dash: on the same line where it is short, else below.
+fn nested(node: &Node, depth: usize, text: &mut String, after_dash: bool) {
+    match &node.kind {
+        Kind::Map(entries) if after_dash && !entries.is_empty() => {
+            // The first key stands beside the dash, the others below it.
+            let mut inner = String::new();
+            block(node, depth + 1, &mut inner);
+            text.push(' ');
+            text.push_str(inner.trim_start());
+        }
+        Kind::Map(entries) if !entries.is_empty() => {
+            text.push('\n');
+            block(node, depth + 1, text);
+        }
+        Kind::List(items) if !items.is_empty() && !items.iter().all(|item| item.as_scalar().is_some()) => {
+            text.push('\n');
+            block(node, depth + 1, text);
+        }
+        Kind::Scalar(_) | Kind::List(_) | Kind::Map(_) => {
+            text.push(' ');
+            text.push_str(&inline(node));
+            text.push('\n');
+        }
+    }
+}
+
+/// A value on one line.
+fn inline(node: &Node) -> String {
+    match &node.kind {
+        Kind::Scalar(scalar) => match &scalar.value {
+            Value::String(value) => quoted(value, scalar.style == ScalarStyle::Plain),
+            // A number is kept as it was written: `1.10` and `0x1F` mean something to people.
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                if scalar.text.is_empty() { "null".to_owned() } else { scalar.text.clone() }
+            }
+        },
+        Kind::List(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Kind::Map(entries) => {
+            let pairs = entries.iter().map(|e| format!("{}: {}", quoted(&e.key.text, false), inline(&e.value)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// A text, plain where that can mean nothing else.
+fn quoted(text: &str, was_plain: bool) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '$');
+    let is_simple = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/')
+        && text.chars().all(|c| is_word(c) || c == ' ')
+        && !text.ends_with(' ');
+    let means_more = matches!(
+        text.to_ascii_lowercase().as_str(),
+        "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
+    );
+    if is_simple && (!means_more || was_plain) {
+        return text.to_owned();
+    }
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            c if c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+                let _ = write!(quoted, "\\U{:08x}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn indent(depth: usize, text: &mut String) {
+    for _ in 0..depth {
+        text.push_str("  ");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::{SourceFile, Span};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read_back(node: &Node) -> Value {
+        let text = write(node, 0);
+        let source = SourceFile::new("a.yaml", text.as_str());
+        let (documents, findings) = super::super::parse(&source);
+        assert!(findings.is_empty(), "{text}\n{findings:?}");
+        documents.first().map(Node::to_json).unwrap_or_default()
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            ".{0,12}".prop_map(Value::from),
+            "[a-z:#{}, \n\"'-]{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::vec(("[a-zA-Z0-9 .:]{1,6}", inner), 0..5)
+                    .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(value in value()) {
+            let value = json!({"top": value});
+            prop_assert_eq!(read_back(&Node::from_json(Span::default(), value.clone())), value);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Assertion files as one suite file: the same cases come out.
+
+use std::path::PathBuf;
+
+use mcprove_model::{Case, Isolation, ServerSpec};
+use mcprove_suite::convert::convert;
+use mcprove_suite::load::{LoadOptions, Loaded, load, parse};
+use snapbox::dir::DirRoot;
+
+fn environment(name: &str) -> Option<String> {
+    (name == "API_KEY").then(|| "s3cret".to_owned())
+}
+
+fn loaded(path: PathBuf) -> Loaded {
+    let options =
+        LoadOptions { environment: &environment, known_variables: &[], fixture: None, server: None, ci: false };
+    load(&[path], &options)
+}
+
+/// A case without what differs between the kinds: places, and what servers are called.
+fn essence(case: &Case) -> String {
+    let server = case.server.as_ref().map(|server| ServerSpec { name: String::new(), ..ServerSpec::clone(server) });
+    let step = |step: &mcprove_model::Step| {
+        let captures: Vec<_> = step.capture.iter().map(|capture| (&capture.name, &capture.path)).collect();
+        format!("{} {:?} {:?}", step.call.subject().to_json(), captures, step.allow_error)
+    };
+    let steps: Vec<String> = case.setup.iter().chain(&case.verify).chain(&case.teardown).map(step).collect();
+    let checks: Vec<String> = case.expect.checks.iter().map(|p| format!("{} {:?}", p.name, p.check)).collect();
+    let skip = case.skip.as_ref().map(|skip| &skip.reason);
+    format!("{server:?} {steps:?} {checks:?} {:?} {skip:?} {:?}", case.timeout, case.isolation)
+}
+
+#[test]
+fn the_same_cases_come_out() {
+    for name in ["good.yaml", "good-blocks.yaml"] {
+        let path = PathBuf::from("tests/data").join(name);
+        let (files, findings) = parse(std::slice::from_ref(&path));
+        assert_eq!(findings, []);
+        let converted = convert(&files);
+        assert_eq!(converted.findings, []);
+        let folder = DirRoot::mutable_temp().expect("a temporary folder");
+        let suite = folder.path().expect("a path").join("suite.yaml");
+        std::fs::write(&suite, &converted.text).expect("files can be written");
+        let (before, after) = (loaded(path), loaded(suite));
+        assert_eq!(after.findings, [], "{}", converted.text);
+        assert_eq!((before.cases.len(), converted.tests), (after.cases.len(), after.cases.len()));
+        for case in &before.cases {
+            let same = after.cases.iter().find(|other| other.name == case.name).expect(&case.name);
+            assert_eq!(same.isolation, Isolation::Case);
+            assert_eq!(essence(same), essence(case), "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn the_text_reads_well() {
+    let folder = DirRoot::mutable_temp().expect("a temporary folder");
+    let root = folder.path().expect("a path");
+    let file = |name: &str, text: &str| {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders can be made");
+        std::fs::write(path, text).expect("files can be written");
+    };
+    file(
+        "a.yaml",
+        "name: reads\nserver: {command: npx server, env: {K: $API_KEY}}\nassert: {tool: read, args: {path: '${x} $$ {{n}}'}, expect: {contains: [a, 'b: c']}}\n",
+    );
+    file(
+        "sub/b.yaml",
+        "name: reads\nserver: {command: npx server, env: {K: $API_KEY}}\nassert_prompts: {list: }\ntimeout: 5s\n",
+    );
+    let (files, _) = parse(&[root.to_path_buf()]);
+    let expected = r#"servers:
+  server:
+    command: [npx server]
+    env:
+      K: "${API_KEY}"
+run_options:
+  restart_policy: per_test
+tools:
+  - name: reads
+    server: server
+    tool: read
+    args:
+      path: "$${x} $$$$ {{n}}"
+    expect:
+      contains: [a, "b: c"]
+assert_prompts:
+  - name: sub/reads
+    server: server
+    list: null
+    timeout: "5s"
+"#;
+    assert_eq!(convert(&files).text, expected);
+}
+
+#[test]
+fn suite_files_are_not_converted_again() {
+    let (files, _) = parse(&[PathBuf::from("tests/data/suite-good.yaml")]);
+    assert_eq!(convert(&files).findings[0].rule, "already-a-suite");
+}
