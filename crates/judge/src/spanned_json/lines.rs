@@ -4,9 +4,9 @@ use mcprove_model::{Position, Span};
 use memchr::{memchr_iter, memrchr};
 
 /// Bytes between two remembered positions.
-const STEP: usize = 512;
+const STEP: usize = 128;
 
-/// Remembers the position of every few hundred bytes, so that none is counted from the start of a long line.
+/// Remembers the position of every hundred bytes or so, so that none is counted from the start of a long line.
 #[derive(Debug)]
 pub(crate) struct Lines {
     /// Line and column, both from 1, of every [`STEP`]th byte.
