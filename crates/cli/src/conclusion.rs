@@ -14,8 +14,8 @@ use crate::stdout::print;
 /// What is wanted of a run that is over.
 #[derive(Debug)]
 pub(crate) struct Wishes<'a> {
-    /// Whether the known list, and nothing else, is printed.
-    pub(crate) json: bool,
+    /// What standard output is for.
+    pub(crate) stdout: Stdout,
     /// The reports to write.
     pub(crate) outputs: &'a Outputs,
     /// The baseline to save.
@@ -26,6 +26,24 @@ pub(crate) struct Wishes<'a> {
     pub(crate) known: BTreeSet<&'a str>,
     /// What fails it.
     pub(crate) gates: Gates,
+}
+
+/// What standard output is for; what else there is to say goes to standard error, which CI systems read as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stdout {
+    /// For people: everything is said there.
+    People,
+    /// For the known list, and nothing else.
+    KnownList,
+    /// For a report that was printed already, and nothing else.
+    Report,
+}
+
+impl Stdout {
+    /// What it is for when a flag asks for the known list.
+    pub(crate) fn of(json: bool) -> Self {
+        if json { Self::KnownList } else { Self::People }
+    }
 }
 
 /// What fails a run, beside a case that could not be run.
@@ -74,15 +92,16 @@ pub(crate) fn conclude(mut over: Over, wishes: &Wishes<'_>, context: &Context) -
     }
     let annotations = Format::find("github").filter(|_| wishes.outputs.github);
     text.push_str(&annotations.map(|format| (format.render)(&over.report)).unwrap_or_default());
-    if wishes.json {
-        // CI systems read annotations on standard error as well.
-        context.complain(&text);
-        print(&known_json(&over.report))?;
-    } else {
-        print(&text)?;
+    match wishes.stdout {
+        Stdout::People => print(&text)?,
+        Stdout::KnownList => {
+            context.complain(&text);
+            print(&known_json(&over.report))?;
+        }
+        Stdout::Report => context.complain(&text),
     }
 
-    over.complaints.extend(wishes.outputs.write(&over.report));
+    over.complaints.extend(wishes.outputs.write(&over.report, Context::step_summary().as_deref()));
     over.complaints.extend(saved);
     for complaint in &over.complaints {
         context.complain(&format!("error: {complaint}\n"));

@@ -56,6 +56,11 @@ impl Context {
         std::env::var(name).ok()
     }
 
+    /// The file that GitHub shows as the summary of a step, where there is one.
+    pub(crate) fn step_summary() -> Option<PathBuf> {
+        Self::variable("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)
+    }
+
     /// The names of all variables, for "did you mean".
     pub(crate) fn variable_names() -> Vec<String> {
         std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()

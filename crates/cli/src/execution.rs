@@ -3,17 +3,17 @@
 use std::fs::File;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mcprove_engine::{RunOptions, Stopper};
-use mcprove_model::{Finding, Isolation, Plan, Protocol, Redactor};
+use mcprove_engine::{RunOptions, Sink as _, Stopper};
+use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished};
+use mcprove_report::render_findings;
 use mcprove_suite::duration;
 
 use crate::conclusion::Over;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{Listeners, Listening};
-use crate::subject::protocol;
 
 /// How cases are run.
 #[derive(Debug, clap::Args)]
@@ -27,9 +27,6 @@ pub(crate) struct Execution {
     /// Who shares a server: nobody, the cases of a file, or all that want the same.
     #[arg(long, value_name = "case|file|run", value_parser = isolation)]
     isolation: Option<Isolation>,
-    /// The protocol revision to speak: legacy, modern, auto or a date.
-    #[arg(long, value_name = "REVISION", value_parser = protocol)]
-    protocol: Option<Protocol>,
     /// How long a server may take to say which era it speaks (`--protocol auto`).
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
     probe_timeout: Duration,
@@ -49,6 +46,7 @@ pub(crate) struct Execution {
 
 /// What is wanted of a run while it goes on.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub(crate) struct Manner {
     /// Findings about the suite that do not keep it from running.
     pub(crate) warnings: Vec<Finding>,
@@ -56,6 +54,8 @@ pub(crate) struct Manner {
     pub(crate) shown: bool,
     /// Whether the report keeps raw frames.
     pub(crate) keep_frames: bool,
+    /// The protocol revision to speak, when the user names one.
+    pub(crate) protocol: Option<Protocol>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
     /// Whether a log that cannot be written is reason enough not to begin.
@@ -105,6 +105,9 @@ impl Execution {
             Jobs::Auto => context.cores,
             Jobs::Number(number) => number,
         };
+        if !manner.shown && !manner.warnings.is_empty() {
+            context.complain(&render_findings(&manner.warnings, &context.style()));
+        }
         let options = RunOptions {
             jobs,
             cores: context.cores,
@@ -117,7 +120,7 @@ impl Execution {
             started_unix_ms: Context::unix_ms(),
             findings: manner.warnings,
             fix: manner.fix,
-            protocol: self.protocol,
+            protocol: manner.protocol,
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
             docker: self.docker.clone(),
@@ -126,6 +129,7 @@ impl Execution {
         let listening =
             Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: redactor_of(plan) };
         let mut listeners = Listeners::new(context, listening);
+        let began = Instant::now();
         let dropped = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             let interrupts = interrupts(&stopper);
@@ -136,7 +140,15 @@ impl Execution {
                 () = interrupts => true,
             }
         });
+        if dropped {
+            // The run could not say so itself any more; a log without an end would look cut off.
+            let duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+            listeners.event(Event::RunFinished(RunFinished { duration_us, interrupted: true, hint: None }));
+        }
         let heard = listeners.finish();
+        if let Some(unshown) = heard.unshown {
+            return Err(Failure::new(unshown, "nothing was lost on the server's side; run again"));
+        }
         complaints.extend(heard.log_error);
         let is_empty_shard = plan.shard.is_some() && plan.cases.is_empty();
         Ok(Over { report: heard.report, complaints, is_empty_shard, dropped })
@@ -159,7 +171,7 @@ pub(crate) fn redactor_of(plan: &Plan) -> Redactor {
 }
 
 /// Tells the run to stop at the first interrupt and ends at the second.
-async fn interrupts(stopper: &Stopper) {
+pub(crate) async fn interrupts(stopper: &Stopper) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
@@ -176,7 +188,7 @@ async fn interrupts(stopper: &Stopper) {
     }
 }
 
-fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
+pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
     let mut builder = match threads {
         0 | 1 => tokio::runtime::Builder::new_current_thread(),
         threads => {

@@ -11,6 +11,9 @@ pub(crate) enum Failure {
     /// The authored files are wrong.
     #[error("{} in the suite", count(.0.len(), "problem"))]
     Suite(Vec<Finding>),
+    /// The configuration file is wrong.
+    #[error("{} in the configuration", count(.0.len(), "problem"))]
+    Config(Vec<Finding>),
     /// Nothing is left to do.
     #[error("{message}")]
     NothingSelected {
@@ -38,7 +41,7 @@ impl Failure {
     /// The exit status it deserves.
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
-            Self::Suite(_) | Self::Other { .. } => ExitStatus::NotDone,
+            Self::Suite(_) | Self::Config(_) | Self::Other { .. } => ExitStatus::NotDone,
             Self::NothingSelected { .. } => ExitStatus::NothingSelected,
         }
     }
@@ -46,7 +49,7 @@ impl Failure {
     /// Tells it on standard error.
     pub(crate) fn tell(&self, context: &Context) {
         let text = match self {
-            Self::Suite(findings) => {
+            Self::Suite(findings) | Self::Config(findings) => {
                 format!("{}\nerror: {self}; nothing was started\n", render_findings(findings, &context.style()))
             }
             Self::NothingSelected { help, .. } | Self::Other { help: Some(help), .. } => {

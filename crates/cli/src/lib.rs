@@ -5,6 +5,7 @@
 
 mod arguments;
 mod baselines;
+mod catalog_report;
 mod commands;
 mod conclusion;
 mod context;
@@ -18,6 +19,7 @@ mod selection;
 mod stdout;
 mod subject;
 mod suites;
+mod touring;
 mod whole_file;
 
 use std::io::Write as _;

@@ -24,6 +24,7 @@ pub(crate) struct Listeners<'c> {
     began: Instant,
     progress: Option<Instant>,
     broken: Option<String>,
+    unshown: Option<String>,
 }
 
 /// What the listeners of a run are to do.
@@ -45,6 +46,8 @@ pub(crate) struct Heard {
     pub(crate) report: Report,
     /// Why the event log could not be written, if so.
     pub(crate) log_error: Option<String>,
+    /// Why the results could not be shown, if so.
+    pub(crate) unshown: Option<String>,
 }
 
 impl<'c> Listeners<'c> {
@@ -61,6 +64,7 @@ impl<'c> Listeners<'c> {
             began: Instant::now(),
             progress: None,
             broken: None,
+            unshown: None,
         }
     }
 
@@ -71,7 +75,7 @@ impl<'c> Listeners<'c> {
         {
             self.broken.get_or_insert(format!("the event log `{path}` could not be written: {error}"));
         }
-        Heard { report: self.report, log_error: self.broken }
+        Heard { report: self.report, log_error: self.broken, unshown: self.unshown }
     }
 
     fn clear_progress(&mut self) {
@@ -82,7 +86,17 @@ impl<'c> Listeners<'c> {
 
     fn write_log(&mut self, event: &Event) {
         let Some((path, log)) = &mut self.log else { return };
-        if let Err(error) = write_event(log, event) {
+        // A run that is killed leaves behind what was over by then.
+        let flushed = |log: &mut BufWriter<File>| match event {
+            Event::CaseFinished(_) => log.flush(),
+            Event::RunStarted(_)
+            | Event::Finding { .. }
+            | Event::CaseStarted(_)
+            | Event::Connected(_)
+            | Event::Frame { .. }
+            | Event::RunFinished(_) => Ok(()),
+        };
+        if let Err(error) = write_event(log, event).and_then(|()| flushed(log)) {
             self.broken = Some(format!("the event log `{path}` could not be written: {error}"));
             self.log = None;
         }
@@ -96,7 +110,11 @@ impl Sink for Listeners<'_> {
         self.write_log(&event);
         if let Some(terminal) = &mut self.terminal {
             // A reader that went away (`| head`) does not end the run: servers must still be cleaned up.
-            let _ = terminal.event(&event);
+            if let Err(error) = terminal.event(&event)
+                && error.kind() != io::ErrorKind::BrokenPipe
+            {
+                self.unshown.get_or_insert(format!("standard output could not be written: {error}"));
+            }
         }
         match &mut event {
             Event::Frame { .. } if !self.keep_frames => return,
@@ -119,8 +137,8 @@ impl Sink for Listeners<'_> {
         let line = mcprove_report::Progress {
             done: progress.done,
             total: progress.total,
-            name: progress.running.first().copied().unwrap_or_default(),
-            running: progress.running.len(),
+            name: progress.next.unwrap_or_default(),
+            running: progress.running,
             elapsed_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
         }
         .line(self.context.width.unwrap_or(80).saturating_sub(1));

@@ -39,9 +39,9 @@ pub(crate) struct Outputs {
     /// Exit with 2 when a report could not be written.
     #[arg(long)]
     pub(crate) strict_reports: bool,
-    /// The file that GitHub shows as the summary of a step: Markdown is added to it.
+    /// Whether Markdown is added to the summary of the step without having been asked for.
     #[arg(skip)]
-    pub(crate) step_summary: Option<PathBuf>,
+    pub(crate) summarise: bool,
 }
 
 impl Outputs {
@@ -50,8 +50,9 @@ impl Outputs {
         self.wanted().any(|(format, _)| format.shows_frames)
     }
 
-    /// Writes every report that is wanted, and says which could not be.
-    pub(crate) fn write(&self, report: &Report) -> Vec<String> {
+    /// Writes every report that is wanted, and says which could not be. `step_summary` is the file that GitHub shows as
+    /// the summary of a step; other steps write to it too, so it is added to and never replaced.
+    pub(crate) fn write(&self, report: &Report, step_summary: Option<&Path>) -> Vec<String> {
         let mut complaints = Vec::new();
         let mut write = |format: &Format, path: &Path, add: bool| {
             let content = (format.render)(report);
@@ -66,13 +67,13 @@ impl Outputs {
             }
         };
         for (format, path) in self.wanted() {
-            // Other steps of the job write to the summary too.
-            let is_summary = self.step_summary.as_deref() == Some(path);
-            if !(is_summary && format.name == "markdown") {
-                write(format, path, false);
-            }
+            write(format, path, step_summary == Some(path));
         }
-        if let (Some(path), Some(format)) = (&self.step_summary, Format::find("markdown")) {
+        let is_asked_for = self.wanted().any(|(_, path)| step_summary == Some(path));
+        if let (Some(path), Some(format)) = (step_summary, Format::find("markdown"))
+            && self.summarise
+            && !is_asked_for
+        {
             write(format, path, true);
         }
         complaints
@@ -142,10 +143,10 @@ mod tests {
             badge: Some(folder.path().join("missing/badge.json")),
             junit: Some(folder.path().join("junit.xml")),
             markdown: Some(summary.clone()),
-            step_summary: Some(summary.clone()),
+            summarise: true,
             ..Outputs::default()
         };
-        let complaints = outputs.write(&Report::default());
+        let complaints = outputs.write(&Report::default(), Some(&summary));
         assert_eq!(complaints.len(), 1);
         assert!(complaints[0].contains("the badge report") && complaints[0].contains("missing/badge.json"));
         assert!(folder.path().join("junit.xml").exists());

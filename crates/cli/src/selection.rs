@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcprove_engine::{Column, Durations, Filter, PlanOptions, Shard, plan};
-use mcprove_model::{Case, ExitStatus, Plan, Redactor, escape_line};
+use mcprove_model::{Case, ExitStatus, Plan, PlannedCase, Redactor};
+use mcprove_report::harmless_line;
 
 use crate::failure::Failure;
 use crate::logs;
@@ -59,21 +60,28 @@ impl Selection {
 }
 
 /// Prints what would run.
-pub(crate) fn show(plan: &Plan, redactor: &Redactor) -> Result<ExitStatus, Failure> {
+pub(crate) fn show(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitStatus, Failure> {
+    if json {
+        let listed: Vec<_> = plan.cases.iter().map(listed).collect();
+        print(&redactor.text(&format!("{:#}\n", serde_json::Value::Array(listed))))?;
+        return Ok(ExitStatus::Good);
+    }
     let mut text = String::new();
     for planned in &plan.cases {
         let case = &planned.case;
         let line = case.source.position(case.span.start).line;
         let server = case.server.as_ref().map_or_else(String::new, |server| server.target.label());
-        let mut name = escape_line(&case.name).into_owned();
+        let mut name = harmless_line(&case.name).into_owned();
         if let Some(variant) = &planned.variant {
-            let _ = write!(name, " [{}]", escape_line(variant));
+            let _ = write!(name, " [{}]", harmless_line(variant));
         }
         if planned.trial > 1 {
             let _ = write!(name, " (trial {})", planned.trial);
         }
-        let skip = case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", skip.reason));
-        let _ = writeln!(text, "{name}  {}:{line}  {}{skip}", case.source.path(), escape_line(&server));
+        let skip =
+            case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", harmless_line(&skip.reason)));
+        let (path, server) = (harmless_line(case.source.path()), harmless_line(&server));
+        let _ = writeln!(text, "{name}  {path}:{line}  {server}{skip}");
     }
     let _ = write!(text, "{} cases would run", plan.cases.len());
     if let Some(shard) = &plan.shard {
@@ -82,4 +90,10 @@ pub(crate) fn show(plan: &Plan, redactor: &Redactor) -> Result<ExitStatus, Failu
     text.push_str("; nothing was started\n");
     print(&redactor.text(&text))?;
     Ok(ExitStatus::Good)
+}
+
+fn listed(planned: &PlannedCase) -> serde_json::Value {
+    let case = &planned.case;
+    let line = case.source.position(case.span.start).line;
+    serde_json::json!({"name": case.name, "file": case.source.path(), "line": line, "trial": planned.trial})
 }

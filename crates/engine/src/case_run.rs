@@ -13,11 +13,12 @@ use tokio::time::Instant;
 use crate::acts::{self, Performed};
 use crate::conversation::Conversation;
 use crate::fixture::FixtureCopy;
+use crate::hooks::Hooks;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
-use crate::stop::Stop;
+use crate::stop::{Stop, Stopper};
 use crate::{calls, expectations, nearby, remarks, steps};
 
 /// What running a case needs.
@@ -30,10 +31,14 @@ pub(crate) struct CaseContext {
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// Commands that suites run around their cases.
+    pub(crate) hooks: Hooks,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
     pub(crate) enough: Stop,
+    /// Tells everybody that a case failed, where that is enough.
+    pub(crate) halt: Option<Arc<Stopper>>,
 }
 
 /// What the cases of a lane hand on to each other.
@@ -52,8 +57,13 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
         let run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            None => run_case(planned, &context, &mut shared).await,
+            None => run_hooked(planned, &context, &mut shared).await,
         };
+        if let Some(halt) = &context.halt
+            && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
+        {
+            halt.stop();
+        }
         if !shared.goes_on {
             shared.end().await;
         }
@@ -79,7 +89,7 @@ impl Shared {
         }
         if let Some(copy) = self.fixture.take() {
             // Removing many files blocks; nothing waits for it but the end of this lane.
-            let _ = tokio::task::spawn_blocking(move || copy.remove()).await;
+            let _ = tokio::task::spawn_blocking(move || drop(copy)).await;
         }
     }
 
@@ -99,6 +109,19 @@ impl Shared {
     }
 }
 
+/// Runs one case between the commands of its suite.
+async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> CaseRun {
+    let Some(suite) = &planned.case.suite else { return run_case(planned, context, shared).await };
+    if let Some(finding) = context.hooks.before(suite).await {
+        let mut record = CaseRecord::new(planned);
+        record.findings.push(finding);
+        return record.finish(Verdict::Error);
+    }
+    let mut run = run_case(planned, context, shared).await;
+    run.finished.findings.extend(context.hooks.after(suite).await);
+    run
+}
+
 /// Runs one case. Whatever the server does is part of the result.
 async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> CaseRun {
     let inherited = match &mut shared.session {
@@ -110,7 +133,7 @@ async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Sha
         // The server may have died of the case before; a second try on a fresh server tells who is to blame.
         let (mut again, gone) = attempt(planned, context, shared).await;
         if !gone {
-            let text = "the shared server had died before this case; it was restarted";
+            let text = "the shared server was gone when this case spoke to it; the case was done again on a fresh one";
             again.finished.findings.push(Finding::note("restarted", text));
         }
         return again;
@@ -188,6 +211,11 @@ fn judge_trajectory(
     record.findings.extend(problems);
     match acts::trajectory::trace(trajectory, variables) {
         Ok(trace) => {
+            if trace.is_empty() && matches!(trajectory, Trajectory::AuditLog(_)) {
+                let text = "the log holds no tool call, so nothing that is absent proves anything";
+                let finding = Finding::warning("empty-log", text).at(case.source.place(case.span));
+                record.findings.push(finding.help("a line is `{\"tool\": …, \"args\": …}`, or an event log"));
+            }
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
             record.findings.extend(expectations::judge(case, &expect, &seen));
@@ -278,6 +306,7 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     let Ok(_permit) = context.acting.acquire().await else { return };
     // A server that was started ahead waits for its turn; the case's time runs when it is its turn.
     talk.deadline += ready_at.elapsed();
+    talk.record.mark(|timings| &mut timings.waiting);
     let case = talk.case;
     let ready = acts::prepare(&case.act, &mut talk).await && steps::set_up(&case.setup, &mut talk).await;
     talk.record.mark(|timings| &mut timings.setup);
@@ -298,7 +327,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
     let Performed { mut seen, what, at } = acts::perform(&case.act, checks, talk).await;
     talk.record.mark(|timings| &mut timings.call);
     seen.files = files.and_after();
-    let accepted = accepts(checks, &seen.outcome, &case.act);
+    let accepted = accepts(checks, &seen.outcome);
     if accepted {
         acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
@@ -310,6 +339,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
             let place = talk.place(case.span);
             talk.record.findings.push(Finding::note(Finding::NOTHING_CHECKED, note).at(place));
         }
+        steps::capture(&case.capture, "the reply", &seen, talk);
         steps::verify(&case.verify, talk).await;
     } else {
         let place = talk.place(at);
@@ -320,10 +350,10 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
 }
 
 /// Whether the checks are to judge an outcome; otherwise the outcome itself is the failure.
-fn accepts(checks: &[PlannedCheck], outcome: &Outcome, act: &Act) -> bool {
+fn accepts(checks: &[PlannedCheck], outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Result(_) | Outcome::Cancelled => true,
-        Outcome::Error(_) => matches!(act, Act::Raw(_)) || checks.iter().any(|c| c.check.wants_protocol_error()),
+        Outcome::Error(_) => checks.iter().any(|c| c.check.wants_protocol_error()),
         Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::TimedOut { .. } | Outcome::Closed { .. } => false,
     }
 }

@@ -20,15 +20,22 @@ impl FixtureCopy {
         // The copy keeps the folder's name, so that paths relative to its parent stay valid.
         let name = original.canonicalize()?.file_name().map_or_else(|| PathBuf::from("fixture"), PathBuf::from);
         // Servers that resolve links (on macOS the temporary folder is one) must see the path they were given.
-        let path = folder.path().canonicalize()?.join(name);
-        copy_folder(original, &path).map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
-        Ok(Self { folder, path })
+        let copies = folder.path().canonicalize()?;
+        if copies.starts_with(original.canonicalize()?) {
+            let text = format!("{} holds the folder for temporary files", original.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        let copy = Self { path: copies.join(name), folder };
+        copy_folder(original, &copy.path)?;
+        Ok(copy)
     }
 
     /// Makes the copy as it was at first, at the same path: for a server that several cases share.
     pub fn renew(&self, original: &Path) -> io::Result<()> {
-        if fs::remove_dir_all(&self.path).is_err() {
-            make_writable_and_remove(&self.path)?;
+        match fs::remove_dir_all(&self.path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => make_writable_and_remove(&self.path)?,
         }
         copy_folder(original, &self.path)
     }
@@ -37,15 +44,18 @@ impl FixtureCopy {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
 
-    /// Removes the copy now; also folders that were made unwritable.
-    pub fn remove(self) {
-        if self.folder.close().is_err() {
-            let _ = self.path.parent().map(make_writable_and_remove);
+impl Drop for FixtureCopy {
+    fn drop(&mut self) {
+        // Folders that were made unwritable must go as well; the temporary folder's own drop would leave them.
+        if fs::remove_dir_all(self.folder.path()).is_err() {
+            let _ = make_writable_and_remove(self.folder.path());
         }
     }
 }
 
+/// Copies a folder; an error names the one path it is about.
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     let named = |error: io::Error, path: &Path| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     fs::create_dir(to).map_err(|error| named(error, to))?;
@@ -53,17 +63,15 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         let entry = entry.map_err(|error| named(error, from))?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type().map_err(|error| named(error, &source))?;
-        let copied = if kind.is_symlink() {
-            fs::read_link(&source).and_then(|link| std::os::unix::fs::symlink(link, &target))
-        } else if kind.is_dir() {
-            copy_folder(&source, &target)
+        if kind.is_dir() {
+            copy_folder(&source, &target)?;
+        } else if kind.is_symlink() {
+            let linked = fs::read_link(&source).and_then(|link| std::os::unix::fs::symlink(link, &target));
+            linked.map_err(|error| named(error, &source))?;
         } else if kind.is_file() {
-            fs::copy(&source, &target).map(drop)
-        } else {
             // Sockets, pipes and devices have no content to copy.
-            Ok(())
-        };
-        copied.map_err(|error| named(error, &source))?;
+            fs::copy(&source, &target).map_err(|error| named(error, &source))?;
+        }
     }
     // Last, so that a read-only folder can still be filled.
     let permissions = fs::metadata(from).map_err(|error| named(error, from))?.permissions();
@@ -108,7 +116,7 @@ mod tests {
         fs::write(path.join("new.txt"), "made by a case").expect("a new file");
         copy.renew(&root).expect("as at first");
         assert!(!path.join("new.txt").exists() && path.join("sub/run.sh").exists());
-        copy.remove();
+        drop(copy);
         assert!(!path.exists());
         fs::set_permissions(root.join("sub"), fs::Permissions::from_mode(0o755)).expect("permissions");
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Case, Isolation, Plan, PlannedCase};
+use mcprove_model::{Case, Isolation, Parallel, Plan, PlannedCase};
 
 /// Cases that run one after the other, on one server if they share it.
 #[derive(Debug, Default)]
@@ -12,26 +12,38 @@ pub(crate) struct Lane {
 }
 
 /// Divides a plan into lanes, as each case wants it or as the user does; each begins where its first case stands in the plan.
-pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>) -> Vec<Lane> {
+pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
     for planned in &plan.cases {
         let isolation = isolation.unwrap_or(planned.case.isolation);
-        let joined = match isolation {
-            Isolation::Case => None,
-            Isolation::File => lanes.iter_mut().rev().find(|lane| {
-                let first = &lane.cases[0].case;
-                lane.shared && first.source.path() == planned.case.source.path() && same_server(first, &planned.case)
-            }),
-            Isolation::Run => {
-                lanes.iter_mut().find(|lane| lane.shared && same_server(&lane.cases[0].case, &planned.case))
-            }
+        let shares = |lane: &Lane| {
+            let first = &lane.cases[0].case;
+            let together = match isolation {
+                Isolation::Case => false,
+                Isolation::File => first.source.path() == planned.case.source.path(),
+                Isolation::Run => true,
+            };
+            lane.shared && together && same_server(first, &planned.case)
         };
+        // A suite that allows it has several servers of a kind, one a lane; its cases go to the shortest.
+        let wanted = side_by_side(&planned.case, jobs);
+        let is_full = lanes.iter().filter(|lane| shares(lane)).count() >= wanted;
+        let joined = lanes.iter_mut().filter(|lane| is_full && shares(lane)).min_by_key(|lane| lane.cases.len());
         match joined {
             Some(lane) => lane.cases.push(planned.clone()),
             None => lanes.push(Lane { cases: vec![planned.clone()], shared: isolation != Isolation::Case }),
         }
     }
     lanes
+}
+
+/// How many lanes the cases of a suite may have.
+fn side_by_side(case: &Case, jobs: usize) -> usize {
+    match case.suite.as_ref().map(|suite| suite.parallel) {
+        None | Some(Parallel::One) => 1,
+        Some(Parallel::Auto) => jobs,
+        Some(Parallel::AtMost(number)) => number.clamp(1, jobs),
+    }
 }
 
 fn same_server(one: &Case, other: &Case) -> bool {

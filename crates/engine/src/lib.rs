@@ -1,6 +1,7 @@
 //! What happens, in what order: a plan becomes one ordered stream of events.
 
 mod acts;
+mod audit;
 mod calling;
 mod calls;
 mod case_run;
@@ -10,10 +11,13 @@ mod discover;
 mod expectations;
 mod fixture;
 mod hint;
+mod hooks;
 mod lanes;
+mod latency;
 mod nearby;
 mod observe;
 mod plan;
+mod probing;
 mod record;
 mod remarks;
 mod run;
@@ -21,6 +25,7 @@ mod server;
 mod shard;
 mod steps;
 mod stop;
+mod tour;
 
 pub use calling::{Calling, Says, forbidden, says};
 pub use columns::{Column, ColumnServer};
@@ -30,3 +35,4 @@ pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
+pub use tour::{TourOptions, Visit, tour};

@@ -41,7 +41,7 @@ impl Variant {
     /// The finding that suggests this variant.
     pub(crate) fn suggestion(self, case: &Case) -> Finding {
         let span = Span { start: self.edits[0].start, end: self.edits[0].end };
-        let mut finding = Finding::note("nearby-position", format!("the case passes with {}", self.title))
+        let mut finding = Finding::warning("nearby-position", format!("the case passes with {}", self.title))
             .at(case.source.place(span))
             .help("`--fix --write` makes the change");
         finding.fix = Some(Fix { title: format!("use {}", self.title), edits: self.edits });

@@ -6,6 +6,9 @@ use std::io;
 
 use mcprove_model::{FileSeen, FileState, PlannedCheck};
 
+/// Files larger than this are not read.
+const LARGEST: u64 = 256 << 20;
+
 /// The files that checks speak of, as they are before the act.
 #[derive(Debug)]
 pub(crate) struct FilesBefore(BTreeMap<String, FileState>);
@@ -27,11 +30,20 @@ impl FilesBefore {
     }
 }
 
+/// Reads a file, if it is one: a pipe or a device could block for ever.
 fn state(path: &str) -> FileState {
-    match fs::read(path) {
-        Ok(content) => FileState::Content(content),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => FileState::Missing,
-        Err(error) if error.kind() == io::ErrorKind::IsADirectory => FileState::Directory,
-        Err(error) => FileState::Unreadable(error.to_string()),
+    let unreadable = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => FileState::Missing,
+        io::ErrorKind::IsADirectory => FileState::Directory,
+        _ => FileState::Unreadable(error.to_string()),
+    };
+    match fs::metadata(path) {
+        Err(error) => unreadable(error),
+        Ok(metadata) if metadata.is_dir() => FileState::Directory,
+        Ok(metadata) if !metadata.is_file() => FileState::Unreadable("it is not a regular file".to_owned()),
+        Ok(metadata) if metadata.len() > LARGEST => {
+            FileState::Unreadable(format!("it is larger than {} MiB", LARGEST >> 20))
+        }
+        Ok(_) => fs::read(path).map_or_else(unreadable, FileState::Content),
     }
 }

@@ -77,8 +77,59 @@ pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use mcprove_model::{Act, Expectation, Kind, Node, ServerSpec, SourceFile, Span, Trajectory};
+
     use super::*;
+
+    /// Cases of these names, on one server.
+    pub(crate) fn cases<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<Arc<Case>> {
+        let source = Arc::new(SourceFile::new("a.yaml".to_owned(), String::new()));
+        let server = Arc::new(ServerSpec::default());
+        let case = |name: &String| Case {
+            name: name.clone(),
+            source: Arc::clone(&source),
+            span: Span::default(),
+            server: Some(Arc::clone(&server)),
+            setup: Vec::new(),
+            act: Act::Trajectory(Trajectory::Trace(Node { span: Span::default(), kind: Kind::List(Vec::new()) })),
+            verify: Vec::new(),
+            teardown: Vec::new(),
+            expect: Expectation::default(),
+            fixture: None,
+            capture: Vec::new(),
+            suite: None,
+            isolation: mcprove_model::Isolation::Case,
+            tags: Vec::new(),
+            timeout: None,
+            skip: None,
+        };
+        names.into_iter().map(|name| Arc::new(case(name))).collect()
+    }
+
+    #[test]
+    fn every_case_is_planned_in_every_column_and_every_trial() {
+        let column = |name: &str| Column { name: name.into(), server: None, protocol: None };
+        let options = PlanOptions {
+            filter: Some(Filter::Text("a".to_owned())),
+            columns: vec![column("x"), column("y")],
+            trials: NonZeroU32::MIN.saturating_add(1),
+            shard: None,
+        };
+        let plan = plan(&cases(&["a".to_owned(), "b".to_owned(), "ca".to_owned()]), &options);
+        let told: Vec<_> = plan
+            .cases
+            .iter()
+            .map(|planned| {
+                let variant = planned.variant.as_deref().unwrap_or_default();
+                format!("{}{}{variant}{}", planned.index, planned.case.name, planned.trial)
+            })
+            .collect();
+        assert_eq!(told, ["0ax1", "1ax2", "2ay1", "3ay2", "4cax1", "5cax2", "6cay1", "7cay2"]);
+        let server = |at: usize| plan.cases[at].case.server.as_ref().expect("it has one");
+        assert!(Arc::ptr_eq(server(0), server(4)), "cases that shared a server still do");
+        assert_eq!((server(0).name.as_str(), server(2).name.as_str()), ("x", "y"));
+    }
 
     #[test]
     fn a_filter_is_text_or_a_pattern_between_slashes() {

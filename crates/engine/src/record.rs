@@ -49,17 +49,22 @@ pub(crate) struct CaseRecord {
 impl CaseRecord {
     pub(crate) fn new(planned: &PlannedCase) -> Self {
         let case = &planned.case;
+        Self::begin(CaseStarted {
+            index: planned.index,
+            name: case.name.clone(),
+            file: case.source.path().to_owned(),
+            line: case.source.position(case.span.start).line,
+            trial: planned.trial,
+            server: case.server.as_ref().map(|server| server.name.clone()),
+            variant: planned.variant.as_deref().map(str::to_owned),
+        })
+    }
+
+    /// A case that no plan knows.
+    pub(crate) fn begin(started: CaseStarted) -> Self {
         let now = Instant::now();
         Self {
-            started: CaseStarted {
-                index: planned.index,
-                name: case.name.clone(),
-                file: case.source.path().to_owned(),
-                line: case.source.position(case.span.start).line,
-                trial: planned.trial,
-                server: case.server.as_ref().map(|server| server.name.clone()),
-                variant: planned.variant.as_deref().map(str::to_owned),
-            },
+            started,
             connected: None,
             calls: Vec::new(),
             findings: Vec::new(),
@@ -125,7 +130,7 @@ impl CaseRecord {
                 index: self.started.index,
                 verdict,
                 findings: self.findings,
-                duration_us: micros(self.began.elapsed()),
+                duration_us: micros(self.began.elapsed()).saturating_sub(self.timings.waiting),
                 timings: self.timings,
                 calls: self.calls,
                 stderr: self.closing.stderr,

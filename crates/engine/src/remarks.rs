@@ -1,13 +1,19 @@
 //! What is worth saying of a conversation although no check asked: contracts that the server itself declared.
 
+use std::time::Duration;
+
 use mcprove_judge::elicitation::rejects_preset;
 use mcprove_judge::log_level::messages_below;
 use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_judge::progress::does_not_increase;
-use mcprove_model::{Act, Finding, Logging, Observation};
+use mcprove_model::{Act, Finding, Logging, Observation, Outcome};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::conversation::Conversation;
+
+/// How long the list of tools may take that a result is compared with; the case itself is over.
+const LOOK_UP: Duration = Duration::from_secs(2);
 
 /// Adds the remarks on everything the session has seen.
 pub(crate) async fn add(seen: &Observation, talk: &mut Conversation<'_>) {
@@ -27,7 +33,12 @@ async fn output_schema(seen: &Observation, talk: &mut Conversation<'_>) -> Optio
     let (Act::CallTool(call) | Act::Notifications(call)) = &talk.case.act else { return None };
     let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
     let name = talk.text(&call.tool);
-    let listing = talk.session.list("tools/list", "tools", talk.deadline).await;
+    let deadline = talk.deadline.min(Instant::now() + LOOK_UP);
+    let listing = talk.session.list("tools/list", "tools", deadline).await;
+    if !matches!(listing.outcome(), Some(Outcome::Result(_))) {
+        let text = format!("`structuredContent` of `{name}` could not be compared with its schema: no `tools/list`");
+        return Some(Finding::note("output-schema", text));
+    }
     let tool = listing.items.iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(&name))?;
     match violates_output_schema(tool.get("outputSchema")?, structured) {
         Ok(None) => None,

@@ -5,17 +5,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, RunFinished, RunStarted, Verdict};
+use mcprove_model::{CallRole, Event, Finding, Isolation, Plan, Protocol, RunFinished, RunStarted};
 use mcprove_wire::{HttpClient, Limits};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::case_run::{CaseContext, run_lane};
 use crate::hint::parallel_hint;
+use crate::hooks::Hooks;
 use crate::lanes::lanes;
+use crate::latency::too_slow;
 use crate::record::CaseRun;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+
+/// How often progress is told while nothing else happens.
+const PROGRESS: Duration = Duration::from_millis(100);
 
 /// How a plan is run.
 #[derive(Clone, Debug)]
@@ -71,7 +76,9 @@ pub struct Progress<'a> {
     /// How many are planned.
     pub total: usize,
     /// The name of the first that is not over.
-    pub running: Vec<&'a str>,
+    pub next: Option<&'a str>,
+    /// How many run, or wait for their turn with a server of their own.
+    pub running: usize,
 }
 
 /// Runs a plan to its end and tells it to `sink` in plan order.
@@ -99,6 +106,7 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
 
 async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Vec<Duration> {
     let (halt, enough) = Stopper::pair();
+    let halt = options.fail_fast.then(|| Arc::new(halt));
     let context = CaseContext {
         opener: Arc::new(Opener {
             own_program: options.own_program.clone(),
@@ -114,29 +122,32 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         fix: options.fix,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
+        hooks: Hooks::default(),
         enough,
+        halt,
     };
+    let hooks = context.hooks.clone();
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
-    let mut lanes = lanes(plan, options.isolation).into_iter();
+    let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
-    let mut ordered = InOrder { plan, next: 0, waiting: BTreeMap::new(), durations: Vec::new() };
+    let mut clock = tokio::time::interval(PROGRESS);
+    let mut ordered =
+        InOrder { plan, next: 0, waiting: BTreeMap::new(), durations: Vec::new(), latencies: BTreeMap::new() };
     while ordered.next < plan.cases.len() {
         while workers.len() < in_flight
             && let Some(lane) = lanes.next()
         {
             workers.spawn(run_lane(lane, context.clone(), report.clone()));
         }
-        ordered.tell_progress(sink);
+        ordered.tell_progress(workers.len(), sink);
         tokio::select! {
             biased;
             Some(run) = reports.recv() => {
-                let failed = ordered.take(run, sink);
-                if failed && options.fail_fast {
-                    halt.stop();
-                }
+                ordered.take(run, sink);
             }
+            _ = clock.tick() => {}
             Some(joined) = workers.join_next() => {
                 if let Err(error) = joined
                     && error.is_panic()
@@ -148,6 +159,9 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     }
     // Shared servers and fixture copies are ended by their lanes.
     while workers.join_next().await.is_some() {}
+    for finding in hooks.end(plan).await.into_iter().chain(too_slow(plan, &ordered.latencies)) {
+        sink.event(Event::Finding { finding });
+    }
     ordered.durations
 }
 
@@ -157,31 +171,34 @@ struct InOrder<'p> {
     next: usize,
     waiting: BTreeMap<usize, CaseRun>,
     durations: Vec<Duration>,
+    /// How long the request under test of each case took.
+    latencies: BTreeMap<usize, Duration>,
 }
 
 impl InOrder<'_> {
-    /// Takes a case that is over and tells all that are now due; whether one of them did not pass.
-    fn take(&mut self, run: CaseRun, sink: &mut dyn Sink) -> bool {
+    /// Takes a case that is over and tells all that are now due.
+    fn take(&mut self, run: CaseRun, sink: &mut dyn Sink) {
         self.waiting.insert(run.finished.index, run);
-        let mut failed = false;
         // Indices are those of the whole plan, so a shard has gaps between them.
         while let Some(due) = self.plan.cases.get(self.next)
             && let Some(run) = self.waiting.remove(&due.index)
         {
             self.next += 1;
             self.durations.push(Duration::from_micros(run.finished.duration_us));
-            failed |= matches!(run.finished.verdict, Verdict::Failed | Verdict::Error);
+            if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
+                self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
+            }
             run.into_events().for_each(|event| sink.event(event));
         }
-        failed
     }
 
-    fn tell_progress(&self, sink: &mut dyn Sink) {
-        let due = self.plan.cases[self.next..].iter().filter(|planned| !self.waiting.contains_key(&planned.index));
+    fn tell_progress(&self, running: usize, sink: &mut dyn Sink) {
+        let mut due = self.plan.cases[self.next..].iter().filter(|planned| !self.waiting.contains_key(&planned.index));
         sink.progress(&Progress {
             done: self.next + self.waiting.len(),
             total: self.plan.cases.len(),
-            running: due.map(|planned| planned.case.name.as_str()).take(1).collect(),
+            next: due.next().map(|planned| planned.case.name.as_str()),
+            running,
         });
     }
 }

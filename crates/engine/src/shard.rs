@@ -146,32 +146,12 @@ fn hash<const N: usize>(parts: [&[u8]; N]) -> u64 {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::sync::Arc;
 
-    use mcprove_model::{Act, Case, Expectation, Kind, Node, SourceFile, Span, Trajectory};
     use proptest::prelude::*;
 
     use super::*;
+    use crate::plan::tests::cases;
     use crate::{PlanOptions, plan};
-
-    fn cases(names: &BTreeSet<String>) -> Vec<Arc<Case>> {
-        let source = Arc::new(SourceFile::new("a.yaml".to_owned(), String::new()));
-        let case = |name: &String| Case {
-            name: name.clone(),
-            source: Arc::clone(&source),
-            span: Span::default(),
-            server: None,
-            setup: Vec::new(),
-            act: Act::Trajectory(Trajectory::Trace(Node { span: Span::default(), kind: Kind::List(Vec::new()) })),
-            verify: Vec::new(),
-            teardown: Vec::new(),
-            expect: Expectation::default(),
-            fixture: None,
-            timeout: None,
-            skip: None,
-        };
-        names.iter().map(|name| Arc::new(case(name))).collect()
-    }
 
     fn shard(number: u32, of: u32) -> Shard {
         format!("{number}/{of}").parse().expect("a part")

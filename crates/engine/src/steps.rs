@@ -1,9 +1,12 @@
 //! Calls around the act: setup, verify, teardown.
 
 use mcprove_judge::json_path::JsonPath;
-use mcprove_model::{CallRole, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents};
+use mcprove_model::{
+    CallRole, Capture, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents,
+};
 use serde_json::{Value, json};
 
+use crate::acts::observed;
 use crate::conversation::Conversation;
 use crate::observe::FilesBefore;
 use crate::{calls, expectations};
@@ -76,7 +79,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         finding.message = format!("{what}: {}", finding.message);
     }
     talk.record.findings.extend(judged);
-    capture(step, &what, &seen, talk);
+    capture(&step.capture, &what, &seen, talk);
     !talk.record.findings[failed_before..].iter().any(|finding| finding.severity.fails())
 }
 
@@ -92,17 +95,14 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             let uri = talk.text(uri);
             let exchange = talk.session.request("resources/read", json!({"uri": uri}), talk.deadline).await;
             talk.record.calls.push(calls::record(role, Some(&uri), &exchange));
-            let text = match &exchange.outcome {
-                Outcome::Result(result) => text_of_contents(result),
-                _ => String::new(),
-            };
-            (uri, Observation::new(exchange.outcome, text))
+            (uri, observed(exchange, text_of_contents))
         }
     }
 }
 
-fn capture(step: &Step, what: &str, seen: &Observation, talk: &mut Conversation<'_>) {
-    for capture in &step.capture {
+/// Takes values from a reply; what cannot be taken is a finding.
+pub(crate) fn capture(captures: &[Capture], what: &str, seen: &Observation, talk: &mut Conversation<'_>) {
+    for capture in captures {
         match captured(&capture.path, seen) {
             Ok(value) => talk.variables.set(&capture.name, value),
             Err(reason) => {

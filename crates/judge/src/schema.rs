@@ -1,8 +1,8 @@
 //! Values against JSON Schemas.
 
-use jsonschema::error::ValidationError;
+use jsonschema::error::{ValidationError, ValidationErrorKind};
 use mcprove_model::shorten;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What is wrong with a value, each with its JSON Pointer; an unusable schema is an error that says why.
 ///
@@ -10,6 +10,42 @@ use serde_json::Value;
 pub(crate) fn errors(schema: &Value, value: &Value) -> Result<Vec<String>, String> {
     let validator = jsonschema::options().offline().build(schema).map_err(|error| unusable(&error))?;
     Ok(validator.iter_errors(value).map(|error| described(&error)).collect())
+}
+
+/// What is wrong with a value by one part of a schema, which may refer to other parts; see [`errors`].
+pub(crate) fn errors_at(schema: &Value, pointer: &str, value: &Value) -> Result<Vec<String>, String> {
+    // A resource with a name of its own keeps what `#` means in it, wherever it is embedded.
+    let mut whole = schema.clone();
+    let own_id = whole.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#').to_owned());
+    let id = own_id.unwrap_or_else(|| "urn:mcprove:schema".to_owned());
+    whole["$id"] = Value::String(id.clone());
+    let mut wrapper = json!({"$ref": format!("{id}#{pointer}"), "$defs": {"whole": whole}});
+    if let Some(dialect) = schema.get("$schema") {
+        wrapper["$schema"] = dialect.clone();
+        // Draft 7 looks for embedded schemas under the old word.
+        wrapper["definitions"] = wrapper["$defs"].take();
+    }
+    errors(&wrapper, value)
+}
+
+/// Why a schema cannot be compiled.
+#[derive(Debug)]
+pub(crate) struct Uncompilable {
+    /// Where in the schema, as a JSON Pointer.
+    pub(crate) pointer: String,
+    /// Why.
+    pub(crate) message: String,
+}
+
+/// Compiles a schema; references that lead nowhere are not looked at.
+pub(crate) fn compiled(schema: &Value) -> Result<(), Uncompilable> {
+    match jsonschema::options().offline().build(schema) {
+        Err(error) if !matches!(error.kind(), ValidationErrorKind::Referencing(_)) => Err(Uncompilable {
+            pointer: error.instance_path().as_str().to_owned(),
+            message: shorten(&error.to_string(), 200).into_owned(),
+        }),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 fn described(error: &ValidationError<'_>) -> String {
@@ -31,8 +67,6 @@ fn unusable(error: &ValidationError<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

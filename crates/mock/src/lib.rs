@@ -1,43 +1,33 @@
 //! How mcprove pretends to be a server: a manifest says what it offers and how it answers.
+//!
+//! A [`Mock`] is made from an [`Offer`] (a manifest, or a recorded conversation) and serves it over a pair of byte
+//! streams ([`Mock::serve`]), over HTTP ([`Mock::serve_http`]) or without leaving the process ([`Mock::connect`]). It
+//! speaks every revision of the protocol, and well: what it does wrong is a [`Fault`] somebody asked for. Its time is a
+//! [`Clock`]; under a [`VirtualClock`] a call that hangs for ten minutes takes none.
 
+mod clock;
+mod condition;
+mod era;
+mod fault;
+mod http;
+mod load;
 mod manifest;
+mod methods;
+mod mock;
+mod outlet;
 mod placeholders;
+mod recording;
+mod rpc;
 mod serve;
-mod server;
+mod session;
+mod tasks;
+mod timestamp;
+mod uri_template;
 
-use std::path::Path;
-
-use mcprove_model::{Diagnostics, Finding, SourceFile};
-use mcprove_suite::yaml;
-
-pub use manifest::{Manifest, MockPrompt, MockResource, MockTool};
-pub use serve::serve;
-pub use server::Mock;
-
-/// Reads a manifest file; what is wrong with it is told with its places.
-pub fn load(path: &Path) -> (Option<Manifest>, Vec<Finding>) {
-    let shown = path.display().to_string();
-    match std::fs::read_to_string(path) {
-        Ok(text) => read(&SourceFile::new(shown, text)),
-        Err(error) => {
-            let finding = Finding::error("unreadable-file", format!("`{shown}` could not be read: {error}"))
-                .help("give `--tools-from` a manifest file");
-            (None, vec![finding])
-        }
-    }
-}
-
-/// Reads a manifest from its text.
-pub fn read(source: &SourceFile) -> (Option<Manifest>, Vec<Finding>) {
-    let (documents, mut findings) = yaml::parse(source);
-    let Some(document) = documents.first().filter(|_| findings.is_empty()) else {
-        if findings.is_empty() {
-            findings.push(Finding::error("empty-file", format!("`{}` is empty", source.path())));
-        }
-        return (None, findings);
-    };
-    let mut found = Diagnostics::new(source);
-    let manifest = manifest::decode(document, &mut found);
-    findings.extend(found.into_findings());
-    (Some(manifest), findings)
-}
+pub use clock::{Clock, RealClock, Sleep, Standstill, VirtualClock};
+pub use fault::{Fault, FaultRule, HANG};
+pub use http::Door;
+pub use load::{load, read};
+pub use manifest::Manifest;
+pub use mock::{Mock, MockOptions, Offer, connect};
+pub use recording::Recording;

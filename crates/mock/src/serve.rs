@@ -1,33 +1,63 @@
-//! A mock over a pair of byte streams.
+//! A mock over a pair of byte streams, a message a line.
 
 use std::io;
+use std::task::{Context, Waker};
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::task::JoinSet;
 
-use crate::{Manifest, Mock};
+use crate::Mock;
+use crate::outlet::{Out, Outlet};
+use crate::rpc::read;
+use crate::session::{Kind, Session, Work};
 
-/// Serves lines until the client closes its side.
-pub async fn serve(
-    manifest: &Manifest,
-    reader: impl AsyncRead + Unpin,
-    mut writer: impl AsyncWrite + Unpin,
-) -> io::Result<()> {
-    let mut mock = Mock::new(manifest);
-    let mut reader = BufReader::new(reader);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if reader.read_until(b'\n', &mut line).await? == 0 {
-            return Ok(());
-        }
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        if let Some(answer) = mock.answer_line(&line) {
-            let mut bytes = serde_json::to_vec(&answer).map_err(io::Error::other)?;
-            bytes.push(b'\n');
-            writer.write_all(&bytes).await?;
-            writer.flush().await?;
-        }
+impl Mock {
+    /// Serves one client until it closes its side. Requests are worked on side by side; what still waits when the client
+    /// is gone is dropped, so that a hung call keeps nothing alive.
+    pub async fn serve(&self, reader: impl AsyncRead + Unpin, mut writer: impl AsyncWrite + Unpin) -> io::Result<()> {
+        let (outlet, mut outbox) = Outlet::new();
+        let session = Session::new(self.shared.clone(), Kind::Lasting, outlet.clone());
+        let reading = async move {
+            let mut reader = BufReader::new(reader);
+            let mut line = Vec::new();
+            let mut tasks = JoinSet::new();
+            // A broken pipe is the end of the client like any other.
+            while reader.read_until(b'\n', &mut line).await.is_ok_and(|count| count > 0) {
+                if !line.iter().all(u8::is_ascii_whitespace) {
+                    match read(line.trim_ascii()) {
+                        Ok(message) => tasks_start(session.take(message, &outlet), &mut tasks),
+                        Err(refusal) => outlet.send(Out::Reply {
+                            message: refusal.reply(&serde_json::Value::Null),
+                            wrong: Some(refusal.layer),
+                        }),
+                    }
+                }
+                line.clear();
+                while tasks.try_join_next().is_some() {}
+            }
+            session.close();
+            while tasks.join_next().await.is_some() {}
+            Ok(())
+        };
+        let writing = async move {
+            while let Some(out) = outbox.recv().await {
+                let mut bytes = serde_json::to_vec(out.message()).map_err(io::Error::other)?;
+                bytes.push(b'\n');
+                writer.write_all(&bytes).await?;
+                if outbox.is_empty() {
+                    writer.flush().await?;
+                }
+            }
+            writer.shutdown().await
+        };
+        tokio::try_join!(reading, writing).map(drop)
+    }
+}
+
+/// Begins work at once, so that requests begin in the order they came in, and goes on with it beside the others.
+fn tasks_start(work: Option<Work>, tasks: &mut JoinSet<()>) {
+    let Some(mut work) = work else { return };
+    if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+        tasks.spawn(work);
     }
 }

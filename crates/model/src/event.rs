@@ -166,6 +166,9 @@ pub struct Timings {
     /// The handshake.
     #[serde(default)]
     pub handshake: u64,
+    /// Waiting for a turn with a server that was started ahead; not part of the case's duration.
+    #[serde(default)]
+    pub waiting: u64,
     /// Setup calls.
     #[serde(default)]
     pub setup: u64,

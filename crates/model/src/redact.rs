@@ -35,7 +35,8 @@ impl Redactor {
             for value in [secret, secret.trim()] {
                 if value.chars().count() >= SHORTEST && !value.trim().is_empty() {
                     let once = as_in_json(value);
-                    patterns.extend([value.to_owned(), as_in_json(&once), once]);
+                    let ascii = as_in_ascii_json(&once);
+                    patterns.extend([value.to_owned(), as_in_json(&once), once, as_in_json(&ascii), ascii]);
                 }
             }
         }
@@ -222,6 +223,20 @@ fn mask_once(search: &AhoCorasick, bytes: &[u8]) -> Option<Vec<u8>> {
     }
     masked.extend_from_slice(&bytes[done..]);
     Some(masked)
+}
+
+/// How many JSON writers put a text that is not plain ASCII.
+fn as_in_ascii_json(escaped: &str) -> String {
+    let mut ascii = String::with_capacity(escaped.len());
+    for c in escaped.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+        } else {
+            let mut units = [0; 2];
+            ascii.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    ascii
 }
 
 /// A text as it stands between the quotes of a JSON string.

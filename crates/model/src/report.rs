@@ -167,7 +167,7 @@ impl Report {
             ExitStatus::Interrupted
         } else if summary.errors > 0 || summary.unfinished > 0 || !self.is_complete() {
             ExitStatus::NotDone
-        } else if summary.failed > 0 {
+        } else if summary.failed > 0 || self.findings.iter().any(|finding| finding.severity.fails()) {
             ExitStatus::Wrong
         } else if self.cases.is_empty() {
             ExitStatus::NothingSelected
@@ -222,12 +222,29 @@ impl Report {
                 gaps.push(Finding::error("incomplete-log", message).help("run it again"));
             }
         }
+        let planned: usize =
+            whole.runs.iter().filter_map(|run| self.runs[*run].started.as_ref()).map(|s| s.total).sum();
+        let headless = whole.runs.iter().any(|run| self.runs[*run].started.is_none());
+        let lost = self.is_alone(whole) && planned > self.cases.len();
+        if gaps.is_empty() && (headless && !self.cases.is_empty() || lost) {
+            let message = if headless {
+                "the log has no beginning".to_owned()
+            } else {
+                format!("the log has {} of {planned} cases", self.cases.len())
+            };
+            gaps.push(Finding::error("incomplete-log", message).help("run it again"));
+        }
         if let Some(shard) = &whole.shard
             && gaps.is_empty()
         {
             gaps.extend(self.missing_shards(whole, shard));
         }
         gaps
+    }
+
+    /// Whether all cases of the report belong to one plan, so that they can be counted.
+    fn is_alone(&self, whole: &Whole) -> bool {
+        whole.runs.len() == self.runs.len()
     }
 
     fn missing_shards(&self, whole: &Whole, shard: &ShardOf) -> Option<Finding> {

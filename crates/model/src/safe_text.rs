@@ -22,7 +22,8 @@ pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
 }
 
 fn escape(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(|c| is_active(c) && !keep(c)) {
+    let plain = |byte: u8| matches!(byte, b' '..=b'~');
+    if text.bytes().all(plain) || !text.chars().any(|c| is_active(c) && !keep(c)) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 16);

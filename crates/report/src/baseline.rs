@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use mcprove_model::{Finding, Report, Severity};
+use mcprove_model::{Finding, Report, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::reliability::{Reliability, Trials};
@@ -51,7 +51,7 @@ pub struct Regression {
 impl Baseline {
     /// What the cases of a run came to; a case passes when it passed every trial.
     pub fn of(report: &Report) -> Self {
-        let trials = Reliability::of(report);
+        let trials = of_cases_that_ran(report);
         let mut files: BTreeMap<(&str, Option<&str>), u32> = BTreeMap::new();
         for row in trials.rows() {
             *files.entry((&row.name, row.variant.as_deref())).or_default() += 1;
@@ -60,7 +60,7 @@ impl Baseline {
             name: row.name.clone(),
             status: status_of(row).to_owned(),
             language: row.variant.clone(),
-            file: (files[&(row.name.as_str(), row.variant.as_deref())] > 1).then(|| row.file.clone()),
+            file: (files[&(row.name.as_str(), row.variant.as_deref())] > 1).then(|| plain_path(&row.file).to_owned()),
         };
         let mut entries: Vec<_> = trials.rows().iter().map(entry).collect();
         entries.sort_by(|a, b| (&a.name, &a.language, &a.file).cmp(&(&b.name, &b.language, &b.file)));
@@ -81,14 +81,14 @@ impl Baseline {
     pub fn compare(&self, report: &Report, known: &BTreeSet<&str>) -> Comparison {
         let mut passed_then: BTreeMap<_, bool> = BTreeMap::new();
         for entry in &self.entries {
-            let key = (entry.name.as_str(), entry.language.as_deref(), entry.file.as_deref());
+            let key = (entry.name.as_str(), entry.language.as_deref(), entry.file.as_deref().map(plain_path));
             // Of several entries that cannot be told apart, all must have passed.
             *passed_then.entry(key).or_insert(true) &= entry.status == PASS;
         }
-        let trials = Reliability::of(report);
+        let trials = of_cases_that_ran(report);
         let then = |row: &Trials| {
             let (name, language) = (row.name.as_str(), row.variant.as_deref());
-            let of_file = passed_then.get(&(name, language, Some(row.file.as_str())));
+            let of_file = passed_then.get(&(name, language, Some(plain_path(&row.file))));
             of_file.or_else(|| passed_then.get(&(name, language, None))).copied()
         };
         let worse = trials.rows().iter().filter(|row| then(row) == Some(true) && status_of(row) != PASS);
@@ -138,6 +138,24 @@ impl Comparison {
 }
 
 /// The known word for what a case came to.
+/// Cases that a run was stopped before say nothing about it.
+fn of_cases_that_ran(report: &Report) -> Reliability {
+    const CUT_OFF: [&str; 2] = ["interrupted", "not run after the first failure"];
+    let mut trials = Reliability::default();
+    for (position, case) in report.cases.iter().enumerate() {
+        let verdict = case.finished.as_ref().map(|finished| &finished.verdict);
+        if !matches!(verdict, Some(Verdict::Skipped { reason }) if CUT_OFF.contains(&reason.as_str())) {
+            trials.add(position, &case.started, case.finished.as_ref());
+        }
+    }
+    trials
+}
+
+/// A path without the prefix that means nothing.
+fn plain_path(path: &str) -> &str {
+    path.trim_start_matches("./")
+}
+
 fn status_of(trials: &Trials) -> &'static str {
     if trials.reliable() {
         PASS

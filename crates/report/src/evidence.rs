@@ -117,11 +117,12 @@ pub(crate) fn session(out: &mut String, session: &Connected, style: &Style) {
 
 /// Where the time went.
 pub(crate) fn times(out: &mut String, timings: &Timings, style: &Style) {
-    let Timings { fixture, start, handshake, setup, call, checks, teardown } = *timings;
+    let Timings { fixture, start, handshake, waiting, setup, call, checks, teardown } = *timings;
     let parts: Vec<_> = [
         ("fixture", fixture),
         ("start", start),
         ("handshake", handshake),
+        ("waiting", waiting),
         ("setup", setup),
         ("call", call),
         ("checks", checks),

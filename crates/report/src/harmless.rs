@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use mcprove_model::{escape_line, escape_text};
 
 /// One line: control characters and line breaks are escaped, CI commands broken up.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
+pub fn line(text: &str) -> Cow<'_, str> {
     match escape_line(text) {
         Cow::Borrowed(same) => break_commands(same),
         Cow::Owned(escaped) => Cow::Owned(break_commands(&escaped).into_owned()),

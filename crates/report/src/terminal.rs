@@ -63,6 +63,8 @@ pub struct Terminal<W> {
     planned: usize,
     shard: Option<ShardOf>,
     ended: usize,
+    /// Cases that were skipped because the run was stopped.
+    interrupted: usize,
     /// Whether what was written last is an empty line (or nothing at all).
     after_gap: bool,
     summary: Summary,
@@ -88,6 +90,7 @@ impl<W: io::Write> Terminal<W> {
             planned: 0,
             shard: None,
             ended: 0,
+            interrupted: 0,
             after_gap: true,
             summary: Summary::default(),
             failed: Vec::new(),
@@ -175,10 +178,13 @@ impl<W: io::Write> Terminal<W> {
 
     fn case_finished(&mut self, text: &mut String, finished: &CaseFinished) {
         let Some(current) = self.current.take() else { return };
-        match finished.verdict {
+        match &finished.verdict {
             Verdict::Passed => self.summary.passed += 1,
             Verdict::Failed => self.summary.failed += 1,
-            Verdict::Skipped { .. } => self.summary.skipped += 1,
+            Verdict::Skipped { reason } => {
+                self.summary.skipped += 1;
+                self.interrupted += usize::from(reason == "interrupted");
+            }
             Verdict::Error => self.summary.errors += 1,
         }
         self.reliability.add(self.ended, &current.started, Some(finished));
@@ -371,9 +377,10 @@ impl<W: io::Write> Terminal<W> {
         let _ = writeln!(text, "{}: {}{elapsed}", self.style.paint(Role::Strong, &cases), parts.join(", "));
         if finished.is_some_and(|end| end.interrupted) {
             let word = self.style.paint(Role::Bad, "interrupted:");
-            let _ = match self.planned.saturating_sub(self.ended - unfinished) {
+            let unrun = self.planned.saturating_sub(self.ended - unfinished) + self.interrupted;
+            let _ = match unrun {
                 0 => writeln!(text, "{word} the run was stopped before its end"),
-                left => writeln!(text, "{word} {left} of {} cases did not end", self.planned),
+                left => writeln!(text, "{word} {left} of {} cases were not run to their end", self.planned),
             };
         }
     }
@@ -411,7 +418,14 @@ impl<W: io::Write> Terminal<W> {
         let first = self.failed.first()?;
         let alone = self.failed.iter().all(|started| started.name == first.name);
         Some(match first.name.as_str() {
-            name if alone && is_plain_word(name) => format!("mcprove run --filter \"{name}\"{more}"),
+            name if alone && is_plain_word(name) => {
+                let file = if first.file.chars().all(is_path_char) && !first.file.is_empty() {
+                    format!(" {}", first.file)
+                } else {
+                    String::new()
+                };
+                format!("mcprove run{file} --filter \"{name}\"{more}")
+            }
             _ if more.is_empty() => "mcprove run --filter TEXT runs one case alone".to_owned(),
             _ => "mcprove run --filter TEXT -v runs one case alone and shows every call".to_owned(),
         })
@@ -447,6 +461,10 @@ fn trials_role(row: &Trials) -> Role {
 fn is_plain_word(name: &str) -> bool {
     !name.starts_with(['-', '/'])
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | ',' | '/' | '='))
+}
+
+fn is_path_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')
 }
 
 fn indent(text: &mut String, details: &str) {

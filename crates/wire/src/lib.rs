@@ -3,9 +3,11 @@
 //! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
 //! mistakes are errors. This is the one room that opens sockets and starts processes.
 
+mod command;
 mod frame_log;
 mod limits;
 mod line_pipe;
+mod listener;
 mod message;
 mod process;
 mod session;
@@ -13,7 +15,9 @@ mod sse_parser;
 mod stray;
 pub mod transport;
 
+pub use command::run_command;
 pub use limits::Limits;
+pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
 pub use session::{Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};

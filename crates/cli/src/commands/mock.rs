@@ -1,36 +1,101 @@
-//! `mcprove mock`: a server from a manifest.
+//! `mcprove mock`: a server from a manifest or a recording.
 
 use std::path::PathBuf;
 
-use mcprove_model::{ExitStatus, Severity};
+use mcprove_mock::{Door, FaultRule, Mock, MockOptions, Offer};
+use mcprove_model::{ExitStatus, Finding, nearest};
+use mcprove_report::render_findings;
 
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Pretend to be a server, from a manifest.
+/// Pretend to be a server, from a manifest or a recording.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  mcprove mock --tools-from tools.yml")]
+#[command(after_help = "Faults touch `tools/call` alone: hang and wedged never answer (the mock gives up after ten \
+                        minutes), slow:<ms> answers late, recover-after:<n> hangs n times first.\n\nExamples:\n  \
+                        mcprove mock --tools-from tools.yml\n  mcprove mock --tools-from tools.yml --fault \
+                        search=hang --fault slow:200\n  mcprove mock --tools-from run.ndjson --http 127.0.0.1:0")]
 pub(crate) struct Args {
-    /// The manifest: tools with their schemas and answers.
+    /// A manifest, the JSON of a `tools/list`, a cassette, or the event log of a run.
     #[arg(long, value_name = "FILE")]
     tools_from: PathBuf,
+    /// What goes wrong, for every tool or for one: none, hang, wedged, slow:<ms>, recover-after:<n>.
+    #[arg(long, value_name = "[TOOL=]KIND")]
+    fault: Vec<FaultRule>,
+    /// Serve over HTTP at this address; port 0 takes a free one.
+    #[arg(long, value_name = "HOST:PORT")]
+    http: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
-    let (manifest, findings) = mcprove_mock::load(&args.tools_from);
-    let Some(manifest) = manifest.filter(|_| findings.iter().all(|finding| finding.severity < Severity::Error)) else {
-        return Err(Failure::Suite(findings));
-    };
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let (offer, findings) = mcprove_mock::load(&args.tools_from);
+    let Some(offer) = offer else { return Err(Failure::Suite(findings)) };
+    warn(&findings, context);
+    check_faults(&offer, &args.fault)?;
+    let mock = Mock::new(offer, MockOptions { faults: args.fault.clone(), ..MockOptions::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Failure::Other { message: format!("the runtime could not be started: {error}"), help: None }
     })?;
-    let served = runtime.block_on(mcprove_mock::serve(&manifest, tokio::io::stdin(), tokio::io::stdout()));
+    let served = match &args.http {
+        Some(address) => runtime.block_on(serve_http(&mock, address, context)),
+        None => runtime.block_on(serve_stdio(&mock)),
+    };
     // A pending read of standard input would keep the runtime from ending.
     runtime.shutdown_background();
-    match served {
-        Ok(()) => Ok(ExitStatus::Good),
-        Err(error) => {
-            Err(Failure::new(format!("the client went away: {error}"), "nothing: the mock ends with its client"))
-        }
+    served.map(|()| ExitStatus::Good)
+}
+
+async fn serve_stdio(mock: &Mock) -> Result<(), Failure> {
+    mock.serve(tokio::io::stdin(), tokio::io::stdout()).await.map_err(|error| {
+        Failure::new(format!("the client went away: {error}"), "nothing: the mock ends with its client")
+    })
+}
+
+async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(), Failure> {
+    let door = Door::open(address).await.map_err(|error| {
+        Failure::new(
+            format!("`{address}` cannot be listened on: {error}"),
+            "give `--http` an address of this machine and a free port, as in 127.0.0.1:0",
+        )
+    })?;
+    context.complain(&format!("listening on {}\n", door.url()));
+    mock.serve_http(door, stopped()).await;
+    Ok(())
+}
+
+/// Ends when the mock is told to stop, which is how it ends well.
+async fn stopped() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
     }
+}
+
+fn warn(findings: &[Finding], context: &Context) {
+    if !findings.is_empty() {
+        context.complain(&render_findings(findings, &context.style()));
+    }
+}
+
+/// A fault for a tool that is not there would never be met.
+fn check_faults(offer: &Offer, faults: &[FaultRule]) -> Result<(), Failure> {
+    let Offer::Manifest(manifest) = offer else { return Ok(()) };
+    for tool in faults.iter().filter_map(|rule| rule.tool.as_deref()) {
+        if manifest.tool_names().any(|name| name == tool) {
+            continue;
+        }
+        let help = match nearest(tool, manifest.tool_names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the tools are {}", manifest.tool_names().collect::<Vec<_>>().join(", ")),
+        };
+        return Err(Failure::new(format!("`--fault` names the tool `{tool}`, which the mock does not have"), help));
+    }
+    Ok(())
 }

@@ -1,10 +1,14 @@
 //! The commands, one file each.
 
+mod audit;
 mod ci;
+mod explain;
 mod matrix;
 mod mock;
+mod negative;
 mod report;
 mod run;
+mod schema_lint;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -15,25 +19,37 @@ use crate::failure::Failure;
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Call every tool of a server once with a valid input.
+    Audit(audit::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
+    /// Explain a rule, a group of rules, or the exit codes.
+    Explain(explain::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
+    /// Send every tool of a server requests that it must reject.
+    Negative(negative::Args),
     /// Render event logs; the logs of shards become one report.
     Report(report::Args),
     /// Run suites against servers.
     Run(run::Args),
+    /// Judge the input schemas that a server lists.
+    SchemaLint(schema_lint::Args),
 }
 
 /// Runs a command.
 pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Failure> {
     match command {
+        Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
         Command::Matrix(args) => matrix::run(&args, context),
+        Command::Explain(args) => explain::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
+        Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
+        Command::SchemaLint(args) => schema_lint::run(&args, context),
     }
 }

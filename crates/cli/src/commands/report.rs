@@ -8,7 +8,7 @@ use mcprove_model::ExitStatus;
 use mcprove_report::{FORMATS, Format, Terminal, TerminalOptions, Threshold};
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Over, Wishes, conclude};
+use crate::conclusion::{Gates, Over, Stdout, Wishes, conclude};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::logs::{self, Frames};
@@ -58,9 +58,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     for complaint in complaints {
         context.complain(&format!("warning: {complaint}\n"));
     }
+    let mut stdout = Stdout::of(args.json);
     match (args.format, &args.output) {
         (Some(format), Some(path)) => write(path, &(format.render)(&report))?,
-        (Some(format), None) => print(&(format.render)(&report))?,
+        (Some(format), None) => {
+            print(&(format.render)(&report))?;
+            stdout = Stdout::Report;
+        }
         (None, _) if args.json => {}
         (None, _) => {
             let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
@@ -69,7 +73,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
     }
     let wishes = Wishes {
-        json: args.json,
+        stdout,
         outputs: &args.outputs,
         baselines: &args.baselines,
         baseline,

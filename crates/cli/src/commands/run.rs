@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use mcprove_model::ExitStatus;
+use mcprove_model::{ExitStatus, Protocol};
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Wishes, conclude};
+use crate::conclusion::{Gates, Stdout, Wishes, conclude};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
 use crate::fixes;
 use crate::outputs::Outputs;
 use crate::selection::{Selection, show};
-use crate::subject::address;
+use crate::subject::{address, protocol};
 use crate::suites::{Suites, at_address, server_command, usable};
 
 /// Run suites against servers.
@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
+    /// The protocol revision to speak: legacy, modern, auto or a date.
+    #[arg(long, value_name = "REVISION", value_parser = protocol)]
+    protocol: Option<Protocol>,
     /// Try the positions (line, column, …) around those of a failing case.
     #[arg(long)]
     fix: bool,
@@ -66,13 +69,14 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
     let warnings = usable(&loaded, args.execution.strict)?;
     let plan = args.selection.plan(&loaded.cases, Vec::new())?;
     if args.selection.dry_run {
-        return show(&plan, &redactor_of(&plan));
+        return show(&plan, &redactor_of(&plan), args.json);
     }
     let baseline = args.baselines.read()?;
     let manner = Manner {
         warnings,
         shown: !args.json,
         keep_frames: args.outputs.show_frames(),
+        protocol: args.protocol,
         fix: args.fix,
         strict_reports: args.outputs.strict_reports,
     };
@@ -83,6 +87,13 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
         }
     }
     let known: BTreeSet<_> = loaded.cases.iter().map(|case| case.name.as_str()).collect();
-    let wishes = Wishes { json: args.json, outputs: &args.outputs, baselines: &args.baselines, baseline, known, gates };
+    let wishes = Wishes {
+        stdout: Stdout::of(args.json),
+        outputs: &args.outputs,
+        baselines: &args.baselines,
+        baseline,
+        known,
+        gates,
+    };
     conclude(over, &wishes, context)
 }

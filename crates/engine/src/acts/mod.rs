@@ -101,7 +101,7 @@ fn observed_as_json(exchange: Exchange) -> Observation {
 }
 
 /// An observation whose text is a view of the result.
-fn observed(exchange: Exchange, view: fn(&serde_json::Value) -> String) -> Observation {
+pub(crate) fn observed(exchange: Exchange, view: fn(&serde_json::Value) -> String) -> Observation {
     let text = match &exchange.outcome {
         Outcome::Result(result) => view(result),
         Outcome::Error(_)

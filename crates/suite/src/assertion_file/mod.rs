@@ -32,13 +32,14 @@ use serde_json::{Value, json};
 
 pub use server::ServerOverride;
 
-use crate::environment::{Environment, Unset};
+use crate::environment::{Environment, Unset, expand_reporting};
 use crate::schema::fragment;
 use block::BLOCKS;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
-const KEYS: &[&str] = &["name", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
+const KEYS: &[&str] =
+    &["name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
 
 /// The keys of a document that hold steps.
 pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
@@ -164,7 +165,23 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let mut asked = asked?;
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
+    let server = server.map(|server| with_redactions(server, node, (&context.environment, unset), found));
     Some(Parts { server, setup, verify, teardown, asked, timeout, skip })
+}
+
+/// The server with the texts under `redact:`, which no output may show.
+fn with_redactions(
+    mut server: ServerSpec,
+    node: &Node,
+    (environment, unset): (&Environment<'_>, Unset),
+    found: &mut Diagnostics<'_>,
+) -> ServerSpec {
+    let Some(redact) = node.get("redact").filter(|redact| !redact.is_null()) else { return server };
+    for item in found.one_or_many(redact) {
+        let Some(text) = found.text(item, "an item of `redact`") else { continue };
+        server.secrets.push(expand_reporting(text, item.span, (environment, unset), found).text);
+    }
+    server
 }
 
 /// The server with the answers that the block gives in the place of a model.

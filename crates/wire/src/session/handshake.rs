@@ -84,10 +84,7 @@ impl Session {
                     exactly(revision, self.negotiated.revision)
                 }
             },
-            Protocol::Legacy => match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
-                Err(refusal) if refusal.only_modern => self.fall_over(deadline).await,
-                other => other,
-            },
+            Protocol::Legacy => self.initialize_or_fall_over(deadline).await,
             // HTTP+SSE belongs to the legacy era; there is nothing to ask.
             Protocol::Auto if self.transport.name() == "sse" => {
                 self.initialize(Revision::NEWEST_LEGACY, deadline).await
@@ -96,11 +93,16 @@ impl Session {
         }
     }
 
-    /// A server that refused `initialize` because it speaks the modern era only is spoken to in that way.
-    async fn fall_over(&mut self, deadline: Instant) -> Result<(), Refusal> {
-        let agreed = self.discover(Revision::NEWEST, deadline).await;
-        // It may well have taken its refusal for the end, or hold to the era of the first message.
-        agreed.map_err(|refusal| Refusal { again: Some(Protocol::Modern), ..refusal })
+    /// The handshake; a server that refuses it because it speaks the modern era only is spoken to in that way.
+    async fn initialize_or_fall_over(&mut self, deadline: Instant) -> Result<(), Refusal> {
+        match self.initialize(Revision::NEWEST_LEGACY, deadline).await {
+            Err(refusal) if refusal.only_modern => {
+                let agreed = self.discover(Revision::NEWEST, deadline).await;
+                // It may well have taken its refusal for the end, or hold to the era of the first message.
+                agreed.map_err(|refusal| Refusal { again: Some(Protocol::Modern), ..refusal })
+            }
+            other => other,
+        }
     }
 
     /// The handshake of the legacy era: `initialize`, its result, `notifications/initialized`.
@@ -124,7 +126,10 @@ impl Session {
     /// The modern era has no handshake; `server/discover` tells what there is.
     async fn discover(&mut self, wanted: Revision, deadline: Instant) -> Result<(), Refusal> {
         self.speak(wanted);
-        let exchange = self.request("server/discover", Value::Null, deadline).await;
+        let mut exchange = self.request("server/discover", Value::Null, deadline).await;
+        if self.takes_after_all(&exchange) {
+            exchange = self.request("server/discover", Value::Null, deadline).await;
+        }
         if let Outcome::Error(error) = &exchange.outcome
             && !is_modern_error(error)
         {
@@ -143,7 +148,10 @@ impl Session {
     async fn probe(&mut self, probe_timeout: Duration, deadline: Instant) -> Result<(), Refusal> {
         self.speak(Revision::NEWEST);
         let until = deadline.min(Instant::now() + probe_timeout);
-        let exchange = self.request("server/discover", Value::Null, until).await;
+        let mut exchange = self.request("server/discover", Value::Null, until).await;
+        if self.takes_after_all(&exchange) {
+            exchange = self.request("server/discover", Value::Null, deadline).await;
+        }
         match &exchange.outcome {
             Outcome::Result(result) => match newest_legacy(&strings(result.get("supportedVersions"))) {
                 Some(revision) => self.initialize(revision, deadline).await,
@@ -161,8 +169,16 @@ impl Session {
             | Outcome::Malformed(_)
             | Outcome::Refused(_)
             | Outcome::TimedOut { .. }
-            | Outcome::Cancelled => self.initialize(Revision::NEWEST_LEGACY, deadline).await,
+            // A server that starts slowly takes the probe late, and may then hold to the era it was asked in.
+            | Outcome::Cancelled => self.initialize_or_fall_over(deadline).await,
         }
+    }
+
+    /// Whether a server refused a revision and names it among those it speaks. A client asks again with a revision the
+    /// server names (2026-07-28, "Protocol Version Header"); we know one modern revision, so it is the same.
+    fn takes_after_all(&self, exchange: &Exchange) -> bool {
+        let Outcome::Error(error) = &exchange.outcome else { return false };
+        error.code == UNSUPPORTED_VERSION && supported(error).contains(&self.negotiated.revision.as_str())
     }
 
     fn discovered(&mut self, result: &Value, wanted: Revision) -> Result<(), Refusal> {

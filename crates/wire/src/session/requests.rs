@@ -114,8 +114,9 @@ impl Session {
     /// Sends a notification.
     pub fn notify(&mut self, method: &str, params: &Value) {
         let message = encode(&Request { jsonrpc: "2.0", id: None, method, params });
+        let headers = if self.is_modern() { self.mirrored_headers(method, params) } else { Vec::new() };
         self.log.add(Direction::Sent, FrameKind::Notification, Part::Message, message.clone());
-        self.transport.send(Outgoing { body: message, request: None, headers: Vec::new() });
+        self.transport.send(Outgoing { body: message, request: None, headers });
     }
 
     /// Sends bytes exactly as they are, for tests of how a server takes what is wrong; [`Session::finish`] waits

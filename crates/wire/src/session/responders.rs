@@ -55,7 +55,9 @@ impl Session {
                     ElicitationAction::Accept if params.get("mode").and_then(Value::as_str) == Some("url") => {
                         json!({"action": "accept"})
                     }
-                    ElicitationAction::Accept => json!({"action": "accept", "content": reply.content}),
+                    ElicitationAction::Accept => {
+                        json!({"action": "accept", "content": with_defaults(&reply.content, params)})
+                    }
                     ElicitationAction::Decline => json!({"action": "decline"}),
                     ElicitationAction::Cancel => json!({"action": "cancel"}),
                 }),
@@ -83,8 +85,45 @@ impl Session {
     }
 }
 
+/// A filled-in form. What the script leaves out keeps the value the form came with, as in a host that shows it (2025-11-25,
+/// "Elicitation", default values).
+fn with_defaults(content: &Value, params: &Value) -> Value {
+    let mut filled = content.clone();
+    let fields = params.get("requestedSchema").and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    if let Some(filled) = filled.as_object_mut() {
+        for (name, field) in fields.into_iter().flatten() {
+            if let (Some(default), false) = (field.get("default"), filled.contains_key(name)) {
+                filled.insert(name.clone(), default.clone());
+            }
+        }
+    }
+    filled
+}
+
 fn root(path: &str) -> Value {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
-    let uri = if path.contains("://") { path.to_owned() } else { format!("file://{path}") };
+    let uri = if path.contains("://") { path.to_owned() } else { format!("file://{}", encoded(path)) };
     json!({"uri": uri, "name": name})
+}
+
+/// A path as it stands in an address.
+fn encoded(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=:@".contains(&byte);
+    let encode = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    path.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_defaults;
+    use serde_json::json;
+
+    #[test]
+    fn a_form_keeps_the_defaults_that_the_script_leaves_alone() {
+        let params = json!({"requestedSchema": {"properties": {
+            "a": {"type": "string", "default": "x"}, "b": {"type": "integer", "default": 2}, "c": {"type": "string"},
+        }}});
+        assert_eq!(with_defaults(&json!({"a": "mine"}), &params), json!({"a": "mine", "b": 2}));
+        assert_eq!(with_defaults(&json!({}), &json!({})), json!({}));
+    }
 }

@@ -38,6 +38,8 @@ pub struct Http {
     open: HashMap<u64, Open>,
     /// Ends when the last notification has been taken by the server.
     notice: Option<watch::Receiver<()>>,
+    /// Ends when the server's own stream is there, or is not to be.
+    own_stream: Option<watch::Receiver<()>>,
     /// How many notifications have not been taken yet.
     untaken: usize,
 }
@@ -65,6 +67,7 @@ impl Http {
             tasks: JoinSet::new(),
             open: HashMap::new(),
             notice: None,
+            own_stream: None,
             untaken: 0,
         }
     }
@@ -77,7 +80,9 @@ impl Http {
     /// Opens the stream that the server may use at any time.
     pub(super) fn listen(&mut self) {
         let line = self.line(Vec::new());
-        let turn = Turn { after: self.notice.clone(), before: None };
+        let (before, own_stream) = watch::channel(());
+        let turn = Turn { after: self.notice.clone(), before: Some(before), own_stream: None };
+        self.own_stream = Some(own_stream);
         self.tasks.spawn(line.listen(turn));
     }
 
@@ -89,7 +94,7 @@ impl Http {
     pub(super) fn send(&mut self, outgoing: Outgoing) {
         let line = self.line(outgoing.headers);
         // Notifications must arrive before what follows them: the next message waits until the earlier was taken.
-        let mut turn = Turn { after: self.notice.clone(), before: None };
+        let mut turn = Turn { after: self.notice.clone(), before: None, own_stream: self.own_stream.clone() };
         if let Some(id) = outgoing.request {
             let settled = line.settled.clone();
             let task = self.tasks.spawn(line.request(outgoing.body, id, turn));

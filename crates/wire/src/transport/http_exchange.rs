@@ -30,6 +30,9 @@ const RESUMPTIONS: usize = 64;
 const LINGER: Duration = Duration::from_secs(1);
 /// How long a message waits for the one before it to be taken. A server that never does must not hold up the rest.
 const ORDER: Duration = Duration::from_secs(1);
+/// How long the first messages wait for the server's own stream to be there: what the server says on it while they are
+/// answered would be lost otherwise. A server may well send nothing on it, not even a head, until it has to.
+const OWN_STREAM: Duration = Duration::from_millis(100);
 /// How much of an answer to a notification is read; there should be none.
 const RECEIPT: usize = 64 << 10;
 
@@ -70,6 +73,8 @@ pub(super) struct Line {
 pub(super) struct Turn {
     /// Ends when the earlier message was taken.
     pub(super) after: Option<watch::Receiver<()>>,
+    /// Ends when the server's own stream is there, or is not to be.
+    pub(super) own_stream: Option<watch::Receiver<()>>,
     /// Ends the wait of the later ones when dropped.
     pub(super) before: Option<watch::Sender<()>>,
 }
@@ -78,6 +83,9 @@ impl Turn {
     pub(super) async fn wait(&mut self) {
         if let Some(mut earlier) = self.after.take() {
             let _ = timeout(ORDER, earlier.changed()).await;
+        }
+        if let Some(mut stream) = self.own_stream.take() {
+            let _ = timeout(OWN_STREAM, stream.changed()).await;
         }
     }
 }
@@ -156,6 +164,7 @@ impl Line {
         turn.wait().await;
         let mut resume = Resume { last_id: None, retry: RETRY };
         let Ok(response) = self.get(None).await else { return };
+        drop(turn);
         if response.status().is_server_error() {
             let Refusal { refused, .. } = refusal(response, &Method::GET, self.limit).await;
             let what = format!("the server's own stream could not be opened: {}", refused.what);

@@ -65,7 +65,7 @@ impl Sse {
         let line = self.line(endpoint);
         // The server takes a POST at once and replies on the stream, so messages go out one after the other.
         let (before, notice) = watch::channel(());
-        let turn = Turn { after: self.notice.replace(notice), before: Some(before) };
+        let turn = Turn { after: self.notice.replace(notice), before: Some(before), own_stream: None };
         self.untaken += 1;
         self.tasks.spawn(line.post_only(outgoing.body, outgoing.request, turn));
         while self.tasks.try_join_next().is_some() {}

@@ -1,0 +1,276 @@
+//! How the findings of a catalog are told: as lines, as JSON, as annotations, and as a SARIF file.
+
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write};
+use std::mem;
+
+use mcprove_judge::Fault;
+use mcprove_model::{Event, Finding, Report, RunFinished, RunStarted, Severity};
+use mcprove_report::{Format, OneLine, Style};
+use serde_json::json;
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Printed {
+    /// A line a finding, and a summary.
+    Lines,
+    /// One JSON object.
+    Json,
+    /// GitHub workflow commands.
+    Annotations,
+}
+
+/// Where it is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Output,
+    /// Standard output is taken by something else.
+    Error,
+}
+
+/// Tells findings as they come, and counts them.
+pub(crate) struct CatalogReport {
+    printed: Printed,
+    out: BufWriter<Box<dyn Write>>,
+    style: Style,
+    /// Whether each finding is told with what to do about it.
+    helpful: bool,
+    line: String,
+    /// Kept for formats that are written as a whole.
+    findings: Option<Vec<Finding>>,
+    counts: Counts,
+    started_unix_ms: u64,
+    /// Nothing can be done once a reader has gone away or a disk is full, but it must not pass unseen.
+    failed: Option<io::Error>,
+}
+
+/// How many findings of which kind there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) critical: usize,
+    pub(crate) warnings: usize,
+    pub(crate) notes: usize,
+    pub(crate) fixable: usize,
+    pub(crate) ignored: usize,
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Looked {
+    pub(crate) tools: usize,
+    /// Tools without an input schema that could be looked at.
+    pub(crate) without_schema: usize,
+}
+
+/// How a report is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CatalogReportOptions {
+    pub(crate) printed: Printed,
+    pub(crate) stream: Stream,
+    pub(crate) style: Style,
+    pub(crate) helpful: bool,
+    /// Whether a SARIF file is written in the end.
+    pub(crate) sarif: bool,
+    /// When the program began.
+    pub(crate) started_unix_ms: u64,
+}
+
+impl CatalogReport {
+    pub(crate) fn new(options: CatalogReportOptions) -> Self {
+        let out: Box<dyn Write> = match options.stream {
+            Stream::Output => Box::new(io::stdout()),
+            Stream::Error => Box::new(io::stderr()),
+        };
+        let whole = options.sarif || options.printed == Printed::Annotations;
+        let mut report = Self {
+            printed: options.printed,
+            out: BufWriter::with_capacity(64 * 1024, out),
+            style: options.style,
+            helpful: options.helpful,
+            line: String::new(),
+            findings: whole.then(Vec::new),
+            counts: Counts::default(),
+            started_unix_ms: options.started_unix_ms,
+            failed: None,
+        };
+        if options.printed == Printed::Json {
+            report.write("{\"findings\": [");
+        }
+        report
+    }
+
+    /// Tells one more finding.
+    pub(crate) fn tell(&mut self, fault: &Fault<'_>) {
+        match fault.severity() {
+            Severity::Note => self.counts.notes += 1,
+            Severity::Warning => self.counts.warnings += 1,
+            Severity::Error | Severity::High | Severity::Critical => self.counts.critical += 1,
+        }
+        self.counts.fixable += usize::from(fault.fixable);
+        match self.printed {
+            Printed::Lines => self.tell_line(fault),
+            Printed::Json => self.tell_json(fault),
+            Printed::Annotations => {}
+        }
+        if let Some(findings) = &mut self.findings {
+            findings.push(fault.finding());
+        }
+    }
+
+    /// Counts a finding that is not told.
+    pub(crate) fn ignore(&mut self) {
+        self.counts.ignored += 1;
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Writes what comes last; gives the SARIF file, when one was asked for.
+    pub(crate) fn finish(mut self, looked: Looked) -> io::Result<Option<String>> {
+        match self.printed {
+            Printed::Lines => {
+                let line = self.counts.sentence(looked);
+                self.write(&line);
+            }
+            Printed::Json => {
+                let counts = self.counts;
+                let summary = json!({
+                    "tools": looked.tools,
+                    "tools_without_schema": looked.without_schema,
+                    "findings": counts.all(),
+                    "critical": counts.critical,
+                    "warnings": counts.warnings,
+                    "notes": counts.notes,
+                    "fixable": counts.fixable,
+                    "ignored": counts.ignored,
+                });
+                self.write(&format!("{}],\n \"summary\": {summary}}}\n", if counts.all() > 0 { "\n " } else { "" }));
+            }
+            Printed::Annotations => {}
+        }
+        let whole = self.findings.take().map(|findings| as_report(findings, self.started_unix_ms));
+        let render = |name: &str| Format::find(name).zip(whole.as_ref()).map(|(format, whole)| (format.render)(whole));
+        if self.printed == Printed::Annotations {
+            self.write(&render("github").unwrap_or_default());
+        }
+        let flushed = self.out.flush();
+        match self.failed.map_or(flushed, Err) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            Ok(()) | Err(_) => Ok(render("sarif")),
+        }
+    }
+
+    fn tell_line(&mut self, fault: &Fault<'_>) {
+        let mut line = mem::take(&mut self.line);
+        line.clear();
+        let (tool, pointer) = (fault.tool(), fault.pointer());
+        let (before, after) = if tool.is_some() { ("tool `", "`: ") } else { ("", "") };
+        let tool = tool.unwrap_or_default();
+        let place = fault.position();
+        let source = fault.source();
+        let finding = OneLine {
+            source: place.map_or(&*source, |(file, _)| file),
+            position: place.map(|(_, position)| (position.line, position.column)),
+            severity: fault.severity(),
+            rule: fault.rule.id,
+            message: &[before, &tool, after, &fault.message, " (at ", &pointer, ")"],
+        };
+        finding.write(&mut line, &self.style);
+        if self.helpful {
+            line.push_str("    help: ");
+            line.push_str(fault.help());
+            line.push('\n');
+        }
+        self.write(&line);
+        self.line = line;
+    }
+
+    fn tell_json(&mut self, fault: &Fault<'_>) {
+        let place = fault.position();
+        let finding = json!({
+            "rule": fault.rule.id,
+            "name": fault.rule.name,
+            "severity": fault.severity().word(),
+            "tool": fault.tool(),
+            "message": fault.message,
+            "help": fault.help(),
+            "fixable": fault.fixable,
+            "source": place.map_or_else(|| fault.source(), |(file, _)| file.into()),
+            "line": place.map(|(_, position)| position.line),
+            "column": place.map(|(_, position)| position.column),
+            "pointer": fault.pointer(),
+        });
+        let comma = if self.counts.all() > 1 { "," } else { "" };
+        self.write(&format!("{comma}\n  {finding}"));
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(text.as_bytes()).err();
+        }
+    }
+}
+
+/// Findings in the form that report formats are made from: a run without cases.
+fn as_report(findings: Vec<Finding>, started_unix_ms: u64) -> Report {
+    let started = RunStarted {
+        format: RunStarted::FORMAT,
+        program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
+        started_unix_ms,
+        total: 0,
+        jobs: 1,
+        strict: false,
+        shard: None,
+    };
+    let finished = RunFinished { duration_us: 0, interrupted: false, hint: None };
+    let findings = findings.into_iter().map(|finding| Event::Finding { finding });
+    Report::fold([Event::RunStarted(started)].into_iter().chain(findings).chain([Event::RunFinished(finished)]))
+}
+
+impl Counts {
+    pub(crate) fn all(self) -> usize {
+        self.critical + self.warnings + self.notes
+    }
+
+    fn sentence(self, looked: Looked) -> String {
+        let tools = counted(looked.tools, "tool");
+        let mut text = match self.all() {
+            0 if looked.tools == 0 => return "there are no tools: nothing was checked\n".to_owned(),
+            0 => format!("{tools} checked, no findings"),
+            all => {
+                let kinds = [
+                    (self.critical, counted_as(self.critical, "critical")),
+                    (self.warnings, counted(self.warnings, "warning")),
+                    (self.notes, counted(self.notes, "note")),
+                ];
+                let kinds: Vec<String> =
+                    kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+                format!("{} ({}) in {tools}", counted(all, "finding"), kinds.join(", "))
+            }
+        };
+        if self.ignored > 0 {
+            let _ = write!(text, "; {} ignored", self.ignored);
+        }
+        if looked.without_schema > 0 {
+            let verb = if looked.without_schema == 1 { "has" } else { "have" };
+            let count = looked.without_schema;
+            let _ = write!(text, "; {count} of them {verb} no input schema to look at (`--all` says why)");
+        }
+        if self.fixable > 0 {
+            let _ = write!(text, "; `--fix` mends {}", self.fixable);
+        }
+        if self.all() > 0 {
+            text += "; `mcprove explain RULE` says why";
+        }
+        text + "\n"
+    }
+}
+
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+fn counted_as(number: usize, what: &str) -> String {
+    format!("{number} {what}")
+}

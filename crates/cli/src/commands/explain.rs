@@ -1,0 +1,105 @@
+//! `mcprove explain`: what a rule or an exit code means.
+
+use std::fmt::Write as _;
+
+use mcprove_judge::{Group, RULES, Rule, RuleExample};
+use mcprove_model::{ExitStatus, nearest};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::stdout::print;
+
+/// The topic that is not a rule.
+const EXIT_CODES: &str = "exit-codes";
+
+/// Explain a rule, a group of rules, or the exit codes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain any-value\n  mcprove explain POR\n  \
+                        mcprove explain exit-codes")]
+pub(crate) struct Args {
+    /// A rule by id or name, a group (SCH, USE, VAL, POR), or `exit-codes`; without it, all rules are listed.
+    #[arg(value_name = "RULE|exit-codes")]
+    topic: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
+    let text = match args.topic.as_deref() {
+        None => list(RULES.iter()),
+        Some(topic) => explained(topic)?,
+    };
+    print(&text)?;
+    Ok(ExitStatus::Good)
+}
+
+fn explained(topic: &str) -> Result<String, Failure> {
+    if let Some(rule) = Rule::find(topic) {
+        return Ok(page(rule));
+    }
+    if let Some(group) = Group::ALL.into_iter().find(|group| group.prefix().eq_ignore_ascii_case(topic)) {
+        return Ok(list(RULES.iter().filter(|rule| rule.group() == group)));
+    }
+    if topic.eq_ignore_ascii_case(EXIT_CODES) {
+        return Ok(exit_codes());
+    }
+    let topics = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain([EXIT_CODES]);
+    let help = match nearest(topic, topics) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`mcprove explain` without a name lists all rules".to_owned(),
+    };
+    Err(Failure::new(format!("there is nothing called `{topic}` to explain"), help))
+}
+
+fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
+    let mut text = String::new();
+    let mut group = None;
+    for rule in rules {
+        if group.replace(rule.group()) != Some(rule.group()) {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{}: {}", rule.group().prefix(), rule.group().title());
+        }
+        let _ = writeln!(text, "  {}  {:8}  {} ({})", rule.id, rule.severity.word(), rule.summary, rule.name);
+    }
+    text
+}
+
+fn page(rule: &Rule) -> String {
+    let mut text = format!("{} {} ({})\n{}\n\n", rule.id, rule.name, rule.severity.word(), rule.summary);
+    for line in wrapped(rule.why, 100) {
+        let _ = writeln!(text, "{line}");
+    }
+    let _ = writeln!(text, "\nwhat to do: {}", rule.help);
+    if rule.is_fixable() {
+        let _ = writeln!(text, "mended by: mcprove schema-lint SNAPSHOT --fix");
+    }
+    let _ = writeln!(text, "\nbad:\n{}", indented(&rule.bad));
+    let _ = write!(text, "good:\n{}", indented(&rule.good));
+    text
+}
+
+/// An example with line breaks, two spaces in.
+fn indented(example: &RuleExample) -> String {
+    example.shown().lines().fold(String::new(), |all, line| all + "  " + line + "\n")
+}
+
+fn exit_codes() -> String {
+    ExitStatus::ALL.iter().fold(String::new(), |all, status| {
+        let meaning = wrapped(status.meaning(), 90).join("\n      ");
+        all + &format!("{:>4}  {meaning}\n", status.code())
+    })
+}
+
+/// Lines of at most so many characters.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => word.clone_into(line),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

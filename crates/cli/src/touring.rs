@@ -1,0 +1,112 @@
+//! What the commands share that tour a server's tools.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcprove_engine::{Calling, Stopper, TourOptions, Visit, tour};
+use mcprove_model::{Redactor, Report};
+use mcprove_suite::duration;
+
+use crate::context::Context;
+use crate::execution::{interrupts, runtime};
+use crate::failure::Failure;
+use crate::live::{Listeners, Listening};
+use crate::subject::Subject;
+
+/// How a server's tools are toured.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Touring {
+    #[command(flatten)]
+    subject: Subject,
+    /// Only this tool.
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Call tools that say that they write, too.
+    #[arg(long, conflicts_with = "read_only")]
+    include_writes: bool,
+    /// Call only tools that say that they only read.
+    #[arg(long)]
+    read_only: bool,
+    /// How long the server may take to start, and each call.
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
+    timeout: Duration,
+    /// What generated inputs are made from.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Write everything that happened, every frame, to a log file.
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+}
+
+impl Touring {
+    /// Tours the tools; the report has a case for each.
+    pub(crate) fn tour(&self, visit: Visit, context: &Context) -> Result<Report, Failure> {
+        let server = self.subject.spec()?;
+        let log = match &self.events {
+            Some(path) => {
+                let shown = path.display().to_string();
+                let file = File::create(path).map_err(|error| {
+                    Failure::new(format!("the event log `{shown}` could not be created: {error}"), "give another path")
+                })?;
+                Some((shown, file))
+            }
+            None => None,
+        };
+        let listening = Listening {
+            log,
+            shown: false,
+            keep_frames: false,
+            redactor: Redactor::new(server.secrets.iter().map(String::as_str)),
+        };
+        let mut listeners = Listeners::new(context, listening);
+        let options = TourOptions {
+            visit,
+            calling: match (self.include_writes, self.read_only) {
+                (true, _) => Calling::IncludeWrites,
+                (false, true) => Calling::ReadOnly,
+                (false, false) => Calling::Cautious,
+            },
+            tool: self.tool.clone(),
+            timeout: self.timeout,
+            seed: self.seed,
+            strict: false,
+            own_program: context.own_program.clone(),
+            program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started_unix_ms: Context::unix_ms(),
+            limits: mcprove_wire::Limits::default(),
+        };
+        let toured = runtime(1)?.block_on(async {
+            let (stopper, stop) = Stopper::pair();
+            tokio::select! {
+                toured = tour(&server, &options, &stop, &mut listeners) => Some(toured),
+                () = interrupts(&stopper) => None,
+            }
+        });
+        let heard = listeners.finish();
+        match toured {
+            Some(Ok(_)) | None => {}
+            Some(Err(failure)) => {
+                return Err(Failure::Other { message: failure.message, help: failure.help });
+            }
+        }
+        if let Some(error) = heard.log_error {
+            return Err(Failure::new(error, "give `--events` a path that can be written"));
+        }
+        if heard.report.cases.is_empty() {
+            return Err(Failure::NothingSelected {
+                message: match &self.tool {
+                    Some(name) => format!("the server has no tool `{name}`"),
+                    None => "the server has no tools".to_owned(),
+                },
+                help: "look at what it lists".to_owned(),
+            });
+        }
+        Ok(heard.report)
+    }
+
+    /// What people call the server.
+    pub(crate) fn server_name(&self) -> Result<String, Failure> {
+        Ok(self.subject.spec()?.name)
+    }
+}

@@ -1,0 +1,67 @@
+//! One call of a tool with a valid input, and what its answer says of the tool's health.
+
+use mcprove_judge::exception::unhandled;
+use mcprove_judge::output_schema::violates_output_schema;
+use mcprove_model::{CallRole, Finding, Observation, Outcome, shorten};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::calls;
+use crate::tour::Stopover;
+
+const INTERNAL_ERROR: i64 = -32603;
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// Calls the tool and adds what there is to say; no finding means that it is healthy.
+pub(crate) async fn visit(stop: Stopover<'_>) {
+    let exchange = stop.session.call_tool(stop.name, &stop.input, Instant::now() + stop.timeout).await;
+    stop.record.calls.push(calls::record(CallRole::Act, Some(stop.name), &exchange));
+    stop.record.mark(|timings| &mut timings.call);
+    let seen = Observation::of_tool_call(exchange.outcome);
+    let mismatch = output_mismatch(stop.tool, &seen);
+    stop.record.findings.extend(health(&seen).into_iter().chain(mismatch));
+}
+
+/// What an answer says of a tool: nothing when it is healthy, a note when it rejects its input properly.
+fn health(seen: &Observation) -> Option<Finding> {
+    match &seen.outcome {
+        Outcome::Result(_) if seen.is_error => unhandled(&seen.text).map(|trace| {
+            let mut finding = Finding::error("crashed", "the tool answered with an unhandled exception");
+            finding.actual = Some(shorten(trace, 500).into_owned());
+            finding.help("catch the exception and say in plain words what was wrong with the input")
+        }),
+        Outcome::Result(_) | Outcome::Cancelled => None,
+        Outcome::Error(error) if matches!(error.code, INTERNAL_ERROR | METHOD_NOT_FOUND) => {
+            let text = if error.code == INTERNAL_ERROR {
+                "the tool failed with an internal error (-32603): an exception nobody caught"
+            } else {
+                "the server lists the tool but does not know it (-32601)"
+            };
+            let mut finding = Finding::error("crashed", text);
+            finding.actual = Some(shorten(&error.to_string(), 500).into_owned());
+            Some(finding.help("report failures as a result with `isError: true` and a text the agent can act on"))
+        }
+        Outcome::Error(error) => Some(Finding::note(
+            "rejects",
+            format!("the tool rejects the input made for it: {}", shorten(&error.to_string(), 300)),
+        )),
+        Outcome::TimedOut { after_ms } => {
+            Some(Finding::error("timed-out", format!("the tool did not answer within {after_ms} ms")))
+        }
+        Outcome::Closed { what, .. } => Some(Finding::error("crashed", format!("{what} when the tool was called"))),
+        Outcome::Malformed(malformed) => Some(Finding::error("crashed", malformed.fault.clone())),
+        Outcome::Refused(refused) => {
+            let mut finding = Finding::error("crashed", refused.what.clone());
+            finding.help.clone_from(&refused.help);
+            Some(finding)
+        }
+    }
+}
+
+fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {
+    let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
+    let violation = violates_output_schema(tool.get("outputSchema")?, structured).ok()??;
+    let mut finding = Finding::warning("output-schema", "`structuredContent` violates the tool's own `outputSchema`");
+    finding.actual = Some(violation);
+    Some(finding)
+}

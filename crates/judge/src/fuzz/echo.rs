@@ -1,0 +1,54 @@
+//! What a reply merely repeats of the arguments that were sent.
+
+use serde_json::Value;
+
+/// The texts of the arguments.
+#[derive(Debug)]
+pub(crate) struct Echo {
+    sent: String,
+}
+
+impl Echo {
+    pub(crate) fn of(arguments: &Value) -> Self {
+        let mut sent = String::new();
+        let mut open = vec![arguments];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::String(text) => {
+                    sent.push_str(text);
+                    sent.push('\n');
+                }
+                Value::Array(items) => open.extend(items),
+                Value::Object(map) => {
+                    for (key, value) in map {
+                        sent.push_str(key);
+                        sent.push('\n');
+                        open.push(value);
+                    }
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+        Self { sent }
+    }
+
+    /// Whether a text was sent in the first place.
+    pub(crate) fn repeats(&self, text: &str) -> bool {
+        let text = text.trim();
+        !text.is_empty() && self.sent.contains(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_known() {
+        let echo = Echo::of(&json!({"a": ["one two"], "key": {"b": 3}}));
+        assert!(echo.repeats("two") && echo.repeats(" key "));
+        assert!(!echo.repeats("three") && !echo.repeats(""));
+    }
+}

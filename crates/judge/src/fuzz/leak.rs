@@ -1,0 +1,110 @@
+//! What a reply should not tell: values of the environment, and where the server's own sources are.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::echo::Echo;
+
+/// Shorter values are too ordinary to be a secret.
+const SHORTEST: usize = 8;
+
+/// A path to source code: absolute, with a file name that only programs have.
+static SOURCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let pattern = concat!(
+        r#"(?:^|[\s"'`(\[<=,]|file://)"#,
+        r"(?P<path>(?:/(?:[\w.@+-]+/)+|[A-Za-z]:\\(?:[^\\\s:]+\\)+)",
+        r"(?P<file>[\w.@+-]+\.(?:cjs|cs|ex|go|java|js|kt|mjs|mts|php|py|rb|rs|ts)))\b",
+    );
+    Regex::new(pattern).ok()
+});
+
+/// Says which value of the environment a text gives away; what the arguments held is not given away.
+pub(crate) fn environment(text: &str, values: &[String], echo: &Echo) -> Option<String> {
+    let found = values.iter().find(|value| is_telling(value) && has_word(text, value) && !echo.repeats(value))?;
+    let beginning: String = found.chars().take(3).collect();
+    Some(format!(
+        "a value of the server's environment in the reply: {beginning}… ({} characters)",
+        found.chars().count()
+    ))
+}
+
+/// The first absolute path to source code that the arguments did not name.
+pub(crate) fn source_path<'t>(text: &'t str, echo: &Echo) -> Option<&'t str> {
+    let text = &text[..text.floor_char_boundary(20_000)];
+    SOURCE.as_ref()?.captures_iter(text).find_map(|found| {
+        let (path, file) = (found.name("path")?, found.name("file")?);
+        // A tool that works on source files speaks of those it was asked for.
+        (!echo.repeats(file.as_str())).then_some(path.as_str())
+    })
+}
+
+/// Whether a value is one that would not be in a reply by chance.
+fn is_telling(value: &str) -> bool {
+    let (mut letters, mut digits, mut others) = (0, 0, 0);
+    for letter in value.chars() {
+        match letter {
+            _ if letter.is_alphabetic() => letters += 1,
+            _ if letter.is_numeric() => digits += 1,
+            _ => others += 1,
+        }
+    }
+    let long = value.chars().count() >= SHORTEST;
+    let path = value.starts_with(['/', '.', '~']) || value.get(1..3) == Some(":\\");
+    let ordinary = value.starts_with("xterm") || value.contains("UTF-8") || value.starts_with("localhost");
+    let mixed = letters > 0 && digits > 0 || letters > 0 && others > 0 && letters + others >= 16;
+    long && mixed && !path && !ordinary && !value.contains(char::is_whitespace)
+}
+
+/// Whether a text has a value, not as a part of a longer word.
+fn has_word(text: &str, value: &str) -> bool {
+    text.match_indices(value).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + value.len()..].chars().next();
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn secrets_are_found_and_never_shown_whole() {
+        let values = ["sk-live-12345abc".to_owned(), "production".to_owned(), "/usr/bin:/bin".to_owned()];
+        let echo = Echo::of(&json!({}));
+        let told = environment("key=sk-live-12345abc;", &values, &echo).expect("found");
+        assert!(!told.contains("12345"), "{told}");
+        for text in ["in production", "PATH is /usr/bin:/bin", "sk-live-12345abcdef", ""] {
+            assert_eq!(environment(text, &values, &echo), None, "{text}");
+        }
+        let echo = Echo::of(&json!({"key": "sk-live-12345abc"}));
+        assert_eq!(environment("bad key sk-live-12345abc", &values, &echo), None);
+        for ordinary in
+            ["true", "3000", "12345678901", "xterm-256color", "en_US.UTF-8", "localhost:3000", "development"]
+        {
+            assert!(!is_telling(ordinary), "{ordinary}");
+        }
+    }
+
+    #[test]
+    fn source_paths_are_found_unless_they_were_asked_for() {
+        let none = Echo::of(&json!({}));
+        assert_eq!(source_path("failed in /app/dist/index.js:3", &none), Some("/app/dist/index.js"));
+        assert_eq!(source_path("at file:///home/me/server.py", &none), Some("/home/me/server.py"));
+        assert_eq!(source_path(r"C:\Users\me\app\tool.cs failed", &none), Some(r"C:\Users\me\app\tool.cs"));
+        for text in [
+            "see https://example.com/lib/app.js",
+            "ENOENT: no such file or directory, open '/tmp/notes.txt'",
+            "access denied: /etc/passwd is outside /tmp/allowed",
+            "src/main.rs was not found",
+            "/usr/bin/env",
+        ] {
+            assert_eq!(source_path(text, &none), None, "{text}");
+        }
+        let asked = Echo::of(&json!({"path": "src/main.rs"}));
+        assert_eq!(source_path("cannot open /work/src/main.rs", &asked), None);
+    }
+}

@@ -1,0 +1,24 @@
+//! Fuzzing, as far as it is pure: which inputs to send, what a reply means, and how to make a failing input small.
+
+mod cases;
+mod echo;
+mod exception_text;
+mod leak;
+mod mutation;
+mod mutations;
+mod pool;
+mod result_shape;
+mod shrink;
+mod signature;
+mod simpler;
+mod site;
+mod stack;
+mod verdict;
+
+pub use cases::{FuzzCase, FuzzOptions, cases};
+pub use mutation::{Label, Mutation, Phase};
+pub use mutations::MUTATIONS;
+pub use pool::ValuePool;
+pub use shrink::Shrinker;
+pub use signature::signature;
+pub use verdict::{Evidence, FuzzVerdict, Seen, verdict};

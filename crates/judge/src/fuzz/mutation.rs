@@ -1,0 +1,65 @@
+//! What one kind of mutation is.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::site::Site;
+use crate::generate::Dice;
+
+/// When a case is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// The whole input: valid, empty, without a required part.
+    Structural,
+    /// One property after the other, with the values that break programs.
+    Property,
+    /// At and beyond the bounds that the schema sets.
+    Boundary,
+    /// Valid inputs with one thing changed, then two.
+    Random,
+}
+
+/// What the schema says about what a mutation makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// It is always accepted.
+    Accepted,
+    /// It is always rejected.
+    Rejected,
+    /// That depends on the schema.
+    Either,
+}
+
+/// One kind of mutation.
+pub struct Mutation {
+    /// Its name, which is its file's.
+    pub name: &'static str,
+    /// When it is used.
+    pub phase: Phase,
+    /// Which come first where there is no room for all: the lowest.
+    pub rank: u8,
+    /// What the schema says about the results.
+    pub label: Label,
+    /// A schema of a place where it applies; for structural ones, of the whole input.
+    pub example: &'static str,
+    pub(crate) make: fn(&Site<'_, '_>, &mut Dice) -> Vec<Variant>,
+}
+
+/// A value to stand in a place, and what is special about it.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) what: Cow<'static, str>,
+    pub(crate) value: Value,
+}
+
+impl Variant {
+    pub(crate) fn new(what: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
+        Self { what: what.into(), value: value.into() }
+    }
+
+    /// A single variant, as most mutations make.
+    pub(crate) fn one(what: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Vec<Self> {
+        vec![Self::new(what, value)]
+    }
+}

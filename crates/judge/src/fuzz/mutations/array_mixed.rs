@@ -1,0 +1,23 @@
+//! Items of every type.
+
+use serde_json::json;
+
+use crate::fuzz::mutation::{Label, Mutation, Phase, Variant};
+use crate::fuzz::site::Site;
+use crate::generate::{Dice, Types};
+
+pub(super) const MUTATION: Mutation = Mutation {
+    name: "array-mixed",
+    phase: Phase::Property,
+    rank: 2,
+    label: Label::Either,
+    example: r#"{"type": "array", "items": {"type": "string"}}"#,
+    make,
+};
+
+fn make(site: &Site<'_, '_>, _: &mut Dice) -> Vec<Variant> {
+    if !site.may_be(Types::LIST) || site.is_top() {
+        return Vec::new();
+    }
+    Variant::one("mixed list", json!([null, true, 1, 1.5, "a", [], {}]))
+}

@@ -1,0 +1,21 @@
+//! Ten kilobytes of text.
+
+use crate::fuzz::mutation::{Label, Mutation, Phase, Variant};
+use crate::fuzz::site::Site;
+use crate::generate::{Dice, Types};
+
+pub(super) const MUTATION: Mutation = Mutation {
+    name: "string-long",
+    phase: Phase::Property,
+    rank: 1,
+    label: Label::Either,
+    example: r#"{"type": "string"}"#,
+    make,
+};
+
+fn make(site: &Site<'_, '_>, _: &mut Dice) -> Vec<Variant> {
+    if !site.may_be(Types::TEXT) || site.is_top() {
+        return Vec::new();
+    }
+    Variant::one("10 KB string", "a".repeat(10 * 1024))
+}

@@ -1,0 +1,220 @@
+//! What one exchange of a fuzz run means.
+
+use mcprove_model::{Outcome, Refused, RpcError, escape_line, shorten, text_of_tool_result};
+use serde_json::Value;
+
+use super::echo::Echo;
+use super::exception_text;
+use super::leak;
+use super::result_shape;
+use super::stack;
+use crate::generate::Oracle;
+
+/// What a fuzz call led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FuzzVerdict {
+    /// A result, an error result, or a refusal of the input: all good.
+    Handled,
+    /// The process ended, or the server says that something went wrong inside it.
+    Crash(Evidence),
+    /// Nothing came before the deadline, and the server does not answer a ping either.
+    Hang,
+    /// Nothing came before the deadline, but the server still answers a ping.
+    Slow,
+    /// The reply breaks JSON-RPC or the shape of a tool result.
+    Protocol(Evidence),
+    /// The reply tells what should have stayed inside: a stack trace, a source path, a value of the environment.
+    Leak(Evidence),
+    /// The schema refuses the input, and the server ran it and reported success.
+    AcceptedInvalid,
+    /// The structured content does not match the tool's output schema.
+    OutputMismatch(Evidence),
+}
+
+/// What a verdict rests on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The functions or files of a stack trace, when there was one.
+    pub stack: Vec<String>,
+}
+
+/// One exchange of a fuzz run.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// How the call ended.
+    pub outcome: &'a Outcome,
+    /// The arguments that were sent: what a reply merely repeats is no finding.
+    pub arguments: &'a Value,
+    /// Whether the server still answered afterwards, when it was asked.
+    pub alive_after: Option<bool>,
+    /// Whether the input schema accepts the arguments.
+    pub accepted: bool,
+    /// The tool's output schema, compiled once for all calls.
+    pub output_schema: Option<&'a Oracle>,
+    /// Values of the server's environment that must not appear in replies; short and ordinary ones are ignored.
+    pub environment_values: &'a [String],
+}
+
+impl FuzzVerdict {
+    /// The verdict in one word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Handled => "handled",
+            Self::Crash(_) => "crash",
+            Self::Hang => "hang",
+            Self::Slow => "slow",
+            Self::Protocol(_) => "protocol",
+            Self::Leak(_) => "leak",
+            Self::AcceptedInvalid => "accepted-invalid",
+            Self::OutputMismatch(_) => "output-mismatch",
+        }
+    }
+
+    /// What the verdict rests on, when it is more than the kind.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        match self {
+            Self::Crash(evidence)
+            | Self::Protocol(evidence)
+            | Self::Leak(evidence)
+            | Self::OutputMismatch(evidence) => Some(evidence),
+            Self::Handled | Self::Hang | Self::Slow | Self::AcceptedInvalid => None,
+        }
+    }
+}
+
+impl Evidence {
+    pub(crate) fn new(message: &str) -> Self {
+        Self { message: shorten(&escape_line(message), 300).into_owned(), stack: Vec::new() }
+    }
+
+    fn with_stack_of(mut self, text: &str) -> Self {
+        self.stack = stack::find(text).map(|trace| trace.frames).unwrap_or_default();
+        self
+    }
+}
+
+/// Judges one exchange; the gravest thing that is true of it counts.
+pub fn verdict(seen: &Seen<'_>) -> FuzzVerdict {
+    let judged = match seen.outcome {
+        Outcome::Result(result) => of_result(seen, result),
+        Outcome::Error(error) => of_error(seen, error),
+        Outcome::Malformed(malformed) => FuzzVerdict::Protocol(Evidence::new(&malformed.fault)),
+        Outcome::Refused(refused) => of_refusal(refused),
+        Outcome::TimedOut { .. } if seen.alive_after == Some(true) => FuzzVerdict::Slow,
+        Outcome::TimedOut { .. } => FuzzVerdict::Hang,
+        Outcome::Closed { what, .. } => FuzzVerdict::Crash(Evidence::new(what).with_stack_of(what)),
+        Outcome::Cancelled => FuzzVerdict::Handled,
+    };
+    let died = seen.alive_after == Some(false) && matches!(seen.outcome, Outcome::Result(_) | Outcome::Error(_));
+    if died && !matches!(judged, FuzzVerdict::Crash(_)) {
+        return FuzzVerdict::Crash(Evidence::new("the server answered and then went away"));
+    }
+    judged
+}
+
+fn of_refusal(refused: &Refused) -> FuzzVerdict {
+    match refused.status {
+        // Other statuses refuse the request, as -32602 does.
+        Some(status) if status < 500 => FuzzVerdict::Handled,
+        Some(_) | None => FuzzVerdict::Crash(Evidence::new(&refused.what)),
+    }
+}
+
+fn of_error(seen: &Seen<'_>, error: &RpcError) -> FuzzVerdict {
+    let data = match &error.data {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => texts_in(other),
+    };
+    let text = if data.is_empty() { error.message.clone() } else { format!("{}\n{data}", error.message) };
+    match error.code {
+        -32603 => FuzzVerdict::Crash(Evidence::new(&error.to_string()).with_stack_of(&text)),
+        -32700 => FuzzVerdict::Protocol(Evidence::new(&format!("valid JSON was not understood: {error}"))),
+        _ => of_failure_text(seen, &text).unwrap_or(FuzzVerdict::Handled),
+    }
+}
+
+fn of_result(seen: &Seen<'_>, result: &Value) -> FuzzVerdict {
+    if let Some(fault) = result_shape::fault(result) {
+        return FuzzVerdict::Protocol(Evidence::new(&fault));
+    }
+    let text = text_of_tool_result(result);
+    let structured = result.get("structuredContent");
+    if result.get("isError") == Some(&Value::Bool(true)) {
+        let text = structured.map_or_else(|| text.clone(), |structured| format!("{text}\n{}", texts_in(structured)));
+        return of_failure_text(seen, &text).unwrap_or(FuzzVerdict::Handled);
+    }
+    let echo = Echo::of(seen.arguments);
+    if exception_text::is_all_there_is(&text)
+        && let Some(verdict) = of_failure_text(seen, &text)
+    {
+        return verdict;
+    }
+    let whole = || format!("{text}\n{}", structured.map(texts_in).unwrap_or_default());
+    if !seen.environment_values.is_empty()
+        && let Some(message) = leak::environment(&whole(), seen.environment_values, &echo)
+    {
+        return FuzzVerdict::Leak(Evidence::new(&message));
+    }
+    if let Some(message) = seen.output_schema.and_then(|schema| mismatch(result, structured, schema)) {
+        return FuzzVerdict::OutputMismatch(Evidence::new(&message));
+    }
+    // Servers read `arguments: null` as no arguments, and the schema does not speak of absent ones.
+    let is_unfinished = result.get("resultType").is_some_and(|kind| kind != "complete");
+    if !seen.accepted && !seen.arguments.is_null() && !is_unfinished {
+        return FuzzVerdict::AcceptedInvalid;
+    }
+    FuzzVerdict::Handled
+}
+
+/// What a text that reports a failure gives away.
+fn of_failure_text(seen: &Seen<'_>, text: &str) -> Option<FuzzVerdict> {
+    let echo = Echo::of(seen.arguments);
+    if let Some(message) = leak::environment(text, seen.environment_values, &echo) {
+        return Some(FuzzVerdict::Leak(Evidence::new(&message)));
+    }
+    if let Some(trace) = stack::find(text).filter(|trace| !echo.repeats(&text[trace.range.clone()])) {
+        let headline = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let message = format!("a stack trace in the reply: {}", headline.trim());
+        return Some(FuzzVerdict::Leak(Evidence { stack: trace.frames, ..Evidence::new(&message) }));
+    }
+    if let Some(found) = exception_text::find(text, &echo) {
+        return Some(FuzzVerdict::Crash(Evidence::new(found)));
+    }
+    let path = leak::source_path(text, &echo)?;
+    Some(FuzzVerdict::Leak(Evidence::new(&format!("a source path in the reply: {path}"))))
+}
+
+fn mismatch(result: &Value, structured: Option<&Value>, schema: &Oracle) -> Option<String> {
+    if result.get("resultType").is_some_and(|kind| kind != "complete") || result.get("task").is_some() {
+        return None;
+    }
+    let Some(structured) = structured else {
+        return Some("the tool has an output schema, and the result has no structured content".to_owned());
+    };
+    if schema.accepts(structured) {
+        return None;
+    }
+    schema.faults(structured).into_iter().next()
+}
+
+/// All texts in a value, a line each.
+fn texts_in(value: &Value) -> String {
+    let mut texts: Vec<&str> = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => texts.push(text),
+            Value::Array(items) => open.extend(items.iter().rev()),
+            Value::Object(map) => open.extend(map.values().rev()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    texts.join("\n")
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

@@ -1,0 +1,120 @@
+//! Values from JSON Schemas: inputs that a tool says it accepts, small and such as a person might write.
+//!
+//! A value is made from what all schemas at its place ask together, choices are tried in order, and `jsonschema` has
+//! the last word: what it refuses is never handed out.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+mod accepts;
+mod checked;
+mod choices;
+mod decimal;
+mod dice;
+mod document;
+mod facts;
+mod format;
+mod gather;
+mod generator;
+mod list;
+mod maker;
+mod names;
+mod negate;
+mod oracle;
+mod pattern;
+mod place;
+#[cfg(test)]
+mod properties;
+mod range;
+mod record;
+#[cfg(test)]
+mod sketch;
+mod text;
+mod types;
+
+pub use oracle::Oracle;
+
+pub(crate) use accepts::same;
+pub(crate) use checked::Checked;
+pub(crate) use choices::Choices;
+pub(crate) use decimal::{Decimal, whole_number};
+pub(crate) use dice::{Dice, hash};
+pub(crate) use document::Document;
+pub(crate) use facts::{Demand, Facts};
+pub(crate) use gather::gather;
+pub(crate) use generator::Generator;
+pub(crate) use maker::Wishes;
+pub(crate) use names::{singular, words};
+#[cfg(test)]
+pub(crate) use oracle::is_deeper_than;
+pub(crate) use types::Types;
+
+#[cfg(test)]
+pub(crate) mod test_schemas {
+    //! Random schemas for the tests of those who use generated values.
+
+    pub(crate) use super::properties::with_turned_keys;
+    pub(crate) use super::sketch::{random_schema, random_value};
+}
+
+/// How many inputs with optional properties are made at most.
+const VARIANTS: usize = 24;
+
+/// Why no value was made for a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ungeneratable {
+    /// The JSON Pointer of the place in the input that could not be filled.
+    pub pointer: String,
+    /// What stands in the way.
+    pub reason: String,
+}
+
+impl fmt::Display for Ungeneratable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pointer.as_str() {
+            "" => write!(f, "{} (at the top)", self.reason),
+            pointer => write!(f, "{} (at {pointer})", self.reason),
+        }
+    }
+}
+
+impl std::error::Error for Ungeneratable {}
+
+/// A small valid value: what the schema requires, with the author's defaults and examples where there are any.
+///
+/// The same schema and seed give the same value, whatever the order of keys in the schema.
+pub fn valid_input(schema: &Value, seed: u64) -> Result<Value, Ungeneratable> {
+    let oracle = Oracle::new(schema).map_err(|reason| Ungeneratable { pointer: String::new(), reason })?;
+    Generator::new(schema, Some(&oracle)).plain(seed, Wishes::None)
+}
+
+/// Valid values that also fill optional properties: all of them together, then each of the first level alone.
+pub fn optional_variants(schema: &Value, seed: u64) -> Vec<Value> {
+    let Ok(oracle) = Oracle::new(schema) else { return Vec::new() };
+    let generator = Generator::new(schema, Some(&oracle));
+    let Ok(small) = generator.plain(seed, Wishes::None) else { return Vec::new() };
+    let mut found: Vec<Value> = Vec::new();
+    let mut add = |value: Value| {
+        if value != small && !found.contains(&value) && found.len() < VARIANTS {
+            found.push(value);
+        }
+    };
+    let Ok(full) = generator.plain(seed, Wishes::All) else { return Vec::new() };
+    if let (Value::Object(full), Value::Object(small)) = (&full, &small) {
+        add(Value::Object(full.clone()));
+        let optional = full.iter().filter(|(name, _)| !small.contains_key(*name));
+        for (name, value) in optional {
+            let mut one: Map<String, Value> = small.clone();
+            one.insert(name.clone(), value.clone());
+            one.sort_keys();
+            let one = Value::Object(one);
+            if oracle.accepts(&one) {
+                add(one);
+            }
+        }
+    } else {
+        add(full);
+    }
+    found
+}

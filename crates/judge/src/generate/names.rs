@@ -1,0 +1,172 @@
+//! What a property is probably about, by its name: the last resort when a schema says nothing more.
+
+/// Words in names, and a text that a person might write there; the first word that is found counts.
+const TEXTS: &[(&str, &str)] = &[
+    ("email", "user@example.com"),
+    ("mail", "user@example.com"),
+    ("timezone", "Europe/London"),
+    ("tz", "Europe/London"),
+    ("url", "https://example.com/"),
+    ("uri", "https://example.com/"),
+    ("link", "https://example.com/"),
+    ("href", "https://example.com/"),
+    ("domain", "example.com"),
+    ("hostname", "localhost"),
+    ("host", "localhost"),
+    ("directory", "."),
+    ("folder", "."),
+    ("dir", "."),
+    ("cwd", "."),
+    ("root", "."),
+    ("filename", "notes.txt"),
+    ("filepath", "notes.txt"),
+    ("path", "notes.txt"),
+    ("file", "notes.txt"),
+    ("source", "notes.txt"),
+    ("destination", "notes-copy.txt"),
+    ("glob", "*.txt"),
+    ("regex", "[a-z]+"),
+    ("pattern", "*"),
+    ("sql", "SELECT 1"),
+    ("query", "example"),
+    ("search", "example"),
+    ("keyword", "example"),
+    ("datetime", "2024-01-15T09:30:00Z"),
+    ("timestamp", "2024-01-15T09:30:00Z"),
+    ("date", "2024-01-15"),
+    ("day", "2024-01-15"),
+    ("time", "14:30"),
+    ("language", "en"),
+    ("locale", "en-US"),
+    ("lang", "en"),
+    ("country", "DE"),
+    ("city", "Berlin"),
+    ("location", "Berlin"),
+    ("address", "1 Main Street"),
+    ("currency", "EUR"),
+    ("phone", "+1 555 0100"),
+    ("color", "#336699"),
+    ("colour", "#336699"),
+    ("branch", "main"),
+    ("commit", "HEAD"),
+    ("ref", "HEAD"),
+    ("repository", "example"),
+    ("repo", "example"),
+    ("owner", "example"),
+    ("version", "1.0.0"),
+    ("expression", "1 + 1"),
+    ("code", "1 + 1"),
+    ("command", "echo hello"),
+    ("title", "Hello"),
+    ("subject", "Hello"),
+    ("message", "hello"),
+    ("content", "hello"),
+    ("text", "hello"),
+    ("body", "hello"),
+    ("description", "hello"),
+    ("comment", "hello"),
+    ("note", "hello"),
+    ("prompt", "hello"),
+    ("input", "hello"),
+    ("symbol", "main"),
+    ("username", "alice"),
+    ("user", "alice"),
+    ("id", "1"),
+    ("uuid", "f81d4fae-7dec-41d0-8765-00a0c91e6bf6"),
+    ("key", "key"),
+    ("label", "example"),
+    ("tag", "example"),
+    ("category", "example"),
+    ("name", "example"),
+];
+
+/// Words in names, and a number that is usual there.
+const NUMBERS: &[(&str, i64)] = &[
+    ("limit", 10),
+    ("max", 10),
+    ("count", 10),
+    ("size", 10),
+    ("width", 100),
+    ("height", 100),
+    ("port", 8080),
+    ("year", 2024),
+    ("month", 6),
+    ("day", 15),
+    ("latitude", 52),
+    ("lat", 52),
+    ("longitude", 13),
+    ("lng", 13),
+    ("lon", 13),
+];
+
+/// A text that fits a property's name.
+pub(crate) fn text(name: &str) -> &'static str {
+    find(name, TEXTS).unwrap_or("example")
+}
+
+/// A number that fits a property's name.
+pub(crate) fn number(name: &str) -> i64 {
+    find(name, NUMBERS).unwrap_or(1)
+}
+
+/// The words of a name in lower case: `userId`, `user_id` and `user-id` are the same two.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut last_was_lower = false;
+    let mut open = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() {
+            open = false;
+            last_was_lower = false;
+            continue;
+        }
+        if !open || letter.is_uppercase() && last_was_lower {
+            words.push(String::new());
+            open = true;
+        }
+        last_was_lower = letter.is_lowercase() || letter.is_numeric();
+        if let Some(word) = words.last_mut() {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
+}
+
+/// A word without the ending of the plural.
+pub(crate) fn singular(word: &str) -> &str {
+    let plural = word.len() > 3 && !word.ends_with("ss") && !word.ends_with("us");
+    if plural { word.strip_suffix('s').unwrap_or(word) } else { word }
+}
+
+fn find<T: Copy>(name: &str, table: &[(&str, T)]) -> Option<T> {
+    let words = words(name);
+    // The last word is what the name is: a `user_email` is an email, an `email_user` a user.
+    let last = words.last()?;
+    let by_word = |word: &str| table.iter().find(|(known, _)| *known == singular(word)).map(|(_, found)| *found);
+    by_word(last).or_else(|| words.iter().find_map(|word| by_word(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart_into_words() {
+        assert_eq!(words("userId"), ["user", "id"]);
+        assert_eq!(words("user_ids-2"), ["user", "ids", "2"]);
+        assert_eq!(words("HTTPServer"), ["httpserver"]);
+        assert!(words("$_").is_empty());
+        assert_eq!((singular("paths"), singular("status"), singular("class")), ("path", "status", "class"));
+    }
+
+    #[test]
+    fn a_name_suggests_a_value() {
+        assert_eq!(text("source_timezone"), "Europe/London");
+        assert_eq!(text("filePath"), "notes.txt");
+        assert_eq!(text("email_user"), "alice");
+        assert_eq!(text("foo"), "example");
+        assert_eq!(text(""), "example");
+        assert_eq!(number("page_limit"), 10);
+        assert_eq!(number("n"), 1);
+    }
+}

@@ -1,0 +1,222 @@
+//! Objects that accept properties nobody declared, and how each can be closed.
+//!
+//! Closing one branch of an `allOf` with `additionalProperties: false` rejects what its neighbours declare, so an object is
+//! closed where all of it is in view, and what others build upon stays open.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::same_value::Part;
+use super::tree::{Role, SchemaTree, Site, SiteId, Word};
+
+/// How an open object can be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Close {
+    /// By `additionalProperties: false` in the schema itself.
+    Additional,
+    /// By `unevaluatedProperties: false`, because other schemas of the same value declare properties too.
+    Unevaluated,
+    /// Only by its author: nothing says what belongs into it, or it is used in two ways.
+    Author,
+}
+
+/// The objects that accept properties nobody declared, in the order of the text.
+pub(crate) fn open_objects(tree: &SchemaTree<'_>) -> Vec<(SiteId, Close)> {
+    let rivals = rivals(tree);
+    let mut search = OpenObjects { tree, rivals, head: 0, open: Vec::new(), composed: Vec::new(), alone: Vec::new() };
+    for (id, site) in tree.sites() {
+        if !site.condition && !site.role.is_in_place() {
+            search.head = id;
+            search.visit(id);
+        }
+    }
+    search.settled()
+}
+
+struct OpenObjects<'a, 't> {
+    tree: &'a SchemaTree<'t>,
+    /// Schemas of one and the same property that stand in different schemas of the same object.
+    rivals: Vec<Vec<SiteId>>,
+    /// Where the visit began that is under way.
+    head: SiteId,
+    /// What is open, and where the visit began that found it.
+    open: Vec<(SiteId, Close, SiteId)>,
+    /// What is referred to together with other properties.
+    composed: Vec<SiteId>,
+    /// What is referred to by itself, and where the visit began that found it.
+    alone: Vec<(SiteId, SiteId)>,
+}
+
+impl OpenObjects<'_, '_> {
+    /// What is open once it is known which definitions others build upon: those must stay open for what is added.
+    fn settled(self) -> Vec<(SiteId, Close)> {
+        let Self { tree, open, composed, alone, .. } = self;
+        let is_base = |id: SiteId| composed.contains(&id);
+        // A definition that is only ever built upon is no use of what it refers to.
+        let mut used: Vec<SiteId> = Vec::new();
+        let stands =
+            |id: SiteId, used: &[SiteId]| !is_base(id) || tree.site(id).role != Role::Definition || used.contains(&id);
+        loop {
+            let more = alone.iter().find(|(target, head)| !used.contains(target) && stands(*head, &used));
+            let Some((target, _)) = more else { break };
+            used.push(*target);
+        }
+        let mut open: Vec<(SiteId, Close)> = open
+            .into_iter()
+            .filter(|(_, _, head)| stands(*head, &used))
+            .map(|(id, close, head)| (id, if is_base(head) { Close::Author } else { close }))
+            .collect();
+        open.sort_unstable_by_key(|(id, _)| *id);
+        open.dedup_by_key(|(id, _)| *id);
+        open
+    }
+
+    fn found(&mut self, id: SiteId, close: Close) {
+        self.open.push((id, close, self.head));
+    }
+
+    fn visit(&mut self, id: SiteId) {
+        let tree = self.tree;
+        let site = tree.site(id);
+        if !site.json.is_map() || site.has(Word::Type) && !site.allows_type("object") {
+            return;
+        }
+        let parts = tree.parts(id);
+        let describing: Vec<&Part> =
+            parts.iter().filter(|part| part.sites().iter().any(|id| tree.describes_properties(*id))).collect();
+        let closed = is_closed(site);
+        let rivals = self.rivals.iter().filter(|rivals| rivals.contains(&id)).flatten();
+        if rivals.clone().any(|rival| *rival != id && tree.describes_properties(*rival)) {
+            // Each of them must let through what the others declare.
+            for part in &parts {
+                self.mark_composed(part);
+            }
+            if !closed && tree.describes_properties(id) {
+                self.found(id, Close::Author);
+            }
+            return;
+        }
+        match (site.lists_properties(), describing.as_slice()) {
+            (_, []) => self.alone(id, site, closed),
+            (false, [only]) if !closed => self.pass_on(only),
+            (declares, _) => {
+                for part in &describing {
+                    self.mark_composed(part);
+                }
+                if !closed {
+                    let close = if declares && tree.covers(site, &describing) {
+                        Close::Additional
+                    } else if tree.is_modern() && !tree.evaluates_everything(id) {
+                        Close::Unevaluated
+                    } else {
+                        Close::Author
+                    };
+                    self.found(id, close);
+                }
+            }
+        }
+    }
+
+    /// No other schema says anything about its properties.
+    fn alone(&mut self, id: SiteId, site: &Site<'_>, closed: bool) {
+        if closed {
+            return;
+        }
+        let listed = site.lists_properties();
+        let root = site.role == Role::Root;
+        let said_open = site.has(Word::AdditionalProperties) || site.has(Word::UnevaluatedProperties);
+        let unknown = site.has(Word::Ref) && self.tree.referred(id).is_none();
+        if unknown && (root || listed) {
+            self.found(id, Close::Author);
+        } else if unknown || said_open && !site.declares_properties() {
+            // An object that says it takes anything, or a reference that leads nowhere.
+        } else if listed || root && !site.has(Word::Ref) {
+            self.found(id, Close::Additional);
+        } else if site.allows_type("object") {
+            self.found(id, Close::Author);
+        }
+    }
+
+    /// All that is said about properties is said by one part.
+    fn pass_on(&mut self, part: &Part) {
+        match part {
+            Part::Reference(target) => self.alone.push((*target, self.head)),
+            Part::And(_) | Part::Or(_) | Part::Sometimes(_) => part.sites().iter().for_each(|id| self.visit(*id)),
+        }
+    }
+
+    /// Whatever is referred to from here on is composed with something else.
+    fn mark_composed(&mut self, part: &Part) {
+        for id in part.sites() {
+            if let Part::Reference(target) = part {
+                if self.composed.contains(target) {
+                    continue;
+                }
+                self.composed.push(*target);
+            }
+            for inner in self.tree.parts(*id) {
+                self.mark_composed(&inner);
+            }
+        }
+    }
+}
+
+/// Properties that several schemas of the same object speak of, each with all its schemas, and so on within them.
+fn rivals(tree: &SchemaTree<'_>) -> Vec<Vec<SiteId>> {
+    /// More than any schema written by hand has; circles could otherwise go on for long.
+    const ENOUGH: usize = 200;
+    let mut groups: Vec<Vec<SiteId>> = Vec::new();
+    let mut waiting: Vec<Vec<SiteId>> = tree.groups().iter().map(|group| group[..1].to_vec()).collect();
+    while let Some(group) = waiting.pop() {
+        let mut members = Vec::new();
+        for id in &group {
+            tree.reaches(*id, &mut members, &|_| false);
+        }
+        let mut properties: BTreeMap<Cow<'_, str>, Vec<SiteId>> = BTreeMap::new();
+        for (name, schema) in members.iter().flat_map(|id| tree.site(*id).properties()) {
+            if let (Some(name), Some(site)) = (name.as_text(), tree.site_of(schema)) {
+                properties.entry(name).or_default().push(site);
+            }
+        }
+        for mut rivals in properties.into_values().filter(|sites| sites.len() > 1) {
+            rivals.sort_unstable();
+            if groups.len() < ENOUGH && !groups.contains(&rivals) {
+                groups.push(rivals.clone());
+                waiting.push(rivals);
+            }
+        }
+    }
+    groups
+}
+
+/// Whether nothing but what is declared gets in, or a schema says what else does.
+fn is_closed(site: &Site<'_>) -> bool {
+    let says = |word: Word| {
+        site.word(word).is_some_and(|schema| schema.as_bool() == Some(false) || !schema.is_empty() && schema.is_map())
+    };
+    says(Word::AdditionalProperties) || says(Word::UnevaluatedProperties)
+}
+
+impl<'t> SchemaTree<'t> {
+    /// Whether this schema or another of the same value declares properties.
+    fn describes_properties(&self, id: SiteId) -> bool {
+        self.reaches(id, &mut Vec::new(), &Site::lists_properties)
+    }
+
+    /// Whether `unevaluatedProperties` would find nothing left: `additionalProperties` other than false takes all names.
+    fn evaluates_everything(&self, id: SiteId) -> bool {
+        let takes_all = |site: &Site<'t>| {
+            site.word(Word::AdditionalProperties).is_some_and(|schema| schema.as_bool() != Some(false))
+        };
+        self.reaches(id, &mut Vec::new(), &takes_all)
+    }
+
+    /// Whether an object declares every name that its parts declare, so that closing it rejects none of them.
+    fn covers(&self, site: &Site<'t>, parts: &[&Part]) -> bool {
+        let foreign = |other: &Site<'t>| {
+            let pattern = other.word(Word::PatternProperties).is_some_and(|map| !map.is_empty());
+            pattern || other.properties().any(|(name, _)| name.as_text().is_none_or(|name| !site.declares(&name)))
+        };
+        !parts.iter().flat_map(|part| part.sites()).any(|id| self.reaches(*id, &mut Vec::new(), &foreign))
+    }
+}

@@ -1,0 +1,29 @@
+//! Trust boundaries between servers: what flows from one to another, and what requests claim.
+//!
+//! Both engines are pure functions over recorded values. [`propagation`] follows what one server said into what
+//! another server is told (`SEC-060`); [`capabilities`] compares what requests claim with what was agreed (`SEC-061`);
+//! [`rules`] says what both are about.
+
+pub mod capabilities;
+pub mod propagation;
+pub mod rules;
+
+mod candidates;
+mod familiar;
+mod flow;
+mod haystack;
+mod json_text;
+mod needles;
+mod outputs;
+mod parts;
+mod rolling;
+mod routing;
+mod runs;
+mod trace;
+
+pub use capabilities::{Coverage, RequestClaim, coverage, widenings};
+pub use flow::{Carried, Flow, Hop, Unmet};
+pub use propagation::{Boundary, FlowPair, carried, flows, flows_masked};
+pub use routing::Routing;
+pub use rules::{RULES, TrustRule};
+pub use trace::{Call, TraceEvent};

@@ -1,0 +1,197 @@
+//! What a mock does wrong on purpose. Faults touch `tools/call` alone: everything else stays responsive.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use mcprove_model::nearest;
+
+/// How long a hung call is held before the mock gives it up, far past any sane timeout.
+pub const HANG: Duration = Duration::from_mins(10);
+
+/// The longest delay of a slow call: a day.
+const LONGEST_MS: u64 = 86_400_000;
+
+/// A way to be unresponsive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Healthy.
+    None,
+    /// Calls do not return.
+    Hang,
+    /// Calls do not return; the name says that a deadlock is meant rather than a stalled network.
+    Wedged,
+    /// Calls return after a delay.
+    Slow(Duration),
+    /// So many calls do not return, later ones do.
+    RecoverAfter(u64),
+}
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const NAMES: [&str; 5] = ["none", "hang", "wedged", "slow", "recover-after"];
+        let (name, number) = match text.split_once(':') {
+            Some((name, number)) => (name.trim(), Some(number.trim())),
+            None => (text.trim(), None),
+        };
+        match (name, number) {
+            ("none", None) => Ok(Self::None),
+            ("hang", None) => Ok(Self::Hang),
+            ("wedged", None) => Ok(Self::Wedged),
+            ("slow", Some(number)) => match number.parse::<u64>() {
+                Ok(ms) if ms <= LONGEST_MS => Ok(Self::Slow(Duration::from_millis(ms))),
+                Ok(_) | Err(_) => {
+                    Err(format!("`{number}` is no delay: give milliseconds up to a day, as in `slow:1500`"))
+                }
+            },
+            ("recover-after" | "recover_after", Some(number)) => number.parse().map(Self::RecoverAfter).map_err(|_| {
+                format!("`{number}` is no number of calls: give how many hang first, as in `recover-after:2`")
+            }),
+            ("slow" | "recover-after" | "recover_after", None) => {
+                Err(format!("`{name}` needs a number: write `slow:<ms>` or `recover-after:<n>`"))
+            }
+            ("none" | "hang" | "wedged", Some(_)) => Err(format!("`{name}` takes no number: write `{name}`")),
+            (_, _) => Err(match nearest(name, NAMES) {
+                Some(near) => format!("`{name}` is no fault: did you mean `{near}`?"),
+                None => format!("`{name}` is no fault: give none, hang, wedged, slow:<ms> or recover-after:<n>"),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Hang => f.write_str("hang"),
+            Self::Wedged => f.write_str("wedged"),
+            Self::Slow(delay) => write!(f, "slow:{}", delay.as_millis()),
+            Self::RecoverAfter(calls) => write!(f, "recover-after:{calls}"),
+        }
+    }
+}
+
+/// A fault and whom it strikes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultRule {
+    /// The tool; every tool when absent.
+    pub tool: Option<String>,
+    /// The fault.
+    pub fault: Fault,
+}
+
+impl FromStr for FaultRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.rsplit_once('=') {
+            Some((tool, _)) if tool.trim().is_empty() => {
+                Err(format!("`{text}` names no tool: write `TOOL=KIND`, or the kind alone for every tool"))
+            }
+            Some((tool, fault)) => Ok(Self { tool: Some(tool.trim().to_owned()), fault: fault.parse()? }),
+            None => Ok(Self { tool: None, fault: text.parse()? }),
+        }
+    }
+}
+
+/// What a call meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delay {
+    /// Nothing.
+    No,
+    /// An answer after a while.
+    Late(Duration),
+    /// No answer.
+    Never,
+}
+
+/// The faults of a mock, and how many calls each has met.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    by_tool: BTreeMap<String, Fault>,
+    everywhere: Option<Fault>,
+    /// How many calls a fault has met; the name of the tool, or nothing for the one that strikes everywhere.
+    met: Mutex<BTreeMap<Option<String>, u64>>,
+}
+
+impl Faults {
+    /// Adds a fault; a later one for the same tools takes its place.
+    pub(crate) fn add(&mut self, rule: FaultRule) {
+        match rule.tool {
+            Some(tool) => {
+                self.by_tool.insert(tool, rule.fault);
+            }
+            None => self.everywhere = Some(rule.fault),
+        }
+    }
+
+    /// Says what a call of this tool meets, and counts it.
+    pub(crate) fn meet(&self, tool: &str) -> Delay {
+        let (fault, whose) = match (self.by_tool.get(tool), self.everywhere) {
+            (Some(fault), _) => (*fault, Some(tool.to_owned())),
+            (None, Some(fault)) => (fault, None),
+            (None, None) => return Delay::No,
+        };
+        match fault {
+            Fault::None => Delay::No,
+            Fault::Hang | Fault::Wedged => Delay::Never,
+            Fault::Slow(delay) => Delay::Late(delay),
+            Fault::RecoverAfter(calls) => {
+                let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+                let met = met.entry(whose).or_default();
+                *met = met.saturating_add(1);
+                if *met > calls { Delay::No } else { Delay::Never }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(text: &str) -> FaultRule {
+        text.parse().expect("a fault")
+    }
+
+    #[test]
+    fn kinds_are_read_as_they_are_written() {
+        for text in ["none", "hang", "wedged", "slow:1500", "recover-after:2"] {
+            assert_eq!(text.parse::<Fault>().expect("a fault").to_string(), text);
+        }
+        assert_eq!(rule("search=slow:10").tool.as_deref(), Some("search"));
+        assert_eq!(rule("a=b=hang").tool.as_deref(), Some("a=b"));
+    }
+
+    #[test]
+    fn mistakes_say_what_to_write() {
+        for (text, part) in [
+            ("hnag", "did you mean `hang`?"),
+            ("slow", "needs a number"),
+            ("slow:x", "as in `slow:1500`"),
+            ("slow:99999999999", "up to a day"),
+            ("hang:3", "takes no number"),
+            ("recover-after:-1", "as in `recover-after:2`"),
+            ("explode", "give none, hang"),
+            ("=hang", "names no tool"),
+        ] {
+            let message = text.parse::<FaultRule>().expect_err(text);
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_fault_of_a_tool_goes_before_one_of_all() {
+        let mut faults = Faults::default();
+        faults.add(rule("recover-after:2"));
+        faults.add(rule("search=none"));
+        faults.add(rule("late=slow:5"));
+        assert_eq!(faults.meet("search"), Delay::No);
+        assert_eq!(faults.meet("late"), Delay::Late(Duration::from_millis(5)));
+        assert_eq!([faults.meet("a"), faults.meet("b"), faults.meet("a")], [Delay::Never, Delay::Never, Delay::No]);
+    }
+}

@@ -1,0 +1,101 @@
+//! What an HTTP response carries: nothing, a text, or events as they come.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+use crate::outlet::Out;
+
+/// The content of a response.
+pub(super) enum Body {
+    /// All of it at once; empty when there is none.
+    Whole(Bytes),
+    /// Events, each with a message.
+    Events(Events),
+}
+
+/// A stream of events.
+pub(super) struct Events {
+    /// A message that came before it was known that there would be a stream.
+    pub(super) first: Option<Out>,
+    pub(super) messages: Option<UnboundedReceiver<Out>>,
+    /// What happens when the client stops listening.
+    pub(super) leaving: Leaving,
+}
+
+/// What happens when a client stops listening.
+pub(super) enum Leaving {
+    /// Its request is cancelled (2026-07-28, "Cancellation").
+    Cancel(#[expect(dead_code, reason = "it cancels when it is dropped")] CancelOnDrop),
+    /// Nothing: until 2025-11-25 a disconnection is no cancellation.
+    Stay,
+    /// The messages wait for the next stream.
+    GiveBack(Arc<Mutex<Option<UnboundedReceiver<Out>>>>),
+}
+
+/// Work that ends when nobody holds this any more.
+pub(super) struct CancelOnDrop(pub(super) JoinHandle<()>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        if let Leaving::GiveBack(place) = &self.leaving {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = self.messages.take();
+        }
+    }
+}
+
+impl Events {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(event(&first)));
+        }
+        match &mut self.messages {
+            Some(messages) => messages.poll_recv(context).map(|out| out.as_ref().map(event)),
+            None => Poll::Ready(None),
+        }
+    }
+}
+
+fn event(out: &Out) -> Bytes {
+    // JSON has no line breaks of its own, so that one line holds it.
+    Bytes::from(format!("event: message\ndata: {}\n\n", out.message()))
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut *self {
+            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Events(events) => events.poll(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX)),
+            Self::Events(_) => SizeHint::default(),
+        }
+    }
+}

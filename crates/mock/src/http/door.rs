@@ -1,0 +1,38 @@
+//! Where clients come in: the one socket the mock listens on.
+
+use std::io;
+
+use mcprove_wire::Listener;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// The path of the endpoint.
+pub(super) const PATH: &str = "/mcp";
+
+/// An open door.
+#[derive(Debug)]
+pub struct Door(Listener);
+
+impl Door {
+    /// Opens a door at `HOST:PORT`, or at a port of this machine; port 0 takes any that is free.
+    pub async fn open(address: &str) -> io::Result<Self> {
+        let address = match address.strip_prefix(':').unwrap_or(address).parse::<u16>() {
+            Ok(port) => format!("127.0.0.1:{port}"),
+            Err(_) => address.to_owned(),
+        };
+        Ok(Self(Listener::bind(&address).await?))
+    }
+
+    /// The address clients use.
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.0.address())
+    }
+
+    /// Whether only this machine can come in.
+    pub(super) fn is_local(&self) -> bool {
+        self.0.address().ip().is_loopback()
+    }
+
+    pub(super) async fn accept(&self) -> io::Result<impl AsyncRead + AsyncWrite + Unpin + Send + use<>> {
+        self.0.accept().await
+    }
+}

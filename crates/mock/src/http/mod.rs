@@ -1,0 +1,361 @@
+//! A mock over Streamable HTTP: sessions for legacy clients, none for modern ones, on the same endpoint.
+//!
+//! An answer is plain JSON unless something is to be said before it; then it comes at the end of an event stream.
+
+mod body;
+mod door;
+mod headers;
+mod origin;
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming as RequestBody;
+use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Method, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use mcprove_model::{Era, Revision};
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+
+pub use door::Door;
+
+use crate::Mock;
+use crate::era::named_revision;
+use crate::outlet::{Out, Outlet};
+use crate::rpc::{INVALID_REQUEST, Incoming, Layer, Refusal, classify, read};
+use crate::session::{Kind, Session, Work};
+use body::{Body, CancelOnDrop, Events, Leaving};
+
+/// The longest message that is read.
+const LONGEST: usize = 64 << 20;
+/// How long to wait when no connection can be taken, most likely because there are too many.
+const BUSY: Duration = Duration::from_millis(50);
+
+impl Mock {
+    /// Serves clients at a door until `until` ends; what they still wait for then is dropped.
+    pub async fn serve_http(&self, door: Door, until: impl Future<Output = ()>) {
+        let endpoint = Arc::new(Endpoint::new(self, door.is_local()));
+        let mut connections = JoinSet::new();
+        tokio::pin!(until);
+        loop {
+            let stream = tokio::select! {
+                () = &mut until => break,
+                accepted = door.accept() => accepted,
+            };
+            let Ok(stream) = stream else {
+                tokio::time::sleep(BUSY).await;
+                continue;
+            };
+            let endpoint = Arc::clone(&endpoint);
+            connections.spawn(async move {
+                let service = service_fn(|request| {
+                    let endpoint = Arc::clone(&endpoint);
+                    async move { Ok::<_, Infallible>(endpoint.answer(request).await) }
+                });
+                // A connection that breaks is the client's business.
+                let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+            });
+            while connections.try_join_next().is_some() {}
+        }
+        endpoint.close();
+    }
+}
+
+/// Everything behind one address.
+struct Endpoint {
+    mock: Mock,
+    local_only: bool,
+    /// What all modern requests share.
+    stateless: Arc<Session>,
+    sessions: Mutex<HashMap<String, Held>>,
+}
+
+/// A session of a legacy client.
+#[derive(Clone)]
+struct Held {
+    session: Arc<Session>,
+    /// What belongs to no request, until a client listens for it.
+    general: Arc<Mutex<Option<UnboundedReceiver<Out>>>>,
+}
+
+type Answer = Response<Body>;
+
+impl Endpoint {
+    fn new(mock: &Mock, local_only: bool) -> Self {
+        // Nothing is ever said to modern clients beside their requests.
+        let (nowhere, _) = Outlet::new();
+        let stateless = Session::new(Arc::clone(&mock.shared), Kind::Stateless, nowhere);
+        Self { mock: mock.clone(), local_only, stateless, sessions: Mutex::default() }
+    }
+
+    fn close(&self) {
+        self.stateless.close();
+        for held in self.sessions().values() {
+            held.session.close();
+        }
+    }
+
+    async fn answer(&self, request: hyper::Request<RequestBody>) -> Answer {
+        if !origin::is_welcome(request.headers(), self.local_only) {
+            return plain(StatusCode::FORBIDDEN, "this origin may not ask");
+        }
+        if request.uri().path() != door::PATH {
+            return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp");
+        }
+        let (head, body) = request.into_parts();
+        match head.method {
+            Method::POST => {
+                if let Some(refused) = refuse_types(&head.headers) {
+                    return refused;
+                }
+                match Limited::new(body, LONGEST).collect().await {
+                    Ok(body) => self.post(&head.headers, &body.to_bytes()).await,
+                    Err(_) => plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or broke off"),
+                }
+            }
+            Method::GET => self.listen(&head.headers),
+            Method::DELETE => self.end(&head.headers),
+            _ => not_allowed(),
+        }
+    }
+
+    async fn post(&self, headers: &HeaderMap, body: &[u8]) -> Answer {
+        let message = match read(body) {
+            Ok(message) => message,
+            Err(refusal) => return refused(&refusal, &Value::Null),
+        };
+        if is_modern(headers, &message) {
+            self.modern(headers, message).await
+        } else {
+            self.legacy(headers, message).await
+        }
+    }
+
+    async fn modern(&self, headers: &HeaderMap, message: Value) -> Answer {
+        match classify(message.clone()) {
+            Incoming::Request(request) => {
+                if let Err(refusal) = headers::check(headers, &request, self.schema(&request.params)) {
+                    return refused(&refusal, &request.id);
+                }
+            }
+            Incoming::Notification { .. } => {}
+            Incoming::Reply { .. } | Incoming::Batch(_) => {
+                let refusal = Refusal::new(INVALID_REQUEST, "a request or a notification is wanted, one at a time");
+                return refused(&refusal, &Value::Null);
+            }
+            Incoming::Invalid { id, refusal } => return refused(&refusal, &id),
+        }
+        let (outlet, outbox) = Outlet::new();
+        let work = self.stateless.take(message, &outlet);
+        drop(outlet);
+        exchange(work, outbox, Era::Modern).await
+    }
+
+    /// The schema of the tool that is called, if one is.
+    fn schema(&self, params: &Value) -> Option<&Value> {
+        let name = params.get("name")?.as_str()?;
+        let tools = self.stateless.tools(self.stateless.manifest()?);
+        tools.iter().find(|tool| tool.name == name).map(|tool| &tool.input_schema)
+    }
+
+    async fn legacy(&self, headers: &HeaderMap, message: Value) -> Answer {
+        let (outlet, outbox) = Outlet::new();
+        let Some(id) = session_id(headers) else {
+            if message.get("method").and_then(Value::as_str) == Some("initialize") {
+                return self.begin(message, outlet, outbox).await;
+            }
+            let refusal = Refusal::new(INVALID_REQUEST, "`Mcp-Session-Id` is missing: send `initialize` first");
+            return refused(&refusal, message.get("id").unwrap_or(&Value::Null));
+        };
+        let held = match self.held(headers, &id) {
+            Ok(held) => held,
+            Err(answer) => return *answer,
+        };
+        let work = held.session.take(message, &outlet);
+        drop(outlet);
+        exchange(work, outbox, Era::Legacy).await
+    }
+
+    /// Begins a session with its handshake.
+    async fn begin(&self, message: Value, outlet: Outlet, outbox: UnboundedReceiver<Out>) -> Answer {
+        let (general, messages) = Outlet::new();
+        let session = Session::new(Arc::clone(&self.mock.shared), Kind::Lasting, general);
+        let work = session.take(message, &outlet);
+        drop(outlet);
+        let mut answer = exchange(work, outbox, Era::Legacy).await;
+        if session.state().agreed.is_some() {
+            let id = self.mock.shared.fresh_id();
+            if let Ok(value) = id.parse() {
+                answer.headers_mut().insert("mcp-session-id", value);
+            }
+            self.sessions().insert(id, Held { session, general: Arc::new(Mutex::new(Some(messages))) });
+        }
+        answer
+    }
+
+    /// The stream for what belongs to no request.
+    fn listen(&self, headers: &HeaderMap) -> Answer {
+        if is_modern(headers, &Value::Null) {
+            // 2026-07-28 has no such stream.
+            return not_allowed();
+        }
+        let Some(id) = session_id(headers) else {
+            return plain(StatusCode::BAD_REQUEST, "`Mcp-Session-Id` is missing");
+        };
+        if !accepts(headers, "text/event-stream") {
+            return plain(StatusCode::NOT_ACCEPTABLE, "this is an event stream: accept `text/event-stream`");
+        }
+        let held = match self.held(headers, &id) {
+            Ok(held) => held,
+            Err(answer) => return *answer,
+        };
+        let messages = held.general.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match messages {
+            Some(messages) => {
+                events(Events { first: None, messages: Some(messages), leaving: Leaving::GiveBack(held.general) })
+            }
+            None => plain(StatusCode::CONFLICT, "this session has a stream already"),
+        }
+    }
+
+    /// Ends a session.
+    fn end(&self, headers: &HeaderMap) -> Answer {
+        if is_modern(headers, &Value::Null) {
+            return not_allowed();
+        }
+        let Some(id) = session_id(headers) else {
+            return plain(StatusCode::BAD_REQUEST, "`Mcp-Session-Id` is missing");
+        };
+        match self.sessions().remove(&id) {
+            Some(held) => {
+                held.session.close();
+                plain(StatusCode::NO_CONTENT, "")
+            }
+            None => plain(StatusCode::NOT_FOUND, "there is no such session"),
+        }
+    }
+
+    fn held(&self, headers: &HeaderMap, id: &str) -> Result<Held, Box<Answer>> {
+        let Some(held) = self.sessions().get(id).cloned() else {
+            return Err(Box::new(plain(StatusCode::NOT_FOUND, "there is no such session: send `initialize` again")));
+        };
+        // Clients before 2025-06-18 do not say which revision they speak.
+        let named = headers.get("mcp-protocol-version").map(|value| value.to_str().unwrap_or_default());
+        let agreed = held.session.state().agreed.as_ref().map(|agreed| agreed.revision.as_str());
+        if named.is_some() && named != agreed {
+            let message = "`MCP-Protocol-Version` is not what was agreed on";
+            return Err(Box::new(refused(&Refusal::new(INVALID_REQUEST, message), &Value::Null)));
+        }
+        Ok(held)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Held>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a request is one of the modern era: it names its revision itself, or its header field names one that no
+/// handshake could have agreed on.
+fn is_modern(headers: &HeaderMap, message: &Value) -> bool {
+    if message.get("params").and_then(named_revision).is_some() {
+        return true;
+    }
+    let named = headers.get("mcp-protocol-version").map(|value| value.to_str().unwrap_or_default());
+    named.is_some_and(|named| Revision::parse(named).is_none_or(|revision| revision.era() == Era::Modern))
+}
+
+/// Works on a request until there is something to say, and decides how to say it.
+async fn exchange(work: Option<Work>, mut outbox: UnboundedReceiver<Out>, era: Era) -> Answer {
+    let has_work = work.is_some();
+    let leaving = match (work.map(tokio::spawn), era) {
+        (Some(task), Era::Modern) => Leaving::Cancel(CancelOnDrop(task)),
+        (Some(_) | None, _) => Leaving::Stay,
+    };
+    match outbox.recv().await {
+        Some(Out::Reply { message, wrong }) => json_answer(status(wrong, era), &message),
+        Some(first @ Out::Other(_)) => events(Events { first: Some(first), messages: Some(outbox), leaving }),
+        // The request was cancelled: its stream ends without an answer.
+        None if has_work => events(Events { first: None, messages: None, leaving: Leaving::Stay }),
+        None => plain(StatusCode::ACCEPTED, ""),
+    }
+}
+
+fn status(wrong: Option<Layer>, era: Era) -> StatusCode {
+    match (wrong, era) {
+        (Some(Layer::Envelope), _) => StatusCode::BAD_REQUEST,
+        (Some(Layer::Method), Era::Modern) => StatusCode::NOT_FOUND,
+        (Some(Layer::Method), Era::Legacy) | (Some(Layer::Content) | None, _) => StatusCode::OK,
+    }
+}
+
+fn session_id(headers: &HeaderMap) -> Option<String> {
+    headers.get("mcp-session-id").and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+/// Refuses what is no JSON, and clients that want something else back.
+fn refuse_types(headers: &HeaderMap) -> Option<Answer> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Some(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send `Content-Type: application/json`"));
+    }
+    if !accepts(headers, "application/json") || !accepts(headers, "text/event-stream") {
+        let text = "answers are JSON or event streams: accept `application/json, text/event-stream`";
+        return Some(plain(StatusCode::NOT_ACCEPTABLE, text));
+    }
+    None
+}
+
+/// Whether a client takes a kind of content; one that does not say takes any.
+fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let mut fields = headers.get_all(ACCEPT).iter().peekable();
+    if fields.peek().is_none() {
+        return true;
+    }
+    let group = kind.split('/').next().unwrap_or(kind);
+    fields.filter_map(|field| field.to_str().ok()).flat_map(|field| field.split(',')).any(|range| {
+        let range = range.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        range == kind || range == "*/*" || range.strip_suffix("/*") == Some(group)
+    })
+}
+
+fn refused(refusal: &Refusal, id: &Value) -> Answer {
+    json_answer(StatusCode::BAD_REQUEST, &refusal.reply(id))
+}
+
+fn json_answer(status: StatusCode, message: &Value) -> Answer {
+    with_type(status, "application/json", Body::Whole(Bytes::from(message.to_string())))
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Answer {
+    with_type(status, "text/plain; charset=utf-8", Body::Whole(Bytes::from_static(text.as_bytes())))
+}
+
+fn not_allowed() -> Answer {
+    let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "send a POST");
+    answer.headers_mut().insert(ALLOW, hyper::header::HeaderValue::from_static("POST"));
+    answer
+}
+
+fn events(events: Events) -> Answer {
+    let mut answer = with_type(StatusCode::OK, "text/event-stream", Body::Events(events));
+    answer.headers_mut().insert(CACHE_CONTROL, hyper::header::HeaderValue::from_static("no-cache"));
+    // Proxies must not hold events back (2026-07-28, "Receiving Messages").
+    answer.headers_mut().insert("x-accel-buffering", hyper::header::HeaderValue::from_static("no"));
+    answer
+}
+
+fn with_type(status: StatusCode, kind: &'static str, body: Body) -> Answer {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static(kind));
+    answer
+}

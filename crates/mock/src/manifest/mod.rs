@@ -1,0 +1,196 @@
+//! What a mock offers: the decoded manifest.
+
+mod answer;
+mod ask;
+mod block;
+mod content;
+mod snapshot;
+mod tool;
+
+use std::collections::BTreeSet;
+
+use mcprove_model::{Diagnostics, Node, Span};
+use serde_json::{Value, json};
+
+pub(crate) use answer::{Answer, ErrorAnswer};
+pub(crate) use ask::{Ask, AskMethod, Round};
+pub(crate) use content::{Prompt, Resource, Template};
+pub(crate) use snapshot::tools_of;
+pub(crate) use tool::{Change, Level, Task, Tool};
+
+use crate::fault::Fault;
+use block::Block;
+
+/// What a mock offers.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    /// Further members of its identity, and its instructions.
+    pub(crate) title: Option<String>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) page_size: Option<usize>,
+    pub(crate) cache: Cache,
+    pub(crate) fault: Option<Fault>,
+    pub(crate) tools: Vec<Tool>,
+    /// The tools after the catalog has changed, when it can.
+    pub(crate) changed_tools: Option<Vec<Tool>>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) templates: Vec<Template>,
+    pub(crate) prompts: Vec<Prompt>,
+}
+
+/// What clients of the modern era are told about keeping results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cache {
+    pub(crate) ttl_ms: u64,
+    pub(crate) scope: &'static str,
+}
+
+impl Default for Manifest {
+    fn default() -> Self {
+        Self {
+            name: "mcprove-mock".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            title: None,
+            instructions: None,
+            page_size: None,
+            cache: Cache { ttl_ms: 0, scope: "public" },
+            fault: None,
+            tools: Vec::new(),
+            changed_tools: None,
+            resources: Vec::new(),
+            templates: Vec::new(),
+            prompts: Vec::new(),
+        }
+    }
+}
+
+impl Manifest {
+    /// The names of all its tools, also of those that come with a change of the catalog.
+    pub fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().chain(self.changed_tools.iter().flatten()).map(|tool| tool.name.as_str())
+    }
+
+    /// Who it says it is.
+    pub(crate) fn identity(&self) -> Value {
+        let mut identity = json!({"name": self.name, "version": self.version});
+        if let Some(title) = &self.title {
+            identity["title"] = json!(title);
+        }
+        identity
+    }
+
+    /// Whether a list of this kind can change.
+    pub(crate) fn can_change(&self, change: &Change) -> bool {
+        let announced = self.tools.iter().chain(self.changed_tools.iter().flatten());
+        *change == Change::Tools && self.changed_tools.is_some()
+            || announced.flat_map(|tool| &tool.notifies).any(|other| other == change)
+    }
+}
+
+const KEYS: &[&str] = &[
+    "name",
+    "version",
+    "title",
+    "instructions",
+    "page_size",
+    "cache",
+    "fault",
+    "tools",
+    "list_changed",
+    "resources",
+    "resource_templates",
+    "prompts",
+];
+
+/// Decodes a manifest: `mock_server: {…}`, or its content at the top level.
+pub(crate) fn decode(document: &Node, found: &mut Diagnostics<'_>) -> Option<Manifest> {
+    let (body, what) = match document.get("mock_server") {
+        Some(body) => {
+            found.known_keys(document, "the manifest", &["mock_server"]);
+            (body, "`mock_server`")
+        }
+        None => (document, "the manifest"),
+    };
+    let block = Block::open(body, what, KEYS, found)?;
+    let mut manifest = Manifest::default();
+    if let Some(name) = block.text("name", found) {
+        manifest.name = name;
+    }
+    if let Some(version) = block.text("version", found) {
+        manifest.version = version;
+    }
+    manifest.title = block.text("title", found);
+    manifest.instructions = block.text("instructions", found);
+    manifest.page_size = page_size(&block, found);
+    manifest.cache = cache(&block, found).unwrap_or(manifest.cache);
+    manifest.fault = fault(&block, found);
+    manifest.tools = tools(block.list("tools", found), found);
+    manifest.changed_tools = block.get("list_changed").and_then(|node| {
+        let changed = Block::open(node, "`list_changed`", &["tools"], found)?;
+        Some(tools(changed.list("tools", found), found))
+    });
+    let resources = block.list("resources", found);
+    manifest.resources = resources.iter().filter_map(|node| content::resource(node, found)).collect();
+    let templates = block.list("resource_templates", found);
+    manifest.templates = templates.iter().filter_map(|node| content::template(node, found)).collect();
+    let prompts = block.list("prompts", found);
+    manifest.prompts = prompts.iter().filter_map(|node| content::prompt(node, found)).collect();
+    distinct("resource", manifest.resources.iter().map(|r| (r.uri.as_str(), r.span)), found);
+    distinct("prompt", manifest.prompts.iter().map(|p| (p.name.as_str(), p.span)), found);
+    Some(manifest)
+}
+
+fn tools(nodes: &[Node], found: &mut Diagnostics<'_>) -> Vec<Tool> {
+    let tools: Vec<Tool> = nodes.iter().filter_map(|node| tool::decode(node, found)).collect();
+    distinct("tool", tools.iter().map(|tool| (tool.name.as_str(), tool.span)), found);
+    tools
+}
+
+/// Reports names that are used twice: nobody could call the second.
+fn distinct<'a>(what: &str, names: impl Iterator<Item = (&'a str, Span)>, found: &mut Diagnostics<'_>) {
+    let mut seen = BTreeSet::new();
+    for (name, span) in names {
+        if !seen.insert(name) {
+            let message = format!("there is a second {what} `{name}`");
+            found.error_with_help("duplicate-name", span, message, "rename one of them, or remove it");
+        }
+    }
+}
+
+fn page_size(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<usize> {
+    let size = block.count("page_size", found)?;
+    if size == 0 {
+        let span = block.get("page_size").map_or(block.node.span, |node| node.span);
+        found.error_with_help("bad-number", span, "`page_size` is 0", "give 1 or more, or leave it out");
+        return None;
+    }
+    usize::try_from(size).ok()
+}
+
+fn cache(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<Cache> {
+    let cache = Block::open(block.get("cache")?, "`cache`", &["ttl_ms", "scope"], found)?;
+    let scope = match cache.get("scope").map(|node| (node, node.as_text())) {
+        None | Some((_, Some("public"))) => "public",
+        Some((_, Some("private"))) => "private",
+        Some((node, _)) => {
+            found.error_with_help("bad-value", node.span, "`scope` has no such value", "give `public` or `private`");
+            "public"
+        }
+    };
+    Some(Cache { ttl_ms: cache.count("ttl_ms", found).unwrap_or_default(), scope })
+}
+
+/// A fault, as `--fault` takes it.
+fn fault(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<Fault> {
+    let node = block.get("fault")?;
+    match found.text(node, "`fault`")?.parse() {
+        Ok(fault) => Some(fault),
+        Err(message) => {
+            let (what, help) = message.split_once(": ").unwrap_or((&message, ""));
+            found.error_with_help("bad-fault", node.span, what, help.to_owned());
+            None
+        }
+    }
+}

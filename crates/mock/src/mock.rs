@@ -1,0 +1,118 @@
+//! A mock: what it offers, the faults it has, and the time it lives in.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mcprove_wire::{Limits, Transport};
+
+use crate::clock::{Clock, RealClock};
+use crate::fault::{FaultRule, Faults};
+use crate::manifest::Manifest;
+use crate::recording::Recording;
+
+/// What a mock answers from.
+#[derive(Clone, Debug)]
+pub enum Offer {
+    /// A manifest that somebody wrote.
+    Manifest(Box<Manifest>),
+    /// A conversation that was recorded.
+    Recording(Recording),
+}
+
+impl From<Manifest> for Offer {
+    fn from(manifest: Manifest) -> Self {
+        Self::Manifest(Box::new(manifest))
+    }
+}
+
+impl From<Recording> for Offer {
+    fn from(recording: Recording) -> Self {
+        Self::Recording(recording)
+    }
+}
+
+/// How a mock behaves beside what it offers.
+#[derive(Clone, Debug)]
+pub struct MockOptions {
+    /// Its time.
+    pub clock: Arc<dyn Clock>,
+    /// Faults beside those of the manifest; for the same tools they take their place.
+    pub faults: Vec<FaultRule>,
+}
+
+impl Default for MockOptions {
+    fn default() -> Self {
+        Self { clock: Arc::new(RealClock), faults: Vec::new() }
+    }
+}
+
+/// A server made from a manifest or a recording. Clones are the same server.
+#[derive(Clone, Debug)]
+pub struct Mock {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all sessions of a mock share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) offer: Offer,
+    pub(crate) faults: Faults,
+    pub(crate) clock: Arc<dyn Clock>,
+    secret: RandomState,
+    serial: AtomicU64,
+}
+
+impl Mock {
+    /// A mock that offers this.
+    pub fn new(offer: impl Into<Offer>, options: MockOptions) -> Self {
+        let offer = offer.into();
+        let mut faults = Faults::default();
+        if let Offer::Manifest(manifest) = &offer {
+            if let Some(fault) = manifest.fault {
+                faults.add(FaultRule { tool: None, fault });
+            }
+            for tool in manifest.tools.iter().chain(manifest.changed_tools.iter().flatten()) {
+                if let Some(fault) = tool.fault {
+                    faults.add(FaultRule { tool: Some(tool.name.clone()), fault });
+                }
+            }
+        }
+        for rule in options.faults {
+            faults.add(rule);
+        }
+        let shared =
+            Shared { offer, faults, clock: options.clock, secret: RandomState::new(), serial: AtomicU64::new(0) };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Connects to the mock without a process: it is served on the current runtime until the transport is closed.
+    pub fn connect(&self, limits: &Limits) -> Transport {
+        let (transport, peer) = Transport::memory(limits);
+        let mock = self.clone();
+        tokio::spawn(async move {
+            let (reader, writer) = tokio::io::split(peer.stream);
+            // A client that goes away is no fault of anybody.
+            let _ = mock.serve(reader, writer).await;
+        });
+        transport
+    }
+}
+
+/// Connects to a mock of its own, without a process.
+pub fn connect(offer: impl Into<Offer>, clock: Arc<dyn Clock>) -> Transport {
+    Mock::new(offer, MockOptions { clock, ..MockOptions::default() }).connect(&Limits::default())
+}
+
+impl Shared {
+    /// An id nobody can guess.
+    pub(crate) fn fresh_id(&self) -> String {
+        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
+        format!("{:016x}{:016x}", self.secret.hash_one((serial, 0)), self.secret.hash_one((serial, 1)))
+    }
+
+    /// A mark that only this mock can put on a text.
+    pub(crate) fn seal(&self, text: &str) -> String {
+        format!("{:016x}", self.secret.hash_one(text))
+    }
+}

@@ -1,0 +1,48 @@
+//! Where the messages of a mock go: to a pipe, or to the stream of one HTTP exchange.
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::rpc::Layer;
+
+/// A message on its way out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Out {
+    /// The answer to the request that opened the way, and what went wrong with it, if anything.
+    Reply { message: Value, wrong: Option<Layer> },
+    /// A notification, or a request of the server.
+    Other(Value),
+}
+
+impl Out {
+    pub(crate) fn message(&self) -> &Value {
+        match self {
+            Self::Reply { message, .. } | Self::Other(message) => message,
+        }
+    }
+}
+
+/// A way out. It ends when every clone is gone.
+#[derive(Clone, Debug)]
+pub(crate) struct Outlet(mpsc::UnboundedSender<Out>);
+
+impl Outlet {
+    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Out>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender), receiver)
+    }
+
+    /// Sends a message; nothing can be done when nobody listens any more.
+    pub(crate) fn send(&self, out: Out) {
+        let _ = self.0.send(out);
+    }
+
+    /// Sends a notification.
+    pub(crate) fn notify(&self, method: &str, params: &Value) {
+        let mut message = json!({"jsonrpc": "2.0", "method": method});
+        if !params.is_null() {
+            message["params"] = params.clone();
+        }
+        self.send(Out::Other(message));
+    }
+}

@@ -1,0 +1,12 @@
+//! The mock as a client sees it, one file a feature.
+
+mod answers;
+mod asking;
+mod client;
+mod content;
+mod faults;
+mod http;
+mod mistakes;
+mod protocol;
+mod replay;
+mod tasks;

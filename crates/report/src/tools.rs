@@ -1,0 +1,202 @@
+//! Tours of a server's tools, told as tables: audit and the error contract.
+
+use std::fmt::Write as _;
+
+use mcprove_model::{CaseReport, Finding, Report, Severity, Verdict};
+
+use crate::style::Role;
+use crate::{Style, duration, harmless};
+
+/// How healthy a tool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// It answered, or said in plain words what was wrong.
+    Healthy,
+    /// It rejected its input properly.
+    Rejects,
+    /// An exception, an internal error, or the end of the server.
+    Crashed,
+    /// No answer in time.
+    TimedOut,
+    /// It was not called.
+    Skipped,
+}
+
+impl Health {
+    /// What an audited tool is.
+    pub fn of(case: &CaseReport) -> Self {
+        let Some(finished) = &case.finished else { return Self::Skipped };
+        if matches!(finished.verdict, Verdict::Skipped { .. }) {
+            return Self::Skipped;
+        }
+        let has = |rule: &str| finished.findings.iter().any(|finding| finding.rule == rule);
+        if has("timed-out") {
+            Self::TimedOut
+        } else if has("crashed") || finished.verdict == Verdict::Error {
+            Self::Crashed
+        } else if has("rejects") {
+            Self::Rejects
+        } else {
+            Self::Healthy
+        }
+    }
+
+    /// The word in tables and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Rejects => "rejects",
+            Self::Crashed => "crashed",
+            Self::TimedOut => "timed out",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    fn role(self) -> Role {
+        match self {
+            Self::Healthy | Self::Rejects => Role::Good,
+            Self::Crashed | Self::TimedOut => Role::Bad,
+            Self::Skipped => Role::Skipped,
+        }
+    }
+}
+
+/// The share of called tools that are healthy, in percent, rounded down; `None` when none was called.
+pub fn score(report: &Report) -> Option<usize> {
+    let called: Vec<Health> = report.cases.iter().map(Health::of).filter(|health| *health != Health::Skipped).collect();
+    let good = called.iter().filter(|health| matches!(health, Health::Healthy | Health::Rejects)).count();
+    (!called.is_empty()).then(|| good * 100 / called.len())
+}
+
+/// The result of an audit: the score, a table, and what to mend first.
+pub fn audit_table(report: &Report, style: &Style) -> String {
+    let mut text = String::new();
+    run_findings(&mut text, report, style);
+    let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 50);
+    for case in &report.cases {
+        let health = Health::of(case);
+        let word = style.paint(health.role(), &format!("{:<9}", health.word()));
+        let name = harmless::line(&case.started.name);
+        let Some(finished) = &case.finished else { continue };
+        let (elapsed, note) = match &finished.verdict {
+            Verdict::Skipped { reason } => (String::new(), harmless::line(reason)),
+            Verdict::Passed | Verdict::Failed | Verdict::Error => {
+                let call = finished.calls.last().map_or(finished.duration_us, |call| call.elapsed_us);
+                let note =
+                    finished.findings.first().map(|finding| harmless::line(&finding.message)).unwrap_or_default();
+                (duration::human(call), note)
+            }
+        };
+        let _ = writeln!(text, "{word}  {name:<widest$}  {elapsed:>6}  {}", style.paint(Role::Faint, &note));
+    }
+    text.push('\n');
+    match score(report) {
+        Some(score) => {
+            let role = if score == 100 { Role::Good } else { Role::Bad };
+            let _ = writeln!(text, "score: {}", style.paint(role, &format!("{score} %")));
+        }
+        None => text.push_str("score: none, because no tool was called\n"),
+    }
+    if let Some((name, elapsed)) = slowest(report) {
+        let _ = writeln!(text, "slowest: {} ({})", harmless::line(name), duration::human(elapsed));
+    }
+    to_mend(&mut text, report, style);
+    text
+}
+
+/// The error contract: tools by probes, and every request that was not rejected.
+pub fn contract_table(report: &Report, probes: &[&str], style: &Style) -> String {
+    let mut text = String::new();
+    run_findings(&mut text, report, style);
+    let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 40);
+    let mut head = format!("{:<widest$}", "tool");
+    for probe in probes {
+        let _ = write!(head, "  {probe:<17}");
+    }
+    let _ = writeln!(text, "{}", style.paint(Role::Strong, head.trim_end()));
+    for case in &report.cases {
+        let name = harmless::line(&case.started.name);
+        let _ = write!(text, "{name:<widest$}");
+        let findings = case.finished.as_ref().map(|finished| finished.findings.as_slice()).unwrap_or_default();
+        if let Some(Verdict::Skipped { reason }) = case.finished.as_ref().map(|finished| &finished.verdict) {
+            let _ = writeln!(text, "  {}", style.paint(Role::Skipped, &format!("skipped: {}", harmless::line(reason))));
+            continue;
+        }
+        for probe in probes {
+            let (role, cell) = cell(findings, probe);
+            let _ = write!(text, "  {}", style.paint(role, &format!("{cell:<17}")));
+        }
+        text.push('\n');
+    }
+    to_mend(&mut text, report, style);
+    text
+}
+
+/// What one probe of one tool came to.
+fn cell(findings: &[Finding], probe: &str) -> (Role, String) {
+    let of_probe: Vec<&Finding> = findings.iter().filter(|finding| finding.rule == probe).collect();
+    let word = |finding: &Finding| finding.actual.clone().unwrap_or_default();
+    if let Some(failed) = of_probe.iter().find(|finding| finding.severity.fails()) {
+        return (Role::Bad, harmless::line(&word(failed)).into_owned());
+    }
+    match of_probe.first() {
+        Some(finding) => (Role::Good, harmless::line(&word(finding)).into_owned()),
+        None => (Role::Skipped, "n/a".to_owned()),
+    }
+}
+
+fn slowest(report: &Report) -> Option<(&str, u64)> {
+    let called = report.cases.iter().filter_map(|case| {
+        let call = case.finished.as_ref()?.calls.last()?;
+        Some((case.started.name.as_str(), call.elapsed_us))
+    });
+    called.max_by_key(|(_, elapsed)| *elapsed).filter(|_| report.cases.len() > 1)
+}
+
+fn run_findings(text: &mut String, report: &Report, style: &Style) {
+    for finding in &report.findings {
+        let word = style.paint(Role::Note, &format!("{}:", finding.severity.word()));
+        let _ = writeln!(text, "{word} {}", harmless::line(&finding.message));
+        if let Some(help) = &finding.help {
+            let _ = writeln!(text, "  help: {}", harmless::line(help));
+        }
+    }
+    if !report.findings.is_empty() {
+        text.push('\n');
+    }
+}
+
+/// What to mend first, grouped by cause: the same message of several tools is one thing to mend.
+fn to_mend(text: &mut String, report: &Report, style: &Style) {
+    let mut causes: Vec<(&Finding, Vec<&CaseReport>)> = Vec::new();
+    for case in &report.cases {
+        for finding in case.finished.iter().flat_map(|finished| &finished.findings) {
+            if finding.severity < Severity::Warning {
+                continue;
+            }
+            match causes.iter_mut().find(|(first, _)| first.rule == finding.rule && first.message == finding.message) {
+                Some((_, cases)) => cases.push(case),
+                None => causes.push((finding, vec![case])),
+            }
+        }
+    }
+    causes.sort_by_key(|(finding, cases)| (std::cmp::Reverse(finding.severity), std::cmp::Reverse(cases.len())));
+    for (finding, cases) in causes {
+        let names: Vec<_> = cases.iter().map(|case| harmless::line(&case.started.name)).collect();
+        let role = if finding.severity.fails() { Role::Bad } else { Role::Note };
+        let head = format!("{}[{}]", finding.severity.word(), finding.rule);
+        let _ = writeln!(text, "\n{}: {}", style.paint(role, &head), harmless::line(&finding.message));
+        let _ = writeln!(text, "  in {}", names.join(", "));
+        if let Some(actual) = &finding.actual {
+            for line in actual.lines().take(6) {
+                let _ = writeln!(text, "  │ {}", harmless::line(line));
+            }
+        }
+        if let Some(help) = &finding.help {
+            let _ = writeln!(text, "  help: {}", harmless::line(help));
+        }
+        if let Some(call) = cases.first().and_then(|case| case.finished.as_ref()).and_then(|f| f.calls.last()) {
+            let _ = writeln!(text, "  request  {}", harmless::line(&call.request));
+        }
+    }
+}
