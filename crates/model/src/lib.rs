@@ -51,7 +51,7 @@ pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
 pub use safe_text::{escape_line, escape_text, shorten};
 pub use server::{
-    ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
+    Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };
 pub use source::{Position, SourceFile, Span};
 pub use suite_options::{Coverage, Hook, Hooks, Parallel, SuiteOptions};

@@ -15,6 +15,8 @@ pub struct ServerSpec {
     pub protocol: Protocol,
     /// What the client offers the server.
     pub client: ClientCapabilities,
+    /// How the client shows who it is, where that takes more than a header field.
+    pub auth: Option<Auth>,
     /// Values that came from the environment and must not be shown.
     pub secrets: Vec<String>,
 }
@@ -49,6 +51,32 @@ pub enum Target {
         /// Extra header fields.
         headers: Vec<(String, String)>,
     },
+    /// The built-in mock, in this process.
+    Mock {
+        /// The path of its manifest.
+        manifest: String,
+    },
+    /// A recorded event log that is played again.
+    Cassette {
+        /// The path of the log.
+        path: String,
+    },
+}
+
+/// How a client shows a server who it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Auth {
+    /// OAuth 2: a token is asked for with the client's own credentials.
+    ClientCredentials {
+        /// Where tokens are given out.
+        token_endpoint: String,
+        /// The client's id.
+        client_id: String,
+        /// The client's secret, which is among the secrets of its server.
+        client_secret: String,
+        /// The scope that is asked for.
+        scope: Option<String>,
+    },
 }
 
 impl Default for Target {
@@ -64,6 +92,8 @@ impl Target {
             Self::Stdio { .. } => "stdio",
             Self::Http { .. } => "http",
             Self::Sse { .. } => "sse",
+            Self::Mock { .. } => "mock",
+            Self::Cassette { .. } => "cassette",
         }
     }
 
@@ -79,6 +109,8 @@ impl Target {
                 label
             }
             Self::Http { url, .. } | Self::Sse { url, .. } => url.clone(),
+            Self::Mock { manifest } => format!("mock {manifest}"),
+            Self::Cassette { path } => format!("cassette {path}"),
         }
     }
 }

@@ -160,7 +160,7 @@ fn a_given_server_takes_the_place_of_commands_only() {
     assert_eq!(labels, ["mine --fast", "mine --fast", "http://localhost/"]);
     let env = loaded.cases[0].server.as_ref().map(|server| match &server.target {
         Target::Stdio { env, .. } => env.len(),
-        Target::Http { .. } | Target::Sse { .. } => 0,
+        Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => 0,
     });
     assert_eq!(env, Some(1));
 }

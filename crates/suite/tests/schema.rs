@@ -1,7 +1,7 @@
 //! The schemas under `schema/` are fresh, and agree with the parser. `SNAPSHOTS=overwrite` writes them anew.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mcprove_model::{Node, SourceFile};
 use mcprove_suite::load::{LoadOptions, load};
@@ -9,9 +9,15 @@ use mcprove_suite::{schema, suite_file, yaml};
 use serde_json::Value;
 use snapbox::dir::DirRoot;
 
-fn validator(name: &str) -> jsonschema::Validator {
-    let kind = schema::KINDS.iter().find(|kind| kind.name == name).expect(name);
-    jsonschema::options().build(&schema::schema(kind)).expect("a schema")
+/// The validator of a file kind; making one takes a while.
+fn validator(name: &str) -> &'static jsonschema::Validator {
+    static ASSERTION: OnceLock<jsonschema::Validator> = OnceLock::new();
+    static SUITE: OnceLock<jsonschema::Validator> = OnceLock::new();
+    let made = if name == "suite" { &SUITE } else { &ASSERTION };
+    made.get_or_init(|| {
+        let kind = schema::KINDS.iter().find(|kind| kind.name == name).expect(name);
+        jsonschema::options().build(&schema::schema(kind)).expect("a schema")
+    })
 }
 
 fn documents(text: &str) -> Vec<Node> {

@@ -128,6 +128,26 @@ fn a_given_server_takes_the_place_of_commands() {
 }
 
 #[test]
+fn mocks_and_recordings_are_found_beside_the_suite() {
+    let folder = Folder::new();
+    folder.write(
+        "a.yaml",
+        "servers: {m: {mock: mocks/m.yaml}, c: {cassette: run.ndjson}}\n\
+         tools: [{name: one, server: m, tool: a}, {name: two, server: c, tool: a}]\n",
+    );
+    folder.write("mocks/m.yaml", "mock_server: {name: m, tools: [{name: a}]}\n");
+    let loaded = folder.load();
+    assert_eq!(rules(&loaded), [""; 0]);
+    let root = folder.path().canonicalize().expect("the folder is there");
+    let targets: Vec<&Target> = loaded.cases.iter().filter_map(|case| Some(&case.server.as_ref()?.target)).collect();
+    let path = |name: &str| root.join(name).display().to_string();
+    assert_eq!(
+        targets,
+        [&Target::Mock { manifest: path("mocks/m.yaml") }, &Target::Cassette { path: path("run.ndjson") }]
+    );
+}
+
+#[test]
 fn focused_tests_shut_out_others_and_are_refused_where_nobody_watches() {
     let folder = Folder::new();
     folder.write("a.yaml", &SUITE.replace("name: two", "name: two, only: true"));

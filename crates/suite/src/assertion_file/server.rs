@@ -104,9 +104,9 @@ pub(crate) fn decode(
     secrets.dedup();
     let name = match &target {
         Target::Stdio { command, .. } => command.clone(),
-        Target::Http { url, .. } | Target::Sse { url, .. } => url.clone(),
+        Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => target.label(),
     };
-    Some(ServerSpec { name, target, protocol, client, secrets })
+    Some(ServerSpec { name, target, protocol, client, auth: None, secrets })
 }
 
 /// The JSON Schema of `server`.

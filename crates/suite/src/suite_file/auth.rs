@@ -1,9 +1,10 @@
 //! `auth`: how a client shows a remote server who it is.
 
-use mcprove_model::{Diagnostics, Node};
+use mcprove_model::{Auth, Diagnostics, Entry, Node};
 use serde_json::{Value, json};
 
 use super::Context;
+use crate::assertion_file::{block, texts};
 use crate::schema::fragment;
 
 const KEYS: &[&str] = &["bearer_token_env", "oauth"];
@@ -14,28 +15,54 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("web_bot_auth", "use `bearer_token_env`, or `headers`"),
 ];
 
-/// The header fields with those that `auth` adds.
+const OAUTH_KEYS: &[&str] = &["client_id", "client_secret_env", "grant", "scope", "token_endpoint"];
+
+/// The header fields with those that `auth` adds, and what takes more than that.
 pub(super) fn apply(
     auth: Option<&Node>,
     mut headers: Vec<(String, String)>,
     (context, secrets): (&Context<'_>, &mut Vec<String>),
     found: &mut Diagnostics<'_>,
-) -> Vec<(String, String)> {
-    let Some(node) = auth else { return headers };
-    let Some(entries) = found.map(node, "`auth`") else { return headers };
+) -> (Vec<(String, String)>, Option<Auth>) {
+    let Some(node) = auth else { return (headers, None) };
+    let Some(entries) = found.map(node, "`auth`") else { return (headers, None) };
     super::outside::known_keys(entries, "`auth`", (KEYS, OUTSIDE), found);
-    if let Some(oauth) = entries.iter().find(|entry| entry.key.text == "oauth") {
-        let help = "get a token beforehand and name its variable in `bearer_token_env`";
-        found.error_with_help("unsupported-key", oauth.key.span, "`oauth` is not supported yet", help);
-    }
-    let Some(name) = node.get("bearer_token_env") else { return headers };
+    let oauth = entries.iter().find(|entry| entry.key.text == "oauth");
+    let oauth = oauth.and_then(|entry| decode_oauth(entry, (context, secrets), found));
+    let Some(name) = node.get("bearer_token_env") else { return (headers, oauth) };
     if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
         let message = "`bearer_token_env` stands beside an `Authorization` header field";
         found.error_with_help("wrong-key", name.span, message, "keep one of the two");
     }
     let token = from_environment(name, "`bearer_token_env`", (context, secrets), found);
     headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
-    headers
+    (headers, oauth)
+}
+
+/// Client credentials; whoever makes the engine ask for tokens removes the finding that nothing does.
+fn decode_oauth(
+    entry: &Entry,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> Option<Auth> {
+    let help = "get a token beforehand and name its variable in `bearer_token_env`";
+    found.error_with_help("unsupported-key", entry.key.span, "`oauth` is not supported yet", help);
+    let node = &entry.value;
+    found.map(node, "`oauth`")?;
+    found.known_keys(node, "`oauth`", OAUTH_KEYS);
+    if let Some(grant) = node.get("grant").filter(|grant| grant.as_text() != Some("client_credentials")) {
+        found.error_with_help("wrong-type", grant.span, "unknown `grant`", "write `client_credentials`");
+    }
+    let token_endpoint = block::named(node, "token_endpoint", entry.key.span, found);
+    let client_id = block::named(node, "client_id", entry.key.span, found);
+    let secret = block::named(node, "client_secret_env", entry.key.span, found);
+    let client_secret = from_environment(&secret?, "`client_secret_env`", (context, secrets), found);
+    Some(Auth::ClientCredentials {
+        token_endpoint: token_endpoint?.as_text()?.to_owned(),
+        client_id: client_id?.as_text()?.to_owned(),
+        client_secret: client_secret?,
+        scope: texts::optional(node, "scope", found).map(str::to_owned),
+    })
 }
 
 /// The value of the environment variable that a node names; it must be set and is never shown.

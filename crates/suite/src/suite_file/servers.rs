@@ -1,6 +1,8 @@
 //! `servers`: the servers under test by name, each started, reached, or played.
 
-use mcprove_model::{Diagnostics, Entry, Node, ServerSpec, Target};
+use std::path::Path;
+
+use mcprove_model::{Auth, Diagnostics, Entry, Node, ServerSpec, Target};
 use serde_json::{Value, json};
 
 use super::{Context, auth};
@@ -52,10 +54,11 @@ pub(super) fn decode(
     }
     let client = node.get("client_capabilities").map(|client| client_capabilities::decode(client, &scope, found));
     let protocol = node.get("protocol").and_then(|protocol| server::decode_protocol(protocol, found));
-    let target = decode_target(entry, default_auth, (context, secrets), found)?;
+    let (target, auth) = decode_target(entry, default_auth, (context, secrets), found)?;
     Some(ServerSpec {
         name: name.clone(),
         target,
+        auth,
         protocol: protocol.unwrap_or_default(),
         client: client.unwrap_or_default(),
         secrets: Vec::new(),
@@ -100,7 +103,7 @@ fn decode_target(
     default_auth: Option<&Node>,
     (context, secrets): (&Context<'_>, &mut Vec<String>),
     found: &mut Diagnostics<'_>,
-) -> Option<Target> {
+) -> Option<(Target, Option<Auth>)> {
     let node = &entry.value;
     let places: Vec<&Entry> = node
         .as_map()
@@ -114,7 +117,7 @@ fn decode_target(
         return None;
     }
     if let Some(played) = places.iter().find(|part| matches!(part.key.text.as_str(), "cassette" | "mock")) {
-        return decode_played(played, found);
+        return decode_played(played, node, context, found).map(|target| (target, None));
     }
     let headers = decode_headers(node, (context, secrets), found);
     let env: Vec<(String, String)> = node.get("env").map_or_else(Vec::new, |env| {
@@ -143,23 +146,40 @@ fn decode_target(
             }
             return None;
         };
-        return Some(Target::Stdio { command, args, env, cwd, docker });
+        return Some((Target::Stdio { command, args, env, cwd, docker }, None));
     }
     let url = server::url(entry, found)?;
     let auth = node.get("auth").or(default_auth).filter(|auth| !auth.is_null());
-    let headers = auth::apply(auth, headers, (context, secrets), found);
-    Some(match transport {
-        Transport::Http => Target::Http { url, headers },
+    let (headers, auth) = auth::apply(auth, headers, (context, secrets), found);
+    let target = match transport {
         Transport::Sse => Target::Sse { url, headers },
-        Transport::Stdio => unreachable!("handled above"),
-    })
+        Transport::Http | Transport::Stdio => Target::Http { url, headers },
+    };
+    Some((target, auth))
 }
 
-fn decode_played(part: &Entry, found: &mut Diagnostics<'_>) -> Option<Target> {
-    found.text(&part.value, &format!("`{}`", part.key.text))?;
-    let message = format!("`{}` is not supported yet", part.key.text);
-    found.error_with_help("unsupported-key", part.key.span, message, "start `mcprove mock FILE` with `command`");
-    None
+/// A mock or a recording; its path is relative to the folder of the suite.
+fn decode_played(part: &Entry, node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>) -> Option<Target> {
+    let key = part.key.text.as_str();
+    for other in node.as_map().unwrap_or_default() {
+        let name = other.key.text.as_str();
+        if KEYS.contains(&name) && !matches!(name, "cassette" | "client_capabilities" | "mock" | "protocol") {
+            let message = format!("`{name}` means nothing beside `{key}`, which starts nothing");
+            found.error_with_help("wrong-key", other.key.span, message, "remove it");
+        }
+    }
+    let path = found.text(&part.value, &format!("`{key}`"))?;
+    if path.trim().is_empty() {
+        found.error_with_help("missing-key", part.value.span, format!("`{key}` is empty"), "write the path of a file");
+        return None;
+    }
+    // A path that begins with a template is known when the test runs.
+    let path = if path.starts_with("{{") {
+        path.to_owned()
+    } else {
+        Path::new(context.folder).join(path).display().to_string()
+    };
+    Some(if key == "mock" { Target::Mock { manifest: path } } else { Target::Cassette { path } })
 }
 
 /// The program and its arguments: a list, or a text that is split as a shell would; `args` come after both.
