@@ -71,6 +71,7 @@ impl Subject {
             target,
             protocol: self.protocol,
             client: ClientCapabilities::default(),
+            auth: None,
             secrets: Vec::new(),
         })
     }

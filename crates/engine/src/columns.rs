@@ -68,14 +68,18 @@ impl Column {
             Some(ColumnServer::Command { command, args }) => {
                 let (env, cwd, docker) = match server.target {
                     Target::Stdio { env, cwd, docker, .. } => (env, cwd, docker),
-                    Target::Http { .. } | Target::Sse { .. } => (Vec::new(), None, None),
+                    Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
+                        (Vec::new(), None, None)
+                    }
                 };
                 server.target = Target::Stdio { command: command.clone(), args: args.clone(), env, cwd, docker };
             }
             Some(ColumnServer::Url(url)) => {
                 let url = url.clone();
                 server.target = match server.target {
-                    Target::Stdio { .. } => Target::Http { url, headers: Vec::new() },
+                    Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
+                        Target::Http { url, headers: Vec::new() }
+                    }
                     Target::Http { headers, .. } => Target::Http { url, headers },
                     Target::Sse { headers, .. } => Target::Sse { url, headers },
                 };

@@ -1,11 +1,14 @@
 //! From a server as it was described to an open session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_model::{ClientCapabilities, Node, Protocol, ServerSpec, Span, Target};
+use mcprove_mock::{Mock, MockOptions};
+use mcprove_model::{ClientCapabilities, Node, Protocol, ServerSpec, Severity, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
-use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage};
+use mcprove_wire::{
+    Closing, Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage, Transport,
+};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -39,18 +42,21 @@ impl Opener {
             protocol: self.protocol.unwrap_or(server.protocol),
             probe_timeout: self.probe_timeout,
         };
-        let endpoint = self.endpoint(&server.target, variables);
+        let endpoint = match self.place(&server.target, variables) {
+            Place::Elsewhere(endpoint) => endpoint,
+            Place::Here(file) => return Session::open(pretend(&file, &self.limits)?, &options, deadline).await,
+        };
         let opened = Session::connect(&endpoint, &self.http, &options, deadline).await;
         let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);
         opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
     }
 
-    fn endpoint(&self, target: &Target, variables: &Variables) -> Endpoint {
+    fn place(&self, target: &Target, variables: &Variables) -> Place {
         let text = |text: &String| substitute_text(text, variables);
         let pairs = |pairs: &[(String, String)]| {
             pairs.iter().map(|(name, value)| (name.clone(), text(value))).collect::<Vec<_>>()
         };
-        match target {
+        Place::Elsewhere(match target {
             Target::Stdio { command, args, env, cwd, docker } => {
                 let program = Program {
                     command: text(command),
@@ -65,7 +71,8 @@ impl Opener {
             }
             Target::Http { url, headers } => Endpoint::Http { url: text(url), headers: pairs(headers) },
             Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
-        }
+            Target::Mock { manifest: file } | Target::Cassette { path: file } => return Place::Here(text(file)),
+        })
     }
 
     /// A command named `mcprove`, or the mock of a tool whose files we run, means the running program.
@@ -80,6 +87,35 @@ impl Opener {
             program.command = self.own_program.to_string_lossy().into_owned();
         }
         program
+    }
+}
+
+/// Where a server is, once its templates are filled in.
+enum Place {
+    /// In a process or at an address.
+    Elsewhere(Endpoint),
+    /// In this process: a file says what it answers.
+    Here(String),
+}
+
+/// A server made of a file: each session gets one of its own, as it would get a process.
+fn pretend(file: &str, limits: &Limits) -> Result<Transport, Box<OpenFailure>> {
+    let (offer, findings) = mcprove_mock::load(Path::new(file));
+    let error = findings.into_iter().find(|finding| finding.severity == Severity::Error);
+    match (offer, error) {
+        (Some(offer), None) => Ok(Mock::new(offer, MockOptions::default()).connect(limits)),
+        (_, error) => {
+            let (message, help) = error.map(|error| (error.message, error.help)).unwrap_or_default();
+            Err(Box::new(OpenFailure {
+                stage: Stage::Start,
+                message,
+                help,
+                evidence: None,
+                status: None,
+                again: None,
+                closing: Closing::default(),
+            }))
+        }
     }
 }
 
