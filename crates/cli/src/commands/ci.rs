@@ -30,6 +30,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failure> {
+    args.run.suites.ci = true;
     let outputs = &mut args.run.outputs;
     outputs.junit.get_or_insert_with(|| PathBuf::from(JUNIT));
     outputs.summarise = true;
