@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use mcprove_engine::{RunOptions, Sink as _, Stopper};
+use mcprove_engine::{RunOptions, Sink as _, Stopper, wanted_side_by_side};
 use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished};
 use mcprove_report::render_findings;
 use mcprove_suite::duration;
@@ -15,15 +15,18 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{Listeners, Listening};
 
+/// The most cases that run side by side.
+const MOST_JOBS: usize = 1024;
+
 /// How cases are run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Execution {
     /// Deadline of a case that has none of its own.
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
     timeout: Duration,
-    /// How many cases run side by side: a number, or `auto`.
-    #[arg(short, long, value_name = "N", default_value = "1")]
-    jobs: Jobs,
+    /// How many cases run side by side: a number, or `auto` [default: 1, or what a suite says].
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<Jobs>,
     /// Who shares a server: nobody, the cases of a file, or all that want the same.
     #[arg(long, value_name = "case|file|run", value_parser = isolation)]
     isolation: Option<Isolation>,
@@ -85,7 +88,7 @@ impl FromStr for Jobs {
         match (text, text.parse()) {
             ("auto", _) => Ok(Self::Auto),
             (_, Ok(0)) => Err("at least one case must run: give 1 or more, or `auto`".to_owned()),
-            (_, Ok(number)) if number <= 1024 => Ok(Self::Number(number)),
+            (_, Ok(number)) if number <= MOST_JOBS => Ok(Self::Number(number)),
             (_, _) => Err("give a number from 1 to 1024, or `auto`".to_owned()),
         }
     }
@@ -102,14 +105,16 @@ impl Execution {
             Err(complaint) => (None, vec![complaint]),
         };
         let jobs = match self.jobs {
-            Jobs::Auto => context.cores,
-            Jobs::Number(number) => number,
+            Some(Jobs::Auto) => context.cores,
+            Some(Jobs::Number(number)) => number,
+            None => wanted_side_by_side(plan, context.cores).min(MOST_JOBS),
         };
         if !manner.shown && !manner.warnings.is_empty() {
             context.complain(&render_findings(&manner.warnings, &context.style()));
         }
         let options = RunOptions {
             jobs,
+            one_by_one: self.jobs.is_none(),
             cores: context.cores,
             timeout: self.timeout,
             strict: self.strict,

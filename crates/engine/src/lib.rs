@@ -27,6 +27,7 @@ mod shard;
 mod steps;
 mod stop;
 mod tour;
+mod turns;
 mod virtual_time;
 
 pub use calling::{Calling, Says, forbidden, says};
@@ -39,3 +40,4 @@ pub use run::{Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
 pub use tour::{TourOptions, Visit, catalog_of, tour};
+pub use turns::wanted_side_by_side;

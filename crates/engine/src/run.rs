@@ -19,6 +19,7 @@ use crate::played::Played;
 use crate::record::CaseRun;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+use crate::turns::Turns;
 use crate::virtual_time::{is_virtual, run_virtual_lane};
 
 /// How often progress is told while nothing else happens.
@@ -30,6 +31,8 @@ const PROGRESS: Duration = Duration::from_millis(100);
 pub struct RunOptions {
     /// How many cases act side by side.
     pub jobs: usize,
+    /// Whether that is for suites that ask for it, and others run one case after the other.
+    pub one_by_one: bool,
     /// How many the machine could run side by side, for the hint at the end.
     pub cores: usize,
     /// The deadline of a case that has none of its own.
@@ -135,6 +138,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
     let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
+    let mut turns = Turns::new(options.one_by_one);
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
     let mut clock = tokio::time::interval(PROGRESS);
@@ -151,11 +155,15 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             && let Some(lane) = lanes.next()
         {
             let (context, report) = (context.clone(), report.clone());
-            if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
-                workers.spawn(run_virtual_lane(lane, context, report));
-            } else {
-                workers.spawn(run_lane(lane, context, report));
-            }
+            let turn = turns.of(&lane);
+            workers.spawn(async move {
+                let _held = turn.come().await;
+                if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
+                    run_virtual_lane(lane, context, report).await;
+                } else {
+                    run_lane(lane, context, report).await;
+                }
+            });
         }
         ordered.tell_progress(workers.len(), sink);
         tokio::select! {
