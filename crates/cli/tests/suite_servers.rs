@@ -1,5 +1,6 @@
 //! Who shares a server in a suite file, in which order, and what becomes of those who outlive one.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -45,7 +46,7 @@ fn written(files: &[(&str, String)]) -> tempfile::TempDir {
 fn counting(options: &str, expected: &[u32]) -> String {
     let mut suite = format!("servers: {{counter: {{mock: counter.yaml}}}}\nrun_options: {{{options}}}\ntools:\n");
     for (at, number) in expected.iter().enumerate() {
-        suite += &format!("  - {{name: test {at}, tool: count, expect: {{contains: call {number}}}}}\n");
+        let _ = writeln!(suite, "  - {{name: test {at}, tool: count, expect: {{contains: call {number}}}}}");
     }
     suite
 }
