@@ -119,6 +119,21 @@ fn tests_that_may_run_side_by_side_do() {
 }
 
 #[test]
+fn commands_around_tests_live_in_real_time_even_where_the_mock_does_not() {
+    let mock = "mock_server: {tools: [{name: wait, fault: 'slow:3600000', response: waited}]}\n";
+    let suite = "servers: {slow: {mock: slow.yaml, virtual_time: true}}\n\
+                 hooks: {beforeAll: sleep 0.05, beforeEach: sleep 0.05, afterEach: touch ended}\n\
+                 tools:\n  - {name: an hour, tool: wait, timeout: 2h, expect: {contains: waited}}\n  \
+                 - {name: too long, tool: wait, timeout: 59m, expect: {contains: waited}}\n";
+    let folder = written(&[("slow.yaml", mock.to_owned()), ("suite.yaml", suite.to_owned())]);
+    for jobs in ["1", "4"] {
+        let told = verdicts(folder.path(), &["suite.yaml", "--jobs", jobs]);
+        assert_eq!(told, ["an hour PASS", "too long FAIL"]);
+    }
+    assert!(folder.path().join("ended").exists());
+}
+
+#[test]
 fn a_server_that_dies_is_restarted_and_only_its_killer_is_blamed() {
     let misbehave = build_misbehave();
     let suite = |options: &str| {
