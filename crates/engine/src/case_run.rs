@@ -224,7 +224,8 @@ fn judge_trajectory(
             record.verdict(strict)
         }
         Err(reason) => {
-            record.findings.push(Finding::error("audit-log", reason).at(place));
+            let finding = Finding::error("audit-log", reason).at(place);
+            record.findings.push(finding.help("a line of a log is `{\"tool\": …, \"args\": …}`, or it is an event log"));
             Verdict::Error
         }
     }
