@@ -234,6 +234,7 @@ fn as_report(findings: Vec<Finding>, started_unix_ms: u64) -> Report {
         jobs: 1,
         strict: false,
         shard: None,
+        again: Vec::new(),
     };
     let finished = RunFinished { duration_us: 0, interrupted: false, hint: None };
     let findings = findings.into_iter().map(|finding| Event::Finding { finding });

@@ -28,7 +28,6 @@ mod stop;
 mod tour;
 
 pub use calling::{Calling, Says, forbidden, says};
-pub use columns::{Column, ColumnServer};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
 pub use plan::{Filter, PlanOptions, plan};

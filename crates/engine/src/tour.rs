@@ -90,6 +90,7 @@ pub async fn tour(
         jobs: 1,
         strict: options.strict,
         shard: None,
+        again: Vec::new(),
     }));
     for finding in catalog.findings.iter().cloned().chain(unannotated(&catalog, options.calling)) {
         sink.event(Event::Finding { finding });

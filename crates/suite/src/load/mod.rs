@@ -39,7 +39,7 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
     /// How many files were read.
     pub files: usize,
-    /// Values of suite files that are not to be shown; every server of their files knows them too.
+    /// Texts that are not to be shown: those under `redact`, and the secrets of suite files, which their servers know too.
     pub secrets: Vec<String>,
 }
 
@@ -146,6 +146,7 @@ impl Loading {
         };
         let mut decoded = assertion_file::decode(source, document, &context);
         findings.append(&mut decoded.findings);
+        self.loaded.secrets.append(&mut decoded.secrets);
         let named = Named { within: folder::folder_of(&file.path), name: &decoded.name, span: decoded.name_span };
         match self.names.register(&named, source) {
             Some(clash) => {
