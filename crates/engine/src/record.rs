@@ -1,12 +1,14 @@
 //! What is known of a case so far, and what is left of it in the end.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcprove_model::{
     CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, Severity, Timings, Verdict,
     shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
+// The runtime's time, which may be virtual.
+use tokio::time::Instant;
 
 /// A case that is over.
 #[derive(Debug)]

@@ -129,7 +129,10 @@ fn mocks_and_recordings_are_found_beside_the_suite() {
     let path = |name: &str| root.join(name).display().to_string();
     assert_eq!(
         targets,
-        [&Target::Mock { manifest: path("mocks/m.yaml") }, &Target::Cassette { path: path("run.ndjson") }]
+        [
+            &Target::Mock { manifest: path("mocks/m.yaml"), virtual_time: false },
+            &Target::Cassette { path: path("run.ndjson") }
+        ]
     );
 }
 
