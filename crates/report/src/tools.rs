@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{CaseReport, Finding, Report, Severity, Verdict};
+use mcprove_model::{CallRole, CaseReport, Finding, Report, Severity, Verdict};
 
 use crate::style::Role;
 use crate::{Style, duration, harmless};
@@ -195,7 +195,9 @@ fn to_mend(text: &mut String, report: &Report, style: &Style) {
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {}", harmless::line(help));
         }
-        if let Some(call) = cases.first().and_then(|case| case.finished.as_ref()).and_then(|f| f.calls.last()) {
+        // A probe is told with the request it made.
+        let calls = cases.first().and_then(|case| case.finished.as_ref()).map(|finished| &finished.calls);
+        if let Some(call) = calls.and_then(|calls| calls.iter().rfind(|call| call.role == CallRole::Act)) {
             let _ = writeln!(text, "  request  {}", harmless::line(&call.request));
         }
     }
