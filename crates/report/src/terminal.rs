@@ -440,9 +440,10 @@ impl<W: io::Write> Terminal<W> {
 
 /// A finding in one line, with where it is.
 fn remark(text: &mut String, finding: &Finding, style: &Style) {
-    let word = match finding.is_sub_result() {
-        true => format!("{}[{}]:", finding.severity.word(), harmless::line(&finding.rule)),
-        false => format!("{}:", finding.severity.word()),
+    let word = if finding.is_sub_result() {
+        format!("{}[{}]:", finding.severity.word(), harmless::line(&finding.rule))
+    } else {
+        format!("{}:", finding.severity.word())
     };
     let word = style.paint(severity_role(finding.severity), &word);
     let place = match &finding.place {

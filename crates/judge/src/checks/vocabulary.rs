@@ -180,7 +180,7 @@ fn decode_targets(
         let Some(text) = target.as_text() else { continue };
         let begins =
             |name: &&str| text.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
-        if text.starts_with('$') || known.iter().any(|name| begins(&name)) {
+        if text.starts_with('$') || known.iter().any(begins) {
             continue;
         }
         let help = match nearest(text, known.iter().copied()) {

@@ -23,6 +23,7 @@ fn properties() -> Value {
     json!({"expect": fragment::expect(Vocabulary::ToolQuality)})
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every kind of test is decoded by a function like this")]
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     found.known_keys(test, "a test of `tool_quality`", KEYS);
