@@ -10,6 +10,7 @@ mod hooks;
 mod imports;
 mod interpolate;
 mod list;
+mod negative_path;
 mod outside;
 mod performance;
 mod prompts;
@@ -17,6 +18,7 @@ mod resources;
 mod run_options;
 mod servers;
 mod test;
+mod tool_quality;
 mod tools;
 mod variables;
 
@@ -135,7 +137,7 @@ pub fn is_suite(document: &Node) -> bool {
         KEYS.contains(&key) && !SHARED.contains(&key)
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
-            || matches!(key, "agents" | "tool_quality" | "faults" | "security")
+            || matches!(key, "agents" | "faults" | "security")
     };
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
 }

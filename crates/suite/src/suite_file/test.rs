@@ -240,7 +240,7 @@ fn with_defaults(list: List, mut node: Node, place: Span, suite: &Suite<'_>) -> 
     let defaults = defaults.as_ref().unwrap_or(suite.defaults);
     if let Kind::Map(entries) = &mut node.kind
         && !defaults.is_empty()
-        && list.keys().contains(&"expect")
+        && list.takes_defaults()
     {
         if let Some(entry) = entries.iter_mut().find(|entry| entry.key.text == "expect") {
             entry.value = defaults.merged(&entry.value);
