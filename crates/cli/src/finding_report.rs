@@ -75,6 +75,7 @@ pub(crate) fn as_report(
         jobs: 1,
         strict: false,
         shard: None,
+        again: Vec::new(),
     };
     let finished = RunFinished { duration_us: 0, interrupted: false, hint: None };
     let findings = findings.into_iter().map(|finding| {

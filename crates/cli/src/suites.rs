@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcprove_engine::problems_of_played;
-use mcprove_model::{Finding, ServerSpec, Target};
+use mcprove_model::{Finding, Matrix, ServerSpec, Target};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 
 use crate::context::Context;
@@ -30,14 +30,27 @@ pub(crate) struct Suites {
     /// Take variables that the environment does not set from this file of lines `NAME=value`; may be repeated.
     #[arg(long, value_name = "FILE")]
     env_file: Vec<PathBuf>,
-    /// Whether nobody watches, whatever the environment says.
-    #[arg(skip)]
-    pub(crate) ci: bool,
+}
+
+/// Whether somebody watches a run; where nobody does, a test that shuts out others is a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watched {
+    /// As the environment says.
+    Perhaps,
+    /// Nobody does.
+    No,
 }
 
 impl Suites {
+    /// The words that name them.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let paths = self.paths.iter().chain(&self.suite).map(|path| path.display().to_string());
+        let fixture = self.fixture.iter().flat_map(|folder| ["--fixture".to_owned(), folder.display().to_string()]);
+        paths.chain(fixture).collect()
+    }
+
     /// Loads them; `server` takes the place of the servers in the files.
-    pub(crate) fn load(&self, server: Option<ServerOverride>) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self, server: Option<ServerOverride>, watched: Watched) -> Result<Loaded, Failure> {
         let mut paths: Vec<PathBuf> = self.paths.iter().chain(&self.suite).cloned().collect();
         if paths.is_empty() {
             paths.push(default_paths()?);
@@ -59,7 +72,7 @@ impl Suites {
                 known_variables: &variables.names(),
                 fixture: self.fixture.clone(),
                 server,
-                ci: self.ci || is_ci,
+                ci: watched == Watched::No || is_ci,
             },
         );
         loaded.findings.extend(problems_of_played(&loaded.played));
@@ -97,6 +110,28 @@ pub(crate) fn at_address(loaded: &mut Loaded, target: &Target) {
     for case in &mut loaded.cases {
         let Some(server) = &case.server else { continue };
         let moved = ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) };
-        Arc::make_mut(case).server = Some(Arc::new(moved));
+        let case = Arc::make_mut(case);
+        case.server = Some(Arc::new(moved));
+        case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { servers: Vec::new(), ..own.clone() }));
+    }
+}
+
+/// Lets every case speak the one revision that was asked for, and no column another.
+pub(crate) fn in_one_revision(loaded: &mut Loaded) {
+    for case in loaded.cases.iter_mut().filter(|case| case.matrix.is_some()) {
+        let case = Arc::make_mut(case);
+        case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { revisions: Vec::new(), ..own.clone() }));
+    }
+}
+
+/// Gives every case these columns; servers and revisions that are not named stay as the case has them.
+pub(crate) fn in_columns(loaded: &mut Loaded, named: &Matrix) {
+    for case in &mut loaded.cases {
+        let case = Arc::make_mut(case);
+        let own = case.matrix.take().map(|own| Matrix::clone(&own)).unwrap_or_default();
+        let servers = if named.servers.is_empty() { own.servers } else { named.servers.clone() };
+        let revisions = if named.revisions.is_empty() { own.revisions } else { named.revisions.clone() };
+        let matrix = Matrix { servers, revisions };
+        case.matrix = (matrix != Matrix::default()).then(|| Arc::new(matrix));
     }
 }

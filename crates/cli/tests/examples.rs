@@ -28,6 +28,16 @@ fn the_loose_catalog_becomes_the_tightened_one() {
 }
 
 #[test]
+fn the_error_contract_is_kept() {
+    let run = mcprove(&["run", "examples/error-contract"]);
+    let told = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status.code(), Some(0), "{told}");
+    assert!(told.contains("5 cases: 5 passed"), "{told}");
+    assert_eq!(told.matches("note[oversized]").count(), 1, "{told}");
+    assert!(told.contains("tool `search` scores 1.00: described 1.00"), "{told}");
+}
+
+#[test]
 fn findings_are_written_as_sarif_with_their_places_and_fixes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("lint.sarif");

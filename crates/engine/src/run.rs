@@ -61,6 +61,8 @@ pub struct RunOptions {
     pub isolation: Option<Isolation>,
     /// An image to run stdio servers in that name none themselves.
     pub docker: Option<String>,
+    /// The words that start such a run again.
+    pub again: Vec<String>,
     /// Bounds on sessions.
     pub limits: Limits,
 }
@@ -97,6 +99,7 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
         jobs: options.jobs,
         strict: options.strict,
         shard: plan.shard.clone(),
+        again: options.again.clone(),
     }));
     for finding in &options.findings {
         sink.event(Event::Finding { finding: finding.clone() });

@@ -5,7 +5,7 @@ use mcprove_model::ExitStatus;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::finding_report::{FindingOutputs, Found};
-use crate::suites::{Suites, server_command};
+use crate::suites::{Suites, Watched, server_command};
 
 /// Say what is wrong with suites, and start nothing.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let loaded = args.suites.load(args.server.as_deref().map(server_command).transpose()?)?;
+    let server = args.server.as_deref().map(server_command).transpose()?;
+    let loaded = args.suites.load(server, Watched::Perhaps)?;
     let found = Found {
         findings: &loaded.findings,
         files: loaded.files,

@@ -42,7 +42,7 @@ pub struct Loaded {
     pub files: usize,
     /// How many tests were found in them, also of those that cannot be run or are left out.
     pub tests: usize,
-    /// Values of suite files that are not to be shown; every server of their files knows them too.
+    /// Texts that are not to be shown: those under `redact`, and the secrets of suite files, which their servers know too.
     pub secrets: Vec<String>,
     /// The files that suites play as servers.
     pub played: Vec<PlayedFile>,
@@ -152,6 +152,7 @@ impl Loading {
         let mut decoded = assertion_file::decode(source, document, &context);
         self.loaded.tests += 1;
         findings.append(&mut decoded.findings);
+        self.loaded.secrets.append(&mut decoded.secrets);
         let named = Named { within: folder::folder_of(&file.path), name: &decoded.name, span: decoded.name_span };
         match self.names.register(&named, source) {
             Some(clash) => {

@@ -70,7 +70,9 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let threshold = node.get("threshold").filter(|share| !share.is_null());
     let threshold = threshold.and_then(|share| checks::decode_threshold(share, found));
 
+    let timeout = timeout.or(suite.default_timeout);
     let case = asked.and_then(|mut asked| {
+        assertion_file::assert_tool::report_late_cancel(&asked.act, node, timeout, found);
         let server = server.filter(|_| list.needs_server());
         let server = match (server, asked.script.take()) {
             (Some(server), Some(script)) => {
@@ -96,9 +98,10 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             teardown,
             expect,
             fixture: suite.context.fixture.map(Path::to_path_buf),
+            matrix: suite.matrix.clone(),
             isolation: suite.isolation,
             tags,
-            timeout: timeout.or(suite.default_timeout),
+            timeout,
             skip,
             suite: Some(Arc::clone(&suite.options)),
         })
@@ -193,6 +196,7 @@ fn server_of(
     }
     match suite.servers {
         [(_, only)] => only.clone(),
+        [_, ..] if suite.has_columns() => suite.given.clone(),
         [] if suite.given.is_some() => suite.given.clone(),
         [] if suite.has_servers || is_skipped => None,
         [] => {
@@ -236,7 +240,7 @@ fn with_defaults(list: List, mut node: Node, place: Span, suite: &Suite<'_>) -> 
     let defaults = defaults.as_ref().unwrap_or(suite.defaults);
     if let Kind::Map(entries) = &mut node.kind
         && !defaults.is_empty()
-        && list.keys().contains(&"expect")
+        && list.takes_defaults()
     {
         if let Some(entry) = entries.iter_mut().find(|entry| entry.key.text == "expect") {
             entry.value = defaults.merged(&entry.value);

@@ -13,7 +13,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use mcprove_model::{escape_line, shorten};
+use mcprove_model::{escape_line, shorten, without_password};
 
 use super::bearer::TokenSource;
 
@@ -89,7 +89,8 @@ impl HttpClient {
     /// Sends a request; nothing is followed, decoded or tried again.
     pub(super) async fn send(&self, prepared: Prepared) -> Result<Response<Incoming>, NoResponse> {
         let request = prepared.request;
-        let host = request.uri().authority().map(ToString::to_string).unwrap_or_default();
+        let host = request.uri().authority().map(|host| without_password(host.as_str()).into_owned());
+        let host = host.unwrap_or_default();
         let sent = if request.uri().scheme_str() == Some("https") {
             self.secure()?.request(request).await
         } else {
@@ -125,7 +126,7 @@ fn connector() -> HttpConnector {
 
 /// Makes a request ready, or says why it cannot be sent. A line break in a header field ends here.
 pub(super) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
-    let shown = || shorten(&escape_line(ask.url), 200).into_owned();
+    let shown = || shorten(&escape_line(&without_password(ask.url)), 200).into_owned();
     let uri: Uri = ask.url.parse().map_err(|error| NoResponse {
         what: format!("`{}` is not an address: {error}", shown()),
         help: "write `http://host:port/path`".to_owned(),

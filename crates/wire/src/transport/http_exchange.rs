@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::{Method, Response, StatusCode};
-use mcprove_model::{Direction, Part, escape_line, shorten};
+use mcprove_model::{Direction, Part, escape_line, shorten, without_password};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -268,7 +268,8 @@ impl Line {
         let shown = method.to_string();
         let prepared = prepare(HttpAsk { method, url: &self.url, headers, wished: &self.wished, body })?;
         let headers = prepared.shown_headers();
-        let part = Part::HttpRequest { exchange: self.number, method: shown, url: self.url.clone(), headers };
+        let url = without_password(&self.url).into_owned();
+        let part = Part::HttpRequest { exchange: self.number, method: shown, url, headers };
         self.log(Direction::Sent, part, Bytes::new()).await;
         let response = self.client.send(prepared).await?;
         let status = response.status().as_u16();
