@@ -2,7 +2,10 @@
 
 mod audit;
 mod ci;
+mod completions;
+mod doctor;
 mod explain;
+mod man;
 mod matrix;
 mod mock;
 mod negative;
@@ -23,9 +26,16 @@ pub(crate) enum Command {
     Audit(audit::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
+    /// Print a completion script for a shell.
+    Completions(completions::Args),
+    /// Look at what is installed here, and whether a server can be reached.
+    Doctor(doctor::Args),
+    /// Print the manual page, or write those of all commands.
+    #[command(hide = true)]
+    Man(man::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
-    /// Explain a rule, a group of rules, or the exit codes.
+    /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
@@ -44,6 +54,9 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
     match command {
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
+        Command::Completions(args) => completions::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
+        Command::Man(args) => man::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
