@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 use crate::Arguments;
 
 /// What people want to do, and the commands that do it, in the order they are likely to be needed.
-const PURPOSES: &[(&str, &[&str])] = &[
+pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Test", &["run", "watch", "ci", "matrix", "fuzz"]),
     ("Learn about a server", &["doctor", "audit", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),

@@ -32,7 +32,7 @@ use mcprove_model::ExitStatus;
 
 pub use arguments::Arguments;
 pub use explanations::{Explained, Topic, findings};
-pub use help::command_line;
+pub use help::{PURPOSES, command_line};
 
 use context::Context;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_judge::checks::{CheckKind, Seen, TABLES};
+use mcprove_judge::checks::{CheckKind, TABLES};
 use mcprove_judge::matchers::{MATCHERS, MatcherKind};
 use mcprove_judge::negative::Probe;
 use mcprove_judge::trust::TrustRule;
@@ -171,32 +171,15 @@ fn check_page(key: &str, of: &str, kind: &CheckKind) -> String {
     let mut text = format!("{}: a check under `{key}` of {of}\n{}\n", kind.name, paragraph(kind.summary));
     for example in kind.examples {
         let verdict = if example.holds { "holds" } else { "fails" };
-        let _ =
-            writeln!(text, "  {verdict}  {}: {}  on {}", kind.name, example.value, in_one_line(&seen(&example.seen)));
+        let _ = writeln!(
+            text,
+            "  {verdict}  {}: {}  on {}",
+            kind.name,
+            example.value,
+            in_one_line(&example.seen.to_string())
+        );
     }
     text
-}
-
-/// What an example sees, in a few words.
-fn seen(seen: &Seen) -> String {
-    match seen {
-        Seen::Text(text) => format!("the text {text:?}"),
-        Seen::Result(json) => format!("the result {json}"),
-        Seen::ProtocolError(code) => format!("a JSON-RPC error {code}"),
-        Seen::File { path, before, after } => match (before, after) {
-            (Some(before), Some(after)) if before == after => format!("the file {path} that stays {after:?}"),
-            (Some(before), Some(after)) => format!("the file {path} that was {before:?} and is {after:?}"),
-            (Some(_), None) => format!("the file {path} that was removed"),
-            (None, Some(after)) => format!("the file {path} that was made, with {after:?}"),
-            (None, None) => format!("no file {path}"),
-        },
-        Seen::Progress(count) => format!("{count} progress notifications"),
-        Seen::Notifications(json) => format!("the notifications {json}"),
-        Seen::Asked(json) => format!("the server asking {json}"),
-        Seen::Trace(json) => format!("the calls {json}"),
-        Seen::Elapsed(ms) => format!("an answer after {ms} ms"),
-        Seen::Nothing => "no reply".to_owned(),
-    }
 }
 
 fn matcher_page(kind: &MatcherKind) -> String {

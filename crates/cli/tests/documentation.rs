@@ -1,0 +1,161 @@
+//! Everything a page tells the reader to type is tried.
+//!
+//! - `console`: every `mcprove` command line must be understood; where output is shown, the commands of a page are run in
+//!   order in one folder that has the examples, and must print that (times may differ, `...` stands for any lines) and
+//!   exit with 0, or with the code that an `echo $?` below shows. Marks after the word change that: `elsewhere` is not run,
+//!   `servers` is run only where `tests/real/install` has been.
+//! - `yaml`: an assertion, a suite or a manifest that the program loads; `file=NAME` puts it into the page's folder.
+//!   `yaml ci` is a build server's file: it must be YAML, and the `mcprove` lines in it understood.
+//! - `sh`, `groovy`, `dockerfile`: the `mcprove` lines in it must be understood.
+//!
+//! `SNAPSHOTS=overwrite cargo test -p mcprove --test documentation` writes what came into the pages.
+
+#[path = "documentation/blocks.rs"]
+mod blocks;
+#[path = "documentation/console.rs"]
+mod console;
+#[path = "documentation/yaml.rs"]
+mod yaml;
+
+use blocks::{Block, Page, pages};
+use console::{Desk, Shown, agrees, commands, own_words, parse, place, rewritten, servers};
+
+#[test]
+fn every_command_line_is_understood() {
+    let mut problems = Vec::new();
+    let mut understood = 0;
+    for page in pages() {
+        for block in &page.blocks {
+            for line in lines_with_commands(block) {
+                let Some(words) = own_words(&line) else { continue };
+                match parse(&words) {
+                    Ok(()) => understood += 1,
+                    Err(error) => problems.push(format!("{}: `{line}`\n{error}", place(&page, block))),
+                }
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(understood > 20, "pages have commands: {understood}");
+}
+
+/// The lines of a block that may be command lines of ours.
+fn lines_with_commands(block: &Block) -> Vec<String> {
+    let strip = |line: &str| {
+        let line = line.trim_start().trim_start_matches("- ").trim_start_matches("run: ").trim_start_matches("sh '");
+        line.trim_start_matches("RUN ").trim_end_matches('\'').to_owned()
+    };
+    match block.language() {
+        "console" => commands(block).into_iter().map(|shown| shown.command).collect(),
+        "sh" | "groovy" | "dockerfile" => block.text.lines().map(strip).collect(),
+        // `${{ … }}` is filled in by the build server.
+        "yaml" if block.has("ci") => {
+            let filled = regex::Regex::new(r"\$\{\{[^}]*\}\}|\$\w+").expect("a pattern");
+            block.text.lines().map(|line| filled.replace_all(&strip(line), "1").into_owned()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn what_is_shown_is_what_comes() {
+    let overwrite = std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite");
+    let mut problems = Vec::new();
+    let mut ran = 0;
+    for page in pages() {
+        let mut text = page.text.clone();
+        let desk = Desk::new();
+        let mut moved = 0_isize;
+        for block in &page.blocks {
+            if let Some(name) = block.value("file") {
+                desk.write(name, &block.text);
+            }
+            let Some(seen) = tried(&page, block, &desk) else { continue };
+            ran += seen.len();
+            for (shown, came) in &seen {
+                let Some((printed, code)) = came else {
+                    problems.push(format!(
+                        "{}: `{}` cannot be run here; mark the block `elsewhere`",
+                        place(&page, block),
+                        shown.command
+                    ));
+                    continue;
+                };
+                if *code != shown.code.unwrap_or(0) {
+                    problems.push(format!(
+                        "{}: `{}` ended with {code}:\n{printed}",
+                        place(&page, block),
+                        shown.command
+                    ));
+                } else if !agrees(&shown.output, printed) {
+                    problems.push(format!("{}: `{}` printed\n{printed}", place(&page, block), shown.command));
+                }
+            }
+            if overwrite {
+                let new = rewritten(&seen);
+                let at = |offset: usize| offset.checked_add_signed(moved).expect("inside the page");
+                text.replace_range(at(block.range.start)..at(block.range.end), &new);
+                moved += isize::try_from(new.len()).expect("small") - isize::try_from(block.text.len()).expect("small");
+            }
+        }
+        if overwrite && text != page.text {
+            std::fs::write(blocks::root().join(&page.path), text).expect("written");
+        }
+    }
+    assert!(problems.is_empty() || overwrite, "{}", problems.join("\n"));
+    assert!(ran > 10, "pages show output: {ran}");
+}
+
+/// What came of the commands of a block, when they are to be run.
+fn tried(page: &Page, block: &Block, desk: &Desk) -> Option<Vec<(Shown, Option<(String, i32)>)>> {
+    let wanted = block.language() == "console" && !block.has("elsewhere") && (!block.has("servers") || servers());
+    let shown = if wanted { commands(block) } else { Vec::new() };
+    // Without any output a block is a list of things to try; nothing is promised of them.
+    if shown.iter().all(|shown| shown.output.is_empty() && shown.code.is_none()) {
+        assert!(!block.has("servers") || !wanted, "{}: nothing is shown", place(page, block));
+        return None;
+    }
+    Some(
+        shown
+            .into_iter()
+            .map(|shown| {
+                let came = desk.run(&shown.command);
+                (shown, came)
+            })
+            .collect(),
+    )
+}
+
+#[test]
+fn every_yaml_block_loads() {
+    let mut problems = Vec::new();
+    let mut loaded = 0;
+    for page in pages() {
+        for block in page.blocks.iter().filter(|block| block.language() == "yaml") {
+            let at = place(&page, block);
+            if block.has("ci") {
+                if let Err(message) = yaml::is_yaml(page.path.as_ref(), &block.text) {
+                    problems.push(format!("{at}: {message}"));
+                }
+            } else if let Some(problem) = yaml::problem(&block.text) {
+                problems.push(format!("{at}:\n{problem}"));
+            }
+            loaded += 1;
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(loaded > 50, "pages have YAML: {loaded}");
+}
+
+#[test]
+fn every_link_between_pages_leads_somewhere() {
+    let link = regex::Regex::new(r"\]\(([^)#:\s]+)(#[^)]*)?\)").expect("a pattern");
+    for page in pages() {
+        let folder = blocks::root().join(&page.path);
+        for found in link.captures_iter(&page.text) {
+            let target = folder.parent().expect("a folder").join(&found[1]);
+            // `docs/architecture.md` is a page of the book only by inclusion.
+            assert!(target.exists(), "{} links to {}, which is not there", page.path, &found[1]);
+        }
+    }
+}
