@@ -159,3 +159,18 @@ fn every_link_between_pages_leads_somewhere() {
         }
     }
 }
+
+#[test]
+fn every_example_shows_a_command_that_runs_it() {
+    for entry in std::fs::read_dir(blocks::root().join("examples")).expect("examples") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        let path = format!("examples/{name}/README.md");
+        let page = pages().into_iter().find(|page| page.path == path);
+        let page = page.unwrap_or_else(|| panic!("{path} should say what the example shows"));
+        let first = page.blocks.first().unwrap_or_else(|| panic!("{path} should begin with a command"));
+        assert_eq!(first.language(), "console", "{path} should begin with a command");
+        let shown = commands(first);
+        assert!(own_words(&shown[0].command).is_some(), "{path}: `{}`", shown[0].command);
+        assert!(!shown[0].output.is_empty(), "{path} should show what it prints");
+    }
+}

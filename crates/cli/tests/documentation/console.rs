@@ -181,11 +181,20 @@ pub(crate) fn agrees(shown: &str, came: &str) -> bool {
     true
 }
 
-/// Text without times and temporary paths.
+/// Text without what differs from run to run: times (and the room they take, and what is said because of them), temporary
+/// paths, and white space at the ends of lines.
 fn timeless(text: &str) -> String {
-    let times = Regex::new(r"\b\d+(\.\d+)? ?(ms|s|µs)\b").expect("a pattern");
-    let paths = Regex::new(r"/tmp/[A-Za-z0-9._/-]+").expect("a pattern");
-    paths.replace_all(&times.replace_all(text, "<time>"), "<path>").into_owned()
+    let changing = [
+        (r"(?m)[ \t]*<?\d+(\.\d+)? ?(ms|s|µs)\b", " <time>"),
+        (r#"(duration_ms"?: )\d+"#, "$1<time>"),
+        (r"(?m)^slowest: .*$", "slowest: <tool>"),
+        (r"(?m)^hint: with `--jobs auto`.*\n?", ""),
+        (r"/tmp/[A-Za-z0-9._/-]+", "<path>"),
+        (r"(?m)[ \t]+$", ""),
+    ];
+    changing.iter().fold(text.to_owned(), |text, (pattern, instead)| {
+        Regex::new(pattern).expect("a pattern").replace_all(&text, *instead).into_owned()
+    })
 }
 
 /// The block as it should be: what is shown where it agrees, and what came where it does not.
@@ -195,7 +204,8 @@ pub(crate) fn rewritten(seen: &[(Shown, Option<(String, i32)>)]) -> String {
         let _ = writeln!(text, "$ {}", shown.command);
         match came {
             Some((printed, code)) => {
-                text.push_str(if agrees(&shown.output, printed) { &shown.output } else { printed });
+                let lines = if agrees(&shown.output, printed) { &shown.output } else { printed };
+                lines.lines().for_each(|line| text.push_str(&format!("{}\n", line.trim_end())));
                 if *code != 0 {
                     let _ = writeln!(text, "$ echo $?\n{code}");
                 }
