@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcprove_engine::{Column, Durations, Filter, PlanOptions, Shard, plan};
+use mcprove_engine::{Durations, Filter, PlanOptions, Shard, plan};
 use mcprove_model::{Case, ExitStatus, Plan, PlannedCase, Redactor};
 use mcprove_report::harmless_line;
 
@@ -33,19 +33,26 @@ pub(crate) struct Selection {
     pub(crate) dry_run: bool,
 }
 
+impl Selection {
+    /// Whether some of the cases may be left out, here or by the run being one part of several.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.filter.is_some() || self.shard.is_some()
+    }
+}
+
 fn trials(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| "each case must run at least once: give a number from 1 on".to_owned())
 }
 
 impl Selection {
     /// The plan of these cases; one that nothing is left of is a failure.
-    pub(crate) fn plan(&self, cases: &[Arc<Case>], columns: Vec<Column>) -> Result<Plan, Failure> {
+    pub(crate) fn plan(&self, cases: &[Arc<Case>]) -> Result<Plan, Failure> {
         let mut shard = self.shard.clone();
         if !self.balance.is_empty() {
             let report = logs::read(&self.balance, logs::Frames::Drop)?.report;
             shard = shard.map(|shard| shard.balanced(Durations::of(&report)));
         }
-        let options = PlanOptions { filter: self.filter.clone(), columns, trials: self.trials, shard };
+        let options = PlanOptions { filter: self.filter.clone(), trials: self.trials, shard };
         let plan = plan(cases, &options);
         // A part may well be empty; the other parts have the cases.
         let whole = plan.shard.as_ref().map_or(plan.cases.len(), |shard| shard.cases);

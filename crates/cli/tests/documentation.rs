@@ -174,3 +174,12 @@ fn every_example_shows_a_command_that_runs_it() {
         assert!(!shown[0].output.is_empty(), "{path} should show what it prints");
     }
 }
+
+#[test]
+fn every_page_is_in_the_book() {
+    let summary = std::fs::read_to_string(blocks::root().join("docs/SUMMARY.md")).expect("the summary");
+    for page in pages() {
+        let Some(name) = page.path.strip_prefix("docs/").filter(|name| *name != "SUMMARY.md") else { continue };
+        assert!(summary.contains(&format!("({name})")), "docs/SUMMARY.md does not list {name}");
+    }
+}

@@ -8,7 +8,7 @@ use mcprove_judge::negative::Probe;
 use mcprove_judge::trust::TrustRule;
 use mcprove_judge::{RULES, Rule, RuleExample};
 use mcprove_model::{ExitStatus, nearest};
-use mcprove_suite::lint::Rule as SuiteRule;
+use mcprove_suite::lint::{RULES as SUITE_RULES, Rule as SuiteRule};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -25,7 +25,7 @@ const LISTS: &[NamedList] = &[
     ("exit-codes", exit_codes),
     ("findings", all_findings),
     ("matchers", matchers),
-    ("rules", || list(RULES.iter())),
+    ("rules", || list(RULES.iter()) + &suite_rules()),
 ];
 
 const WIDTH: usize = 100;
@@ -122,6 +122,12 @@ fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
         let _ = writeln!(text, "  {}  {:8}  {} ({})", rule.id, rule.severity.word(), rule.summary, rule.name);
     }
     text
+}
+
+/// What `mcprove lint` finds in suites.
+fn suite_rules() -> String {
+    let line = |rule: &SuiteRule| format!("  {:18}  {}\n", rule.id, rule.summary);
+    SUITE_RULES.iter().fold("\nsuites (`mcprove lint`)\n".to_owned(), |all, rule| all + &line(rule))
 }
 
 fn rule_page(rule: &Rule) -> String {

@@ -41,8 +41,19 @@ fn completed(text: &str) -> String {
     match (named, assertion && !steps) {
         (true, _) => text.to_owned(),
         (false, true) => format!("server: {{command: a-server}}\n{text}"),
-        (false, false) => format!("servers: {{a: {{command: a-server}}}}\n{text}"),
+        (false, false) => format!("servers: {{{}}}\n{text}", servers(text).join(", ")),
     }
+}
+
+/// The servers that tests name, each as some command.
+fn servers(text: &str) -> Vec<String> {
+    let mut names: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("server: ")).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        names.push("a");
+    }
+    names.iter().map(|name| format!("{name}: {{command: a-server}}")).collect()
 }
 
 fn has_key(text: &str, key: &str) -> bool {
