@@ -17,6 +17,8 @@ mod console;
 #[path = "documentation/yaml.rs"]
 mod yaml;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use blocks::{Block, Page, pages};
 use console::{Desk, Shown, agrees, commands, own_words, parse, place, rewritten, servers};
 
@@ -60,50 +62,64 @@ fn lines_with_commands(block: &Block) -> Vec<String> {
 #[test]
 fn what_is_shown_is_what_comes() {
     let overwrite = std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite");
-    let mut problems = Vec::new();
-    let mut ran = 0;
-    for page in pages() {
-        let mut text = page.text.clone();
-        let desk = Desk::new();
-        let mut moved = 0_isize;
-        for block in &page.blocks {
-            if let Some(name) = block.value("file") {
-                desk.write(name, &block.text);
-            }
-            let Some(seen) = tried(&page, block, &desk) else { continue };
-            ran += seen.len();
-            for (shown, came) in &seen {
-                let Some((printed, code)) = came else {
-                    problems.push(format!(
-                        "{}: `{}` cannot be run here; mark the block `elsewhere`",
-                        place(&page, block),
-                        shown.command
-                    ));
-                    continue;
-                };
-                if *code != shown.code.unwrap_or(0) {
-                    problems.push(format!(
-                        "{}: `{}` ended with {code}:\n{printed}",
-                        place(&page, block),
-                        shown.command
-                    ));
-                } else if !agrees(&shown.output, printed) {
-                    problems.push(format!("{}: `{}` printed\n{printed}", place(&page, block), shown.command));
-                }
-            }
-            if overwrite {
-                let new = rewritten(&seen);
-                let at = |offset: usize| offset.checked_add_signed(moved).expect("inside the page");
-                text.replace_range(at(block.range.start)..at(block.range.end), &new);
-                moved += isize::try_from(new.len()).expect("small") - isize::try_from(block.text.len()).expect("small");
+    let pages = pages();
+    // Pages know nothing of each other, and most of their time is spent waiting for servers to start.
+    let next = AtomicUsize::new(0);
+    let try_pages = || {
+        let (mut ran, mut problems) = (0, Vec::new());
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (count, text) = try_page(page, &mut problems);
+            ran += count;
+            if overwrite && text != page.text {
+                std::fs::write(blocks::root().join(&page.path), text).expect("written");
             }
         }
-        if overwrite && text != page.text {
-            std::fs::write(blocks::root().join(&page.path), text).expect("written");
-        }
-    }
+        (ran, problems)
+    };
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    let (ran, problems) = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(try_pages)).collect();
+        threads.into_iter().fold((0, Vec::new()), |(ran, mut all), thread| {
+            let (more, problems) = thread.join().expect("a worker");
+            all.extend(problems);
+            (ran + more, all)
+        })
+    });
     assert!(problems.is_empty() || overwrite, "{}", problems.join("\n"));
     assert!(ran > 10, "pages show output: {ran}");
+}
+
+/// Runs what a page shows; how many commands there were, and the page with what came.
+fn try_page(page: &Page, problems: &mut Vec<String>) -> (usize, String) {
+    let (mut text, mut ran, mut moved) = (page.text.clone(), 0, 0_isize);
+    let desk = Desk::new();
+    for block in &page.blocks {
+        if let Some(name) = block.value("file") {
+            desk.write(name, &block.text);
+        }
+        let Some(seen) = tried(page, block, &desk) else { continue };
+        ran += seen.len();
+        let at = place(page, block);
+        for (shown, came) in &seen {
+            match came {
+                None => {
+                    problems.push(format!("{at}: `{}` cannot be run here; mark the block `elsewhere`", shown.command))
+                }
+                Some((printed, code)) if *code != shown.code.unwrap_or(0) => {
+                    problems.push(format!("{at}: `{}` ended with {code}:\n{printed}", shown.command));
+                }
+                Some((printed, _)) if !agrees(&shown.output, printed) => {
+                    problems.push(format!("{at}: `{}` printed\n{printed}", shown.command));
+                }
+                Some(_) => {}
+            }
+        }
+        let new = rewritten(&seen);
+        let at = |offset: usize| offset.checked_add_signed(moved).expect("inside the page");
+        text.replace_range(at(block.range.start)..at(block.range.end), &new);
+        moved += isize::try_from(new.len()).expect("small") - isize::try_from(block.text.len()).expect("small");
+    }
+    (ran, text)
 }
 
 /// What came of the commands of a block, when they are to be run.
