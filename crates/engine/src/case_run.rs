@@ -225,7 +225,9 @@ fn judge_trajectory(
         }
         Err(reason) => {
             let finding = Finding::error("audit-log", reason).at(place);
-            record.findings.push(finding.help("a line of a log is `{\"tool\": …, \"args\": …}`, or it is an event log"));
+            record
+                .findings
+                .push(finding.help("a line of a log is `{\"tool\": …, \"args\": …}`, or it is an event log"));
             Verdict::Error
         }
     }
