@@ -320,7 +320,7 @@ fn yaml_block<'t>(lines: &mut impl Iterator<Item = &'t str>) -> Result<(), Strin
     loop {
         match lines.next() {
             Some("  ...") => break,
-            Some(line) if line.is_empty() => yaml.push('\n'),
+            Some("") => yaml.push('\n'),
             Some(line) => {
                 yaml.push_str(line.strip_prefix("  ").ok_or(format!("not in the block: {line}"))?);
                 yaml.push('\n');
