@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_engine::{RunOptions, Sink as _, Stopper};
+use mcprove_engine::{RunOptions, Sink as _, Stopper, wanted_side_by_side};
 use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, ServerSpec};
 use mcprove_report::render_findings;
 use mcprove_suite::duration;
@@ -22,6 +22,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a server may take to say its era when nobody says otherwise, in the words of `--probe-timeout`.
 const PROBE_TIMEOUT_WORDS: &str = "2s";
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The most cases that run side by side.
+const MOST_JOBS: usize = 1024;
 
 /// How cases are run.
 #[derive(Debug, clap::Args)]
@@ -29,9 +31,9 @@ pub(crate) struct Execution {
     /// Deadline of a case that has none of its own.
     #[arg(long, value_name = "DURATION", default_value = TIMEOUT_WORDS, value_parser = duration::parse)]
     timeout: Duration,
-    /// How many cases run side by side: a number, or `auto`.
-    #[arg(short, long, value_name = "N", default_value = "1")]
-    jobs: Jobs,
+    /// How many cases run side by side: a number, or `auto` [default: 1, or what a suite says].
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<Jobs>,
     /// Who shares a server: nobody, the cases of a file, or all that want the same.
     #[arg(long, value_name = "case|file|run", value_parser = isolation)]
     isolation: Option<Isolation>,
@@ -105,7 +107,7 @@ impl FromStr for Jobs {
         match (text, text.parse()) {
             ("auto", _) => Ok(Self::Auto),
             (_, Ok(0)) => Err("at least one case must run: give 1 or more, or `auto`".to_owned()),
-            (_, Ok(number)) if number <= 1024 => Ok(Self::Number(number)),
+            (_, Ok(number)) if number <= MOST_JOBS => Ok(Self::Number(number)),
             (_, _) => Err("give a number from 1 to 1024, or `auto`".to_owned()),
         }
     }
@@ -122,14 +124,16 @@ impl Execution {
             Err(complaint) => (None, vec![complaint]),
         };
         let jobs = match self.jobs {
-            Jobs::Auto => context.cores,
-            Jobs::Number(number) => number,
+            Some(Jobs::Auto) => context.cores,
+            Some(Jobs::Number(number)) => number,
+            None => wanted_side_by_side(plan, context.cores).min(MOST_JOBS),
         };
         if !manner.shown && !manner.warnings.is_empty() {
             context.complain(&render_findings(&manner.warnings, &context.style()));
         }
         let options = RunOptions {
             jobs,
+            one_by_one: self.jobs.is_none(),
             cores: context.cores,
             timeout: self.timeout,
             strict: self.strict,

@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mcprove_engine::problems_of_played;
 use mcprove_model::{Finding, Matrix, ServerSpec, Target};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 
 use crate::context::Context;
+use crate::env_files::KnownVariables;
 use crate::failure::Failure;
 use crate::subject::words;
 
 /// Where suites are looked for when none is named.
-const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
+pub(crate) const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
 
 /// Which suites a command is about.
 #[derive(Debug, clap::Args)]
@@ -25,6 +27,9 @@ pub(crate) struct Suites {
     /// A folder copied for each case; `{{fixture}}` is the copy.
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
+    /// Take variables that the environment does not set from this file of lines `NAME=value`; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    env_file: Vec<PathBuf>,
 }
 
 /// Whether somebody watches a run; where nobody does, a test that shuts out others is a mistake.
@@ -40,21 +45,17 @@ impl Suites {
     /// The words that name them.
     pub(crate) fn words(&self) -> Vec<String> {
         let paths = self.paths.iter().chain(&self.suite).map(|path| path.display().to_string());
-        let fixture = self.fixture.iter().flat_map(|folder| ["--fixture".to_owned(), folder.display().to_string()]);
-        paths.chain(fixture).collect()
+        let flag = |name: &str, path: &PathBuf| [name.to_owned(), path.display().to_string()];
+        let fixture = self.fixture.iter().flat_map(|folder| flag("--fixture", folder));
+        let variables = self.env_file.iter().flat_map(|file| flag("--env-file", file));
+        paths.chain(fixture).chain(variables).collect()
     }
 
     /// Loads them; `server` takes the place of the servers in the files.
     pub(crate) fn load(&self, server: Option<ServerOverride>, watched: Watched) -> Result<Loaded, Failure> {
         let mut paths: Vec<PathBuf> = self.paths.iter().chain(&self.suite).cloned().collect();
         if paths.is_empty() {
-            let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists());
-            paths.push(found.map(Path::to_owned).ok_or_else(|| {
-                Failure::new(
-                    format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", ")),
-                    "name a suite (`mcprove run PATH`); a first one is in the README",
-                )
-            })?);
+            paths.push(default_paths()?);
         }
         if let Some(fixture) = &self.fixture
             && !fixture.is_dir()
@@ -64,19 +65,32 @@ impl Suites {
                 "give `--fixture` an existing folder",
             ));
         }
-        let names = Context::variable_names();
-        Ok(load(
+        let variables = KnownVariables::read(&self.env_file)?;
+        let is_ci = Context::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
+        let mut loaded = load(
             &paths,
             &LoadOptions {
-                environment: &|name| Context::variable(name),
-                known_variables: &names,
+                environment: &|name| variables.get(name),
+                known_variables: &variables.names(),
                 fixture: self.fixture.clone(),
                 server,
-                ci: watched == Watched::No
-                    || Context::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false")),
+                ci: watched == Watched::No || is_ci,
             },
-        ))
+        );
+        loaded.findings.extend(problems_of_played(&loaded.played));
+        Ok(loaded)
     }
+}
+
+/// The suites that are meant when none is named.
+pub(crate) fn default_paths() -> Result<PathBuf, Failure> {
+    let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists());
+    found.map(Path::to_owned).ok_or_else(|| {
+        Failure::new(
+            format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", ")),
+            "name a suite (`mcprove run PATH`); a first one is in the README",
+        )
+    })
 }
 
 /// The warnings of a suite that can be run; one that cannot is a failure with everything that is wrong.

@@ -19,7 +19,7 @@ use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
-use crate::{calls, expectations, nearby, remarks, steps};
+use crate::{calls, expectations, nearby, negative_path, remarks, steps};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -185,7 +185,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         | Act::Complete(_)
         | Act::Logging(_)
         | Act::Notifications(_)
-        | Act::Raw(_) => {
+        | Act::Raw(_)
+        | Act::ToolQuality => {
             let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
             speak(talk, shared).await
         }
@@ -263,18 +264,26 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         }
     };
     record.mark(|timings| &mut timings.handshake);
-    record.opened(&session);
-    let conversation = Conversation { case, session: &mut session, variables, record: &mut *record, deadline };
+    let mut number = record.opened(&session);
+    let conversation = Conversation {
+        case,
+        session: &mut session,
+        number: &mut number,
+        opener: &context.opener,
+        variables,
+        record: &mut *record,
+        deadline,
+    };
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => false,
         () = converse(conversation, context) => true,
     };
     if ended && shared.goes_on && session.is_sound().await {
-        record.closed(session.end_chapter());
+        record.closed(number, session.end_chapter());
         shared.session = Some(session);
     } else {
-        record.closed(session.close().await);
+        record.closed(number, session.close().await);
     }
     record.mark(|timings| &mut timings.teardown);
     if ended { record.verdict(context.strict) } else { interrupted() }
@@ -352,19 +361,30 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
         acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
+    // What the act itself came to is told before what came after it, though it is judged last.
+    let told_before = talk.record.findings.len();
     if accepted {
-        talk.record.findings.extend(expectations::judge(case, &expect, &seen));
-        if checks.is_empty() && case.verify.is_empty() {
-            let note = "nothing was checked: the case has no `expect`";
-            let place = talk.place(case.span);
-            talk.record.findings.push(Finding::note(Finding::NOTHING_CHECKED, note).at(place));
-        }
         steps::capture(&case.capture, "the reply", &seen, talk);
         steps::verify(&case.verify, talk).await;
-    } else {
-        let place = talk.place(at);
-        talk.record.findings.extend(calls::no_result(&what, &seen.outcome, Some(place)));
     }
+    let negative = negative_path::of(&case.act);
+    if let Some(path) = negative {
+        negative_path::probe(path, &mut seen, talk).await;
+    }
+    let mut judged = if accepted {
+        expectations::judge(case, &expect, &seen)
+    } else {
+        calls::no_result(&what, &seen.outcome, Some(talk.place(at))).into_iter().collect()
+    };
+    if let Some(path) = negative {
+        judged.extend(expectations::judge(case, &path.expect, &seen));
+    }
+    let gated = matches!(case.act, Act::ToolQuality) || negative.is_some();
+    if accepted && checks.is_empty() && case.verify.is_empty() && !gated {
+        let note = "nothing was checked: the case has no `expect`";
+        judged.push(Finding::note(Finding::NOTHING_CHECKED, note).at(talk.place(case.span)));
+    }
+    talk.record.findings.splice(told_before..told_before, judged);
     remarks::add(&seen, talk).await;
     talk.record.mark(|timings| &mut timings.checks);
 }

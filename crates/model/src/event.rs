@@ -213,6 +213,8 @@ pub enum CallRole {
     Setup,
     /// The request under test.
     Act,
+    /// A wrong request that is to be rejected.
+    Probe,
     /// A step that looks at the state afterwards.
     Verify,
     /// A step that cleans up.

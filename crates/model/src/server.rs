@@ -55,6 +55,8 @@ pub enum Target {
     Mock {
         /// The path of its manifest.
         manifest: String,
+        /// Whether its delays take no time, and are measured as if they did.
+        virtual_time: bool,
     },
     /// A recorded event log that is played again.
     Cassette {
@@ -117,7 +119,7 @@ impl Target {
                 label
             }
             Self::Http { url, .. } | Self::Sse { url, .. } => without_password(url).into_owned(),
-            Self::Mock { manifest } => format!("mock {manifest}"),
+            Self::Mock { manifest, .. } => format!("mock {manifest}"),
             Self::Cassette { path } => format!("cassette {path}"),
         }
     }

@@ -256,11 +256,17 @@ impl<W: io::Write> Terminal<W> {
     }
 
     fn passing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
+        let mut sub_results = 0;
         for finding in &finished.findings {
             let always = finding.severity >= Severity::Warning || finding.rule == Finding::NOTHING_CHECKED;
-            if always || self.verbosity == Verbosity::Verbose {
+            sub_results += usize::from(finding.is_sub_result());
+            let has_room = finding.is_sub_result() && sub_results <= SCREENFUL;
+            if always || has_room || self.verbosity == Verbosity::Verbose {
                 remark(text, finding, &self.style);
             }
+        }
+        if sub_results > SCREENFUL && self.verbosity != Verbosity::Verbose {
+            let _ = writeln!(text, "… and {} more; -v shows all", sub_results - SCREENFUL);
         }
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
@@ -420,7 +426,12 @@ impl<W: io::Write> Terminal<W> {
 
 /// A finding in one line, with where it is.
 fn remark(text: &mut String, finding: &Finding, style: &Style) {
-    let word = style.paint(severity_role(finding.severity), &format!("{}:", finding.severity.word()));
+    let word = if finding.is_sub_result() {
+        format!("{}[{}]:", finding.severity.word(), harmless::line(&finding.rule))
+    } else {
+        format!("{}:", finding.severity.word())
+    };
+    let word = style.paint(severity_role(finding.severity), &word);
     let place = match &finding.place {
         Some(Place::Text(place)) => format!(" ({}:{})", harmless::line(&place.file), place.line),
         Some(Place::Wire(place)) => {
@@ -443,7 +454,6 @@ fn trials_role(row: &Trials) -> Role {
     }
 }
 
-/// Whether a name can stand between double quotes in every shell, and is neither a flag nor a regex there.
 fn indent(text: &mut String, details: &str) {
     for line in details.lines() {
         if !line.is_empty() {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcprove_model::{Act, Case, Isolation, Parallel, Place, Prompts, ResourceAsk, Target};
+use mcprove_model::{Act, Case, Isolation, Parallel, Prompts, ResourceAsk, Target};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 use serde_json::json;
 
@@ -129,7 +129,10 @@ fn mocks_and_recordings_are_found_beside_the_suite() {
     let path = |name: &str| root.join(name).display().to_string();
     assert_eq!(
         targets,
-        [&Target::Mock { manifest: path("mocks/m.yaml") }, &Target::Cassette { path: path("run.ndjson") }]
+        [
+            &Target::Mock { manifest: path("mocks/m.yaml"), virtual_time: false },
+            &Target::Cassette { path: path("run.ndjson") }
+        ]
     );
 }
 
@@ -210,34 +213,20 @@ fn a_test_that_is_skipped_for_want_of_a_variable_gives_no_warning_about_it() {
 
 /// The YAML of the pages on negative paths and on schema lint, as it is written there.
 #[test]
-fn the_pages_load_as_written_but_for_blocks_to_come() {
+fn the_pages_load_as_written() {
     let servers = "servers: {api: {command: x}, local: {command: x}}\n";
-    for (page, to_come) in [
-        (
-            "tools:\n  - name: search rejects bad requests\n    server: api\n    tool: search\n    \
-             args: { query: \"anthropic\" }\n    negative_path:\n      \
-             checks: [unknown_tool, missing_required, wrong_type]\n",
-            (7, "`negative_path` is not supported yet"),
-        ),
-        (
-            "tool_quality:\n  - name: tool schemas are well constrained\n    server: local\n    expect:\n      \
-             - target: schema_criticals\n        matcher: { schema: { maximum: 0 } }\n      \
-             - target: schema_warnings\n        matcher: { schema: { maximum: 3 } }\n",
-            (2, "`tool_quality` is not supported yet"),
-        ),
+    for page in [
+        "tools:\n  - name: search rejects bad requests\n    server: api\n    tool: search\n    \
+         args: { query: \"anthropic\" }\n    negative_path:\n      \
+         checks: [unknown_tool, missing_required, wrong_type]\n",
+        "tool_quality:\n  - name: tool schemas are well constrained\n    server: local\n    expect:\n      \
+         - target: schema_criticals\n        matcher: { schema: { maximum: 0 } }\n      \
+         - target: schema_warnings\n        matcher: { schema: { maximum: 3 } }\n",
     ] {
         let folder = Folder::new();
         folder.write("page.yaml", &format!("{servers}{page}"));
         let loaded = folder.load();
-        let told: Vec<(u32, &str)> = loaded
-            .findings
-            .iter()
-            .map(|finding| match &finding.place {
-                Some(Place::Text(place)) => (place.line, finding.message.as_str()),
-                Some(Place::Wire(_)) | None => (0, finding.message.as_str()),
-            })
-            .collect();
-        assert_eq!(told, [to_come]);
+        assert_eq!((rules(&loaded), loaded.cases.len()), (Vec::new(), 1), "{page}");
     }
 }
 
@@ -311,4 +300,35 @@ fn a_matrix_gives_every_test_its_columns() {
     let server = Some(ServerOverride { command: "mine".to_owned(), args: Vec::new() });
     let loaded = load(&[folder.path().to_path_buf()], &LoadOptions { server, ..options() });
     assert_eq!(columns(&loaded), ["2025-06-18"]);
+}
+
+#[test]
+fn probes_are_all_five_unless_some_are_chosen() {
+    let folder = Folder::new();
+    folder.write(
+        "a.yaml",
+        "servers: {api: {command: x}}\n\
+         tools:\n\
+         - {name: all, tool: t, negative_path: }\n\
+         - {name: two, tool: t, negative_path: {checks: [oversized, unknown_tool], oversized_bytes: 9, timeout: 2s}}\n\
+         - {name: own, tool: t, expect: [{target: negative_path.failures, matcher: {lte: 1}}], negative_path: {}}\n\
+         - {name: none, tool: t}\n\
+         tool_quality: [{name: quality}]\n",
+    );
+    let loaded = folder.load();
+    assert_eq!(rules(&loaded), [""; 0]);
+    let path = |name: &str| match &named(&loaded, name).act {
+        Act::CallTool(call) => call.negative_path.clone(),
+        other => panic!("{other:?}"),
+    };
+    let all = path("all").expect("probes");
+    assert_eq!(all.checks, ["unknown_tool", "missing_required", "wrong_type", "extra_field", "oversized"]);
+    assert_eq!((all.oversized_bytes, all.timeout, all.default_gate), (1 << 20, Duration::from_secs(5), true));
+    let two = path("two").expect("probes");
+    assert_eq!(
+        (two.checks, two.oversized_bytes, two.timeout),
+        (vec!["unknown_tool", "oversized"], 9, Duration::from_secs(2))
+    );
+    assert!(!path("own").expect("probes").default_gate && path("none").is_none());
+    assert!(matches!(named(&loaded, "quality").act, Act::ToolQuality));
 }

@@ -24,7 +24,7 @@ use crate::suites::{Suites, Watched, at_address, in_one_revision, server_command
 )]
 pub(crate) struct Args {
     #[command(flatten)]
-    suites: Suites,
+    pub(super) suites: Suites,
     /// Use this server command instead of the suite's.
     #[arg(long, value_name = "CMD ARGS")]
     server: Option<String>,

@@ -159,6 +159,8 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     };
     if let (Some(chosen), None, None) = (&chosen, server_entry, stand_in)
         && chosen.block.needs_server
+        // What is not run needs nobody to speak to.
+        && skip.is_none()
         && !texts::is_misspelt(entries, "server", &known)
     {
         found.error_with_help(

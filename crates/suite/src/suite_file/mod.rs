@@ -10,6 +10,7 @@ mod hooks;
 mod imports;
 mod interpolate;
 mod list;
+mod negative_path;
 mod outside;
 mod performance;
 mod prompts;
@@ -17,15 +18,17 @@ mod resources;
 mod run_options;
 mod servers;
 mod test;
+mod tool_quality;
 mod tools;
 mod variables;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{
     Case, Diagnostics, Entry, Finding, Isolation, Kind, Matrix, Node, ServerSpec, SourceFile, Span, SuiteOptions,
+    TextPlace,
 };
 use serde_json::{Value, json};
 
@@ -95,6 +98,17 @@ pub struct Decoded {
     pub findings: Vec<Finding>,
     /// Values that are not to be shown.
     pub secrets: Vec<String>,
+    /// The files that are played as servers.
+    pub played: Vec<PlayedFile>,
+}
+
+/// A manifest or a recording that is played as a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedFile {
+    /// Its path, as a person at the caller's folder would write it.
+    pub path: PathBuf,
+    /// Where a suite names it.
+    pub place: TextPlace,
 }
 
 /// A test of a suite file.
@@ -123,7 +137,7 @@ pub fn is_suite(document: &Node) -> bool {
         KEYS.contains(&key) && !SHARED.contains(&key)
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
-            || matches!(key, "agents" | "tool_quality" | "faults" | "security")
+            || matches!(key, "agents" | "faults" | "security")
     };
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
 }
@@ -168,6 +182,7 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     for server in servers.iter_mut().filter_map(|(_, server)| server.as_mut()).filter_map(Arc::get_mut) {
         server.secrets.clone_from(&decoded.secrets);
     }
+    decoded.played = played_files(&units);
     let general = General::decode(&units, &mut found);
     let matrix = decode_matrix(&units, &servers, context, &mut found);
     let has_servers = units.iter().any(|unit| unit.node.get("servers").is_some());
@@ -378,6 +393,22 @@ fn decode_servers(
         }
     }
     servers
+}
+
+/// The files that servers are played from; their paths are relative to the suite, which comes first.
+fn played_files(units: &[Unit]) -> Vec<PlayedFile> {
+    let folder = Path::new(units[0].source.path()).parent().unwrap_or(Path::new(""));
+    let mut played = Vec::new();
+    for unit in units {
+        for server in unit.node.get("servers").and_then(Node::as_map).unwrap_or_default() {
+            // A path with a template is known when the test runs.
+            let file = servers::played_file(&server.value).and_then(|file| Some((file, file.as_text()?)));
+            if let Some((file, name)) = file.filter(|(_, name)| !name.contains("{{") && !name.trim().is_empty()) {
+                played.push(PlayedFile { path: folder.join(name), place: unit.source.place(file.span) });
+            }
+        }
+    }
+    played
 }
 
 fn decode_tests(unit: &Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {

@@ -237,7 +237,28 @@ impl Line {
         self.ask(Method::GET, headers, Bytes::new()).await
     }
 
+    /// Asks, with a token where there are such; one that the server no longer takes is replaced once.
     async fn ask(
+        &self,
+        method: Method,
+        more: Vec<(String, String)>,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, NoResponse> {
+        let Some(tokens) = self.client.tokens() else { return self.ask_once(method, more, body).await };
+        let token = tokens.token(&self.client).await?;
+        let with = |token: &str| {
+            let field = ("authorization".to_owned(), format!("Bearer {token}"));
+            more.iter().cloned().chain([field]).collect()
+        };
+        let response = self.ask_once(method.clone(), with(&token), body.clone()).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        let token = tokens.instead_of(&token, &self.client).await?;
+        self.ask_once(method, with(&token), body).await
+    }
+
+    async fn ask_once(
         &self,
         method: Method,
         more: Vec<(String, String)>,
