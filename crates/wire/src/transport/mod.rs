@@ -4,6 +4,7 @@ mod bearer;
 mod http;
 mod http_client;
 mod http_exchange;
+mod http_exchanges;
 mod http_refusal;
 mod memory;
 mod sse;
