@@ -12,10 +12,11 @@ use mcprove_model::{Direction, Part, escape_line, shorten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::http_client::{HttpClient, deepest, header, read_body, size};
+use super::http_exchanges::{Told, Turn};
 use super::http_refusal::{Refusal, broken_body, refusal};
 use super::{Arrival, Refused};
 use crate::message::{Message, classify};
@@ -28,26 +29,8 @@ const RESUMPTIONS: usize = 64;
 /// How long a stream is read on after the reply: a second one would be worth telling, and a stream read to its end
 /// leaves a connection that can be used again.
 const LINGER: Duration = Duration::from_secs(1);
-/// How long a message waits for the one before it to be taken. A server that never does must not hold up the rest.
-const ORDER: Duration = Duration::from_secs(1);
-/// How long the first messages wait for the server's own stream to be there: what the server says on it while they are
-/// answered would be lost otherwise. A server may well send nothing on it, not even a head, until it has to.
-const OWN_STREAM: Duration = Duration::from_millis(100);
 /// How much of an answer to a notification is read; there should be none.
 const RECEIPT: usize = 64 << 10;
-
-/// What a task of the transport tells it.
-#[derive(Debug)]
-pub(super) enum Told {
-    /// Something for the session.
-    Arrival(Arrival),
-    /// The server named the session.
-    SessionId(String),
-    /// The server named the address for messages (HTTP+SSE).
-    Endpoint(String),
-    /// The one stream of HTTP+SSE could not be opened.
-    NoStream(Refused),
-}
 
 /// Where and how an exchange is made.
 #[derive(Clone, Debug)]
@@ -66,28 +49,6 @@ pub(super) struct Line {
     /// The request needs no more effort.
     pub(super) settled: Arc<AtomicBool>,
     pub(super) tell: mpsc::Sender<Told>,
-}
-
-/// Waits for the message before, and tells the one after.
-#[derive(Debug, Default)]
-pub(super) struct Turn {
-    /// Ends when the earlier message was taken.
-    pub(super) after: Option<watch::Receiver<()>>,
-    /// Ends when the server's own stream is there, or is not to be.
-    pub(super) own_stream: Option<watch::Receiver<()>>,
-    /// Ends the wait of the later ones when dropped.
-    pub(super) before: Option<watch::Sender<()>>,
-}
-
-impl Turn {
-    pub(super) async fn wait(&mut self) {
-        if let Some(mut earlier) = self.after.take() {
-            let _ = timeout(ORDER, earlier.changed()).await;
-        }
-        if let Some(mut stream) = self.own_stream.take() {
-            let _ = timeout(OWN_STREAM, stream.changed()).await;
-        }
-    }
 }
 
 /// Where a stream can be taken up again.
