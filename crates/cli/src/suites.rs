@@ -45,8 +45,10 @@ impl Suites {
     /// The words that name them.
     pub(crate) fn words(&self) -> Vec<String> {
         let paths = self.paths.iter().chain(&self.suite).map(|path| path.display().to_string());
-        let fixture = self.fixture.iter().flat_map(|folder| ["--fixture".to_owned(), folder.display().to_string()]);
-        paths.chain(fixture).collect()
+        let flag = |name: &str, path: &PathBuf| [name.to_owned(), path.display().to_string()];
+        let fixture = self.fixture.iter().flat_map(|folder| flag("--fixture", folder));
+        let variables = self.env_file.iter().flat_map(|file| flag("--env-file", file));
+        paths.chain(fixture).chain(variables).collect()
     }
 
     /// Loads them; `server` takes the place of the servers in the files.

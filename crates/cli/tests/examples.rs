@@ -97,6 +97,21 @@ fn the_schemas_are_those_that_are_committed() {
     assert_eq!(either["anyOf"].as_array().map(Vec::len), Some(2));
 }
 
+#[test]
+fn what_is_wrong_with_a_suite_is_written_as_sarif() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("validate.sarif");
+    let suite = "crates/cli/tests/cmd/validate.in/wrong.yaml";
+    let run = mcprove(&["validate", suite, "--sarif", &path.to_string_lossy()]);
+    assert_eq!(run.status.code(), Some(2));
+    let sarif: Value = serde_json::from_slice(&fs::read(path).expect("the file")).expect("JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    assert_eq!(results.len(), 8);
+    let place = &results[1]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], suite);
+    assert_eq!((&place["region"]["startLine"], &place["region"]["startColumn"]), (&json!(7), &json!(13)));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_is_rewritten_behind_its_link_and_keeps_its_permissions() {

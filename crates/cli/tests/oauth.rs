@@ -72,7 +72,7 @@ impl StandIn {
                 head.push(line.trim().to_owned());
             }
             let field = |name: &str| {
-                let found = head.iter().find_map(|line| line.to_ascii_lowercase().starts_with(name).then_some(line))?;
+                let found = head.iter().find(|line| line.to_ascii_lowercase().starts_with(name))?;
                 Some(found.split_once(':')?.1.trim().to_owned())
             };
             let mut body = vec![0; field("content-length").and_then(|text| text.parse().ok()).unwrap_or(0)];

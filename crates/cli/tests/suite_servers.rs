@@ -1,5 +1,6 @@
 //! Who shares a server in a suite file, in which order, and what becomes of those who outlive one.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -45,7 +46,7 @@ fn written(files: &[(&str, String)]) -> tempfile::TempDir {
 fn counting(options: &str, expected: &[u32]) -> String {
     let mut suite = format!("servers: {{counter: {{mock: counter.yaml}}}}\nrun_options: {{{options}}}\ntools:\n");
     for (at, number) in expected.iter().enumerate() {
-        suite += &format!("  - {{name: test {at}, tool: count, expect: {{contains: call {number}}}}}\n");
+        let _ = writeln!(suite, "  - {{name: test {at}, tool: count, expect: {{contains: call {number}}}}}");
     }
     suite
 }
@@ -115,6 +116,21 @@ fn tests_that_may_run_side_by_side_do() {
     };
     let (one, four) = (took("one.yaml"), took("four.yaml"));
     assert!(one >= Duration::from_millis(1_600) && four < one, "{one:?} {four:?}");
+}
+
+#[test]
+fn commands_around_tests_live_in_real_time_even_where_the_mock_does_not() {
+    let mock = "mock_server: {tools: [{name: wait, fault: 'slow:3600000', response: waited}]}\n";
+    let suite = "servers: {slow: {mock: slow.yaml, virtual_time: true}}\n\
+                 hooks: {beforeAll: sleep 0.05, beforeEach: sleep 0.05, afterEach: touch ended}\n\
+                 tools:\n  - {name: an hour, tool: wait, timeout: 2h, expect: {contains: waited}}\n  \
+                 - {name: too long, tool: wait, timeout: 59m, expect: {contains: waited}}\n";
+    let folder = written(&[("slow.yaml", mock.to_owned()), ("suite.yaml", suite.to_owned())]);
+    for jobs in ["1", "4"] {
+        let told = verdicts(folder.path(), &["suite.yaml", "--jobs", jobs]);
+        assert_eq!(told, ["an hour PASS", "too long FAIL"]);
+    }
+    assert!(folder.path().join("ended").exists());
 }
 
 #[test]

@@ -14,6 +14,10 @@ use crate::shard::Shard;
 pub struct PlanOptions {
     /// Only cases whose name matches.
     pub filter: Option<Filter>,
+    /// Only cases with one of these tags, when there are any.
+    pub tags: Vec<String>,
+    /// No cases with one of these tags.
+    pub skip_tags: Vec<String>,
     /// How often each case is run.
     pub trials: NonZeroU32,
     /// Only this part of the plan.
@@ -22,7 +26,16 @@ pub struct PlanOptions {
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { filter: None, trials: NonZeroU32::MIN, shard: None }
+        Self { filter: None, tags: Vec::new(), skip_tags: Vec::new(), trials: NonZeroU32::MIN, shard: None }
+    }
+}
+
+impl PlanOptions {
+    fn takes(&self, case: &Case) -> bool {
+        let has_one_of = |tags: &[String]| tags.iter().any(|tag| case.tags.contains(tag));
+        self.filter.as_ref().is_none_or(|filter| filter.takes(&case.name))
+            && (self.tags.is_empty() || has_one_of(&self.tags))
+            && !has_one_of(&self.skip_tags)
     }
 }
 
@@ -57,7 +70,7 @@ impl Filter {
 /// Makes a plan: the cases in the order they were loaded, filtered; each in every column, each so many times; and of that
 /// the part that is this shard's.
 pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
-    let chosen = cases.iter().filter(|case| options.filter.as_ref().is_none_or(|filter| filter.takes(&case.name)));
+    let chosen = cases.iter().filter(|case| options.takes(case));
     let mut servers = ServersOfColumns::default();
     let mut planned = Vec::new();
     for case in chosen {
@@ -121,7 +134,7 @@ pub(crate) mod tests {
         let options = PlanOptions {
             filter: Some(Filter::Text("a".to_owned())),
             trials: NonZeroU32::MIN.saturating_add(1),
-            shard: None,
+            ..PlanOptions::default()
         };
         let plan = plan(&cases, &options);
         let told: Vec<_> = plan
@@ -136,6 +149,24 @@ pub(crate) mod tests {
         let server = |at: usize| plan.cases[at].case.server.as_ref().expect("it has one");
         assert!(Arc::ptr_eq(server(0), server(4)), "cases that shared a server still do");
         assert_eq!((server(0).name.as_str(), server(2).name.as_str()), ("x", "y"));
+    }
+
+    #[test]
+    fn tags_choose_and_leave_out() {
+        let mut all = cases(&["a".to_owned(), "b".to_owned(), "c".to_owned()]);
+        for (case, tags) in all.iter_mut().zip([&["quick", "read"][..], &["read"], &[]]) {
+            Arc::make_mut(case).tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        }
+        let chosen = |tags: &[&str], skip_tags: &[&str]| {
+            let owned = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect();
+            let options = PlanOptions { tags: owned(tags), skip_tags: owned(skip_tags), ..PlanOptions::default() };
+            plan(&all, &options).cases.iter().map(|planned| planned.case.name.clone()).collect::<String>()
+        };
+        assert_eq!(chosen(&[], &[]), "abc");
+        assert_eq!(chosen(&["read"], &[]), "ab");
+        assert_eq!(chosen(&["read"], &["quick"]), "b");
+        assert_eq!(chosen(&["slow", "quick"], &[]), "a");
+        assert_eq!(chosen(&[], &["read"]), "c");
     }
 
     #[test]

@@ -29,10 +29,13 @@ pub fn problems_of_played(files: &[PlayedFile]) -> Vec<Finding> {
     findings
 }
 
+/// What a file offers, or what is wrong with it.
+type Read = Result<Offer, Option<Box<Finding>>>;
+
 /// The files of a run, each read once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Played {
-    read: Arc<Mutex<BTreeMap<String, Result<Offer, Option<Finding>>>>>,
+    read: Arc<Mutex<BTreeMap<String, Read>>>,
 }
 
 impl Played {
@@ -49,7 +52,7 @@ impl Played {
             let error = findings.into_iter().find(|finding| finding.severity.fails());
             match (offer, error) {
                 (Some(offer), None) => Ok(offer),
-                (_, error) => Err(error),
+                (_, error) => Err(error.map(Box::new)),
             }
         });
         match offer {
@@ -60,7 +63,7 @@ impl Played {
                 }
                 Ok(Mock::new(offer.clone(), options).connect(limits))
             }
-            Err(error) => Err(Box::new(not_playable(error.as_ref(), file))),
+            Err(error) => Err(Box::new(not_playable(error.as_deref(), file))),
         }
     }
 }

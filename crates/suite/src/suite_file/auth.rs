@@ -60,9 +60,12 @@ fn decode_oauth(
     if let Some(grant) = node.get("grant").filter(|grant| grant.as_text() != Some("client_credentials")) {
         found.error_with_help("wrong-type", grant.span, "unknown `grant`", "write `client_credentials`");
     }
-    let token_endpoint = block::named(node, "token_endpoint", entry.key.span, found);
-    let client_id = block::named(node, "client_id", entry.key.span, found);
-    let secret = block::named(node, "client_secret_env", entry.key.span, found);
+    let mut named = |key: &str| {
+        let is_misspelt = texts::is_misspelt(node.as_map().unwrap_or_default(), key, OAUTH_KEYS);
+        if is_misspelt { None } else { block::named(node, key, entry.key.span, found) }
+    };
+    let (token_endpoint, client_id) = (named("token_endpoint"), named("client_id"));
+    let secret = named("client_secret_env");
     let client_secret = from_environment(&secret?, "`client_secret_env`", (context, secrets), found);
     Some(Auth::ClientCredentials {
         token_endpoint: token_endpoint?.as_text()?.to_owned(),
