@@ -28,6 +28,7 @@ mod shard;
 mod steps;
 mod stop;
 mod tour;
+mod trust;
 
 pub use calling::{Calling, Says, forbidden, says};
 pub use columns::{Column, ColumnServer};

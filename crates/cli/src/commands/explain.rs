@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use mcprove_judge::trust::{self, TrustRule};
 use mcprove_judge::{Group, RULES, Rule, RuleExample};
 use mcprove_model::{ExitStatus, nearest};
 
@@ -12,19 +13,22 @@ use crate::stdout::print;
 /// The topic that is not a rule.
 const EXIT_CODES: &str = "exit-codes";
 
+/// What the ids of rules about trust begin with.
+const TRUST_GROUP: &str = "SEC";
+
 /// Explain a rule, a group of rules, or the exit codes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain any-value\n  mcprove explain POR\n  \
                         mcprove explain exit-codes")]
 pub(crate) struct Args {
-    /// A rule by id or name, a group (SCH, USE, VAL, POR), or `exit-codes`; without it, all rules are listed.
+    /// A rule by id or name, a group (SCH, USE, VAL, POR, SEC), or `exit-codes`; without it, all rules are listed.
     #[arg(value_name = "RULE|exit-codes")]
     topic: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
     let text = match args.topic.as_deref() {
-        None => list(RULES.iter()),
+        None => list(RULES.iter()) + &trust_list(),
         Some(topic) => explained(topic)?,
     };
     print(&text)?;
@@ -35,13 +39,20 @@ fn explained(topic: &str) -> Result<String, Failure> {
     if let Some(rule) = Rule::find(topic) {
         return Ok(page(rule));
     }
+    if let Some(rule) = TrustRule::find(topic) {
+        return Ok(trust_page(rule));
+    }
+    if topic.eq_ignore_ascii_case(TRUST_GROUP) {
+        return Ok(trust_list().trim_start().to_owned());
+    }
     if let Some(group) = Group::ALL.into_iter().find(|group| group.prefix().eq_ignore_ascii_case(topic)) {
         return Ok(list(RULES.iter().filter(|rule| rule.group() == group)));
     }
     if topic.eq_ignore_ascii_case(EXIT_CODES) {
         return Ok(exit_codes());
     }
-    let topics = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain([EXIT_CODES]);
+    let trust = trust::RULES.iter().flat_map(|rule| [rule.id, rule.axis]);
+    let topics = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain(trust).chain([EXIT_CODES]);
     let help = match nearest(topic, topics) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`mcprove explain` without a name lists all rules".to_owned(),
@@ -59,6 +70,31 @@ fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
         }
         let _ = writeln!(text, "  {}  {:8}  {} ({})", rule.id, rule.severity.word(), rule.summary, rule.name);
     }
+    text
+}
+
+fn trust_list() -> String {
+    let mut text = format!("\n{TRUST_GROUP}: trust between servers, and between a client and a server\n");
+    for rule in trust::RULES {
+        let _ = writeln!(text, "  {}  {:8}  {} ({})", rule.id, rule.severity.word(), rule.summary, rule.axis);
+    }
+    text
+}
+
+fn trust_page(rule: &TrustRule) -> String {
+    let mut text = format!("{} {} ({})\n", rule.id, rule.axis, rule.severity.word());
+    for line in wrapped(rule.summary, 100).iter().chain(&[String::new()]).chain(&wrapped(rule.why, 100)) {
+        let _ = writeln!(text, "{line}");
+    }
+    let _ = writeln!(text, "\nwhat to write in a suite:");
+    for line in rule.help.lines() {
+        // Lines of YAML are short, and their indent means something.
+        let parts = if line.len() > 98 { wrapped(line, 98) } else { vec![line.to_owned()] };
+        for part in parts {
+            let _ = writeln!(text, "{}", format!("  {part}").trim_end());
+        }
+    }
+    let _ = write!(text, "\n{}", trust::mapping_table());
     text
 }
 
