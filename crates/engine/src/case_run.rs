@@ -211,11 +211,13 @@ fn judge_trajectory(
 ) -> Verdict {
     let (expect, problems) = expectations::resolve(case, &case.expect, variables);
     record.findings.extend(problems);
+    let (Trajectory::Trace(written) | Trajectory::AuditLog(written)) = trajectory;
+    let place = case.source.place(written.span);
     match acts::trajectory::trace(trajectory, variables) {
         Ok(trace) => {
             if trace.is_empty() && matches!(trajectory, Trajectory::AuditLog(_)) {
                 let text = "the log holds no tool call, so nothing that is absent proves anything";
-                let finding = Finding::warning("empty-log", text).at(case.source.place(case.span));
+                let finding = Finding::warning("empty-log", text).at(place);
                 record.findings.push(finding.help("a line is `{\"tool\": …, \"args\": …}`, or an event log"));
             }
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
@@ -224,7 +226,10 @@ fn judge_trajectory(
             record.verdict(strict)
         }
         Err(reason) => {
-            record.findings.push(Finding::error("audit-log", reason).at(case.source.place(case.span)));
+            let finding = Finding::error("audit-log", reason).at(place);
+            record
+                .findings
+                .push(finding.help("a line of a log is `{\"tool\": …, \"args\": …}`, or it is an event log"));
             Verdict::Error
         }
     }

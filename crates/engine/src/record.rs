@@ -1,6 +1,6 @@
 //! What is known of a case so far, and what is left of it in the end.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{
@@ -8,6 +8,8 @@ use mcprove_model::{
     Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
+// The runtime's time, which may be virtual.
+use tokio::time::Instant;
 
 /// A case that is over.
 #[derive(Debug)]

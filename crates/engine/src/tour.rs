@@ -7,12 +7,13 @@ use mcprove_judge::generate::valid_input;
 use mcprove_judge::negative::{Probe, Subject};
 use mcprove_model::{CaseStarted, Event, Finding, RunFinished, RunStarted, ServerSpec, Verdict};
 use mcprove_suite::template::Variables;
-use mcprove_wire::{HttpClient, Limits, OpenFailure, Session};
+use mcprove_wire::{HttpClient, Limits, OpenFailure, Session, Tokens};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::calling::{Calling, Says, forbidden, says};
 use crate::discover::{Catalog, discover, tool_name};
+use crate::played::Played;
 use crate::probing::Probing;
 use crate::record::{CaseRecord, CaseRun};
 use crate::restart::Restartable;
@@ -92,6 +93,7 @@ pub async fn tour(
         jobs: 1,
         strict: options.strict,
         shard: None,
+        again: Vec::new(),
     }));
     for finding in catalog.findings.iter().cloned().chain(unannotated(&catalog, options.calling)) {
         sink.event(Event::Finding { finding });
@@ -137,6 +139,8 @@ fn opener(own_program: &Path, limits: Limits) -> Opener {
         docker: None,
         protocol: None,
         probe_timeout: Duration::from_secs(2),
+        tokens: Tokens::default(),
+        played: Played::default(),
     }
 }
 

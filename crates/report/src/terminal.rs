@@ -62,6 +62,8 @@ pub struct Terminal<W> {
     strict: bool,
     planned: usize,
     shard: Option<ShardOf>,
+    /// The command line that starts such a run again, when it is known.
+    again: Option<String>,
     ended: usize,
     /// Cases that were skipped because the run was stopped.
     interrupted: usize,
@@ -89,6 +91,7 @@ impl<W: io::Write> Terminal<W> {
             strict: false,
             planned: 0,
             shard: None,
+            again: None,
             ended: 0,
             interrupted: 0,
             after_gap: true,
@@ -106,6 +109,7 @@ impl<W: io::Write> Terminal<W> {
                 self.strict |= started.strict;
                 self.planned += started.total;
                 self.shard.clone_from(&started.shard);
+                self.again = (!started.again.is_empty()).then(|| command_line(&started.again));
             }
             Event::Finding { finding } => self.run_finding(&mut text, finding),
             Event::CaseStarted(started) => {
@@ -423,17 +427,15 @@ impl<W: io::Write> Terminal<W> {
         let more = if self.verbosity == Verbosity::Verbose { "" } else { " -v" };
         let first = self.failed.first()?;
         let alone = self.failed.iter().all(|started| started.name == first.name);
+        let command = self.again.as_deref().unwrap_or("mcprove run");
         Some(match first.name.as_str() {
             name if alone && is_plain_word(name) => {
-                let file = if first.file.chars().all(is_path_char) && !first.file.is_empty() {
-                    format!(" {}", first.file)
-                } else {
-                    String::new()
-                };
-                format!("mcprove run{file} --filter \"{name}\"{more}")
+                let is_named = self.again.is_none() && first.file.chars().all(is_path_char) && !first.file.is_empty();
+                let file = if is_named { format!(" {}", first.file) } else { String::new() };
+                format!("{command}{file} --filter \"{name}\"{more}")
             }
-            _ if more.is_empty() => "mcprove run --filter TEXT runs one case alone".to_owned(),
-            _ => "mcprove run --filter TEXT -v runs one case alone and shows every call".to_owned(),
+            _ if more.is_empty() => format!("{command} --filter TEXT runs one case alone"),
+            _ => format!("{command} --filter TEXT -v runs one case alone and shows every call"),
         })
     }
 }
@@ -472,6 +474,21 @@ fn trials_role(row: &Trials) -> Role {
 fn is_plain_word(name: &str) -> bool {
     !name.starts_with(['-', '/'])
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | ',' | '/' | '='))
+}
+
+/// Words as a shell takes them, in one harmless line.
+fn command_line(words: &[String]) -> String {
+    let mut line = "mcprove".to_owned();
+    for word in words {
+        line.push(' ');
+        let is_plain = !word.is_empty() && word.chars().all(|c| is_path_char(c) || matches!(c, ':' | '=' | ',' | '@'));
+        if is_plain {
+            line.push_str(word);
+        } else {
+            line.push_str(&format!("'{}'", word.replace('\'', r"'\''")));
+        }
+    }
+    harmless::line(&line).into_owned()
 }
 
 fn is_path_char(c: char) -> bool {

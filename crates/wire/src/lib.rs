@@ -22,4 +22,4 @@ pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
 pub use session::{Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};
 pub use sse_parser::{SseEvent, SseParser, TooLong};
-pub use transport::{HttpClient, Transport};
+pub use transport::{HttpClient, TokenSource, Tokens, Transport};

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use mcprove_judge::trust::{self, TrustRule};
 use mcprove_judge::{Group, RULES, Rule, RuleExample};
 use mcprove_model::{ExitStatus, nearest};
+use mcprove_suite::lint::{self, RULES as SUITE_RULES};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -19,7 +20,7 @@ const TRUST_GROUP: &str = "SEC";
 /// Explain a rule, a group of rules, or the exit codes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain any-value\n  mcprove explain POR\n  \
-                        mcprove explain exit-codes")]
+                        mcprove explain always-holds\n  mcprove explain exit-codes")]
 pub(crate) struct Args {
     /// A rule by id or name, a group (SCH, USE, VAL, POR, SEC), or `exit-codes`; without it, all rules are listed.
     #[arg(value_name = "RULE|exit-codes")]
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
     let text = match args.topic.as_deref() {
-        None => list(RULES.iter()) + &trust_list(),
+        None => list(RULES.iter()) + &trust_list() + &suite_rules(),
         Some(topic) => explained(topic)?,
     };
     print(&text)?;
@@ -48,11 +49,15 @@ fn explained(topic: &str) -> Result<String, Failure> {
     if let Some(group) = Group::ALL.into_iter().find(|group| group.prefix().eq_ignore_ascii_case(topic)) {
         return Ok(list(RULES.iter().filter(|rule| rule.group() == group)));
     }
+    if let Some(rule) = SUITE_RULES.iter().find(|rule| rule.id.eq_ignore_ascii_case(topic)) {
+        return Ok(suite_page(rule));
+    }
     if topic.eq_ignore_ascii_case(EXIT_CODES) {
         return Ok(exit_codes());
     }
     let trust = trust::RULES.iter().flat_map(|rule| [rule.id, rule.axis]);
-    let topics = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain(trust).chain([EXIT_CODES]);
+    let topics = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain(trust);
+    let topics = topics.chain(SUITE_RULES.iter().map(|rule| rule.id)).chain([EXIT_CODES]);
     let help = match nearest(topic, topics) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`mcprove explain` without a name lists all rules".to_owned(),
@@ -96,6 +101,18 @@ fn trust_page(rule: &TrustRule) -> String {
     }
     let _ = write!(text, "\n{}", trust::mapping_table());
     text
+}
+
+/// What `mcprove lint` finds in suites.
+fn suite_rules() -> String {
+    let line = |rule: &lint::Rule| format!("  {:18}  {}\n", rule.id, rule.summary);
+    SUITE_RULES.iter().fold("\nsuites (`mcprove lint`)\n".to_owned(), |all, rule| all + &line(rule))
+}
+
+fn suite_page(rule: &lint::Rule) -> String {
+    let shown = |text: &str| text.lines().fold(String::new(), |all, line| all + "  " + line + "\n");
+    let why = wrapped(rule.why, 100).join("\n");
+    format!("{}\n{}\n\n{why}\n\nbad:\n{}\ngood:\n{}", rule.id, rule.summary, shown(rule.bad), shown(rule.good))
 }
 
 fn page(rule: &Rule) -> String {

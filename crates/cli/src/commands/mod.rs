@@ -2,14 +2,18 @@
 
 mod audit;
 mod ci;
+mod convert;
 mod explain;
+mod lint;
 mod matrix;
 mod mock;
 mod negative;
 mod report;
 mod run;
+mod schema;
 mod schema_lint;
 mod trust;
+mod validate;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -24,6 +28,10 @@ pub(crate) enum Command {
     Audit(audit::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
+    /// Turn assertion files into one suite file with the same verdicts.
+    Convert(convert::Args),
+    /// Say what is doubtful about suites: checks that cannot fail, and what a revision has left behind.
+    Lint(lint::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
     /// Explain a rule, a group of rules, or the exit codes.
@@ -40,6 +48,10 @@ pub(crate) enum Command {
     SchemaLint(schema_lint::Args),
     /// Judge recorded conversations: what flowed from server to server, and what requests claimed.
     Trust(trust::Args),
+    /// Print the JSON Schema of a kind of file, for editors.
+    Schema(schema::Args),
+    /// Say what is wrong with suites, and start nothing.
+    Validate(validate::Args),
 }
 
 /// Runs a command.
@@ -47,6 +59,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
     match command {
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
+        Command::Convert(args) => convert::run(&args, context),
+        Command::Lint(args) => lint::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
@@ -55,5 +69,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
         Command::Trust(args) => trust::run(&args, context),
+        Command::Schema(args) => schema::run(&args, context),
+        Command::Validate(args) => validate::run(&args, context),
     }
 }

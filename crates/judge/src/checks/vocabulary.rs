@@ -261,6 +261,7 @@ impl Words {
         let asked = |kind: &'static CheckKind| entries.iter().find(|entry| entry.key.text == kind.name);
         let asked: Vec<(&CheckKind, &Entry)> =
             self.kinds.iter().filter_map(|kind| Some((*kind, asked(kind)?))).collect();
+        report_impossible_bounds(entries, found);
         let mut checks: Vec<PlannedCheck> =
             asked.into_iter().flat_map(|(kind, entry)| (kind.decode)(&entry.value, found)).collect();
         if self.takes_assertions() {
@@ -321,6 +322,20 @@ impl Words {
         properties.insert("threshold".to_owned(), threshold_schema());
         let map = json!({"type": "object", "additionalProperties": false, "properties": properties});
         json!({"anyOf": [map, matchers::assertions_schema(), {"type": "null"}]})
+    }
+}
+
+/// A lower bound above the upper one, such as `min_count: 3` beside `max_count: 2`, can never hold.
+fn report_impossible_bounds(entries: &[Entry], found: &mut Diagnostics<'_>) {
+    for lower in entries {
+        let Some(counted) = lower.key.text.strip_prefix("min_") else { continue };
+        let upper = entries.iter().find(|entry| entry.key.text.strip_prefix("max_") == Some(counted));
+        let (Some(least), Some(upper)) = (lower.value.as_count(), upper) else { continue };
+        if upper.value.as_count().is_some_and(|most| least > most) {
+            let message =
+                format!("`{}` is more than `{}`, so the two never hold together", lower.key.text, upper.key.text);
+            found.error_with_help("never-holds", lower.value.span, message, "swap them, or remove one");
+        }
     }
 }
 

@@ -36,17 +36,13 @@ pub struct ServerOverride {
 impl ServerOverride {
     /// The server of a case that has none of its own.
     pub(crate) fn alone(&self) -> ServerSpec {
-        ServerSpec {
-            name: self.command.clone(),
-            target: Target::Stdio {
-                command: self.command.clone(),
-                args: self.args.clone(),
-                env: Vec::new(),
-                cwd: None,
-                docker: None,
-            },
-            ..ServerSpec::default()
-        }
+        ServerSpec { name: self.command.clone(), target: self.target(), ..ServerSpec::default() }
+    }
+
+    /// The program, without anything that a file adds.
+    pub(crate) fn target(&self) -> Target {
+        let (command, args) = (self.command.clone(), self.args.clone());
+        Target::Stdio { command, args, env: Vec::new(), cwd: None, docker: None }
     }
 }
 

@@ -256,7 +256,7 @@ impl Session {
     }
 
     /// When it began; its frames count from here.
-    pub fn began(&self) -> std::time::Instant {
+    pub fn began(&self) -> Instant {
         self.log.began()
     }
 
