@@ -485,7 +485,7 @@ fn command_line(words: &[String]) -> String {
         if is_plain {
             line.push_str(word);
         } else {
-            line.push_str(&format!("'{}'", word.replace('\'', r"'\''")));
+            let _ = write!(line, "'{}'", word.replace('\'', r"'\''"));
         }
     }
     harmless::line(&line).into_owned()
