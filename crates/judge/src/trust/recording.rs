@@ -170,6 +170,7 @@ mod tests {
                 jobs: 1,
                 strict: false,
                 shard: None,
+                again: Vec::new(),
             }),
             Event::CaseStarted(started),
             Event::Connected(Connected {
