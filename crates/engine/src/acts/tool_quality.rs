@@ -19,8 +19,7 @@ pub(super) async fn perform(talk: &mut Conversation<'_>) -> Performed {
         talk.record.calls.push(calls::record(mcprove_model::CallRole::Act, None, exchange));
     }
     if let Some(failed) = listing.outcome().filter(|outcome| !matches!(outcome, Outcome::Result(_))) {
-        let seen = Observation::new(failed.clone(), "");
-        return Performed { seen, what, at: case.span };
+        return Performed { seen: Observation::new(failed.clone(), ""), what, at: case.span };
     }
     talk.record.findings.extend(listing.findings);
     if listing.items.is_empty() {

@@ -2,6 +2,7 @@
 
 mod bearer;
 mod http;
+mod http_asking;
 mod http_client;
 mod http_exchange;
 mod http_exchanges;
