@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::subject::words;
 
 /// Where suites are looked for when none is named.
-const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
+pub(crate) const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
 
 /// Which suites a command is about.
 #[derive(Debug, clap::Args)]

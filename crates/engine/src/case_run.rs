@@ -57,7 +57,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
         let run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            None => run_hooked(planned, &context, &mut shared).await,
+            None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
@@ -335,11 +335,26 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     let ready = acts::prepare(&case.act, &mut talk).await && steps::set_up(&case.setup, &mut talk).await;
     talk.record.mark(|timings| &mut timings.setup);
     if ready {
+        change_roots(&mut talk).await;
         act_and_judge(&mut talk).await;
     }
     // Also after a failure: what a case made, it takes away.
     steps::tear_down(&case.teardown, &mut talk).await;
+    if ready {
+        // Another case may share the server, and begins with the folders it names.
+        talk.session.change_roots();
+    }
     talk.record.mark(|timings| &mut timings.teardown);
+}
+
+/// Changes the client's folders, where the case wants that, and gives the server a moment to ask for them again.
+async fn change_roots(talk: &mut Conversation<'_>) {
+    let asked = |session: &Session| session.server_requests().iter().filter(|r| r.method == "roots/list").count();
+    let before = asked(talk.session);
+    if talk.session.change_roots() {
+        let until = (Instant::now() + acts::SETTLE).min(talk.deadline);
+        talk.session.listen_until(until, |session| asked(session) > before).await;
+    }
 }
 
 async fn act_and_judge(talk: &mut Conversation<'_>) {
@@ -389,7 +404,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
 fn accepts(checks: &[PlannedCheck], outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Result(_) | Outcome::Cancelled => true,
-        Outcome::Error(_) => checks.iter().any(|c| c.check.wants_protocol_error()),
+        Outcome::Error(_) => checks.iter().any(|c| c.check.wants_protocol_error() || c.check.wants_no_reply()),
         Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::TimedOut { .. } | Outcome::Closed { .. } => false,
     }
 }

@@ -71,6 +71,7 @@ fn server_for(column: &Column, own: &ServerSpec) -> ServerSpec {
 fn client_for(described: &ClientCapabilities, own: ClientCapabilities) -> ClientCapabilities {
     ClientCapabilities {
         roots: described.roots.clone().or(own.roots),
+        roots_changed: described.roots_changed.clone().or(own.roots_changed),
         sampling: if own.sampling.is_empty() { described.sampling.clone() } else { own.sampling },
         elicitation: described.elicitation.clone().or(own.elicitation),
     }
@@ -136,7 +137,7 @@ mod tests {
             client: ClientCapabilities {
                 roots: Some(vec!["/a".to_owned()]),
                 sampling: vec![reply("its")],
-                elicitation: None,
+                ..ClientCapabilities::default()
             },
             secrets: vec!["s3cret".to_owned()],
             ..ServerSpec::default()

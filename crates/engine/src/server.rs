@@ -144,7 +144,7 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
 /// The client's side with its templates filled in.
 fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabilities {
     let mut client = client.clone();
-    for root in client.roots.iter_mut().flatten() {
+    for root in client.roots.iter_mut().chain(&mut client.roots_changed).flatten() {
         *root = substitute_text(root, variables);
     }
     for reply in &mut client.sampling {

@@ -131,7 +131,7 @@ pub async fn catalog_of(
     Ok(catalog)
 }
 
-fn opener(own_program: &Path, limits: Limits) -> Opener {
+pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
     Opener {
         own_program: own_program.to_owned(),
         limits,

@@ -156,6 +156,8 @@ impl Protocol {
 pub struct ClientCapabilities {
     /// Folders answered to `roots/list`; declared when present.
     pub roots: Option<Vec<String>>,
+    /// The folders once they have changed, which is after the setup steps of a case and before its act.
+    pub roots_changed: Option<Vec<String>>,
     /// Answers to `sampling/createMessage`, in order; the last one repeats. Declared when not empty.
     pub sampling: Vec<SamplingReply>,
     /// The answer to `elicitation/create`; declared when present.

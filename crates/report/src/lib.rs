@@ -4,6 +4,7 @@
 //! waits, reads a clock, opens a file or knows where its bytes go. Text that came from outside is made harmless where it
 //! is written, by the rules of the place it is written to.
 
+mod again;
 mod baseline;
 mod columns;
 mod duration;

@@ -20,7 +20,7 @@ use crate::reliability::{Reliability, Trials};
 use crate::snippet::{render_finding, severity_role};
 use crate::status::{UNFINISHED, title};
 use crate::style::{Role, Style};
-use crate::{duration, harmless};
+use crate::{again, duration, harmless};
 
 /// Columns that a name is padded to, so that durations stand below each other.
 const NAME_WIDTH: usize = 60;
@@ -109,7 +109,7 @@ impl<W: io::Write> Terminal<W> {
                 self.strict |= started.strict;
                 self.planned += started.total;
                 self.shard.clone_from(&started.shard);
-                self.again = (!started.again.is_empty()).then(|| command_line(&started.again));
+                self.again = again::command_line(&started.again);
             }
             Event::Finding { finding } => self.run_finding(&mut text, finding),
             Event::CaseStarted(started) => {
@@ -321,7 +321,8 @@ impl<W: io::Write> Terminal<W> {
         if let Some(hint) = finished.and_then(|finished| finished.hint.as_ref()) {
             let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
         }
-        if let Some(next) = self.next_step() {
+        let is_verbose = self.verbosity == Verbosity::Verbose;
+        if let Some(next) = again::next_step(&self.failed, self.again.as_deref(), is_verbose) {
             let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, "next:"));
         }
     }
@@ -421,23 +422,6 @@ impl<W: io::Write> Terminal<W> {
             (self.reliability.judged(), self.reliability.capable(), self.reliability.reliable());
         let _ = writeln!(text, "pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");
     }
-
-    /// What to type next, when something went wrong.
-    fn next_step(&self) -> Option<String> {
-        let more = if self.verbosity == Verbosity::Verbose { "" } else { " -v" };
-        let first = self.failed.first()?;
-        let alone = self.failed.iter().all(|started| started.name == first.name);
-        let command = self.again.as_deref().unwrap_or("mcprove run");
-        Some(match first.name.as_str() {
-            name if alone && is_plain_word(name) => {
-                let is_named = self.again.is_none() && first.file.chars().all(is_path_char) && !first.file.is_empty();
-                let file = if is_named { format!(" {}", first.file) } else { String::new() };
-                format!("{command}{file} --filter \"{name}\"{more}")
-            }
-            _ if more.is_empty() => format!("{command} --filter TEXT runs one case alone"),
-            _ => format!("{command} --filter TEXT -v runs one case alone and shows every call"),
-        })
-    }
 }
 
 /// A finding in one line, with where it is.
@@ -468,31 +452,6 @@ fn trials_role(row: &Trials) -> Role {
     } else {
         Role::Bad
     }
-}
-
-/// Whether a name can stand between double quotes in every shell, and is neither a flag nor a regex there.
-fn is_plain_word(name: &str) -> bool {
-    !name.starts_with(['-', '/'])
-        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | ',' | '/' | '='))
-}
-
-/// Words as a shell takes them, in one harmless line.
-fn command_line(words: &[String]) -> String {
-    let mut line = "mcprove".to_owned();
-    for word in words {
-        line.push(' ');
-        let is_plain = !word.is_empty() && word.chars().all(|c| is_path_char(c) || matches!(c, ':' | '=' | ',' | '@'));
-        if is_plain {
-            line.push_str(word);
-        } else {
-            let _ = write!(line, "'{}'", word.replace('\'', r"'\''"));
-        }
-    }
-    harmless::line(&line).into_owned()
-}
-
-fn is_path_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')
 }
 
 fn indent(text: &mut String, details: &str) {

@@ -15,7 +15,7 @@ mod sse_parser;
 mod stray;
 pub mod transport;
 
-pub use command::run_command;
+pub use command::{command_output, run_command};
 pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};

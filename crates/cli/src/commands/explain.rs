@@ -1,68 +1,114 @@
-//! `mcprove explain`: what a rule or an exit code means.
+//! `mcprove explain`: what a rule, a check, a finding or an exit code means.
 
 use std::fmt::Write as _;
 
-use mcprove_judge::trust::{self, TrustRule};
-use mcprove_judge::{Group, RULES, Rule, RuleExample};
+use mcprove_judge::checks::{CheckKind, TABLES};
+use mcprove_judge::matchers::{MATCHERS, MatcherKind};
+use mcprove_judge::negative::Probe;
+use mcprove_judge::trust::{TrustRule, mapping_table};
+use mcprove_judge::{RULES, Rule, RuleExample};
 use mcprove_model::{ExitStatus, nearest};
-use mcprove_suite::lint::{self, RULES as SUITE_RULES};
+use mcprove_suite::lint::{RULES as SUITE_RULES, Rule as SuiteRule};
+use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::explanations::{Explained, Topic, findings};
 use crate::failure::Failure;
 use crate::stdout::print;
 
-/// The topic that is not a rule.
-const EXIT_CODES: &str = "exit-codes";
+/// The name of a list, and how it is made.
+type NamedList = (&'static str, fn() -> String);
 
-/// What the ids of rules about trust begin with.
-const TRUST_GROUP: &str = "SEC";
+/// Lists that can be asked for by name.
+const LISTS: &[NamedList] = &[
+    ("checks", checks),
+    ("exit-codes", exit_codes),
+    ("findings", all_findings),
+    ("matchers", matchers),
+    ("rules", || list(RULES.iter()) + &suite_rules()),
+];
 
-/// Explain a rule, a group of rules, or the exit codes.
+const WIDTH: usize = 100;
+
+/// Explain a rule, a check, a matcher, a finding, or the exit codes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain any-value\n  mcprove explain POR\n  \
-                        mcprove explain always-holds\n  mcprove explain exit-codes")]
+#[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain stdout-pollution\n  \
+                        mcprove explain json_path\n  mcprove explain exit-codes")]
 pub(crate) struct Args {
-    /// A rule by id or name, a group (SCH, USE, VAL, POR, SEC), or `exit-codes`; without it, all rules are listed.
-    #[arg(value_name = "RULE|exit-codes")]
+    /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR), or one of the lists: checks,
+    /// exit-codes, findings, matchers, rules; without it, all rules are listed.
+    #[arg(value_name = "NAME")]
     topic: Option<String>,
+    /// Print the explanation as JSON, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
-    let text = match args.topic.as_deref() {
-        None => list(RULES.iter()) + &trust_list() + &suite_rules(),
-        Some(topic) => explained(topic)?,
-    };
-    print(&text)?;
+    let name = args.topic.as_deref().unwrap_or("rules");
+    let text = explained(name)?;
+    if args.json {
+        print(&format!("{:#}\n", json!({"topic": name, "text": text, "facts": facts(name)})))?;
+    } else {
+        print(&text)?;
+    }
     Ok(ExitStatus::Good)
 }
 
-fn explained(topic: &str) -> Result<String, Failure> {
-    if let Some(rule) = Rule::find(topic) {
-        return Ok(page(rule));
+fn explained(name: &str) -> Result<String, Failure> {
+    let topics = Topic::find(name);
+    if !topics.is_empty() {
+        return Ok(topics.iter().map(page).collect::<Vec<_>>().join("\n"));
     }
-    if let Some(rule) = TrustRule::find(topic) {
-        return Ok(trust_page(rule));
+    if let Some((_, list)) = LISTS.iter().find(|(list, _)| list.eq_ignore_ascii_case(name)) {
+        return Ok(list());
     }
-    if topic.eq_ignore_ascii_case(TRUST_GROUP) {
-        return Ok(trust_list().trim_start().to_owned());
-    }
-    if let Some(group) = Group::ALL.into_iter().find(|group| group.prefix().eq_ignore_ascii_case(topic)) {
-        return Ok(list(RULES.iter().filter(|rule| rule.group() == group)));
-    }
-    if let Some(rule) = SUITE_RULES.iter().find(|rule| rule.id.eq_ignore_ascii_case(topic)) {
-        return Ok(suite_page(rule));
-    }
-    if topic.eq_ignore_ascii_case(EXIT_CODES) {
-        return Ok(exit_codes());
-    }
-    let trust = trust::RULES.iter().flat_map(|rule| [rule.id, rule.axis]);
-    let topics = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain(trust);
-    let topics = topics.chain(SUITE_RULES.iter().map(|rule| rule.id)).chain([EXIT_CODES]);
-    let help = match nearest(topic, topics) {
+    let names = Topic::names().into_iter().chain(LISTS.iter().map(|(name, _)| *name));
+    let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`mcprove explain` without a name lists all rules".to_owned(),
+        None => "`mcprove explain` lists all rules, `mcprove explain findings` everything else".to_owned(),
     };
-    Err(Failure::new(format!("there is nothing called `{topic}` to explain"), help))
+    Err(Failure::new(format!("there is nothing called `{name}` to explain"), help))
+}
+
+fn page(topic: &Topic) -> String {
+    match topic {
+        Topic::Rule(rule) => rule_page(rule),
+        Topic::Group(group) => list(RULES.iter().filter(|rule| rule.group() == *group)),
+        Topic::Trust(rule) => trust_page(rule),
+        Topic::Suite(rule) => suite_page(rule),
+        Topic::Probe(probe) => probe_page(probe),
+        Topic::Checks(checks) => {
+            let pages = checks.iter().map(|(key, of, kind)| check_page(key, of, kind));
+            pages.collect::<Vec<_>>().join("\n")
+        }
+        Topic::Matcher(kind) => matcher_page(kind),
+        Topic::Finding(finding) => finding_page(finding),
+    }
+}
+
+/// What machines want to know of a topic, one object for each thing of that name.
+fn facts(name: &str) -> Vec<Value> {
+    let fact = |topic: &Topic| match topic {
+        Topic::Rule(rule) => {
+            json!({"kind": "rule", "id": rule.id, "name": rule.name, "severity": rule.severity.word(),
+                   "summary": rule.summary, "help": rule.help, "fixable": rule.is_fixable()})
+        }
+        Topic::Group(group) => json!({"kind": "group", "id": group.prefix(), "summary": group.title()}),
+        Topic::Trust(rule) => {
+            json!({"kind": "rule", "id": rule.id, "name": rule.axis, "severity": rule.severity.word(),
+                   "summary": rule.summary, "help": rule.help})
+        }
+        Topic::Suite(rule) => json!({"kind": "rule", "id": rule.id, "summary": rule.summary}),
+        Topic::Probe(probe) => json!({"kind": "probe", "id": probe.name, "summary": probe.sends,
+                                      "taxonomy": probe.taxonomy}),
+        Topic::Checks(checks) => json!({"kind": "check", "id": name, "summary": checks.first().map(|c| c.2.summary)}),
+        Topic::Matcher(kind) => json!({"kind": "matcher", "id": kind.name, "summary": kind.summary}),
+        Topic::Finding(finding) => {
+            json!({"kind": "finding", "id": finding.id, "summary": finding.meaning, "help": finding.help})
+        }
+    };
+    Topic::find(name).iter().map(fact).collect()
 }
 
 fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
@@ -78,60 +124,113 @@ fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
     text
 }
 
-fn trust_list() -> String {
-    let mut text = format!("\n{TRUST_GROUP}: trust between servers, and between a client and a server\n");
-    for rule in trust::RULES {
-        let _ = writeln!(text, "  {}  {:8}  {} ({})", rule.id, rule.severity.word(), rule.summary, rule.axis);
+/// What `mcprove lint` finds in suites.
+fn suite_rules() -> String {
+    let line = |rule: &SuiteRule| format!("  {:18}  {}\n", rule.id, rule.summary);
+    SUITE_RULES.iter().fold("\nsuites (`mcprove lint`)\n".to_owned(), |all, rule| all + &line(rule))
+}
+
+fn rule_page(rule: &Rule) -> String {
+    let mut text = format!("{} {} ({})\n{}\n\n", rule.id, rule.name, rule.severity.word(), rule.summary);
+    text.push_str(&paragraph(rule.why));
+    let _ = writeln!(text, "\nwhat to do: {}", rule.help);
+    if rule.is_fixable() {
+        let _ = writeln!(text, "mended by: mcprove schema-lint SNAPSHOT --fix");
     }
+    let _ = writeln!(text, "\nbad:\n{}", example(&rule.bad));
+    let _ = write!(text, "good:\n{}", example(&rule.good));
     text
 }
 
 fn trust_page(rule: &TrustRule) -> String {
     let mut text = format!("{} {} ({})\n", rule.id, rule.axis, rule.severity.word());
-    for line in wrapped(rule.summary, 100).iter().chain(&[String::new()]).chain(&wrapped(rule.why, 100)) {
-        let _ = writeln!(text, "{line}");
+    text.push_str(&paragraph(rule.summary));
+    let _ =
+        write!(text, "\n{}\nsource: {}\n\nwhat to write:\n{}", paragraph(rule.why), rule.source, indented(rule.help));
+    let _ = write!(text, "\n{}", mapping_table());
+    text
+}
+
+fn suite_page(rule: &SuiteRule) -> String {
+    format!(
+        "{}\n{}\n{}\nbad:\n{}\ngood:\n{}",
+        rule.id,
+        paragraph(rule.summary),
+        paragraph(rule.why),
+        indented(rule.bad),
+        indented(rule.good)
+    )
+}
+
+fn probe_page(probe: &Probe) -> String {
+    let verdict = if probe.may_accept { "A result is as good as a rejection." } else { "A result is a failure." };
+    format!(
+        "{}: a probe of the error contract [{}, {}]\n{}\nexpected: {}. {verdict}\n",
+        probe.name,
+        probe.taxonomy,
+        probe.paper,
+        paragraph(&format!("mcprove sends {}.", probe.sends)),
+        probe.contract
+    )
+}
+
+fn check_page(key: &str, of: &str, kind: &CheckKind) -> String {
+    let mut text = format!("{}: a check under `{key}` of {of}\n{}\n", kind.name, paragraph(kind.summary));
+    for example in kind.examples {
+        let verdict = if example.holds { "holds" } else { "fails" };
+        let _ = writeln!(
+            text,
+            "  {verdict}  {}: {}  on {}",
+            kind.name,
+            example.value,
+            in_one_line(&example.seen.to_string())
+        );
     }
-    let _ = writeln!(text, "\nwhat to write in a suite:");
-    for line in rule.help.lines() {
-        // Lines of YAML are short, and their indent means something.
-        let parts = if line.len() > 98 { wrapped(line, 98) } else { vec![line.to_owned()] };
-        for part in parts {
-            let _ = writeln!(text, "{}", format!("  {part}").trim_end());
+    text
+}
+
+fn matcher_page(kind: &MatcherKind) -> String {
+    let mut text = format!("{}: a matcher of the value a `target` leads to\n{}\n", kind.name, paragraph(kind.summary));
+    for example in kind.examples {
+        let verdict = if example.holds { "holds" } else { "fails" };
+        let _ = writeln!(text, "  {verdict}  {{{}: {}}}  on {}", kind.name, example.given, example.seen);
+    }
+    text
+}
+
+fn finding_page(finding: &Explained) -> String {
+    let home = finding.home.to_lowercase();
+    format!("{}: a finding {home}\n{}\nwhat to do: {}", finding.id, paragraph(finding.meaning), paragraph(finding.help))
+}
+
+fn checks() -> String {
+    let mut text = String::new();
+    for table in TABLES {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(text, "{gap}under `{}` of {}:", table.key, table.of);
+        for kind in table.kinds {
+            let _ = writeln!(text, "  {:22}  {}", kind.name, kind.summary);
         }
     }
-    let _ = write!(text, "\n{}", trust::mapping_table());
     text
 }
 
-/// What `mcprove lint` finds in suites.
-fn suite_rules() -> String {
-    let line = |rule: &lint::Rule| format!("  {:18}  {}\n", rule.id, rule.summary);
-    SUITE_RULES.iter().fold("\nsuites (`mcprove lint`)\n".to_owned(), |all, rule| all + &line(rule))
+fn matchers() -> String {
+    MATCHERS.iter().fold(String::new(), |all, kind| all + &format!("{:20}  {}\n", kind.name, kind.summary))
 }
 
-fn suite_page(rule: &lint::Rule) -> String {
-    let shown = |text: &str| text.lines().fold(String::new(), |all, line| all + "  " + line + "\n");
-    let why = wrapped(rule.why, 100).join("\n");
-    format!("{}\n{}\n\n{why}\n\nbad:\n{}\ngood:\n{}", rule.id, rule.summary, shown(rule.bad), shown(rule.good))
-}
-
-fn page(rule: &Rule) -> String {
-    let mut text = format!("{} {} ({})\n{}\n\n", rule.id, rule.name, rule.severity.word(), rule.summary);
-    for line in wrapped(rule.why, 100) {
-        let _ = writeln!(text, "{line}");
+fn all_findings() -> String {
+    let mut text = String::new();
+    let mut home = "";
+    for finding in findings() {
+        if home != finding.home {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{}:", finding.home);
+            home = finding.home;
+        }
+        let _ = writeln!(text, "  {:25}  {}", finding.id, finding.meaning);
     }
-    let _ = writeln!(text, "\nwhat to do: {}", rule.help);
-    if rule.is_fixable() {
-        let _ = writeln!(text, "mended by: mcprove schema-lint SNAPSHOT --fix");
-    }
-    let _ = writeln!(text, "\nbad:\n{}", indented(&rule.bad));
-    let _ = write!(text, "good:\n{}", indented(&rule.good));
     text
-}
-
-/// An example with line breaks, two spaces in.
-fn indented(example: &RuleExample) -> String {
-    example.shown().lines().fold(String::new(), |all, line| all + "  " + line + "\n")
 }
 
 fn exit_codes() -> String {
@@ -139,6 +238,26 @@ fn exit_codes() -> String {
         let meaning = wrapped(status.meaning(), 90).join("\n      ");
         all + &format!("{:>4}  {meaning}\n", status.code())
     })
+}
+
+/// An example with line breaks, two spaces in.
+fn example(example: &RuleExample) -> String {
+    indented(&example.shown())
+}
+
+fn indented(text: &str) -> String {
+    let lines =
+        text.lines().flat_map(|line| if line.len() > WIDTH { wrapped(line, WIDTH) } else { vec![line.to_owned()] });
+    lines.fold(String::new(), |all, line| if line.is_empty() { all + "\n" } else { all + "  " + &line + "\n" })
+}
+
+/// Text on one line, however it was broken.
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn paragraph(text: &str) -> String {
+    wrapped(text, WIDTH).join("\n") + "\n"
 }
 
 /// Lines of at most so many characters.

@@ -2,9 +2,12 @@
 
 mod audit;
 mod ci;
+mod completions;
 mod convert;
+mod doctor;
 mod explain;
 mod lint;
+mod man;
 mod matrix;
 mod mock;
 mod negative;
@@ -34,7 +37,7 @@ pub(crate) enum Command {
     Lint(lint::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
-    /// Explain a rule, a group of rules, or the exit codes.
+    /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
@@ -52,6 +55,13 @@ pub(crate) enum Command {
     Schema(schema::Args),
     /// Say what is wrong with suites, and start nothing.
     Validate(validate::Args),
+    /// Look at what is installed here, and whether a server can be reached.
+    Doctor(doctor::Args),
+    /// Print a completion script for a shell.
+    Completions(completions::Args),
+    /// Print the manual page, or write those of all commands.
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Runs a command.
@@ -71,5 +81,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Trust(args) => trust::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Validate(args) => validate::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
+        Command::Completions(args) => completions::run(&args, context),
+        Command::Man(args) => man::run(&args, context),
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::conversation::Conversation;
 
 /// How long a server may take to say what it has to say after its reply.
-const SETTLE: Duration = Duration::from_millis(250);
+pub(crate) const SETTLE: Duration = Duration::from_millis(250);
 
 /// An act that was performed: what was seen, what to call it, and who asked for it.
 #[derive(Debug)]

@@ -150,7 +150,7 @@ pub(crate) fn client_capabilities_schema() -> Value {
             },
             "description": "The answer to a question to the user.",
         },
-        "roots": fragment::texts("Folders that are told when asked."),
+        "roots": roots_schema(),
         "sampling": {
             "anyOf": [reply, {"type": "array", "items": reply}, {"type": "null"}],
             "description": "What a model answers.",
@@ -160,6 +160,16 @@ pub(crate) fn client_capabilities_schema() -> Value {
     schema["type"] = json!(["object", "null"]);
     schema[fragment::DEFINITION] = "client-capabilities".into();
     schema
+}
+
+fn roots_schema() -> Value {
+    let changed = "The folders from the block on; the server is told that they changed.";
+    let map = fragment::map(
+        "Folders that change.",
+        json!({"changed": fragment::texts(changed), "list": fragment::texts("The folders at first.")}),
+        &[],
+    );
+    json!({"anyOf": [fragment::texts("The folders."), map], "description": "Folders that are told when asked."})
 }
 
 /// How a server is spoken to.
