@@ -57,7 +57,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
         let run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            None => run_hooked(planned, &context, &mut shared).await,
+            None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)

@@ -162,7 +162,6 @@ struct Pending {
     method: String,
     request: Bytes,
     sent_at: Instant,
-    first_notification: usize,
     /// It stays open on purpose: a subscription.
     stands: bool,
     /// It was sent as raw bytes: any reply that answers nothing else is its reply.
