@@ -125,6 +125,7 @@ impl Execution {
             isolation: self.isolation,
             docker: self.docker.clone(),
             limits: mcprove_wire::Limits::default(),
+            environment: Context::variable_values().into(),
         };
         let listening =
             Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: redactor_of(plan) };

@@ -12,6 +12,7 @@ mod context;
 mod execution;
 mod failure;
 mod fixes;
+mod kept_tests;
 mod live;
 mod logs;
 mod outputs;

@@ -76,6 +76,37 @@ impl Subject {
         })
     }
 
+    /// The flags that name it again; values of header fields are left to the environment.
+    pub(crate) fn command_line(&self) -> String {
+        let quoted = |text: &str| shell_words::quote(text).into_owned();
+        let mut line = if let Some(text) = &self.server {
+            format!("--server {}", quoted(text))
+        } else if let Some(url) = &self.url {
+            let mut line = format!("--url {}", quoted(url));
+            for name in self.headers.iter().filter_map(|text| header(text).ok()).map(|(name, _)| name) {
+                let variable: String =
+                    name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+                line.push_str(&format!(" --header \"{name}: ${variable}\""));
+            }
+            if let Some(transport) = &self.transport {
+                line.push_str(&format!(" --transport {transport}"));
+            }
+            line
+        } else if let Some(path) = &self.client_config {
+            let name = self.name.as_deref().map(|name| format!(" --name {}", quoted(name))).unwrap_or_default();
+            format!("--client-config {}{name}", quoted(&path.to_string_lossy()))
+        } else {
+            format!("--server {}", quoted(&shell_words::join(&self.command)))
+        };
+        match self.protocol {
+            Protocol::Legacy => {}
+            Protocol::Modern => line.push_str(" --protocol modern"),
+            Protocol::Auto => line.push_str(" --protocol auto"),
+            Protocol::Exactly(revision) => line.push_str(&format!(" --protocol {revision}")),
+        }
+        line
+    }
+
     fn target(&self) -> Result<Target, Failure> {
         if let Some(text) = &self.server {
             return Ok(stdio(words("--server", text)?, Vec::new(), None));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_model::{Act, Case, Finding, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict};
+use mcprove_model::{Act, CallTool, Case, Finding, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict};
 use mcprove_suite::template::{FIXTURE, Variables};
 use mcprove_wire::Session;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::acts::{self, Performed};
 use crate::conversation::Conversation;
 use crate::fixture::FixtureCopy;
+use crate::fuzz::in_suite::{self, Surroundings};
 use crate::hooks::Hooks;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
@@ -33,6 +34,8 @@ pub(crate) struct CaseContext {
     pub(crate) fix: bool,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
+    /// Values of the environment that no reply should hold.
+    pub(crate) environment: Arc<[String]>,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
@@ -311,14 +314,15 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     let ready = acts::prepare(&case.act, &mut talk).await && steps::set_up(&case.setup, &mut talk).await;
     talk.record.mark(|timings| &mut timings.setup);
     if ready {
-        act_and_judge(&mut talk).await;
+        act_and_judge(&mut talk, context).await;
+        fuzz_if_all_held(&mut talk, context).await;
     }
     // Also after a failure: what a case made, it takes away.
     steps::tear_down(&case.teardown, &mut talk).await;
     talk.record.mark(|timings| &mut timings.teardown);
 }
 
-async fn act_and_judge(talk: &mut Conversation<'_>) {
+async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     let case = talk.case;
     let (expect, problems) = expectations::resolve(case, &case.expect, talk.variables);
     talk.record.findings.extend(problems);
@@ -333,6 +337,15 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
     }
     acts::gather(&mut seen, talk.session);
     if accepted {
+        seen.environment = Arc::clone(&context.environment);
+        if checks.iter().any(|planned| planned.check.wants_tool()) {
+            seen.tool = remarks::listed_tool(talk).await;
+            if !talk.session.is_open() {
+                let place = talk.place(at);
+                let text = format!("the server went away after it had answered {what}");
+                talk.record.findings.push(Finding::error("server-gone", text).at(place));
+            }
+        }
         talk.record.findings.extend(expectations::judge(case, &expect, &seen));
         if checks.is_empty() && case.verify.is_empty() {
             let note = "nothing was checked: the case has no `expect`";
@@ -347,6 +360,17 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
     }
     remarks::add(&seen, talk).await;
     talk.record.mark(|timings| &mut timings.checks);
+}
+
+/// Makes the adversarial calls of a test, which mean nothing before the honest one is as expected.
+async fn fuzz_if_all_held(talk: &mut Conversation<'_>, context: &CaseContext) {
+    let Act::CallTool(CallTool { fuzz: Some(block), .. }) = &talk.case.act else { return };
+    if talk.record.verdict(context.strict) != Verdict::Passed {
+        return;
+    }
+    let around =
+        Surroundings { opener: &context.opener, environment: &context.environment, stop: &context.stop };
+    in_suite::perform(block, &around, talk).await;
 }
 
 /// Whether the checks are to judge an outcome; otherwise the outcome itself is the failure.

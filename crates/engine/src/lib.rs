@@ -10,6 +10,7 @@ mod conversation;
 mod discover;
 mod expectations;
 mod fixture;
+mod fuzz;
 mod hint;
 mod hooks;
 mod lanes;
@@ -31,8 +32,11 @@ pub use calling::{Calling, Says, forbidden, says};
 pub use columns::{Column, ColumnServer};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
+pub use fuzz::{
+    Failure, FuzzOptions, FuzzRun, FuzzedTool, KeptTest, Reproduction, Tally, fuzz, kept_test,
+};
 pub use plan::{Filter, PlanOptions, plan};
-pub use run::{Progress, RunOptions, Sink, run};
+pub use run::{CallProgress, Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
 pub use tour::{TourOptions, Visit, catalog_of, tour};

@@ -89,7 +89,9 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             let (name, args) = (talk.text(tool), talk.json(args));
             let exchange = talk.session.call_tool(&name, &args, talk.deadline).await;
             talk.record.calls.push(calls::record(role, Some(&name), &exchange));
-            (name, Observation::of_tool_call(exchange.outcome))
+            let mut seen = Observation::of_tool_call(exchange.outcome);
+            seen.arguments = args;
+            (name, seen)
         }
         StepCall::Resource { uri } => {
             let uri = talk.text(uri);

@@ -127,7 +127,7 @@ pub async fn catalog_of(
     Ok(catalog)
 }
 
-fn opener(own_program: &Path, limits: Limits) -> Opener {
+pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
     Opener {
         own_program: own_program.to_owned(),
         limits,
@@ -139,7 +139,7 @@ fn opener(own_program: &Path, limits: Limits) -> Opener {
 }
 
 /// Tools that say nothing about writing are called all the same; people should know which.
-fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
+pub(crate) fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
     let silent: Vec<&str> = catalog
         .tools
         .iter()

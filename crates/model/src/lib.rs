@@ -29,7 +29,9 @@ mod suite_options;
 mod view;
 mod vocabulary;
 
-pub use act::{Act, CallTool, Completion, Logging, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use act::{
+    Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, Prompts, Raw, ResourceAsk, Resources, Trajectory,
+};
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use diagnostics::Diagnostics;

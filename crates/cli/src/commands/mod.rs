@@ -3,6 +3,7 @@
 mod audit;
 mod ci;
 mod explain;
+mod fuzz;
 mod matrix;
 mod mock;
 mod negative;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Matrix(matrix::Args),
     /// Explain a rule, a group of rules, or the exit codes.
     Explain(explain::Args),
+    /// Call every tool of a server with inputs that break programs.
+    Fuzz(fuzz::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
@@ -46,6 +49,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Ci(args) => ci::run(args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
+        Command::Fuzz(args) => fuzz::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),

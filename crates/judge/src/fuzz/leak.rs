@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::echo::Echo;
+use crate::exception::Echo;
 
 /// Shorter values are too ordinary to be a secret.
 const SHORTEST: usize = 8;

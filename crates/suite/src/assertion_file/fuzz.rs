@@ -1,0 +1,58 @@
+//! `fuzz`: adversarial calls of the same tool, once everything else held.
+
+use std::time::Duration;
+
+use mcprove_model::{Diagnostics, FuzzBlock, Node, Vocabulary};
+use serde_json::{Value, json};
+
+use super::expectation;
+use super::templates::Scope;
+use crate::schema::fragment;
+
+const KEYS: &[&str] = &["cases", "expect", "max_call_ms", "seed"];
+
+/// How many calls are made when the block does not say.
+const CASES: usize = 64;
+
+/// How long a call may take when the block does not say.
+const MAX_CALL: Duration = Duration::from_millis(2000);
+
+/// Decodes the block.
+pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Box<FuzzBlock>> {
+    let entry = caller.as_map()?.iter().find(|entry| entry.key.text == "fuzz" && !entry.value.is_null())?;
+    let node = &entry.value;
+    found.map(node, "`fuzz`")?;
+    found.known_keys(node, "`fuzz`", KEYS);
+    let mut number = |key: &str, least: u64| {
+        let value = node.get(key).filter(|value| !value.is_null())?;
+        let number = found.count_of(value, &format!("`{key}`"))?;
+        if number < least {
+            let help = format!("write `{key}: {least}` or more");
+            found.error_with_help("wrong-type", value.span, format!("`{key}` is {number}"), help);
+            return None;
+        }
+        Some(number)
+    };
+    let seed = number("seed", 0).unwrap_or(0);
+    let cases = number("cases", 1).map_or(CASES, |cases| usize::try_from(cases).unwrap_or(usize::MAX));
+    let max_call = number("max_call_ms", 1).map_or(MAX_CALL, Duration::from_millis);
+    let expect = expectation::decode(node.get("expect"), Vocabulary::Tool, scope, found);
+    Some(Box::new(FuzzBlock { seed, cases, max_call, expect, span: entry.key.span }))
+}
+
+/// The JSON Schema of the block.
+pub(super) fn schema() -> Value {
+    let properties = json!({
+        "cases": fragment::count("How many calls are made; 64 when left out.", 1),
+        "expect": fragment::expect(Vocabulary::Tool),
+        "max_call_ms": fragment::count("How long a call may take, in milliseconds; 2000 when left out.", 1),
+        "seed": fragment::count("What the calls are made from; 0 when left out.", 0),
+    });
+    fragment::map(
+        "Adversarial calls of the same tool, made once everything else held. Targets of its `expect` are \
+         `fuzz.cases_run`, `fuzz.crashes`, `fuzz.hangs`, `fuzz.protocol_violations`, `fuzz.leaks` and \
+         `fuzz.gate_passed`; without one, the last must be true.",
+        properties,
+        &[],
+    )
+}
