@@ -31,7 +31,7 @@ pub fn fuzz_table(report: &Report, style: &Style) -> String {
     }
     for case in &report.cases {
         for finding in case.finished.iter().flat_map(|finished| &finished.findings) {
-            if finding.severity >= Severity::Warning || finding.rule != FUZZED && finding.actual.is_some() {
+            if finding.rule != FUZZED {
                 tell(&mut text, case, finding, style);
             }
         }

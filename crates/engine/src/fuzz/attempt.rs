@@ -49,7 +49,7 @@ pub(crate) async fn attempt(
         let exchange = session.call_tool(&bench.name, arguments, Instant::now() + wait).await;
         workshop.count_call();
         let alive_after = match &exchange.outcome {
-            Outcome::TimedOut { .. } => Some(is_alive(&mut session, wait.min(FAREWELL)).await),
+            Outcome::TimedOut { .. } => Some(is_alive(&mut session, (wait / 4).min(FAREWELL)).await),
             Outcome::Result(_) | Outcome::Error(_) if wanted.is_exit && at + 1 == sequence.len() => {
                 Some(is_alive(&mut session, wait.min(FAREWELL)).await || session.is_open())
             }

@@ -32,7 +32,7 @@ pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, agai
     document.insert("name".to_owned(), stem.clone().into());
     document.insert("server".to_owned(), server_block(server));
     if failure.verdict == FuzzVerdict::Hang {
-        document.insert("timeout".to_owned(), format!("{}ms", (timeout + START).as_millis()).into());
+        document.insert("timeout".to_owned(), shown(timeout + START).into());
     }
     let mut expect = json!({"handled": true});
     match &failure.verdict {
@@ -133,6 +133,10 @@ fn server_block(server: &ServerSpec) -> Value {
         Protocol::Exactly(revision) => set("protocol", json!(revision.as_str())),
     }
     Value::Object(block)
+}
+
+fn shown(time: Duration) -> String {
+    if time.subsec_millis() == 0 { format!("{}s", time.as_secs()) } else { format!("{}ms", time.as_millis()) }
 }
 
 /// A name that is a file name everywhere.

@@ -89,7 +89,7 @@ impl<'w> Line<'w> {
         let exchange = session.call_tool(tool, arguments, Instant::now() + wait).await;
         workshop.count_call();
         let alive_after = match &exchange.outcome {
-            Outcome::TimedOut { .. } => Some(is_alive(session, wait.min(PING)).await),
+            Outcome::TimedOut { .. } => Some(is_alive(session, (wait / 4).min(PING)).await),
             // Only looks at what is known already: asking after each call would double their number.
             Outcome::Result(_) | Outcome::Error(_) => (!session.is_open()).then_some(false),
             Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::Closed { .. } | Outcome::Cancelled => None,
@@ -125,7 +125,8 @@ impl<'w> Line<'w> {
         }
     }
 
-    fn keep(&mut self, closing: Closing) {
+    /// Takes in what was said on the session by someone else.
+    pub(crate) fn keep(&mut self, closing: Closing) {
         let session = u32::try_from(self.said.connected.len().saturating_sub(1)).unwrap_or(u32::MAX);
         if self.workshop.keep_frames {
             self.said.frames.extend(closing.frames.into_iter().map(|frame| (session, frame)));

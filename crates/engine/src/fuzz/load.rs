@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use mcprove_judge::fuzz::{Evidence, FuzzVerdict};
-use mcprove_model::{Finding, Outcome, text_of_tool_result};
-use mcprove_wire::Session;
+use mcprove_model::{Exchange, Finding, Outcome, text_of_tool_result};
+use mcprove_wire::{Closing, Session};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -54,7 +54,9 @@ pub(crate) async fn under_load(
     }
     let all: Vec<&Answered> = known.iter().collect();
     let session = line.session().await.ok()?;
-    let mixed = burst(workshop, bench, session, &all).await?;
+    let (mixed, closing) = burst(workshop, bench, session, &all).await;
+    line.keep(closing);
+    let mixed = mixed?;
     line.end().await;
     if workshop.is_over() {
         return Some(failure(bench, &mixed, &all, false));
@@ -63,7 +65,7 @@ pub(crate) async fn under_load(
     let (one, other) = (all[mixed.call], mixed.answered_as.map_or(all[usize::from(mixed.call == 0)], |at| all[at]));
     for set in [vec![one, other], vec![other, one], all.clone()] {
         let Ok(mut fresh) = workshop.open().await else { continue };
-        let again = burst(workshop, bench, &mut fresh, &set).await;
+        let (again, _) = burst(workshop, bench, &mut fresh, &set).await;
         fresh.close().await;
         if let Some(again) = again {
             return Some(failure(bench, &again, &set, true));
@@ -81,7 +83,13 @@ struct Mixed {
     elapsed_us: u64,
 }
 
-async fn burst(workshop: &Workshop, bench: &Bench, session: &mut Session, set: &[&Answered]) -> Option<Mixed> {
+/// Opens calls at once; says what went wrong, and what was said until then.
+async fn burst(
+    workshop: &Workshop,
+    bench: &Bench,
+    session: &mut Session,
+    set: &[&Answered],
+) -> (Option<Mixed>, Closing) {
     let deadline = Instant::now() + workshop.timeout;
     session.learn_schemas(deadline).await;
     let ids: Vec<u64> = set
@@ -96,6 +104,18 @@ async fn burst(workshop: &Workshop, bench: &Bench, session: &mut Session, set: &
         seen.push(session.finish(id, deadline).await);
         workshop.count_call();
     }
+    let closing = session.end_chapter();
+    (mixed(workshop, bench, session, set, (&seen, &closing.oddities)).await, closing)
+}
+
+/// The first call that was answered wrongly.
+async fn mixed(
+    workshop: &Workshop,
+    bench: &Bench,
+    session: &mut Session,
+    set: &[&Answered],
+    (seen, odd): (&[Exchange], &[Finding]),
+) -> Option<Mixed> {
     let wrong = |call: usize, answered_as, verdict| {
         let elapsed_us = seen[call].elapsed_us;
         Some(Mixed { call, answered_as, verdict, elapsed_us })
@@ -116,9 +136,8 @@ async fn burst(workshop: &Workshop, bench: &Bench, session: &mut Session, set: &
             | Outcome::Cancelled => {}
         }
     }
-    let odd = session.end_chapter().oddities;
     if let Some(odd) = odd.iter().find(|odd| BROKEN.contains(&odd.rule.as_ref())) {
-        let evidence = Evidence::new(&format!("{} while {} calls were open", told(odd), set.len()));
+        let evidence = Evidence::new(&format!("{} while {} calls were open", odd.message, set.len()));
         return wrong(0, None, FuzzVerdict::Protocol(evidence));
     }
     let exchanged = seen.iter().enumerate().find_map(|(call, exchange)| {
@@ -136,11 +155,6 @@ async fn burst(workshop: &Workshop, bench: &Bench, session: &mut Session, set: &
     }
     let evidence = Evidence::new("a call got the answer to another that was open at the same time");
     wrong(call, Some(other), FuzzVerdict::Protocol(evidence))
-}
-
-/// What is odd, without the ids that differ each time.
-fn told(odd: &Finding) -> &str {
-    odd.message.as_str()
 }
 
 fn failure(bench: &Bench, mixed: &Mixed, set: &[&Answered], came_again: bool) -> Failure {

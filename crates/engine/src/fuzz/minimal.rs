@@ -20,6 +20,8 @@ const CALLS: usize = 20_000;
 pub(crate) struct Minimal {
     pub(crate) reproduction: Reproduction,
     pub(crate) verdict: Option<FuzzVerdict>,
+    /// Whether it was the call before that is to blame.
+    pub(crate) is_of_the_call_before: bool,
 }
 
 /// A failure to be made small.
@@ -42,13 +44,14 @@ pub(crate) async fn minimal(workshop: &Workshop, bench: &Bench, suspect: &Suspec
         // Silence is waited for again and again; whether it lasts is made sure of in the end.
         wait: if is_silent { workshop.short_wait() } else { workshop.timeout },
         verdict: None,
+        is_of_the_call_before: false,
     };
     let reproduction = match search.find(suspect).await {
         Some(reproduction) => reproduction,
         None if workshop.is_over() => Reproduction::NotTried,
         None => Reproduction::Gone,
     };
-    Minimal { reproduction, verdict: search.verdict }
+    Minimal { reproduction, verdict: search.verdict, is_of_the_call_before: search.is_of_the_call_before }
 }
 
 /// How a call is made to fail.
@@ -76,6 +79,7 @@ struct Search<'a> {
     left: usize,
     wait: Duration,
     verdict: Option<FuzzVerdict>,
+    is_of_the_call_before: bool,
 }
 
 impl Search<'_> {
@@ -88,6 +92,7 @@ impl Search<'_> {
         let last = suspect.before.last()?;
         if self.wanted.is_exit && self.fails_at(&[last]).await.is_some() {
             // It answered, and went away before the next call reached it.
+            self.is_of_the_call_before = true;
             let arguments = self.shrunk(last.clone(), Form::Alone).await;
             return Some(Reproduction::Alone { arguments });
         }

@@ -14,7 +14,7 @@ use super::minimal::{Suspect, as_step, minimal};
 use super::workshop::{Bench, Workshop};
 
 /// How many calls of a tool may go unanswered before the rest of its plan is left.
-const SILENCES: usize = 10;
+const SILENCES: usize = 5;
 
 /// How many different failures of a tool are made small; a tool with more has one trouble with many faces.
 const SHRUNK: usize = 12;
@@ -229,6 +229,11 @@ impl Hand<'_> {
                     Suspect { wanted, verdict: &failure.verdict, arguments: &case.arguments, before };
                 let minimal = minimal(self.workshop, self.bench, &suspect).await;
                 failure.reproduction = minimal.reproduction;
+                if minimal.is_of_the_call_before
+                    && let Some(blamed) = found.at.checked_sub(1).and_then(|at| self.plan.get(at))
+                {
+                    (failure.label, failure.original) = (blamed.label.clone(), blamed.arguments.clone());
+                }
                 failure.verdict = minimal.verdict.unwrap_or(failure.verdict);
             }
             self.run.failures.push(failure);
