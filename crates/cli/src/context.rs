@@ -68,7 +68,10 @@ impl Context {
 
     /// The values of all variables: what no reply should hold.
     pub(crate) fn variable_values() -> Vec<String> {
-        std::env::vars_os().filter_map(|(_, value)| value.into_string().ok()).filter(|value| !value.is_empty()).collect()
+        std::env::vars_os()
+            .filter_map(|(_, value)| value.into_string().ok())
+            .filter(|value| !value.is_empty())
+            .collect()
     }
 
     /// Milliseconds since the Unix epoch.

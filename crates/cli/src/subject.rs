@@ -84,8 +84,10 @@ impl Subject {
         } else if let Some(url) = &self.url {
             let mut line = format!("--url {}", quoted(url));
             for name in self.headers.iter().filter_map(|text| header(text).ok()).map(|(name, _)| name) {
-                let variable: String =
-                    name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+                let variable: String = name
+                    .chars()
+                    .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+                    .collect();
                 line.push_str(&format!(" --header \"{name}: ${variable}\""));
             }
             if let Some(transport) = &self.transport {

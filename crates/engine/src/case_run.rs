@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_model::{Act, CallTool, Case, Finding, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict};
+use mcprove_model::{
+    Act, CallTool, Case, Finding, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
+};
 use mcprove_suite::template::{FIXTURE, Variables};
 use mcprove_wire::Session;
 use serde_json::Value;
@@ -368,8 +370,7 @@ async fn fuzz_if_all_held(talk: &mut Conversation<'_>, context: &CaseContext) {
     if talk.record.verdict(context.strict) != Verdict::Passed {
         return;
     }
-    let around =
-        Surroundings { opener: &context.opener, environment: &context.environment, stop: &context.stop };
+    let around = Surroundings { opener: &context.opener, environment: &context.environment, stop: &context.stop };
     in_suite::perform(block, &around, talk).await;
 }
 

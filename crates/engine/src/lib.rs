@@ -32,9 +32,7 @@ pub use calling::{Calling, Says, forbidden, says};
 pub use columns::{Column, ColumnServer};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
-pub use fuzz::{
-    Failure, FuzzOptions, FuzzRun, FuzzedTool, KeptTest, Reproduction, Tally, fuzz, kept_test,
-};
+pub use fuzz::{Failure, FuzzOptions, FuzzRun, FuzzedTool, KeptTest, Reproduction, Tally, fuzz, kept_test};
 pub use plan::{Filter, PlanOptions, plan};
 pub use run::{CallProgress, Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};

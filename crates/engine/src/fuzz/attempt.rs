@@ -25,10 +25,7 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 pub(crate) enum Tried {
     /// The failure came again, at this call.
-    Failed {
-        at: usize,
-        verdict: FuzzVerdict,
-    },
+    Failed { at: usize, verdict: FuzzVerdict },
     /// It did not.
     Fine,
     /// No server could be started.
@@ -60,14 +57,16 @@ pub(crate) async fn attempt(
             | Outcome::Closed { .. }
             | Outcome::Cancelled => None,
         };
-        let called = Called { outcome: exchange.outcome, alive_after };
+        let is_silence = matches!(exchange.outcome, Outcome::TimedOut { .. });
+        let stderr = if is_silence { session.stderr() } else { String::new() };
+        let called = Called { outcome: exchange.outcome, alive_after, stderr };
         let verdict = bench.verdict(&called, arguments, bench.accepts(arguments));
         let went_after = wanted.is_exit && called.alive_after == Some(false);
         if went_after || bench.signature(&verdict).as_deref() == Some(&wanted.signature) {
             tried = Tried::Failed { at, verdict };
             break;
         }
-        if !session.is_open() || matches!(called.outcome, Outcome::TimedOut { .. }) {
+        if !session.is_open() || is_silence {
             break;
         }
     }

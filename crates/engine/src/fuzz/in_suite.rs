@@ -49,7 +49,8 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
         stop: around.stop.clone(),
         until: Some(talk.deadline),
     });
-    let task = Task { tool: &tool, seed: block.seed, runs: block.cases, pool: ValuePool::default(), said: Said::default() };
+    let task =
+        Task { tool: &tool, seed: block.seed, runs: block.cases, pool: ValuePool::default(), said: Said::default() };
     let run = work(&workshop, task).await;
     judge(block, &run, talk);
 }

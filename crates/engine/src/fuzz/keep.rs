@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::failure::{Failure, Reproduction};
 use super::telling;
+use super::workshop::NO_ANSWER;
 
 /// How long a server may take to start in a test that waits for a hang.
 const START: Duration = Duration::from_secs(5);
@@ -27,11 +28,13 @@ pub struct KeptTest {
 /// The test for a failure; none when it did not come again, so that nothing would fail.
 pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, again: &str) -> Option<KeptTest> {
     let key = signature(&failure.tool, &failure.verdict)?;
-    let stem = format!("fuzz-{}-{}-{:08x}", plain(&failure.tool), failure.verdict.kind(), hash(0, key.as_bytes()) >> 32);
+    let stem =
+        format!("fuzz-{}-{}-{:08x}", plain(&failure.tool), failure.verdict.kind(), hash(0, key.as_bytes()) >> 32);
     let mut document = Map::new();
     document.insert("name".to_owned(), stem.clone().into());
     document.insert("server".to_owned(), server_block(server));
-    if failure.verdict == FuzzVerdict::Hang {
+    let message = failure.verdict.evidence().map(|evidence| evidence.message.as_str()).unwrap_or_default();
+    if failure.verdict == FuzzVerdict::Hang || message.starts_with(NO_ANSWER) {
         document.insert("timeout".to_owned(), shown(timeout + START).into());
     }
     let mut expect = json!({"handled": true});
@@ -61,7 +64,8 @@ pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, agai
             ("assert", block)
         }
         Reproduction::After { before, arguments } => {
-            let step = |arguments: &Value| json!({"tool": failure.tool, "args": arguments, "expect": {"handled": true}});
+            let step =
+                |arguments: &Value| json!({"tool": failure.tool, "args": arguments, "expect": {"handled": true}});
             document.insert("setup".to_owned(), before.iter().map(step).collect());
             ("assert", call(arguments))
         }
@@ -193,7 +197,8 @@ mod tests {
 
     #[test]
     fn what_is_kept_says_what_it_takes() {
-        let odd = json!({"a": "\0\u{202e}{{x}} ${x}\n", "n": [-0.0, 1e308, u64::MAX, i64::MIN], "deep": [[[{"": null}]]]});
+        let odd =
+            json!({"a": "\0\u{202e}{{x}} ${x}\n", "n": [-0.0, 1e308, u64::MAX, i64::MIN], "deep": [[[{"": null}]]]});
         let kept = document(Reproduction::Alone { arguments: odd.clone() }).expect("kept");
         assert_eq!(kept["assert"]["args"], odd);
         assert_eq!(kept["server"], json!({"command": "node", "args": ["a b.js"], "env": {"API_KEY": "${API_KEY}"}}));

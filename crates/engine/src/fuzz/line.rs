@@ -94,7 +94,9 @@ impl<'w> Line<'w> {
             Outcome::Result(_) | Outcome::Error(_) => (!session.is_open()).then_some(false),
             Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::Closed { .. } | Outcome::Cancelled => None,
         };
-        let is_usable = session.is_open() && !matches!(exchange.outcome, Outcome::TimedOut { .. });
+        let is_silence = matches!(exchange.outcome, Outcome::TimedOut { .. });
+        let stderr = if is_silence { session.stderr() } else { String::new() };
+        let is_usable = session.is_open() && !is_silence;
         let record = calls::record(CallRole::Act, Some(tool), &exchange);
         self.calls += 1;
         if !is_usable {
@@ -102,7 +104,7 @@ impl<'w> Line<'w> {
         } else if self.calls.is_multiple_of(CHAPTER) {
             self.turn_the_page();
         }
-        Ok(LineCall { called: Called { outcome: exchange.outcome, alive_after }, record })
+        Ok(LineCall { called: Called { outcome: exchange.outcome, alive_after, stderr }, record })
     }
 
     /// Ends the server, if there is one.

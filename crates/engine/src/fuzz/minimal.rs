@@ -27,7 +27,8 @@ pub(crate) struct Minimal {
 /// A failure to be made small.
 pub(crate) struct Suspect<'a> {
     pub(crate) wanted: Wanted,
-    pub(crate) verdict: &'a FuzzVerdict,
+    /// Whether nothing came, rather than something wrong.
+    pub(crate) is_silence: bool,
     pub(crate) arguments: &'a Value,
     /// The arguments of the calls that the server had got before.
     pub(crate) before: Vec<Value>,
@@ -35,14 +36,13 @@ pub(crate) struct Suspect<'a> {
 
 /// Makes a failure small.
 pub(crate) async fn minimal(workshop: &Workshop, bench: &Bench, suspect: &Suspect<'_>) -> Minimal {
-    let is_silent = matches!(suspect.verdict, FuzzVerdict::Hang | FuzzVerdict::Slow);
     let mut search = Search {
         workshop,
         bench,
         wanted: &suspect.wanted,
         left: workshop.attempts,
         // Silence is waited for again and again; whether it lasts is made sure of in the end.
-        wait: if is_silent { workshop.short_wait() } else { workshop.timeout },
+        wait: if suspect.is_silence { workshop.short_wait() } else { workshop.timeout },
         verdict: None,
         is_of_the_call_before: false,
     };

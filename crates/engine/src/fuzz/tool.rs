@@ -76,6 +76,7 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
         since: 0,
         found: Vec::new(),
         answered: Vec::new(),
+        silences: 0,
         run: ToolRun {
             tally: Tally::default(),
             failures: Vec::new(),
@@ -98,7 +99,9 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
         // Valid inputs are made again, now that there are values that the server knows.
         let sent = hand.plan.len();
         later = made(&pool);
-        later.retain(|case| case.phase == Phase::Random && !hand.plan.iter().any(|sent| sent.arguments == case.arguments));
+        later.retain(|case| {
+            case.phase == Phase::Random && !hand.plan.iter().any(|sent| sent.arguments == case.arguments)
+        });
         later.truncate(task.runs.saturating_sub(sent));
     }
     goes_on = goes_on && hand.make(later, &mut pool).await;
@@ -121,6 +124,7 @@ struct Found {
     at: usize,
     since: usize,
     is_exit: bool,
+    is_silence: bool,
     times: usize,
     elapsed_us: u64,
 }
@@ -136,6 +140,8 @@ struct Hand<'w> {
     since: usize,
     found: Vec<Found>,
     answered: Vec<Answered>,
+    /// How many calls were not answered.
+    silences: usize,
     run: ToolRun,
 }
 
@@ -168,8 +174,9 @@ impl Hand<'_> {
             }
             self.plan.push(case);
             self.run.tally.add(&verdict);
+            self.silences += usize::from(call.called.is_silence());
             self.note(verdict, call);
-            if self.run.tally.hangs + self.run.tally.slow >= SILENCES {
+            if self.silences >= SILENCES {
                 let text = format!("{SILENCES} calls were not answered, so the rest of the plan was left");
                 self.run.notes.push(Finding::note("plan-left", text));
                 return false;
@@ -180,8 +187,7 @@ impl Hand<'_> {
 
     /// How long a call may take: once it is known that the tool can be silent, that is not waited for again and again.
     fn wait(&self) -> Duration {
-        let is_silent = self.run.tally.hangs + self.run.tally.slow > 0;
-        if is_silent { self.workshop.short_wait() } else { self.workshop.timeout }
+        if self.silences > 0 { self.workshop.short_wait() } else { self.workshop.timeout }
     }
 
     /// Notes a failure: a new one, or one more of the same.
@@ -201,6 +207,7 @@ impl Hand<'_> {
             at: self.plan.len() - 1,
             since: self.since,
             is_exit: matches!(call.called.outcome, Outcome::Closed { .. }),
+            is_silence: call.called.is_silence(),
             times: 1,
             elapsed_us,
         });
@@ -225,8 +232,8 @@ impl Hand<'_> {
                 small += 1;
                 let before = self.plan[found.since..found.at].iter().map(|case| as_step(&case.arguments)).collect();
                 let wanted = Wanted { signature: found.signature, is_exit: found.is_exit };
-                let suspect =
-                    Suspect { wanted, verdict: &failure.verdict, arguments: &case.arguments, before };
+                let (is_silence, arguments) = (found.is_silence, &case.arguments);
+                let suspect = Suspect { wanted, is_silence, arguments, before };
                 let minimal = minimal(self.workshop, self.bench, &suspect).await;
                 failure.reproduction = minimal.reproduction;
                 if minimal.is_of_the_call_before

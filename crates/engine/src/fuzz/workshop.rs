@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcprove_judge::fuzz::{FuzzExchange, FuzzVerdict, signature, verdict};
+use mcprove_judge::exception::unhandled;
+use mcprove_judge::fuzz::{Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
 use mcprove_judge::generate::Oracle;
 use mcprove_model::{Outcome, ServerSpec};
 use mcprove_suite::template::Variables;
@@ -21,6 +22,9 @@ const EXIT_GRACE: Duration = Duration::from_millis(100);
 
 /// The shortest deadline that tells a hang from a moment of inattention.
 const SHORTEST_WAIT: Duration = Duration::from_millis(250);
+
+/// How the message of a crash begins that only shows on standard error.
+pub(crate) const NO_ANSWER: &str = "no answer, and on standard error";
 
 /// What all work on a server shares.
 #[derive(Debug)]
@@ -127,6 +131,15 @@ pub(crate) struct Bench {
 pub(crate) struct Called {
     pub(crate) outcome: Outcome,
     pub(crate) alive_after: Option<bool>,
+    /// What the server wrote to its standard error, where it did not answer.
+    pub(crate) stderr: String,
+}
+
+impl Called {
+    /// Whether nothing came.
+    pub(crate) fn is_silence(&self) -> bool {
+        matches!(self.outcome, Outcome::TimedOut { .. })
+    }
 }
 
 impl Bench {
@@ -137,6 +150,12 @@ impl Bench {
 
     /// What a call means.
     pub(crate) fn verdict(&self, called: &Called, arguments: &Value, accepted: bool) -> FuzzVerdict {
+        // A task that dies takes its answer with it, while the rest of the server lives on.
+        if called.is_silence()
+            && let Some(told) = unhandled(&called.stderr, arguments).and_then(|told| told.lines().next())
+        {
+            return FuzzVerdict::Crash(Evidence::new(&format!("{NO_ANSWER}: {}", told.trim())));
+        }
         verdict(&FuzzExchange {
             outcome: &called.outcome,
             arguments,

@@ -53,7 +53,12 @@ pub(crate) const BUGS: &[Bug] = &[
     Bug { name: "regex", tools: || text_tool("match"), shows: regex, mixes: false },
     Bug { name: "sequence", tools: || text_tool("store"), shows: sequence, mixes: false },
     Bug { name: "stack", tools: || text_tool("parse"), shows: stack, mixes: false },
-    Bug { name: "traversal", tools: || one("read", "path", &json!({"type": "string"})), shows: traversal, mixes: false },
+    Bug {
+        name: "traversal",
+        tools: || one("read", "path", &json!({"type": "string"})),
+        shows: traversal,
+        mixes: false,
+    },
     Bug { name: "unicode", tools: || text_tool("shout"), shows: unicode, mixes: false },
 ];
 
@@ -147,7 +152,10 @@ fn stack(_: &mut State, arguments: &Value) -> Option<Effect> {
 
 fn environment(_: &mut State, arguments: &Value) -> Option<Effect> {
     let value = env::var("BUGGY_TOKEN").unwrap_or_default();
-    arguments["text"].as_str().is_some_and(|text| text.trim().is_empty()).then(|| Effect::Fail(format!("no such profile for {value}")))
+    arguments["text"]
+        .as_str()
+        .is_some_and(|text| text.trim().is_empty())
+        .then(|| Effect::Fail(format!("no such profile for {value}")))
 }
 
 fn output_tools() -> Value {
