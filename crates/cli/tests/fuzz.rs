@@ -201,3 +201,34 @@ fn server(bug: &str) -> String {
     });
     format!("'{program}' {bug}")
 }
+
+#[test]
+fn a_suite_fuzzes_its_tools() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = server("").replace('\'', "\"");
+    let suite = folder.path().join("suite.yml");
+    let counted = "{target: fuzz.crashes, matcher: {exact: 1}}, {target: fuzz.cases_run, matcher: {exact: 40}}, \
+                   {target: fuzz.gate_passed, matcher: {exact: false}}, {target: fuzz.leaks, matcher: {exact: 0}}, \
+                   {target: fuzz.hangs, matcher: {exact: 0}}, {target: fuzz.protocol_violations, matcher: {exact: 0}}";
+    let yaml = format!(
+        "servers:\n  careful: {{command: {program}, args: [careful]}}\n  bad: {{command: {program}, args: [\"null\"]}}\n\
+         tools:\n  - {{name: gate holds, server: careful, tool: add, args: {{a: 1, b: 1}}, fuzz: {{seed: 3, cases: 40}}}}\n  \
+         - {{name: gate fails, server: bad, tool: lookup, args: {{text: x}}, fuzz: {{cases: 40}}}}\n  \
+         - {{name: counts hold, server: bad, tool: lookup, args: {{text: x}}, fuzz: {{cases: 40, expect: [{counted}]}}}}\n  \
+         - {{name: count fails, server: bad, tool: lookup, args: {{text: x}}, fuzz: {{cases: 40, expect: [{{target: fuzz.crashes, matcher: {{exact: 0}}}}]}}}}\n"
+    );
+    fs::write(&suite, yaml).expect("written");
+    let output = mcprove(&["run", "--json"], Some(&suite));
+    let results: Vec<Value> = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let told: Vec<_> = results.iter().map(|result| (result["name"].as_str(), result["status"].as_str())).collect();
+    let expected = [("gate holds", "PASS"), ("gate fails", "FAIL"), ("counts hold", "PASS"), ("count fails", "FAIL")];
+    assert_eq!(told, expected.map(|(name, status)| (Some(name), Some(status))), "{results:#?}");
+
+    let misspelt = fs::read_to_string(&suite).expect("read").replace("fuzz.leaks", "fuzz.leeks");
+    fs::write(&suite, misspelt).expect("written");
+    let output = mcprove(&["run"], Some(&suite));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `fuzz.leaks`?"));
+    assert!(results[1]["detail"].as_str().is_some_and(|detail| detail.contains("Cannot read properties of null")));
+}

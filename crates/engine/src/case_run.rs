@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{
-    Act, CallTool, Case, Finding, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
+    Act, CallTool, Case, Finding, FuzzBlock, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
 };
 use mcprove_suite::template::{FIXTURE, Variables};
 use mcprove_wire::Session;
@@ -349,7 +349,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
             }
         }
         talk.record.findings.extend(expectations::judge(case, &expect, &seen));
-        if checks.is_empty() && case.verify.is_empty() {
+        if checks.is_empty() && case.verify.is_empty() && fuzz_block(case).is_none() {
             let note = "nothing was checked: the case has no `expect`";
             let place = talk.place(case.span);
             talk.record.findings.push(Finding::note(Finding::NOTHING_CHECKED, note).at(place));
@@ -364,9 +364,22 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     talk.record.mark(|timings| &mut timings.checks);
 }
 
+fn fuzz_block(case: &Case) -> Option<&FuzzBlock> {
+    match &case.act {
+        Act::CallTool(CallTool { fuzz, .. }) => fuzz.as_deref(),
+        Act::Resources(_)
+        | Act::Prompts(_)
+        | Act::Complete(_)
+        | Act::Logging(_)
+        | Act::Notifications(_)
+        | Act::Trajectory(_)
+        | Act::Raw(_) => None,
+    }
+}
+
 /// Makes the adversarial calls of a test, which mean nothing before the honest one is as expected.
 async fn fuzz_if_all_held(talk: &mut Conversation<'_>, context: &CaseContext) {
-    let Act::CallTool(CallTool { fuzz: Some(block), .. }) = &talk.case.act else { return };
+    let Some(block) = fuzz_block(talk.case) else { return };
     if talk.record.verdict(context.strict) != Verdict::Passed {
         return;
     }

@@ -46,7 +46,7 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     let check = match (node.as_bool(), node.as_text()) {
         (Some(true), _) => Handled::Anyhow,
         (None, Some("refused")) => Handled::Refused,
-        (Some(false), _) | (None, _) => {
+        (Some(false) | None, _) => {
             let help = "write `handled: true`, or `handled: refused`".to_owned();
             shape::wrong(found, node, NAME, "true or `refused`", help);
             return Vec::new();

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use mcprove_model::{Diagnostics, FuzzBlock, Node, Vocabulary};
+use mcprove_judge::matchers::assertions_schema;
+use mcprove_model::{Diagnostics, FuzzBlock, Node, Vocabulary, nearest};
 use serde_json::{Value, json};
 
 use super::expectation;
@@ -11,11 +12,15 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["cases", "expect", "max_call_ms", "seed"];
 
+/// What its `expect` may look at, sorted.
+const TARGETS: &[&str] =
+    &["fuzz.cases_run", "fuzz.crashes", "fuzz.gate_passed", "fuzz.hangs", "fuzz.leaks", "fuzz.protocol_violations"];
+
 /// How many calls are made when the block does not say.
 const CASES: usize = 64;
 
 /// How long a call may take when the block does not say.
-const MAX_CALL: Duration = Duration::from_millis(2000);
+const MAX_CALL: Duration = Duration::from_secs(2);
 
 /// Decodes the block.
 pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Box<FuzzBlock>> {
@@ -36,15 +41,39 @@ pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) 
     let seed = number("seed", 0).unwrap_or(0);
     let cases = number("cases", 1).map_or(CASES, |cases| usize::try_from(cases).unwrap_or(usize::MAX));
     let max_call = number("max_call_ms", 1).map_or(MAX_CALL, Duration::from_millis);
-    let expect = expectation::decode(node.get("expect"), Vocabulary::Tool, scope, found);
+    let expect = node.get("expect").filter(|expect| !expect.is_null());
+    if let Some(expect) = expect.filter(|expect| expect.as_list().is_none()) {
+        // A check of a result would hold whatever the counts are.
+        let message = format!("`expect` of `fuzz` must be a list of targets, found {}", expect.kind_name());
+        let help = "write `- {target: fuzz.crashes, matcher: {exact: 0}}`";
+        found.error_with_help("wrong-type", expect.span, message, help);
+        return None;
+    }
+    for item in expect.and_then(Node::as_list).unwrap_or_default() {
+        report_unknown_target(item, found);
+    }
+    let expect = expectation::decode(expect, Vocabulary::Tool, scope, found);
     Some(Box::new(FuzzBlock { seed, cases, max_call, expect, span: entry.key.span }))
+}
+
+/// A target that is not there would hold under `not`, so it is told here.
+fn report_unknown_target(item: &Node, found: &mut Diagnostics<'_>) {
+    let Some(target) = item.get("target") else { return };
+    let Some(text) = target.as_text().filter(|text| !TARGETS.contains(text)) else { return };
+    let help = match nearest(text, TARGETS.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", TARGETS.join(", ")),
+    };
+    found.error_with_help("unknown-target", target.span, format!("`fuzz` has no target `{text}`"), help);
 }
 
 /// The JSON Schema of the block.
 pub(super) fn schema() -> Value {
+    let mut expect = assertions_schema();
+    expect["description"] = "What is expected of the counts.".into();
     let properties = json!({
         "cases": fragment::count("How many calls are made; 64 when left out.", 1),
-        "expect": fragment::expect(Vocabulary::Tool),
+        "expect": expect,
         "max_call_ms": fragment::count("How long a call may take, in milliseconds; 2000 when left out.", 1),
         "seed": fragment::count("What the calls are made from; 0 when left out.", 0),
     });

@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     why: "It shows that the server answers, and nothing about the answer.",
     bad: "servers: {a: {command: x}}\ntools:\n  - {name: one, tool: a}\n",
     good: "servers: {a: {command: x}}\ntools:\n  - {name: one, tool: a, expect: {not_error: true}}\n  \
-           - {name: two, tool: a, verify: [{tool: b, expect: {contains: x}}]}\n",
+           - {name: two, tool: a, verify: [{tool: b, expect: {contains: x}}]}\n  - {name: three, tool: a, fuzz: {}}\n",
     run,
 };
 
@@ -62,7 +62,9 @@ fn expects(node: &Node) -> bool {
         let is_empty = node.as_map().is_some_and(<[Entry]>::is_empty) || node.as_list().is_some_and(<[Node]>::is_empty);
         !node.is_null() && !is_empty
     };
-    EXPECT.iter().any(|key| node.get(key).is_some_and(is_something))
+    // The calls of a `fuzz` block are judged also where it says nothing.
+    let is_fuzzed = node.get("fuzz").is_some_and(|fuzz| !fuzz.is_null());
+    is_fuzzed || EXPECT.iter().any(|key| node.get(key).is_some_and(is_something))
 }
 
 fn verifies(test: &Node) -> bool {
