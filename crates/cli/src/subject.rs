@@ -1,5 +1,6 @@
 //! The server a command is pointed at: one function and one help text for all commands.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::{ClientCapabilities, Protocol, Revision, ServerSpec, Target, nearest};
@@ -88,10 +89,10 @@ impl Subject {
                     .chars()
                     .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
                     .collect();
-                line.push_str(&format!(" --header \"{name}: ${variable}\""));
+                let _ = write!(line, " --header \"{name}: ${variable}\"");
             }
             if let Some(transport) = &self.transport {
-                line.push_str(&format!(" --transport {transport}"));
+                let _ = write!(line, " --transport {transport}");
             }
             line
         } else if let Some(path) = &self.client_config {
@@ -104,7 +105,9 @@ impl Subject {
             Protocol::Legacy => {}
             Protocol::Modern => line.push_str(" --protocol modern"),
             Protocol::Auto => line.push_str(" --protocol auto"),
-            Protocol::Exactly(revision) => line.push_str(&format!(" --protocol {revision}")),
+            Protocol::Exactly(revision) => {
+                let _ = write!(line, " --protocol {revision}");
+            }
         }
         line
     }

@@ -32,6 +32,7 @@ const ATTEMPTS: usize = 300;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove fuzz --server 'npx my-server' --save evals/fuzz\n  \
                         mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
     subject: Subject,
@@ -51,8 +52,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// A YAML or JSON file with arguments to begin with: a map from tools to arguments, or to lists of them.
-    #[arg(long, value_name = "FILE")]
-    seed_args: Option<PathBuf>,
+    #[arg(long = "seed-args", value_name = "FILE")]
+    given: Option<PathBuf>,
     /// Keep each failure in this folder, as an assertion file that fails until it is mended.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
@@ -81,7 +82,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let server = args.subject.spec()?;
     let seed = args.seed.unwrap_or_else(Context::unix_ms);
-    let given = args.seed_args.as_deref().map(|path| seed_arguments(path, context)).transpose()?.unwrap_or_default();
+    let given = args.given.as_deref().map(|path| seed_arguments(path, context)).transpose()?.unwrap_or_default();
     let (fuzzed, heard) = args.fuzz(&server, seed, given, context)?;
     if let Some(error) = &heard.log_error {
         return Err(Failure::new(error.clone(), "give `--events` a path that can be written"));
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let Some(fuzzed) = fuzzed else { return Ok(ExitStatus::Interrupted) };
     args.known_tools(&fuzzed, &heard)?;
     let kept = match &args.save {
-        Some(folder) => keep(folder, &server, &fuzzed, args, seed)?,
+        Some(folder) => keep(folder, &server, &fuzzed, args.timeout)?,
         None => Vec::new(),
     };
     if args.json {
@@ -171,7 +172,7 @@ impl Args {
         ] {
             line.push_str(if is_set { flag } else { "" });
         }
-        if let Some(path) = &self.seed_args {
+        if let Some(path) = &self.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));
         }
         line
@@ -226,17 +227,11 @@ fn seed_arguments(path: &Path, context: &Context) -> Result<BTreeMap<String, Vec
 /// The failure a test was kept for, by its place among the tools and their failures, and its file.
 type Kept = ((usize, usize), PathBuf);
 
-fn keep(folder: &Path, server: &ServerSpec, fuzzed: &FuzzRun, args: &Args, seed: u64) -> Result<Vec<Kept>, Failure> {
+fn keep(folder: &Path, server: &ServerSpec, fuzzed: &FuzzRun, timeout: Duration) -> Result<Vec<Kept>, Failure> {
     let mut kept = Vec::new();
     for (at, tool) in fuzzed.tools.iter().enumerate() {
-        let again = format!(
-            "{} --tool {} --runs {} --seed {seed}",
-            args.command_line(),
-            shell_words::quote(&tool.name),
-            args.runs
-        );
         for (number, failure) in tool.failures.iter().enumerate().filter(|(_, failure)| failure.fails) {
-            let Some(test) = kept_test(server, failure, args.timeout, &again) else { continue };
+            let Some(test) = kept_test(server, failure, timeout, &tool.again) else { continue };
             let path = kept_tests::write(folder, &test.stem, &test.text).map_err(|error| {
                 let message = format!("`{}` could not be written: {error}", folder.join(&test.stem).display());
                 Failure::new(message, "give `--save` a folder that can be written")
@@ -295,7 +290,7 @@ fn as_json(fuzzed: &FuzzRun, server: &ServerSpec, args: &Args, seed: u64, kept: 
         .map(|(at, tool)| {
             let told = tool.failures.iter().enumerate().map(|(number, failure)| {
                 let file = kept.iter().find(|(of, _)| *of == (at, number)).map(|(_, path)| path.display().to_string());
-                (failure.fails, failure_json(failure, file))
+                (failure.fails, failure_json(failure, file.as_deref()))
             });
             let (failures, notes): (Vec<_>, Vec<_>) = told.partition(|(fails, _)| *fails);
             let values = |list: Vec<(bool, Value)>| list.into_iter().map(|(_, value)| value).collect::<Vec<_>>();
@@ -333,7 +328,7 @@ fn as_json(fuzzed: &FuzzRun, server: &ServerSpec, args: &Args, seed: u64, kept: 
     })
 }
 
-fn failure_json(failure: &Found, file: Option<String>) -> Value {
+fn failure_json(failure: &Found, file: Option<&str>) -> Value {
     let detail = failure.verdict.evidence().map(|evidence| evidence.message.clone());
     let mut told = json!({
         "label": failure.label,

@@ -56,6 +56,8 @@ pub struct FuzzedTool {
     pub skipped: Option<String>,
     /// How long it took.
     pub duration_us: u64,
+    /// The command that works on it again.
+    pub again: String,
 }
 
 /// Fuzzes the tools of a server and tells it to `sink`; the error says why the server could not be reached.
@@ -209,6 +211,7 @@ impl Round<'_> {
     /// Tells a tool that is done as a case.
     fn tell(&self, tool: &Value, done: Done, sink: &mut dyn Sink) -> FuzzedTool {
         let (index, name) = (done.index, tool_name(tool).to_owned());
+        let again = self.again(&name);
         sink.event(Event::CaseStarted(CaseStarted {
             index,
             name: name.clone(),
@@ -234,7 +237,7 @@ impl Round<'_> {
                 finished.verdict = Verdict::Skipped { reason: reason.clone() };
                 sink.event(Event::CaseFinished(finished));
                 let (tally, failures) = (Tally::default(), Vec::new());
-                return FuzzedTool { name, tally, failures, skipped: Some(reason), duration_us: 0 };
+                return FuzzedTool { name, tally, failures, skipped: Some(reason), duration_us: 0, again };
             }
         };
         for mut connected in run.said.connected {
@@ -244,7 +247,6 @@ impl Round<'_> {
         for (session, frame) in run.said.frames {
             sink.event(Event::Frame { index, session, frame });
         }
-        let again = self.again(&name);
         finished.findings.extend(run.failures.iter().map(|failure| telling::finding(failure, &again)));
         finished.findings.extend(run.notes);
         finished.findings.extend(run.said.oddities);
@@ -263,14 +265,30 @@ impl Round<'_> {
         finished.stderr = run.said.stderr;
         finished.process_end = run.said.end;
         sink.event(Event::CaseFinished(finished));
-        FuzzedTool { name, tally: run.tally, failures: run.failures, skipped: None, duration_us: done.duration_us }
+        FuzzedTool {
+            name,
+            tally: run.tally,
+            failures: run.failures,
+            skipped: None,
+            duration_us: done.duration_us,
+            again,
+        }
     }
 
     /// The command that works on one tool again.
     fn again(&self, tool: &str) -> String {
         let FuzzOptions { command, seed, runs, .. } = self.options;
-        format!("{command} --tool {tool} --runs {runs} --seed {seed}")
+        format!("{command} --tool {} --runs {runs} --seed {seed}", quoted(tool))
     }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -22,7 +22,7 @@ pub(crate) fn serve(bug: &Bug, is_fixed: bool) -> ExitCode {
     let mut server = Server { bug, is_fixed, tools, state: State::default() };
     while let Ok(message) = inbox.recv() {
         if bug.mixes && !is_fixed && is_call(&message) {
-            server.answer_mixed(message, &inbox);
+            server.answer_mixed(&message, &inbox);
         } else {
             server.handle(&message);
         }
@@ -69,45 +69,13 @@ impl Server<'_> {
         if !self.is_fixed
             && let Some(effect) = (self.bug.shows)(&mut self.state, arguments)
         {
-            return self.show(id, &tool, arguments, effect);
+            return show(id, &tool, arguments, effect);
         }
-        reply(id, "result", &self.honest(&tool, arguments));
-    }
-
-    fn show(&self, id: &Value, tool: &Value, arguments: &Value, effect: Effect) {
-        match effect {
-            Effect::Exit(code) => process::exit(code),
-            Effect::Abort => process::abort(),
-            Effect::Hang => loop {
-                thread::park();
-            },
-            Effect::AnswerAndExit => {
-                reply(id, "result", &self.honest(tool, arguments));
-                process::exit(5);
-            }
-            Effect::Fail(text) => reply(id, "result", &failed(&text)),
-            Effect::Internal(message) => reply(id, "error", &json!({"code": -32603, "message": message})),
-            Effect::Result(result) => reply(id, "result", &result),
-        }
-    }
-
-    /// What a server without the bug answers.
-    fn honest(&self, tool: &Value, arguments: &Value) -> Value {
-        let schema = jsonschema::options().offline().build(&tool["inputSchema"]);
-        let error = schema.ok().and_then(|schema| schema.iter_errors(arguments).next().map(|error| error.to_string()));
-        if let Some(error) = error {
-            return failed(&format!("invalid arguments: {error}"));
-        }
-        let mut result = json!({"content": [{"type": "text", "text": format!("{}: {arguments}", tool["name"])}]});
-        if let Some(output) = tool.get("outputSchema") {
-            let is_saved = output["properties"].get("saved").is_some();
-            result["structuredContent"] = if is_saved { json!({"saved": true}) } else { json!({"n": 0}) };
-        }
-        result
+        reply(id, "result", &honest(&tool, arguments));
     }
 
     /// Two calls that come together get each other's answer.
-    fn answer_mixed(&mut self, first: Value, inbox: &Receiver<Value>) {
+    fn answer_mixed(&mut self, first: &Value, inbox: &Receiver<Value>) {
         match inbox.recv_timeout(COMPANY) {
             Ok(second) if is_call(&second) => {
                 let (mut one, mut other) = (first.clone(), second.clone());
@@ -117,12 +85,46 @@ impl Server<'_> {
                 self.handle(&other);
             }
             Ok(other) => {
-                self.handle(&first);
+                self.handle(first);
                 self.handle(&other);
             }
-            Err(_) => self.handle(&first),
+            Err(_) => self.handle(first),
         }
     }
+}
+
+/// What the bug does.
+#[expect(clippy::exit, reason = "going away is what the bug does")]
+fn show(id: &Value, tool: &Value, arguments: &Value, effect: Effect) {
+    match effect {
+        Effect::Exit(code) => process::exit(code),
+        Effect::Abort => process::abort(),
+        Effect::Hang => loop {
+            thread::park();
+        },
+        Effect::AnswerAndExit => {
+            reply(id, "result", &honest(tool, arguments));
+            process::exit(5);
+        }
+        Effect::Fail(text) => reply(id, "result", &failed(&text)),
+        Effect::Internal(message) => reply(id, "error", &json!({"code": -32603, "message": message})),
+        Effect::Result(result) => reply(id, "result", &result),
+    }
+}
+
+/// What a server without the bug answers.
+fn honest(tool: &Value, arguments: &Value) -> Value {
+    let schema = jsonschema::options().offline().build(&tool["inputSchema"]);
+    let error = schema.ok().and_then(|schema| schema.iter_errors(arguments).next().map(|error| error.to_string()));
+    if let Some(error) = error {
+        return failed(&format!("invalid arguments: {error}"));
+    }
+    let mut result = json!({"content": [{"type": "text", "text": format!("{}: {arguments}", tool["name"])}]});
+    if let Some(output) = tool.get("outputSchema") {
+        let is_saved = output["properties"].get("saved").is_some();
+        result["structuredContent"] = if is_saved { json!({"saved": true}) } else { json!({"n": 0}) };
+    }
+    result
 }
 
 fn is_call(message: &Value) -> bool {
