@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Failure as Found, FuzzOptions, FuzzRun, Reproduction, Stopper, fuzz, kept_test};
 use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, SourceFile, nearest};
-use mcprove_report::{fuzz_table, render_findings};
+use mcprove_report::{Format, fuzz_table, render_findings};
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
 
@@ -34,8 +34,6 @@ const ATTEMPTS: usize = 300;
                         mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    subject: Subject,
     /// Only this tool; may be repeated.
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
@@ -76,6 +74,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
     #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
     outputs: Outputs,
 }
 
@@ -99,7 +99,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         print(&fuzz_table(&heard.report, &context.style()))?;
         print(&ending(&fuzzed, args, seed, &kept))?;
     }
-    let complaints = args.outputs.write(&heard.report, None);
+    if let Some(format) = Format::find("github").filter(|_| args.outputs.github) {
+        let annotations = (format.render)(&heard.report);
+        if args.json { context.complain(&annotations) } else { print(&annotations)? }
+    }
+    let complaints = args.outputs.write(&heard.report, Context::step_summary().as_deref());
     for complaint in &complaints {
         context.complain(&format!("error: {complaint}\n"));
     }
@@ -186,7 +190,7 @@ impl Args {
                 help: "look at what it lists".to_owned(),
             });
         }
-        let names = || fuzzed.tools.iter().map(|tool| tool.name.as_str());
+        let names = || fuzzed.listed.iter().map(String::as_str);
         let Some(unknown) = self.tool.iter().find(|name| !names().any(|known| known == name.as_str())) else {
             return Ok(());
         };
@@ -249,13 +253,19 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
     let called = fuzzed.tools.iter().filter(|tool| tool.skipped.is_none()).count();
     let planned: usize = fuzzed.tools.iter().map(|tool| tool.tally.runs).sum();
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
+    if called == 0 {
+        return text;
+    }
+    let more = match fuzzed.calls.saturating_sub(planned) {
+        0 => String::new(),
+        more => format!(" and {more} more to look closer"),
+    };
     let _ = writeln!(
         text,
-        "\n{} in {}, {} and {} more to look closer, {:.1} s, seed {seed}",
+        "\n{} in {}, {}{more}, {:.1} s, seed {seed}",
         counted(failures, "failure"),
         counted(called, "tool"),
         counted(planned, "call"),
-        fuzzed.calls.saturating_sub(planned),
         fuzzed.elapsed.as_secs_f64()
     );
     for (_, path) in kept {

@@ -127,7 +127,7 @@ fn server_block(server: &ServerSpec) -> Value {
         }
         Target::Mock { manifest: file } | Target::Cassette { path: file } => {
             set("command", json!("mcprove"));
-            set("args", json!(["mock", file]));
+            set("args", json!(["mock", "--tools-from", file]));
         }
     }
     match server.protocol {

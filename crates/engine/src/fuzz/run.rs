@@ -35,7 +35,9 @@ const PROGRESS: Duration = Duration::from_millis(100);
 pub struct FuzzRun {
     /// How it was spoken to.
     pub transport: String,
-    /// Its tools, in listed order.
+    /// The names of all tools it lists.
+    pub listed: Vec<String>,
+    /// The tools that were chosen, in listed order.
     pub tools: Vec<FuzzedTool>,
     /// All calls that were made, also those that made failures small.
     pub calls: usize,
@@ -84,6 +86,7 @@ pub async fn fuzz(
     let transport = session.transport_name().to_owned();
     let mut catalog = discover(&mut session, Instant::now() + options.timeout).await;
     session.close().await;
+    let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only));
     sink.event(Event::RunStarted(RunStarted {
         format: RunStarted::FORMAT,
@@ -105,7 +108,7 @@ pub async fn fuzz(
         interrupted: stop.is_stopped(),
         hint: None,
     }));
-    Ok(FuzzRun { transport, tools, calls: workshop.calls(), elapsed: began.elapsed() })
+    Ok(FuzzRun { transport, listed, tools, calls: workshop.calls(), elapsed: began.elapsed() })
 }
 
 /// The tools of a run.
