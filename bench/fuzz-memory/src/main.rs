@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let manifest = folder.path().join("echo.yml");
     std::fs::write(&manifest, MANIFEST)?;
-    let target = Target::Mock { manifest: manifest.to_string_lossy().into_owned() };
+    let target = Target::Mock { manifest: manifest.to_string_lossy().into_owned(), virtual_time: false };
     let server = ServerSpec { name: "mock".to_owned(), target, ..ServerSpec::default() };
     let options = FuzzOptions {
         calling: Calling::Cautious,
@@ -55,9 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (_stopper, stop) = Stopper::pair();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let run = runtime
-        .block_on(fuzz(&server, &options, &stop, &mut Nobody))
-        .map_err(|failure| failure.message)?;
+    let run = runtime.block_on(fuzz(&server, &options, &stop, &mut Nobody)).map_err(|failure| failure.message)?;
     let calls = u32::try_from(run.calls)?;
     let seconds = run.elapsed.as_secs_f64();
     writeln!(io::stdout(), "{calls} calls in {seconds:.2} s, {:.0} calls/s", f64::from(calls) / seconds)?;

@@ -35,9 +35,13 @@ pub(crate) async fn listed_tool(talk: &mut Conversation<'_>) -> Option<Value> {
         Act::Raw(Raw::Message { params: Some(params), .. }) => {
             talk.json(params).get("name").and_then(Value::as_str)?.to_owned()
         }
-        Act::Resources(_) | Act::Prompts(_) | Act::Complete(_) | Act::Logging(_) | Act::Trajectory(_) | Act::Raw(_) => {
-            return None;
-        }
+        Act::Resources(_)
+        | Act::Prompts(_)
+        | Act::Complete(_)
+        | Act::Logging(_)
+        | Act::Trajectory(_)
+        | Act::ToolQuality
+        | Act::Raw(_) => return None,
     };
     let deadline = talk.deadline.min(Instant::now() + LOOK_UP);
     let listing = talk.session.list("tools/list", "tools", deadline).await;

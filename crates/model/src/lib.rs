@@ -6,6 +6,7 @@
 //! [`Report`].
 
 mod act;
+mod address;
 mod case;
 mod check;
 mod diagnostics;
@@ -15,6 +16,7 @@ mod exit;
 mod finding;
 mod frame;
 mod isolation;
+mod matrix;
 mod nearest;
 mod node;
 mod observation;
@@ -30,8 +32,10 @@ mod view;
 mod vocabulary;
 
 pub use act::{
-    Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, Prompts, Raw, ResourceAsk, Resources, Trajectory,
+    Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
+    Trajectory,
 };
+pub use address::{password_in, without_password};
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use diagnostics::Diagnostics;
@@ -44,6 +48,7 @@ pub use exit::ExitStatus;
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};
 pub use isolation::Isolation;
+pub use matrix::{Column, ColumnServer, Matrix};
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};

@@ -125,7 +125,7 @@ fn server_block(server: &ServerSpec) -> Value {
             set("url", json!(url));
             set("headers", from_environment(headers));
         }
-        Target::Mock { manifest: file } | Target::Cassette { path: file } => {
+        Target::Mock { manifest: file, .. } | Target::Cassette { path: file } => {
             set("command", json!("mcprove"));
             set("args", json!(["mock", "--tools-from", file]));
         }

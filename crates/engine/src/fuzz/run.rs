@@ -96,6 +96,7 @@ pub async fn fuzz(
         jobs: options.jobs,
         strict: false,
         shard: None,
+        again: Vec::new(),
     }));
     let seed = Finding::note("seed", format!("seed {}", options.seed));
     for finding in catalog.findings.iter().cloned().chain(unannotated(&catalog, options.calling)).chain([seed]) {

@@ -155,6 +155,7 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
         repeat: 1,
         beside: Vec::new(),
         fuzz: None,
+        negative_path: None,
     })
 }
 
