@@ -145,7 +145,7 @@ pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
 }
 
 /// Tools that say nothing about writing are called all the same; people should know which.
-fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
+pub(crate) fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
     let silent: Vec<&str> = catalog
         .tools
         .iter()
