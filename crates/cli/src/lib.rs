@@ -16,6 +16,7 @@ mod live;
 mod logs;
 mod outputs;
 mod selection;
+mod starters;
 mod stdout;
 mod subject;
 mod suites;

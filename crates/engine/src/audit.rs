@@ -12,23 +12,46 @@ use crate::tour::Stopover;
 const INTERNAL_ERROR: i64 = -32603;
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// Calls the tool and adds what there is to say; no finding means that it is healthy.
-pub(crate) async fn visit(stop: Stopover<'_>) {
+/// Calls the tool and adds what there is to say; nothing above a note means that it is healthy.
+pub(crate) async fn visit(stop: Stopover<'_>) -> Observation {
     let exchange = stop.session.call_tool(stop.name, &stop.input, Instant::now() + stop.timeout).await;
     stop.record.calls.push(calls::record(CallRole::Act, Some(stop.name), &exchange));
     stop.record.mark(|timings| &mut timings.call);
     let seen = Observation::of_tool_call(exchange.outcome);
     let mismatch = output_mismatch(stop.tool, &seen);
     stop.record.findings.extend(health(&seen).into_iter().chain(mismatch));
+    seen
+}
+
+/// Whether the last of these is an answer.
+pub(crate) fn is_answered(replies: &[Observation]) -> bool {
+    replies.last().is_some_and(|seen| matches!(seen.outcome, Outcome::Result(_) | Outcome::Error(_)))
+}
+
+/// What is said of a tool that says it only reads, and changed these files.
+pub(crate) fn contradiction(changes: &[String]) -> Option<Finding> {
+    if changes.is_empty() {
+        return None;
+    }
+    let text = "the tool is marked `readOnlyHint: true`, but it changed the fixture folder";
+    let mut finding = Finding::warning("hint-contradiction", text);
+    finding.actual = Some(shorten(&changes.join("\n"), 500).into_owned());
+    Some(finding.help("say `readOnlyHint: false`: hosts call read-only tools without asking"))
 }
 
 /// What an answer says of a tool: nothing when it is healthy, a note when it rejects its input properly.
 fn health(seen: &Observation) -> Option<Finding> {
     match &seen.outcome {
-        Outcome::Result(_) if seen.is_error => unhandled(&seen.text).map(|trace| {
-            let mut finding = Finding::error("crashed", "the tool answered with an unhandled exception");
-            finding.actual = Some(shorten(trace, 500).into_owned());
-            finding.help("catch the exception and say in plain words what was wrong with the input")
+        Outcome::Result(_) if seen.is_error => Some(match unhandled(&seen.text) {
+            Some(trace) => {
+                let mut finding = Finding::error("crashed", "the tool answered with an unhandled exception");
+                finding.actual = Some(shorten(trace, 500).into_owned());
+                finding.help("catch the exception and say in plain words what was wrong with the input")
+            }
+            None => {
+                let first = seen.text.lines().next().unwrap_or_default();
+                Finding::note("handled", format!("it says what is wrong: {}", shorten(first, 200)))
+            }
         }),
         Outcome::Result(_) | Outcome::Cancelled => None,
         Outcome::Error(error) if matches!(error.code, INTERNAL_ERROR | METHOD_NOT_FOUND) => {

@@ -26,6 +26,7 @@ mod shard;
 mod steps;
 mod stop;
 mod tour;
+mod workplace;
 
 pub use calling::{Calling, Says, forbidden, says};
 pub use columns::{Column, ColumnServer};
@@ -35,4 +36,4 @@ pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
-pub use tour::{TourOptions, Visit, catalog_of, tour};
+pub use tour::{Called, TourOptions, Toured, Visit, catalog_of, tour};

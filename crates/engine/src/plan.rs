@@ -100,6 +100,7 @@ pub(crate) mod tests {
             capture: Vec::new(),
             suite: None,
             isolation: mcprove_model::Isolation::Case,
+            masks: Vec::new(),
             tags: Vec::new(),
             timeout: None,
             skip: None,

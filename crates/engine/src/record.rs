@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use mcprove_model::{
-    CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, Severity, Timings, Verdict,
-    shorten,
+    CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, Severity, Snapshot, Timings,
+    Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
 
@@ -40,6 +40,7 @@ pub(crate) struct CaseRecord {
     connected: Option<Connected>,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
+    pub(crate) snapshots: Vec<Snapshot>,
     closing: Closing,
     timings: Timings,
     began: Instant,
@@ -68,6 +69,7 @@ impl CaseRecord {
             connected: None,
             calls: Vec::new(),
             findings: Vec::new(),
+            snapshots: Vec::new(),
             closing: Closing::default(),
             timings: Timings::default(),
             began: now,
@@ -135,6 +137,7 @@ impl CaseRecord {
                 calls: self.calls,
                 stderr: self.closing.stderr,
                 process_end: self.closing.end,
+                snapshots: self.snapshots,
             },
         }
     }

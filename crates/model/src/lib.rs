@@ -24,6 +24,7 @@ mod report;
 mod revision;
 mod safe_text;
 mod server;
+mod snapshot;
 mod source;
 mod suite_options;
 mod view;
@@ -53,6 +54,7 @@ pub use safe_text::{escape_line, escape_text, shorten};
 pub use server::{
     Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };
+pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
 pub use suite_options::{Coverage, Hook, Hooks, Parallel, SuiteOptions};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};

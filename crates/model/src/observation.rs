@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::{Notification, Outcome, view};
+use crate::{Notification, Outcome, StoredValues, view};
 
 /// What a case saw. Checks read it and nothing else.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub struct Observation {
     pub trace: Vec<TracedCall>,
     /// Further names that targets may begin with, and what they stand for: an object, or null.
     pub extra: Value,
+    /// Stored values that the checks compare with.
+    pub stored: StoredValues,
     /// Time the request under test took.
     pub elapsed_us: u64,
     json: OnceLock<Option<Value>>,
@@ -86,6 +88,7 @@ impl Observation {
             asked: Vec::new(),
             trace: Vec::new(),
             extra: Value::Null,
+            stored: StoredValues::default(),
             elapsed_us: 0,
             json: OnceLock::new(),
         }

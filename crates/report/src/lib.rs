@@ -38,4 +38,4 @@ pub use snippet::render_findings;
 pub use style::Style;
 pub use terminal::{Terminal, TerminalOptions, Verbosity};
 pub use threshold::{Share, Threshold};
-pub use tools::{Health, audit_table, contract_table, score};
+pub use tools::{AuditFacts, Health, audit_table, contract_table, score};

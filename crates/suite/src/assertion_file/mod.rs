@@ -15,6 +15,7 @@ pub(crate) mod block;
 pub(crate) mod client_capabilities;
 pub(crate) mod expectation;
 mod listing;
+pub(crate) mod mask;
 pub(crate) mod server;
 pub(crate) mod skip;
 pub(crate) mod steps;
@@ -39,7 +40,7 @@ use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
 const KEYS: &[&str] =
-    &["name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
+    &["mask", "name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
 
 /// The keys of a document that hold steps.
 pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
@@ -106,6 +107,7 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         expect: parts.asked.expect,
         fixture: context.fixture.map(Path::to_path_buf),
         isolation: Isolation::Case,
+        masks: parts.masks,
         tags: Vec::new(),
         timeout: parts.timeout,
         skip: parts.skip,
@@ -122,6 +124,7 @@ struct Parts {
     asked: block::Asked,
     timeout: Option<Duration>,
     skip: Option<mcprove_model::Skip>,
+    masks: Vec<String>,
 }
 
 fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>) -> Option<Parts> {
@@ -134,6 +137,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     }
     let skip = skip::decode(node, &context.environment, found);
     let timeout = time::optional(node, "timeout", found);
+    let masks = mask::decode(node, found);
 
     let chosen = block::choose(entries, found);
     let unset = if skip.is_some() { Unset::Ignored } else { Unset::Reported };
@@ -166,7 +170,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
     let server = server.map(|server| with_redactions(server, node, (&context.environment, unset), found));
-    Some(Parts { server, setup, verify, teardown, asked, timeout, skip })
+    Some(Parts { server, setup, verify, teardown, asked, timeout, skip, masks })
 }
 
 /// The server with the texts under `redact:`, which no output may show.
@@ -227,6 +231,7 @@ pub(crate) fn block_of(document: &Node) -> Option<&Entry> {
 /// The JSON Schema of an assertion file.
 pub fn schema() -> Value {
     let mut properties = json!({
+        "mask": mask::schema(),
         "name": fragment::scalar("What the test is called; the file's name when left out."),
         "server": server::schema(),
         "setup": steps_schema("Calls made before the block."),

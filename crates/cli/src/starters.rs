@@ -1,0 +1,134 @@
+//! Assertion files for people who have none yet: made from what a server offers, and from what it answered.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcprove_engine::{Called, Toured};
+use mcprove_judge::first_expectation::first_expectation;
+use mcprove_model::{Observation, ServerSpec};
+use mcprove_suite::starter::{FileNames, Starter, variables_of};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::whole_file;
+
+/// Values of the environment from this length on are known again in a reply.
+const TELLING: usize = 6;
+
+/// A file that is to be written.
+#[derive(Debug)]
+pub(crate) struct StarterFile {
+    /// Its name below the folder.
+    pub(crate) name: String,
+    /// Its text.
+    pub(crate) text: String,
+}
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Those that were written.
+    pub(crate) written: Vec<PathBuf>,
+    /// Those that were there already, and stayed as they were.
+    pub(crate) kept: Vec<PathBuf>,
+}
+
+impl Written {
+    /// What is told of them.
+    pub(crate) fn told(&self, folder: &Path) -> String {
+        let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        let mut text = format!("wrote {} to {}\n", files(self.written.len()), folder.display());
+        if !self.kept.is_empty() {
+            let kept = files(self.kept.len());
+            text.push_str(&format!("kept {kept} that were there already; `--overwrite` replaces them\n"));
+        }
+        text
+    }
+}
+
+/// A file for each tool of a tour, with what it answered as the first expectation.
+pub(crate) fn of_tour(toured: &Toured, server: &ServerSpec) -> Vec<StarterFile> {
+    let machine = machine_values();
+    let mut names = FileNames::default();
+    toured.called.iter().map(|called| of_called(called, server, &machine, &mut names)).collect()
+}
+
+fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &mut FileNames) -> StarterFile {
+    let nothing = json!({});
+    let input = called.input.as_ref().unwrap_or(&nothing);
+    let replies: Vec<&Observation> = called.replies.iter().collect();
+    let expect = first_expectation(input, &replies, machine);
+    let mut remarks =
+        vec!["Written by mcprove from what the tool answered. Change `expect` to what you really want.".to_owned()];
+    remarks.extend(variables_remark(server));
+    let starter = Starter {
+        name: called.tool.clone(),
+        remarks,
+        server,
+        skip: called.skipped.clone(),
+        block: "assert",
+        content: call(&called.tool, input, &expect),
+    };
+    StarterFile { name: format!("{}.yaml", names.stem(&called.tool)), text: starter.text() }
+}
+
+/// The content of an `assert` block.
+pub(crate) fn call(tool: &str, input: &Value, expect: &Value) -> Value {
+    if input.as_object().is_some_and(serde_json::Map::is_empty) {
+        return json!({"tool": tool, "expect": expect});
+    }
+    json!({"tool": tool, "args": input, "expect": expect})
+}
+
+/// Says which variables a server needs, because their values are not written down.
+pub(crate) fn variables_remark(server: &ServerSpec) -> Option<String> {
+    let names = variables_of(server);
+    (!names.is_empty()).then(|| format!("The server takes from the environment: {}.", names.join(", ")))
+}
+
+/// Writes files into a folder, which is made if need be; what is there already stays unless it may be replaced.
+pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -> Result<Written, Failure> {
+    let failed = |path: &Path, error: &std::io::Error| {
+        Failure::new(format!("`{}` could not be written: {error}", path.display()), "give a folder that can be written")
+    };
+    fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    let mut done = Written::default();
+    for file in files {
+        let path = folder.join(&file.name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|error| failed(parent, &error))?;
+        }
+        if path.exists() && !overwrite {
+            done.kept.push(path);
+            continue;
+        }
+        whole_file::write(&path, file.text.as_bytes()).map_err(|error| failed(&path, &error))?;
+        done.written.push(path);
+    }
+    Ok(done)
+}
+
+/// Values of this machine's environment: a reply that shows them would be another one elsewhere.
+fn machine_values() -> Vec<String> {
+    let names = Context::variable_names();
+    names.iter().filter_map(|name| Context::variable(name)).filter(|value| value.len() >= TELLING).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_replaced_only_when_asked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let evals = folder.path().join("new/evals");
+        let file = |text: &str| vec![StarterFile { name: "a.yaml".to_owned(), text: text.to_owned() }];
+        assert_eq!(write_all(&evals, &file("1"), false).expect("written").written.len(), 1);
+        let again = write_all(&evals, &file("2"), false).expect("kept");
+        assert_eq!((again.written.len(), again.kept.len()), (0, 1));
+        assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "1");
+        write_all(&evals, &file("3"), true).expect("replaced");
+        assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "3");
+    }
+}
