@@ -56,6 +56,11 @@ impl Context {
         std::env::var(name).ok()
     }
 
+    /// Whether nobody watches: a build server runs this.
+    pub(crate) fn in_ci() -> bool {
+        Self::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+    }
+
     /// The file that GitHub shows as the summary of a step, where there is one.
     pub(crate) fn step_summary() -> Option<PathBuf> {
         Self::variable("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)

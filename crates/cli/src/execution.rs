@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use mcprove_engine::{RunOptions, Sink as _, Stopper};
+use mcprove_engine::{RunOptions, Sink as _, Stopper, Storing};
 use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished};
 use mcprove_report::render_findings;
 use mcprove_suite::duration;
@@ -58,6 +58,8 @@ pub(crate) struct Manner {
     pub(crate) protocol: Option<Protocol>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// What is done with stored values.
+    pub(crate) storing: Storing,
     /// Whether a log that cannot be written is reason enough not to begin.
     pub(crate) strict_reports: bool,
 }
@@ -92,6 +94,11 @@ impl FromStr for Jobs {
 }
 
 impl Execution {
+    /// The deadline of whatever has none of its own.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Runs a plan and tells it as it happens.
     pub(crate) fn run(&self, plan: &Plan, manner: Manner, context: &Context) -> Result<Over, Failure> {
         let (log, mut complaints) = match self.create_log() {
@@ -124,6 +131,7 @@ impl Execution {
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
             docker: self.docker.clone(),
+            storing: manner.storing,
             limits: mcprove_wire::Limits::default(),
         };
         let listening =

@@ -6,6 +6,7 @@
 mod arguments;
 mod baselines;
 mod catalog_report;
+mod catalogs;
 mod commands;
 mod conclusion;
 mod context;
@@ -16,6 +17,7 @@ mod live;
 mod logs;
 mod outputs;
 mod selection;
+mod snapshots;
 mod starters;
 mod stdout;
 mod subject;

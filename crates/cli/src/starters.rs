@@ -66,7 +66,10 @@ fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &m
         name: called.tool.clone(),
         remarks,
         server,
-        skip: called.skipped.clone(),
+        skip: called.skipped.as_ref().map(|reason| {
+            let reason = reason.split(';').next().unwrap_or(reason);
+            format!("{reason}; remove this line to call it")
+        }),
         block: "assert",
         content: call(&called.tool, input, &expect),
     };

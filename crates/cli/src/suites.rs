@@ -8,7 +8,7 @@ use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::subject::words;
+use crate::subject::{Subject, words};
 
 /// Where suites are looked for when none is named.
 const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
@@ -28,6 +28,32 @@ pub(crate) struct Suites {
 }
 
 impl Suites {
+    /// The first that was named, if any was.
+    pub(crate) fn first(&self) -> Option<&Path> {
+        self.paths.iter().chain(&self.suite).map(PathBuf::as_path).next()
+    }
+
+    /// The folder that was named as fixture.
+    pub(crate) fn fixture(&self) -> Option<PathBuf> {
+        self.fixture.clone()
+    }
+
+    /// Loads them for the server that was named, if one was; otherwise for those that they name.
+    pub(crate) fn load_for(&self, subject: &Subject) -> Result<Loaded, Failure> {
+        if !subject.is_named() {
+            return self.load(None);
+        }
+        let server = subject.spec()?;
+        match server.target {
+            Target::Stdio { command, args, .. } => self.load(Some(ServerOverride { command, args })),
+            target @ (Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. }) => {
+                let mut loaded = self.load(None)?;
+                at_address(&mut loaded, &target);
+                Ok(loaded)
+            }
+        }
+    }
+
     /// Loads them; `server` takes the place of the servers in the files.
     pub(crate) fn load(&self, server: Option<ServerOverride>) -> Result<Loaded, Failure> {
         let mut paths: Vec<PathBuf> = self.paths.iter().chain(&self.suite).cloned().collect();
@@ -56,7 +82,7 @@ impl Suites {
                 known_variables: &names,
                 fixture: self.fixture.clone(),
                 server,
-                ci: Context::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false")),
+                ci: Context::in_ci(),
             },
         ))
     }

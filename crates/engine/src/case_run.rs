@@ -19,6 +19,7 @@ use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+use crate::stored::{self, Storing};
 use crate::{calls, expectations, nearby, remarks, steps};
 
 /// What running a case needs.
@@ -31,6 +32,8 @@ pub(crate) struct CaseContext {
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// What is done with stored values.
+    pub(crate) storing: Storing,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
     /// The user wants the run to end.
@@ -259,7 +262,14 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     };
     record.mark(|timings| &mut timings.handshake);
     record.opened(&session);
-    let conversation = Conversation { case, session: &mut session, variables, record: &mut *record, deadline };
+    let conversation = Conversation {
+        case,
+        session: &mut session,
+        variables,
+        record: &mut *record,
+        deadline,
+        storing: context.storing,
+    };
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => false,
@@ -332,6 +342,8 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
         acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
+    stored::supply(&mut seen, checks, talk);
+    stored::capture(&seen, talk);
     if accepted {
         talk.record.findings.extend(expectations::judge(case, &expect, &seen));
         if checks.is_empty() && case.verify.is_empty() {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::record::CaseRecord;
+use crate::stored::Storing;
 
 /// A case in conversation with its server.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Conversation<'c> {
     pub(crate) variables: &'c mut Variables,
     pub(crate) record: &'c mut CaseRecord,
     pub(crate) deadline: Instant,
+    /// What is done with stored values.
+    pub(crate) storing: Storing,
 }
 
 impl Conversation<'_> {

@@ -25,6 +25,7 @@ mod server;
 mod shard;
 mod steps;
 mod stop;
+mod stored;
 mod tour;
 mod workplace;
 
@@ -36,4 +37,5 @@ pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
-pub use tour::{Called, TourOptions, Toured, Visit, catalog_of, tour};
+pub use stored::{Storing, snapshot_path};
+pub use tour::{Called, TourOptions, Toured, Visit, catalog_of, catalog_with_fixture, tour};

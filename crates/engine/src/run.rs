@@ -18,6 +18,7 @@ use crate::latency::too_slow;
 use crate::record::CaseRun;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+use crate::stored::Storing;
 
 /// How often progress is told while nothing else happens.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -56,6 +57,8 @@ pub struct RunOptions {
     pub isolation: Option<Isolation>,
     /// An image to run stdio servers in that name none themselves.
     pub docker: Option<String>,
+    /// What is done with stored values.
+    pub storing: Storing,
     /// Bounds on sessions.
     pub limits: Limits,
 }
@@ -120,6 +123,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         strict: options.strict,
         keep_frames: options.keep_frames,
         fix: options.fix,
+        storing: options.storing,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
         hooks: Hooks::default(),

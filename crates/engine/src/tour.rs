@@ -6,7 +6,6 @@ use std::time::{Duration, Instant as Clock};
 use mcprove_judge::generate::{placed, valid_input};
 use mcprove_judge::negative::Probe;
 use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict};
-use mcprove_suite::template::Variables;
 use mcprove_wire::{Closing, HttpClient, Limits, OpenFailure, Session, Stage};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -122,7 +121,8 @@ pub async fn tour(
         strict: options.strict,
         shard: None,
     }));
-    for finding in catalog.findings.iter().cloned().chain(unannotated(&catalog, options.calling)) {
+    let told = unannotated(&catalog, options.calling).into_iter().chain(on_own_data(&catalog, options));
+    for finding in catalog.findings.iter().cloned().chain(told) {
         sink.event(Event::Finding { finding });
     }
     let mut current = Some(session);
@@ -153,8 +153,19 @@ pub async fn catalog_of(
     own_program: &Path,
     timeout: Duration,
 ) -> Result<Catalog, Box<OpenFailure>> {
+    catalog_with_fixture(server, None, own_program, timeout).await
+}
+
+/// What a server offers that works on a copy of a folder.
+pub async fn catalog_with_fixture(
+    server: &ServerSpec,
+    fixture: Option<&Path>,
+    own_program: &Path,
+    timeout: Duration,
+) -> Result<Catalog, Box<OpenFailure>> {
     let deadline = Instant::now() + timeout;
-    let mut session = opener(own_program, Limits::default()).open(server, &Variables::default(), deadline).await?;
+    let workplace = Workplace::new(fixture).map_err(not_copied)?;
+    let mut session = opener(own_program, Limits::default()).open(server, workplace.variables(), deadline).await?;
     let catalog = discover(&mut session, deadline).await;
     session.close().await;
     Ok(catalog)
@@ -198,6 +209,15 @@ fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
     let count = if silent.len() == 1 { "1 tool says".to_owned() } else { format!("{} tools say", silent.len()) };
     let text = format!("{count} nothing about writing and will be called: {}", silent.join(", "));
     Some(Finding::note("unannotated-tools", text).help("`--read-only` calls only tools that say that they only read"))
+}
+
+/// Tools that write work on whatever the server has; people should know how to keep that safe.
+fn on_own_data(catalog: &Catalog, options: &TourOptions) -> Option<Finding> {
+    let writes = catalog.tools.iter().any(|tool| says(tool) == Says::Writes);
+    (writes && options.calling == Calling::IncludeWrites && options.fixture.is_none()).then(|| {
+        Finding::note("no-fixture", "tools that write are called, and work on the server's own data")
+            .help("`--fixture DIR` gives the server a copy of a folder: `{{fixture}}` in its arguments")
+    })
 }
 
 /// What every stop of a tour needs.

@@ -1,6 +1,7 @@
 //! What is true of an observation. Everything here is pure: no clock, no environment, no files, no waiting.
 
 pub mod arguments;
+pub mod catalog_change;
 pub mod checks;
 pub mod elicitation;
 pub mod exception;
@@ -14,6 +15,7 @@ pub mod negative;
 pub mod output_schema;
 pub mod progress;
 pub mod recovery;
+pub mod schema_change;
 pub mod snapshot;
 pub mod target;
 pub mod trace;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use mcprove_engine::{Column, ColumnServer};
+use mcprove_engine::{Column, ColumnServer, Storing};
 use mcprove_model::{ExitStatus, Revision, nearest};
 use mcprove_suite::load::ServerOverride;
 
@@ -121,6 +121,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let baseline = args.baselines.read()?;
     let manner = Manner {
+        storing: Storing::Compare,
         warnings,
         shown: !args.json,
         protocol: None,

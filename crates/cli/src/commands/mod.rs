@@ -9,6 +9,7 @@ mod negative;
 mod report;
 mod run;
 mod schema_lint;
+mod snapshot;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Judge the input schemas that a server lists.
     SchemaLint(schema_lint::Args),
+    /// Compare replies, or what a server offers, with what is stored beside the suite.
+    Snapshot(snapshot::Args),
 }
 
 /// Runs a command.
@@ -51,5 +54,6 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
+        Command::Snapshot(args) => snapshot::run(&args, context),
     }
 }

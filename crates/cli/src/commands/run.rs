@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mcprove_engine::Storing;
 use mcprove_model::{ExitStatus, Protocol};
 
 use crate::baselines::Baselines;
@@ -12,6 +13,7 @@ use crate::failure::Failure;
 use crate::fixes;
 use crate::outputs::Outputs;
 use crate::selection::{Selection, show};
+use crate::snapshots;
 use crate::subject::{address, protocol};
 use crate::suites::{Suites, at_address, server_command, usable};
 
@@ -50,6 +52,9 @@ pub(crate) struct Args {
     /// With `--fix`: change the files to the positions that pass.
     #[arg(long, requires = "fix")]
     write: bool,
+    /// Store the values of `snapshot` matchers instead of comparing with them.
+    #[arg(short = 'u', long)]
+    update_snapshots: bool,
     #[command(flatten)]
     pub(super) outputs: Outputs,
     #[command(flatten)]
@@ -73,6 +78,7 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
     }
     let baseline = args.baselines.read()?;
     let manner = Manner {
+        storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         warnings,
         shown: !args.json,
         keep_frames: args.outputs.show_frames(),
@@ -84,6 +90,11 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
     if args.write {
         for line in fixes::write_all(&over.report)? {
             context.complain(&format!("changed {line}\n"));
+        }
+    }
+    if args.update_snapshots {
+        for line in snapshots::store_values(&over.report)? {
+            context.complain(&format!("{line}\n"));
         }
     }
     let known: BTreeSet<_> = loaded.cases.iter().map(|case| case.name.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Mismatch, Node};
+use mcprove_model::{Diagnostics, Mismatch, Node, Snapshot, StoredValues};
 use serde_json::{Value, json};
 
 use super::{Decoded, Matcher, MatcherKind, decode_matchers, fails, holds, mismatch};
@@ -24,13 +24,24 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
 
 impl Matcher for AnyOf {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
+        self.judge_with(value, &StoredValues::default())
+    }
+
+    fn judge_with(&self, value: &Value, stored: &StoredValues) -> Result<(), Mismatch> {
         let mut missed = Vec::new();
         for matcher in &self.0 {
-            match matcher.judge(value) {
+            match matcher.judge_with(value, stored) {
                 Ok(()) => return Ok(()),
                 Err(mismatch) => missed.push(mismatch.expected),
             }
         }
         Err(mismatch("matches none of several matchers", missed.join(", or "), value))
+    }
+    fn wants_stored(&self) -> bool {
+        self.0.iter().any(|matcher| matcher.wants_stored())
+    }
+
+    fn to_store(&self, value: &Value, stored: &StoredValues) -> Vec<Snapshot> {
+        self.0.iter().flat_map(|matcher| matcher.to_store(value, stored)).collect()
     }
 }

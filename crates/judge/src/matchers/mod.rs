@@ -22,6 +22,7 @@ mod not;
 mod one_of;
 mod regex;
 mod schema;
+mod snapshot;
 mod starts_with;
 mod subset;
 mod text;
@@ -31,7 +32,9 @@ pub use regex::is_found_everywhere;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, Span, nearest};
+use mcprove_model::{
+    Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, Snapshot, Span, StoredValues, nearest,
+};
 use serde_json::{Value, json};
 
 use crate::excerpt;
@@ -41,6 +44,21 @@ use crate::target::Target;
 pub(crate) trait Matcher: Debug + Send + Sync {
     /// Says whether the value is as expected.
     fn judge(&self, value: &Value) -> Result<(), Mismatch>;
+
+    /// Says whether the value is as expected, where that depends on what is stored.
+    fn judge_with(&self, value: &Value, _stored: &StoredValues) -> Result<(), Mismatch> {
+        self.judge(value)
+    }
+
+    /// Whether it depends on what is stored.
+    fn wants_stored(&self) -> bool {
+        false
+    }
+
+    /// What it would have stored of the value.
+    fn to_store(&self, _value: &Value, _stored: &StoredValues) -> Vec<Snapshot> {
+        Vec::new()
+    }
 
     /// Whether a target that leads nowhere is as expected.
     fn accepts_missing(&self) -> bool {
@@ -106,6 +124,7 @@ pub const MATCHERS: &[MatcherKind] = &[
     one_of::KIND,
     regex::KIND,
     schema::KIND,
+    snapshot::KIND,
     starts_with::KIND,
     subset::KIND,
 ];
@@ -123,7 +142,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("llm-judge", "no language model judges here; state facts with `contains-all` or `regex`"),
     ("llm-jury", "no language model judges here; state facts with `contains-all` or `regex`"),
     ("similar", "use `icontains` or `regex`"),
-    ("snapshot", "write the value under `exact`"),
 ];
 
 const ASSERTION_KEYS: &[&str] = &["matcher", "message", "name", "target", "weight"];
@@ -210,8 +228,7 @@ fn decode_kind(node: &Node, found: &mut Diagnostics<'_>) -> Option<(&'static str
     }
     if let Some((name, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == entry.key.text) {
         let message = format!("the matcher `{name}` is not supported");
-        let rule = if *name == "snapshot" { "not-yet-supported" } else { "unsupported-matcher" };
-        found.error_with_help(rule, entry.key.span, message, *instead);
+        found.error_with_help("unsupported-matcher", entry.key.span, message, *instead);
         return None;
     }
     let names = MATCHERS.iter().map(|kind| kind.name);
@@ -288,7 +305,7 @@ impl Check for Expected {
     fn judge(&self, seen: &Observation) -> Result<(), Mismatch> {
         let target = self.target.text();
         let judged = match self.target.look_up(seen) {
-            Ok(value) => self.matcher.judge(&value).map_err(|mut mismatch| {
+            Ok(value) => self.matcher.judge_with(&value, &seen.stored).map_err(|mut mismatch| {
                 mismatch.message = format!("`{target}` {}", mismatch.message);
                 mismatch
             }),
@@ -309,6 +326,14 @@ impl Check for Expected {
             }
             mismatch
         })
+    }
+
+    fn wants_stored(&self) -> bool {
+        self.matcher.wants_stored()
+    }
+
+    fn to_store(&self, seen: &Observation) -> Vec<Snapshot> {
+        self.target.look_up(seen).map(|value| self.matcher.to_store(&value, &seen.stored)).unwrap_or_default()
     }
 
     fn wants_protocol_error(&self) -> bool {
@@ -356,7 +381,9 @@ mod tests {
             }
             for example in kind.examples {
                 let seen: Value = serde_json::from_str(example.seen).expect(example.seen);
-                let judged = decoded(kind.name, example.given).judge(&seen);
+                let texts = [("greeting".to_owned(), "hello at <timestamp>".to_owned())].into();
+                let stored = StoredValues { texts, ..StoredValues::default() };
+                let judged = decoded(kind.name, example.given).judge_with(&seen, &stored);
                 assert_eq!(judged.is_ok(), example.holds, "{}: {example:?}: {judged:?}", kind.name);
                 if let Err(mismatch) = judged {
                     assert!(

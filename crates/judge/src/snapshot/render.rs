@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mcprove_model::{Observation, Outcome};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What a case saw: how the request ended, the text, and what is not text; `None` when no answer came.
 pub fn of_reply(seen: &Observation) -> Option<String> {
@@ -31,7 +31,9 @@ pub fn of_reply(seen: &Observation) -> Option<String> {
             }
         }
     }
-    if let Some(structured) = seen.structured.as_ref().filter(|value| Some(*value) != seen.json()) {
+    // Some libraries wrap the text once more; that would only be read twice.
+    let is_repeated = |value: &Value| Some(value) == seen.json() || *value == json!({"content": seen.text});
+    if let Some(structured) = seen.structured.as_ref().filter(|value| !is_repeated(value)) {
         let _ = write!(text, "\n--- structuredContent\n{structured:#}");
     }
     Some(text)
@@ -72,7 +74,6 @@ fn described(item: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn everything_that_a_reply_says_is_in_its_snapshot() {
