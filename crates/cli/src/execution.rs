@@ -58,6 +58,8 @@ pub(crate) struct Manner {
     pub(crate) protocol: Option<Protocol>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// Whether all cases there are will run.
+    pub(crate) is_whole: bool,
     /// What is done with stored values.
     pub(crate) storing: Storing,
     /// Whether a log that cannot be written is reason enough not to begin.
@@ -132,6 +134,7 @@ impl Execution {
             isolation: self.isolation,
             docker: self.docker.clone(),
             storing: manner.storing,
+            is_whole: manner.is_whole && plan.shard.is_none(),
             limits: mcprove_wire::Limits::default(),
         };
         let listening =

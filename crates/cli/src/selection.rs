@@ -38,6 +38,11 @@ fn trials(text: &str) -> Result<NonZeroU32, String> {
 }
 
 impl Selection {
+    /// Whether every case there is was selected.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.filter.is_none() && self.shard.is_none()
+    }
+
     /// The plan of these cases; one that nothing is left of is a failure.
     pub(crate) fn plan(&self, cases: &[Arc<Case>], columns: Vec<Column>) -> Result<Plan, Failure> {
         let mut shard = self.shard.clone();

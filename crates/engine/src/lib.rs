@@ -7,6 +7,7 @@ mod calls;
 mod case_run;
 mod columns;
 mod conversation;
+mod coverage_gate;
 mod discover;
 mod expectations;
 mod fixture;

@@ -121,6 +121,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let baseline = args.baselines.read()?;
     let manner = Manner {
+        is_whole: args.selection.is_whole(),
         storing: Storing::Compare,
         warnings,
         shown: !args.json,

@@ -2,6 +2,7 @@
 
 mod audit;
 mod ci;
+mod coverage;
 mod explain;
 mod matrix;
 mod mock;
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     Audit(audit::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
+    /// Tell how much of a server a suite asserts.
+    Coverage(coverage::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
     /// Explain a rule, a group of rules, or the exit codes.
@@ -47,6 +50,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
     match command {
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
+        Command::Coverage(args) => coverage::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),

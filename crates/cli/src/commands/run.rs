@@ -78,6 +78,7 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
     }
     let baseline = args.baselines.read()?;
     let manner = Manner {
+        is_whole: args.selection.is_whole(),
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         warnings,
         shown: !args.json,

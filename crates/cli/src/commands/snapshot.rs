@@ -80,6 +80,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         keep_frames: false,
         protocol: None,
         fix: false,
+        is_whole: false,
         storing: Storing::Capture,
         strict_reports: false,
     };
