@@ -96,6 +96,20 @@ impl FromStr for Jobs {
 }
 
 impl Execution {
+    /// Cases one after the other, as they say themselves.
+    pub(crate) fn plain(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            jobs: Jobs::Number(1),
+            isolation: None,
+            probe_timeout: Duration::from_secs(2),
+            docker: None,
+            fail_fast: false,
+            strict: false,
+            events: None,
+        }
+    }
+
     /// The deadline of whatever has none of its own.
     pub(crate) fn timeout(&self) -> Duration {
         self.timeout

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcprove_engine::{Called, Toured};
+use mcprove_engine::{Called, Calling, Catalog, Toured, forbidden, tool_name};
 use mcprove_judge::first_expectation::first_expectation;
+use mcprove_judge::generate::valid_input;
 use mcprove_model::{Observation, ServerSpec};
 use mcprove_suite::starter::{FileNames, Starter, variables_of};
 use serde_json::{Value, json};
@@ -41,17 +42,16 @@ impl Written {
         let mut text = format!("wrote {} to {}\n", files(self.written.len()), folder.display());
         if !self.kept.is_empty() {
             let kept = files(self.kept.len());
-            text.push_str(&format!("kept {kept} that were there already; `--overwrite` replaces them\n"));
+            text.push_str(&format!("kept {kept} of an earlier time; `--overwrite` replaces what is there\n"));
         }
         text
     }
 }
 
 /// A file for each tool of a tour, with what it answered as the first expectation.
-pub(crate) fn of_tour(toured: &Toured, server: &ServerSpec) -> Vec<StarterFile> {
+pub(crate) fn of_tour(toured: &Toured, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
     let machine = machine_values();
-    let mut names = FileNames::default();
-    toured.called.iter().map(|called| of_called(called, server, &machine, &mut names)).collect()
+    toured.called.iter().map(|called| of_called(called, server, &machine, names)).collect()
 }
 
 fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &mut FileNames) -> StarterFile {
@@ -62,6 +62,12 @@ fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &m
     let mut remarks =
         vec!["Written by mcprove from what the tool answered. Change `expect` to what you really want.".to_owned()];
     remarks.extend(variables_remark(server));
+    let is_shown = |value: &&String| replies.iter().any(|reply| reply.text.contains(value.as_str()));
+    let mut masks = Vec::new();
+    if machine.iter().any(|value| is_shown(&value)) {
+        remarks.push("The reply shows values of this machine's environment, so its snapshot is masked.".to_owned());
+        masks.push("(?s).+".to_owned());
+    }
     let starter = Starter {
         name: called.tool.clone(),
         remarks,
@@ -70,10 +76,91 @@ fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &m
             let reason = reason.split(';').next().unwrap_or(reason);
             format!("{reason}; remove this line to call it")
         }),
+        masks,
         block: "assert",
         content: call(&called.tool, input, &expect),
     };
     StarterFile { name: format!("{}.yaml", names.stem(&called.tool)), text: starter.text() }
+}
+
+/// A file for each resource, template and prompt that a server offers. What they need is made up by name, so that whoever
+/// reads them knows what to fill in.
+pub(crate) fn of_offer(catalog: &Catalog, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
+    let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut files = Vec::new();
+    let mut add = |stem: String, name: String, skip: Option<&str>, block: &'static str, content: Value| {
+        let starter = Starter {
+            name,
+            remarks: variables_remark(server).into_iter().collect(),
+            server,
+            skip: skip.map(str::to_owned),
+            masks: Vec::new(),
+            block,
+            content,
+        };
+        files.push(StarterFile { name: format!("{}.yaml", names.stem(&stem)), text: starter.text() });
+    };
+    for resource in &catalog.resources {
+        let (uri, name) = (text(resource, "uri"), text(resource, "name"));
+        let stem = format!("resource-{}", if name.is_empty() { &uri } else { &name });
+        let content = json!({"read": uri, "expect": {"not_empty": true}});
+        add(stem, format!("resource {uri}"), None, "assert_resources", content);
+    }
+    for template in &catalog.templates {
+        let (uri, name) = (text(template, "uriTemplate"), text(template, "name"));
+        let stem = format!("template-{}", if name.is_empty() { &uri } else { &name });
+        let content = json!({"read": uri, "expect": {"not_empty": true}});
+        let skip = "fill in the variables of the address, then remove this line";
+        add(stem, format!("template {uri}"), Some(skip), "assert_resources", content);
+    }
+    for prompt in &catalog.prompts {
+        let name = text(prompt, "name");
+        let arguments = prompt.get("arguments").and_then(Value::as_array).into_iter().flatten();
+        let required = arguments.filter(|argument| argument.get("required") == Some(&Value::Bool(true)));
+        let arguments: serde_json::Map<String, Value> =
+            required.map(|argument| (text(argument, "name"), json!("example"))).collect();
+        let get =
+            if arguments.is_empty() { json!({"name": name}) } else { json!({"name": name, "arguments": arguments}) };
+        let skip = (!arguments.is_empty()).then_some("fill in the arguments, then remove this line");
+        let content = json!({"get": get, "expect": {"not_empty": true}});
+        add(format!("prompt-{name}"), format!("prompt {name}"), skip, "assert_prompts", content);
+    }
+    files
+}
+
+/// A file for each tool, with an input made from its schema; nothing is called.
+pub(crate) fn of_tools(
+    catalog: &Catalog,
+    server: &ServerSpec,
+    calling: Calling,
+    names: &mut FileNames,
+) -> Vec<StarterFile> {
+    let mut files = Vec::new();
+    for tool in &catalog.tools {
+        let name = tool_name(tool);
+        let nothing = Value::Null;
+        let made = valid_input(tool.get("inputSchema").unwrap_or(&nothing), 0);
+        let skip = match (&made, forbidden(tool, calling)) {
+            (Err(why), _) => Some(format!("no valid input could be made: {why}")),
+            (Ok(_), Some(_)) => Some("it says that it writes; remove this line to call it".to_owned()),
+            (Ok(_), None) => None,
+        };
+        let input = made.unwrap_or_else(|_| json!({}));
+        let mut remarks =
+            vec!["The arguments are made from the tool's schema. Say what you expect of the reply.".to_owned()];
+        remarks.extend(variables_remark(server));
+        let starter = Starter {
+            name: name.to_owned(),
+            remarks,
+            server,
+            skip,
+            masks: Vec::new(),
+            block: "assert",
+            content: call(name, &input, &json!({"not_error": true})),
+        };
+        files.push(StarterFile { name: format!("{}.yaml", names.stem(name)), text: starter.text() });
+    }
+    files
 }
 
 /// The content of an `assert` block.

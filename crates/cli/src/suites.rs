@@ -28,6 +28,11 @@ pub(crate) struct Suites {
 }
 
 impl Suites {
+    /// The suite at a path.
+    pub(crate) fn at(path: &Path, fixture: Option<&Path>) -> Self {
+        Self { paths: vec![path.to_owned()], suite: Vec::new(), fixture: fixture.map(Path::to_owned) }
+    }
+
     /// The first that was named, if any was.
     pub(crate) fn first(&self) -> Option<&Path> {
         self.paths.iter().chain(&self.suite).map(PathBuf::as_path).next()

@@ -140,6 +140,21 @@ impl Touring {
         Ok(server)
     }
 
+    /// Whether a server was named at all.
+    pub(crate) fn is_named(&self) -> bool {
+        self.subject.is_named()
+    }
+
+    /// Takes a server that was named later.
+    pub(crate) fn set_server(&mut self, command: String) {
+        self.subject.set_server(command);
+    }
+
+    /// How long a call may take.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// The folder that was copied.
     pub(crate) fn fixture(&self) -> Option<&Path> {
         self.fixture.as_deref()

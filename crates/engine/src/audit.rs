@@ -12,6 +12,9 @@ use crate::tour::Stopover;
 const INTERNAL_ERROR: i64 = -32603;
 const METHOD_NOT_FOUND: i64 = -32601;
 
+/// How many lines of standard error are shown of a server that died.
+const LAST_WORDS: usize = 6;
+
 /// Calls the tool and adds what there is to say; nothing above a note means that it is healthy.
 pub(crate) async fn visit(stop: Stopover<'_>) -> Observation {
     let exchange = stop.session.call_tool(stop.name, &stop.input, Instant::now() + stop.timeout).await;
@@ -19,7 +22,14 @@ pub(crate) async fn visit(stop: Stopover<'_>) -> Observation {
     stop.record.mark(|timings| &mut timings.call);
     let seen = Observation::of_tool_call(exchange.outcome);
     let mismatch = output_mismatch(stop.tool, &seen);
-    stop.record.findings.extend(health(&seen).into_iter().chain(mismatch));
+    let mut found = health(&seen);
+    if let (Some(finding), Outcome::Closed { .. }) = (&mut found, &seen.outcome) {
+        let stderr = stop.session.stderr();
+        let lines: Vec<&str> = stderr.lines().collect();
+        let last_words = lines[lines.len().saturating_sub(LAST_WORDS)..].join("\n");
+        finding.actual = Some(shorten(&last_words, 500).into_owned()).filter(|words| !words.is_empty());
+    }
+    stop.record.findings.extend(found.into_iter().chain(mismatch));
     seen
 }
 

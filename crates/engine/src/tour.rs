@@ -234,6 +234,13 @@ impl Guide<'_> {
         self.opener.open(self.server, self.workplace.variables(), Instant::now() + self.options.timeout).await
     }
 
+    /// Starts a server that is gone; what it prints while it starts was told when it was started first.
+    async fn open_again(&self) -> Result<Session, Box<OpenFailure>> {
+        let mut session = self.open().await?;
+        session.end_chapter();
+        Ok(session)
+    }
+
     fn record(&self, index: usize, tool: &Value) -> CaseRecord {
         CaseRecord::begin(CaseStarted {
             index,
@@ -277,10 +284,10 @@ impl Guide<'_> {
                     Ok(session)
                 } else {
                     session.close().await;
-                    self.open().await
+                    self.open_again().await
                 }
             }
-            None => self.open().await,
+            None => self.open_again().await,
         };
         let mut session = match session {
             Ok(session) => session,

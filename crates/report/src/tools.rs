@@ -128,8 +128,11 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
         let _ = writeln!(text, "slowest: {} ({})", harmless::line(name), duration::human(elapsed));
     }
     if facts.tokens > 0 {
-        let tools = if report.cases.len() == 1 { "tool".to_owned() } else { format!("{} tools", report.cases.len()) };
-        let _ = writeln!(text, "catalog: the {tools} take about {} tokens of every request", facts.tokens);
+        let tools = match report.cases.len() {
+            1 => "the tool takes".to_owned(),
+            count => format!("the {count} tools take"),
+        };
+        let _ = writeln!(text, "catalog: {tools} about {} tokens of every request", facts.tokens);
     }
     to_mend(&mut text, report, style);
     text

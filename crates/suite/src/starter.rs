@@ -20,6 +20,8 @@ pub struct Starter<'s> {
     pub server: &'s ServerSpec,
     /// Why it is not to be run, if so.
     pub skip: Option<String>,
+    /// What is masked in its snapshots.
+    pub masks: Vec<String>,
     /// The key of the block.
     pub block: &'static str,
     /// What the block holds.
@@ -38,6 +40,9 @@ impl Starter<'_> {
         map.insert("server".to_owned(), server_block(self.server));
         if let Some(skip) = &self.skip {
             map.insert("skip".to_owned(), json!(skip));
+        }
+        if !self.masks.is_empty() {
+            map.insert("mask".to_owned(), json!(self.masks));
         }
         map.insert(self.block.to_owned(), self.content.clone());
         text.push_str(&yaml::write(&spread(node(&Value::Object(map))), 0));
@@ -79,7 +84,7 @@ pub fn server_block(server: &ServerSpec) -> Value {
         // Assertion files know processes and addresses; the program itself plays what is in a file.
         Target::Mock { manifest: file } | Target::Cassette { path: file } => {
             put("command", json!("mcprove"));
-            put("args", json!(["mock", file]));
+            put("args", json!(["mock", "--tools-from", file]));
         }
     }
     Value::Object(block)
@@ -175,6 +180,7 @@ mod tests {
             remarks: vec!["first\nlook".to_owned()],
             server: &server,
             skip: None,
+            masks: Vec::new(),
             block: "assert",
             content: json!({"tool": "read", "args": {"path": "{{fixture}}/a"}, "expect": {"equals": "a\nb"}}),
         };

@@ -6,6 +6,7 @@ use mcprove_engine::{Toured, Visit};
 use mcprove_judge::catalog_tokens;
 use mcprove_model::{ExitStatus, Report};
 use mcprove_report::{AuditFacts, Health, audit_table, score};
+use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         print(&audit_table(&report, AuditFacts { tokens }, &context.style()))?;
     }
     if let (Some(folder), Some(toured)) = (&args.output, &toured) {
-        let files = starters::of_tour(toured, &args.touring.server()?);
+        let files = starters::of_tour(toured, &args.touring.server()?, &mut FileNames::default());
         let written = starters::write_all(folder, &files, args.overwrite)?;
         let mut told = written.told(folder);
         let shown = folder.display();

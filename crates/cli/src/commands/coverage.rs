@@ -94,7 +94,7 @@ fn server_of(args: &Args, cases: &[&Case]) -> Result<ServerSpec, Failure> {
     let Some(first) = servers.next() else {
         return Err(Failure::new("no case of the suite speaks to a server", "name one with `--server`"));
     };
-    if servers.any(|other| other.target != first.target) {
+    if servers.any(|other| other.target.label() != first.target.label()) {
         return Err(Failure::new("the suite speaks to several servers", "name the one to look at with `--server`"));
     }
     Ok(ServerSpec::clone(first))

@@ -4,6 +4,8 @@ mod audit;
 mod ci;
 mod coverage;
 mod explain;
+mod generate;
+mod init;
 mod matrix;
 mod mock;
 mod negative;
@@ -31,6 +33,10 @@ pub(crate) enum Command {
     Matrix(matrix::Args),
     /// Explain a rule, a group of rules, or the exit codes.
     Explain(explain::Args),
+    /// Write an assertion file for each tool, resource and prompt of a server; nothing is called.
+    Generate(generate::Args),
+    /// Begin a suite: a template, or everything for a server.
+    Init(init::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
@@ -53,6 +59,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Coverage(args) => coverage::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
+        Command::Generate(args) => generate::run(&args, context),
+        Command::Init(args) => init::run(args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),

@@ -146,7 +146,7 @@ fn told(judgement: &Judgement, update: bool, redactor: &Redactor) -> String {
         text.push_str(if update {
             "what is new or changed was stored, what is obsolete removed; read the files as you read code\n"
         } else {
-            "`--update` stores what came\n"
+            "`--update` stores what came, and removes what is obsolete\n"
         });
     }
     redactor.text(&text).into_owned()
