@@ -1,5 +1,6 @@
 //! Assertion files for people who have none yet: made from what a server offers, and from what it answered.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,7 @@ impl Written {
         let mut text = format!("wrote {} to {}\n", files(self.written.len()), folder.display());
         if !self.kept.is_empty() {
             let kept = files(self.kept.len());
-            text.push_str(&format!("kept {kept} of an earlier time; `--overwrite` replaces what is there\n"));
+            let _ = writeln!(text, "kept {kept} of an earlier time; `--overwrite` replaces what is there");
         }
         text
     }

@@ -17,8 +17,6 @@ use crate::subject::Subject;
 /// How a server's tools are toured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Touring {
-    #[command(flatten)]
-    subject: Subject,
     /// Only this tool.
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
@@ -40,6 +38,8 @@ pub(crate) struct Touring {
     /// Write everything that happened, every frame, to a log file.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 impl Touring {

@@ -52,16 +52,13 @@ pub(crate) fn contradiction(changes: &[String]) -> Option<Finding> {
 /// What an answer says of a tool: nothing when it is healthy, a note when it rejects its input properly.
 fn health(seen: &Observation) -> Option<Finding> {
     match &seen.outcome {
-        Outcome::Result(_) if seen.is_error => Some(match unhandled(&seen.text) {
-            Some(trace) => {
-                let mut finding = Finding::error("crashed", "the tool answered with an unhandled exception");
-                finding.actual = Some(shorten(trace, 500).into_owned());
-                finding.help("catch the exception and say in plain words what was wrong with the input")
-            }
-            None => {
-                let first = seen.text.lines().next().unwrap_or_default();
-                Finding::note("handled", format!("it says what is wrong: {}", shorten(first, 200)))
-            }
+        Outcome::Result(_) if seen.is_error => Some(if let Some(trace) = unhandled(&seen.text) {
+            let mut finding = Finding::error("crashed", "the tool answered with an unhandled exception");
+            finding.actual = Some(shorten(trace, 500).into_owned());
+            finding.help("catch the exception and say in plain words what was wrong with the input")
+        } else {
+            let first = seen.text.lines().next().unwrap_or_default();
+            Finding::note("handled", format!("it says what is wrong: {}", shorten(first, 200)))
         }),
         Outcome::Result(_) | Outcome::Cancelled => None,
         Outcome::Error(error) if matches!(error.code, INTERNAL_ERROR | METHOD_NOT_FOUND) => {

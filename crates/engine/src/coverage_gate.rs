@@ -66,7 +66,7 @@ async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Re
                 templates: &catalog.templates,
                 prompts: &catalog.prompts,
             },
-            own.map(|case| case.as_ref()),
+            own.map(AsRef::as_ref),
         ));
     }
     Ok(reaches)

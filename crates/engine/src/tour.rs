@@ -104,7 +104,7 @@ pub async fn tour(
     sink: &mut dyn Sink,
 ) -> Result<Toured, Box<OpenFailure>> {
     let began = Clock::now();
-    let workplace = Workplace::new(options.fixture.as_deref()).map_err(not_copied)?;
+    let workplace = Workplace::new(options.fixture.as_deref()).map_err(|error| not_copied(&error))?;
     let mut guide =
         Guide { opener: opener(&options.own_program, options.limits), server, options, workplace, called: Vec::new() };
     let mut session = guide.open().await?;
@@ -130,7 +130,7 @@ pub async fn tour(
         let run = if stop.is_stopped() {
             guide.record(index, tool).finish(Verdict::Skipped { reason: "interrupted".to_owned() })
         } else {
-            guide.visit(index, tool, &mut current).await
+            Box::pin(guide.visit(index, tool, &mut current)).await
         };
         run.into_events().for_each(|event| sink.event(event));
     }
@@ -164,7 +164,7 @@ pub async fn catalog_with_fixture(
     timeout: Duration,
 ) -> Result<Catalog, Box<OpenFailure>> {
     let deadline = Instant::now() + timeout;
-    let workplace = Workplace::new(fixture).map_err(not_copied)?;
+    let workplace = Workplace::new(fixture).map_err(|error| not_copied(&error))?;
     let mut session = opener(own_program, Limits::default()).open(server, workplace.variables(), deadline).await?;
     let catalog = discover(&mut session, deadline).await;
     session.close().await;
@@ -172,7 +172,7 @@ pub async fn catalog_with_fixture(
 }
 
 /// A fixture that cannot be copied keeps the server from being started.
-fn not_copied(error: std::io::Error) -> Box<OpenFailure> {
+fn not_copied(error: &std::io::Error) -> Box<OpenFailure> {
     Box::new(OpenFailure {
         stage: Stage::Start,
         message: format!("the fixture folder could not be copied: {error}"),

@@ -1,5 +1,6 @@
 //! `mcprove audit`: point it at a server and learn which tools are healthy.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mcprove_engine::{Toured, Visit};
@@ -22,8 +23,6 @@ use crate::touring::Touring;
                         mcprove audit --server 'npx my-server' --output evals/\n  \
                         mcprove audit --url http://localhost:3000/mcp")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    touring: Touring,
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
@@ -36,6 +35,8 @@ pub(crate) struct Args {
     /// With `--output`: replace files that are there already.
     #[arg(long, requires = "output")]
     overwrite: bool,
+    #[command(flatten)]
+    touring: Touring,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -56,9 +57,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let shown = folder.display();
         match args.touring.fixture() {
             Some(fixture) => {
-                told.push_str(&format!("run them: mcprove run {shown} --fixture {}\n", fixture.display()));
+                let _ = writeln!(told, "run them: mcprove run {shown} --fixture {}", fixture.display());
             }
-            None => told.push_str(&format!("run them: mcprove run {shown}\n")),
+            None => {
+                let _ = writeln!(told, "run them: mcprove run {shown}");
+            }
         }
         if args.json { context.complain(&told) } else { print(&format!("\n{told}"))? }
     }

@@ -24,14 +24,12 @@ use crate::suites::{Suites, usable};
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,
-    #[command(flatten)]
-    subject: Subject,
     /// Exit with 1 when fewer than this percentage of the tools have an assertion.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min: Option<f64>,
     /// Exit with 1 when fewer than this percentage of the arguments are passed.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    min_args: Option<f64>,
+    #[arg(long = "min-args", value_name = "PERCENT", value_parser = percent)]
+    min_arguments: Option<f64>,
     /// Exit with 1 when fewer than this percentage of the tools are expected to fail once.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_errors: Option<f64>,
@@ -41,6 +39,8 @@ pub(crate) struct Args {
     /// How long the server may take to start and to list what it has.
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     timeout: Duration,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let gates = [
         ("tools", args.min, reach.tools()),
-        ("arguments", args.min_args, reach.arguments()),
+        ("arguments", args.min_arguments, reach.arguments()),
         ("error paths", args.min_errors, reach.error_paths()),
     ];
     let mut status = ExitStatus::Good;

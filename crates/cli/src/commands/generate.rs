@@ -20,8 +20,6 @@ use crate::subject::Subject;
 #[command(after_help = "`mcprove audit --output DIR` also calls the tools, and writes down what they answer.\n\n\
                         Examples:\n  mcprove generate --server 'npx my-server' --output evals/")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    subject: Subject,
     /// The folder to write to; it is made if need be.
     #[arg(long, value_name = "DIR", default_value = "evals")]
     output: PathBuf,
@@ -37,6 +35,8 @@ pub(crate) struct Args {
     /// How long the server may take to start and to list what it has.
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     timeout: Duration,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {

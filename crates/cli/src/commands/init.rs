@@ -1,5 +1,6 @@
 //! `mcprove init`: the beginning of a suite.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_engine::{PlanOptions, Storing, Toured, Visit, plan};
@@ -81,10 +82,10 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         let workflow = StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &server) };
         let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
         let word = if done.written.is_empty() { "kept" } else { "wrote" };
-        told.push_str(&format!("{word} {WORKFLOW}\n"));
+        let _ = writeln!(told, "{word} {WORKFLOW}");
     }
     let fixture = fixture_flag(args);
-    told.push_str(&format!("next: mcprove run {}{fixture}\n", args.folder.display()));
+    let _ = writeln!(told, "next: mcprove run {}{fixture}", args.folder.display());
     print(&told)?;
     Ok(ExitStatus::Good)
 }
@@ -119,7 +120,7 @@ fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
     let replies = if stored == 1 { "1 reply".to_owned() } else { format!("{stored} replies") };
     let mut told = format!("stored {replies} in {}\n", args.folder.join(".snapshots").display());
     if errors > 0 {
-        told.push_str(&format!("{errors} cases gave no reply; `mcprove run` says why\n"));
+        let _ = writeln!(told, "{errors} cases gave no reply; `mcprove run` says why");
     }
     Ok(told)
 }
@@ -145,7 +146,7 @@ fn workflow(folder: &Path, args: &Args, server: &ServerSpec) -> String {
     if !variables.is_empty() {
         env.push_str("    env:\n");
         for name in variables {
-            env.push_str(&format!("      {name}: ${{{{ secrets.{name} }}}}\n"));
+            let _ = writeln!(env, "      {name}: ${{{{ secrets.{name} }}}}");
         }
     }
     format!(

@@ -19,6 +19,7 @@ use crate::suites::{Suites, at_address, server_command, usable};
 
 /// Run suites against servers.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(
     after_help = "Examples:\n  mcprove run evals/\n  mcprove run evals/ --fixture evals/fixtures --jobs auto\n  \
                         mcprove run evals/ --filter '/read.*file/' --server 'npx my-server'\n  \

@@ -18,6 +18,7 @@ use crate::suites::{Suites, usable};
 
 /// Compare replies, or what a server offers, with what is stored beside the suite.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(
     after_help = "What changes from run to run is masked: durations, temporary folders, timestamps, UUIDs, days of the week, the \
                   fixture folder, and what a file lists under `mask:`.\n\nExamples:\n  mcprove snapshot evals/ --update\n  \
@@ -26,8 +27,6 @@ use crate::suites::{Suites, usable};
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,
-    #[command(flatten)]
-    subject: Subject,
     /// Store what came instead of comparing with it.
     #[arg(long)]
     update: bool,
@@ -48,6 +47,8 @@ pub(crate) struct Args {
     json: bool,
     #[command(flatten)]
     execution: Execution,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {

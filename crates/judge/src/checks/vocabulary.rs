@@ -65,7 +65,7 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
 const ELSEWHERE: &[(&str, &str)] = &[
     ("response_headers", "`--events` writes down every header field; nothing judges them"),
     ("response_headers_absent", "`--events` writes down every header field; nothing judges them"),
-    ("snapshot", "write the value under `equals`, or under `exact` of a target"),
+    ("snapshot", "name it at a target: `{target: result, matcher: {snapshot: NAME}}`; or use `mcprove snapshot`"),
 ];
 
 /// Keys of a map of checks that are no checks themselves: the other form of `expect`, and how much of it must hold.

@@ -372,8 +372,7 @@ type Keywords<'s> = Option<&'s Map<String, Value>>;
 static ANY: Value = Value::Bool(true);
 
 fn keywords(schema: &Value) -> Keywords<'_> {
-    static NONE: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
-    Some(schema.as_object().unwrap_or(&NONE))
+    schema.as_object()
 }
 
 fn get<'s>(map: Keywords<'s>, key: &str) -> Option<&'s Value> {

@@ -4,6 +4,7 @@
 //! text that would look like a beginning, or that begins with a backslash, has a backslash before it.
 
 use std::fmt;
+use std::fmt::Write as _;
 
 use mcprove_model::{Snapshot, SnapshotKind};
 
@@ -64,7 +65,7 @@ impl SnapshotFile {
         let mut text = format!("{HEAD}\n");
         for section in &self.sections {
             let name = escaped_name(&section.name);
-            text.push_str(&format!("{MARK}{} {name}\n", word(section.kind)));
+            let _ = writeln!(text, "{MARK}{} {name}", word(section.kind));
             for line in section.text.split('\n') {
                 if line.starts_with(MARK) || line.starts_with('\\') {
                     text.push('\\');
