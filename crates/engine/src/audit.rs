@@ -1,5 +1,7 @@
 //! One call of a tool with a valid input, and what its answer says of the tool's health.
 
+use std::time::Duration;
+
 use mcprove_judge::exception::unhandled;
 use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_model::{CallRole, Finding, Observation, Outcome, shorten};
@@ -76,7 +78,8 @@ fn health(seen: &Observation) -> Option<Finding> {
             format!("the tool rejects the input made for it: {}", shorten(&error.to_string(), 300)),
         )),
         Outcome::TimedOut { after_ms } => {
-            Some(Finding::error("timed-out", format!("the tool did not answer within {after_ms} ms")))
+            let seconds = Duration::from_millis(*after_ms).as_secs_f64();
+            Some(Finding::error("timed-out", format!("the tool did not answer within {seconds:.1} s")))
         }
         Outcome::Closed { what, .. } => Some(Finding::error("crashed", format!("{what} when the tool was called"))),
         Outcome::Malformed(malformed) => Some(Finding::error("crashed", malformed.fault.clone())),

@@ -433,7 +433,7 @@ mod tests {
             {"target": "result..x", "matcher": {"regex": "("}, "weight": 0},
             {"target": "result.x", "matcher": {"contains-any": []}},
             {"target": "result.x", "matcher": {"allOf": []}},
-            {"target": "result.x", "matcher": {"snapshot": "x"}},
+            {"target": "result.x", "matcher": {"snapshot": " "}},
             {"target": "result.x", "matcher": {"llm-judge": {"rubric": "nice"}}},
         ]);
         decode_assertions(&Node::from_json(Span::default(), list), &mut found);
@@ -450,7 +450,7 @@ mod tests {
                 "bad-regex",
                 "bad-matcher",
                 "bad-matcher",
-                "not-yet-supported",
+                "bad-matcher",
                 "unsupported-matcher",
             ]
         );
