@@ -19,7 +19,7 @@ use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
 use crate::subject::Subject;
-use crate::suites::{Suites, usable};
+use crate::suites::{Suites, Watched, usable};
 use crate::whole_file;
 
 /// What is wanted of a comparison of catalogs.
@@ -100,7 +100,7 @@ fn servers(wishes: &Wishes<'_>) -> Result<BTreeMap<PathBuf, Asked>, Failure> {
         let asked = Asked { server: wishes.subject.spec()?, fixture: wishes.suites.fixture() };
         return Ok([(folder.join(".snapshots/catalog.json"), asked)].into());
     }
-    let loaded = wishes.suites.load(None)?;
+    let loaded = wishes.suites.load(None, Watched::Perhaps)?;
     usable(&loaded, false)?;
     let mut found: Vec<(PathBuf, Asked)> = Vec::new();
     for case in &loaded.cases {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::record::CaseRecord;
+use crate::server::Opener;
 use crate::stored::Storing;
 
 /// A case in conversation with its server.
@@ -14,6 +15,9 @@ use crate::stored::Storing;
 pub(crate) struct Conversation<'c> {
     pub(crate) case: &'c Case,
     pub(crate) session: &'c mut Session,
+    /// The number of the session in the record.
+    pub(crate) number: &'c mut u32,
+    pub(crate) opener: &'c Opener,
     pub(crate) variables: &'c mut Variables,
     pub(crate) record: &'c mut CaseRecord,
     pub(crate) deadline: Instant,

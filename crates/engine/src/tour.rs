@@ -4,15 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as Clock};
 
 use mcprove_judge::generate::{placed, valid_input};
-use mcprove_judge::negative::Probe;
+use mcprove_judge::negative::{Probe, Subject};
 use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict};
-use mcprove_wire::{Closing, HttpClient, Limits, OpenFailure, Session, Stage};
+use mcprove_wire::{Closing, HttpClient, Limits, OpenFailure, Session, Stage, Tokens};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::calling::{Calling, Says, forbidden, says};
 use crate::discover::{Catalog, discover, tool_name};
+use crate::played::Played;
+use crate::probing::Probing;
 use crate::record::{CaseRecord, CaseRun};
+use crate::restart::Restartable;
 use crate::run::Sink;
 use crate::server::Opener;
 use crate::stop::Stop;
@@ -120,6 +123,7 @@ pub async fn tour(
         jobs: 1,
         strict: options.strict,
         shard: None,
+        again: Vec::new(),
     }));
     let told = unannotated(&catalog, options.calling).into_iter().chain(on_own_data(&catalog, options));
     for finding in catalog.findings.iter().cloned().chain(told) {
@@ -184,7 +188,7 @@ fn not_copied(error: &std::io::Error) -> Box<OpenFailure> {
     })
 }
 
-fn opener(own_program: &Path, limits: Limits) -> Opener {
+pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
     Opener {
         own_program: own_program.to_owned(),
         limits,
@@ -192,6 +196,8 @@ fn opener(own_program: &Path, limits: Limits) -> Opener {
         docker: None,
         protocol: None,
         probe_timeout: Duration::from_secs(2),
+        tokens: Tokens::default(),
+        played: Played::default(),
     }
 }
 
@@ -296,33 +302,42 @@ impl Guide<'_> {
                 return record.finish(verdict);
             }
         };
-        record.opened(&session);
-        let mut stopover = Stopover {
-            name: tool_name(tool),
-            tool,
-            input: input.unwrap_or_default(),
-            session: &mut session,
-            record: &mut record,
-            timeout: self.options.timeout,
-        };
+        let mut number = record.opened(&session);
+        let input = input.unwrap_or_default();
         match &self.options.visit {
-            Visit::Audit { rehearse } => self.audit(stopover, *rehearse).await,
+            Visit::Audit { rehearse } => {
+                let stopover = Stopover {
+                    name: tool_name(tool),
+                    tool,
+                    input,
+                    session: &mut session,
+                    record: &mut record,
+                    timeout: self.options.timeout,
+                };
+                self.audit(stopover, *rehearse).await;
+            }
             Visit::Probe { probes, oversized } => {
-                for probe in probes {
-                    probing::make(probe, *oversized, &mut stopover).await;
-                    if !stopover.session.is_sound().await
-                        && let Ok(fresh) = self.open().await
-                    {
-                        std::mem::replace(stopover.session, fresh).close().await;
-                    }
-                }
+                let mut probing = Probing {
+                    subject: Subject { tool: tool_name(tool), schema, base: &input, oversized: *oversized },
+                    server: Restartable {
+                        session: &mut session,
+                        number: &mut number,
+                        opener: &self.opener,
+                        server: self.server,
+                        variables: self.workplace.variables(),
+                        timeout: self.options.timeout,
+                    },
+                    record: &mut record,
+                    timeout: self.options.timeout,
+                };
+                probing::make(probes, &mut probing).await;
             }
         }
         if session.is_sound().await {
-            record.closed(session.end_chapter());
+            record.closed(number, session.end_chapter());
             *current = Some(session);
         } else {
-            record.closed(session.close().await);
+            record.closed(number, session.close().await);
         }
         let verdict = record.verdict(self.options.strict);
         record.finish(verdict)

@@ -88,7 +88,9 @@ fn exercise(case: &Case) -> Option<Exercise> {
             ResourceAsk::Nothing => Some(Exercise::Resource { uri: text(resources.subscribe.as_ref()?)? }),
         },
         Act::Prompts(Prompts::Get { name, .. }) => Some(Exercise::Prompt { name: text(name)? }),
-        Act::Prompts(Prompts::List { .. }) | Act::Complete(_) | Act::Trajectory(_) | Act::Raw(_) => None,
+        Act::Prompts(Prompts::List { .. }) | Act::Complete(_) | Act::Trajectory(_) | Act::Raw(_) | Act::ToolQuality => {
+            None
+        }
     }
 }
 

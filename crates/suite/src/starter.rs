@@ -82,7 +82,7 @@ pub fn server_block(server: &ServerSpec) -> Value {
             }
         }
         // Assertion files know processes and addresses; the program itself plays what is in a file.
-        Target::Mock { manifest: file } | Target::Cassette { path: file } => {
+        Target::Mock { manifest: file, .. } | Target::Cassette { path: file } => {
             put("command", json!("mcprove"));
             put("args", json!(["mock", "--tools-from", file]));
         }

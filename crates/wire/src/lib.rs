@@ -15,11 +15,11 @@ mod sse_parser;
 mod stray;
 pub mod transport;
 
-pub use command::run_command;
+pub use command::{command_output, run_command};
 pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
 pub use session::{Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};
 pub use sse_parser::{SseEvent, SseParser, TooLong};
-pub use transport::{HttpClient, Transport};
+pub use transport::{HttpClient, TokenSource, Tokens, Transport};

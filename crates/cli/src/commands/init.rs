@@ -9,12 +9,12 @@ use mcprove_report::score;
 use mcprove_suite::starter::{FileNames, variables_of};
 
 use crate::context::Context;
-use crate::execution::{Execution, Manner};
+use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
 use crate::snapshots;
 use crate::starters::{self, StarterFile, Written};
 use crate::stdout::print;
-use crate::suites::{Suites, usable};
+use crate::suites::{Suites, Watched, usable};
 use crate::touring::Touring;
 
 /// Where GitHub looks for workflows.
@@ -99,7 +99,7 @@ fn files(toured: &Toured, server: &ServerSpec) -> Vec<StarterFile> {
 
 /// Stores the replies of the suite that was just written, and says how many.
 fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
-    let loaded = Suites::at(&args.folder, args.touring.fixture()).load(None)?;
+    let loaded = Suites::at(&args.folder, args.touring.fixture()).load(None, Watched::Perhaps)?;
     let warnings = usable(&loaded, false)?;
     let plan = plan(&loaded.cases, &PlanOptions::default());
     let manner = Manner {
@@ -111,6 +111,8 @@ fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
         is_whole: false,
         storing: Storing::Capture,
         strict_reports: false,
+        redactor: redactor_of(&plan, &loaded.secrets),
+        again: Vec::new(),
     };
     let over = Execution::plain(args.touring.timeout()).run(&plan, manner, context)?;
     let judgement = snapshots::judge(&loaded.cases, &over.report)?;

@@ -2,17 +2,24 @@
 
 mod audit;
 mod ci;
+mod completions;
+mod convert;
 mod coverage;
+mod doctor;
 mod explain;
 mod generate;
 mod init;
+mod lint;
+mod man;
 mod matrix;
 mod mock;
 mod negative;
 mod report;
 mod run;
+mod schema;
 mod schema_lint;
 mod snapshot;
+mod validate;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -29,9 +36,13 @@ pub(crate) enum Command {
     Ci(ci::Args),
     /// Tell how much of a server a suite asserts.
     Coverage(coverage::Args),
+    /// Turn assertion files into one suite file with the same verdicts.
+    Convert(convert::Args),
+    /// Say what is doubtful about suites: checks that cannot fail, and what a revision has left behind.
+    Lint(lint::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
-    /// Explain a rule, a group of rules, or the exit codes.
+    /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
     /// Write an assertion file for each tool, resource and prompt of a server; nothing is called.
     Generate(generate::Args),
@@ -49,6 +60,17 @@ pub(crate) enum Command {
     SchemaLint(schema_lint::Args),
     /// Compare replies, or what a server offers, with what is stored beside the suite.
     Snapshot(snapshot::Args),
+    /// Print the JSON Schema of a kind of file, for editors.
+    Schema(schema::Args),
+    /// Say what is wrong with suites, and start nothing.
+    Validate(validate::Args),
+    /// Look at what is installed here, and whether a server can be reached.
+    Doctor(doctor::Args),
+    /// Print a completion script for a shell.
+    Completions(completions::Args),
+    /// Print the manual page, or write those of all commands.
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Runs a command.
@@ -57,6 +79,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
         Command::Coverage(args) => coverage::run(&args, context),
+        Command::Convert(args) => convert::run(&args, context),
+        Command::Lint(args) => lint::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Generate(args) => generate::run(&args, context),
@@ -67,5 +91,10 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
+        Command::Schema(args) => schema::run(&args, context),
+        Command::Validate(args) => validate::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
+        Command::Completions(args) => completions::run(&args, context),
+        Command::Man(args) => man::run(&args, context),
     }
 }

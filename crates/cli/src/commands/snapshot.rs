@@ -84,8 +84,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         is_whole: false,
         storing: Storing::Capture,
         strict_reports: false,
+        redactor: redactor_of(&plan, &loaded.secrets),
+        again: Vec::new(),
     };
-    let redactor = redactor_of(&plan);
+    let redactor = redactor_of(&plan, &loaded.secrets);
     let over = args.execution.run(&plan, manner, context)?;
     let judgement = judge(&loaded.cases, &over.report)?;
     if over.report.exit_status() == ExitStatus::Interrupted || over.dropped {
