@@ -221,7 +221,7 @@ fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
 fn on_own_data(catalog: &Catalog, options: &TourOptions) -> Option<Finding> {
     let writes = catalog.tools.iter().any(|tool| says(tool) == Says::Writes);
     (writes && options.calling == Calling::IncludeWrites && options.fixture.is_none()).then(|| {
-        Finding::note("no-fixture", "tools that write are called, and work on the server's own data")
+        Finding::note("own-data", "tools that write are called, and work on the server's own data")
             .help("`--fixture DIR` gives the server a copy of a folder: `{{fixture}}` in its arguments")
     })
 }

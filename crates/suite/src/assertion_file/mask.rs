@@ -15,7 +15,7 @@ pub(crate) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<String> {
             Err(reason) => {
                 let message = format!("`{pattern}` is not a regular expression");
                 let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                found.error_with_help("bad-pattern", item.span, message, reason);
+                found.error_with_help("bad-regex", item.span, message, reason);
             }
         }
     }
