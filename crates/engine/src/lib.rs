@@ -32,6 +32,7 @@ mod steps;
 mod stop;
 mod stored;
 mod tour;
+mod trust;
 mod turns;
 mod virtual_time;
 mod workplace;

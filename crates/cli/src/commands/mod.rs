@@ -19,6 +19,7 @@ mod run;
 mod schema;
 mod schema_lint;
 mod snapshot;
+mod trust;
 mod validate;
 
 use clap::Subcommand;
@@ -60,6 +61,8 @@ pub(crate) enum Command {
     SchemaLint(schema_lint::Args),
     /// Compare replies, or what a server offers, with what is stored beside the suite.
     Snapshot(snapshot::Args),
+    /// Judge recorded conversations: what flowed from server to server, and what requests claimed.
+    Trust(trust::Args),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(schema::Args),
     /// Say what is wrong with suites, and start nothing.
@@ -91,6 +94,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
+        Command::Trust(args) => trust::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Validate(args) => validate::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
