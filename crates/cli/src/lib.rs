@@ -12,6 +12,7 @@ mod context;
 mod execution;
 mod failure;
 mod fixes;
+mod interception_log;
 mod live;
 mod logs;
 mod outputs;
@@ -36,22 +37,22 @@ use context::Context;
 pub fn main() -> ExitCode {
     let ran = std::panic::catch_unwind(|| match Arguments::try_parse() {
         Ok(arguments) => run(arguments),
-        Err(error) => usage(&error),
+        Err(error) => usage(&error).code(),
     });
-    let status = ran.unwrap_or_else(|_| {
+    let code = ran.unwrap_or_else(|_| {
         let _ = writeln!(anstream::stderr(), "error: this is a bug of mcprove; please report it with the lines above");
-        ExitStatus::Bug
+        ExitStatus::Bug.code()
     });
-    ExitCode::from(status.code())
+    ExitCode::from(code)
 }
 
-fn run(arguments: Arguments) -> ExitStatus {
+fn run(arguments: Arguments) -> u8 {
     let context = Context::of_this_process(&arguments);
     match commands::run(arguments.command, &context) {
-        Ok(status) => status,
+        Ok(code) => code,
         Err(failure) => {
             failure.tell(&context);
-            failure.status()
+            failure.status().code()
         }
     }
 }

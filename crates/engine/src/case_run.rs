@@ -218,7 +218,7 @@ fn judge_trajectory(
             }
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
-            record.findings.extend(expectations::judge(case, &expect, &seen));
+            record.findings.extend(expectations::judge(&case.source, &expect, &seen));
             record.verdict(strict)
         }
         Err(reason) => {
@@ -333,7 +333,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
     }
     acts::gather(&mut seen, talk.session);
     if accepted {
-        talk.record.findings.extend(expectations::judge(case, &expect, &seen));
+        talk.record.findings.extend(expectations::judge(&case.source, &expect, &seen));
         if checks.is_empty() && case.verify.is_empty() {
             let note = "nothing was checked: the case has no `expect`";
             let place = talk.place(case.span);

@@ -12,6 +12,7 @@ mod expectations;
 mod fixture;
 mod hint;
 mod hooks;
+mod interception;
 mod lanes;
 mod latency;
 mod nearby;
@@ -31,6 +32,9 @@ pub use calling::{Calling, Says, forbidden, says};
 pub use columns::{Column, ColumnServer};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
+pub use interception::{
+    AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
+};
 pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};

@@ -74,7 +74,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         talk.record.findings.push(finding);
         return false;
     }
-    let mut judged = expectations::judge(talk.case, &expect, &seen);
+    let mut judged = expectations::judge(&talk.case.source, &expect, &seen);
     for finding in &mut judged {
         finding.message = format!("{what}: {}", finding.message);
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcprove_model::ProcessEnd;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -89,6 +89,15 @@ pub(crate) struct Pipes {
 impl Process {
     /// Starts a program in a process group of its own, with its standard error drained into a bounded tail.
     pub(crate) fn start(program: &Program, stderr_bytes: usize) -> Result<(Self, Pipes), SpawnError> {
+        Self::start_echoing(program, stderr_bytes, tokio::io::sink())
+    }
+
+    /// Starts a program as [`Process::start`] does; its standard error also goes on to somebody else.
+    pub(crate) fn start_echoing(
+        program: &Program,
+        stderr_bytes: usize,
+        echo: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Result<(Self, Pipes), SpawnError> {
         let mut command = Command::new(&program.command);
         command
             .args(&program.args)
@@ -108,7 +117,7 @@ impl Process {
             unreachable!("all three streams were asked to be piped");
         };
         let tail = StderrTail::new(stderr_bytes);
-        let drain = Some(tokio::spawn(tail.clone().drain(stderr)));
+        let drain = Some(tokio::spawn(tail.clone().drain(stderr, echo)));
         Ok((Self { child, group, end: None, stderr: tail, drain }, Pipes { stdin, stdout }))
     }
 
@@ -177,7 +186,8 @@ impl Process {
         self.group.is_some_and(|group| test_kill_process_group(group).is_ok())
     }
 
-    fn signal(&self, signal: Signal) {
+    /// Sends a signal to the whole group.
+    pub(crate) fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
             // The group may be gone by now; that is what we want.
             let _ = kill_process_group(group, signal);
@@ -224,13 +234,16 @@ impl StderrTail {
         Self { ring: Arc::default(), limit }
     }
 
-    async fn drain(self, mut stderr: ChildStderr) {
+    async fn drain(self, mut stderr: ChildStderr, mut echo: impl AsyncWrite + Unpin) {
         let mut chunk = vec![0; 8 << 10];
         while let Ok(count) = stderr.read(&mut chunk).await {
             if count == 0 {
                 return;
             }
             self.add(&chunk[..count]);
+            // Nobody may be there to see it.
+            let _ = echo.write_all(&chunk[..count]).await;
+            let _ = echo.flush().await;
         }
     }
 

@@ -3,6 +3,7 @@
 mod audit;
 mod ci;
 mod explain;
+mod intercept;
 mod matrix;
 mod mock;
 mod negative;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Matrix(matrix::Args),
     /// Explain a rule, a group of rules, or the exit codes.
     Explain(explain::Args),
+    /// Stand between a client and a server, unnoticed, and tell what is called.
+    Intercept(intercept::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
@@ -39,17 +42,19 @@ pub(crate) enum Command {
     SchemaLint(schema_lint::Args),
 }
 
-/// Runs a command.
-pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Failure> {
-    match command {
+/// Runs a command; the exit code is one of ours, or that of a server whose place we took.
+pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
+    let status = match command {
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
+        Command::Intercept(args) => return intercept::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
-    }
+    };
+    status.map(ExitStatus::code)
 }

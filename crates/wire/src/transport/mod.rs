@@ -13,6 +13,7 @@ use mcprove_model::{Direction, Part, ProcessEnd, Refused, Revision};
 use tokio::time::Instant;
 
 pub use http_client::HttpClient;
+pub(crate) use http_client::{is_secret as secret_field, secure_connector};
 pub use memory::Peer;
 
 use crate::{Limits, Program, SpawnError};
