@@ -6,12 +6,14 @@
 mod arguments;
 mod baselines;
 mod catalog_report;
+mod changes;
 mod commands;
 mod conclusion;
 mod context;
 mod execution;
 mod failure;
 mod fixes;
+mod flips;
 mod interception_log;
 mod live;
 mod logs;
@@ -20,6 +22,7 @@ mod selection;
 mod stdout;
 mod subject;
 mod suites;
+mod terminal_mode;
 mod touring;
 mod whole_file;
 
@@ -35,6 +38,10 @@ use context::Context;
 
 /// Runs the program with the arguments and environment of this process.
 pub fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == mcprove_wire::WATCHDOG) {
+        mcprove_wire::watch_over(std::io::stdin().lock());
+        return ExitCode::SUCCESS;
+    }
     let ran = std::panic::catch_unwind(|| match Arguments::try_parse() {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error).code(),
@@ -48,6 +55,7 @@ pub fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> u8 {
     let context = Context::of_this_process(&arguments);
+    mcprove_wire::arm(&context.own_program);
     match commands::run(arguments.command, &context) {
         Ok(code) => code,
         Err(failure) => {

@@ -28,8 +28,8 @@ pub(crate) struct Suites {
 }
 
 impl Suites {
-    /// Loads them; `server` takes the place of the servers in the files.
-    pub(crate) fn load(&self, server: Option<ServerOverride>) -> Result<Loaded, Failure> {
+    /// Where they are.
+    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, Failure> {
         let mut paths: Vec<PathBuf> = self.paths.iter().chain(&self.suite).cloned().collect();
         if paths.is_empty() {
             let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists());
@@ -40,6 +40,12 @@ impl Suites {
                 )
             })?);
         }
+        Ok(paths)
+    }
+
+    /// Loads them; `server` takes the place of the servers in the files.
+    pub(crate) fn load(&self, server: Option<ServerOverride>) -> Result<Loaded, Failure> {
+        let paths = self.paths()?;
         if let Some(fixture) = &self.fixture
             && !fixture.is_dir()
         {

@@ -189,7 +189,9 @@ impl Interception {
         };
         let frame = Frame { at_us, direction, part, kind, body };
         sink.event(Event::Frame { index: 0, session, frame });
-        events.into_iter().for_each(|event| sink.event(event));
+        for event in events {
+            sink.event(event);
+        }
         news
     }
 

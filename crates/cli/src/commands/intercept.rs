@@ -38,8 +38,6 @@ use crate::whole_file;
                   npx my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
 )]
 pub(crate) struct Args {
-    #[command(flatten)]
-    subject: Subject,
     /// Where clients of a `--url` connect to; port 0 takes a free one [default: 127.0.0.1:0].
     #[arg(long, value_name = "HOST:PORT", requires = "url")]
     http: Option<String>,
@@ -55,6 +53,8 @@ pub(crate) struct Args {
     /// End the conversation after this time.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {

@@ -10,6 +10,7 @@ mod negative;
 mod report;
 mod run;
 mod schema_lint;
+mod watch;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Judge the input schemas that a server lists.
     SchemaLint(schema_lint::Args),
+    /// Run suites again whenever something they depend on changes.
+    Watch(watch::Args),
 }
 
 /// Runs a command; the exit code is one of ours, or that of a server whose place we took.
@@ -55,6 +58,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
+        Command::Watch(args) => watch::run(&args, context),
     };
     status.map(ExitStatus::code)
 }

@@ -1,0 +1,367 @@
+//! `mcprove watch`: suites, again and again.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mcprove_engine::Filter;
+use mcprove_model::{Case, ExitStatus};
+use mcprove_suite::duration;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use rustix::process::{Signal, getpid, kill_process};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::changes::{Again, Watched, cases_of};
+use crate::context::Context;
+use crate::execution::{Execution, Manner, runtime};
+use crate::failure::Failure;
+use crate::flips::Flips;
+use crate::selection::Selection;
+use crate::stdout::print;
+use crate::suites::{Suites, server_command, usable};
+use crate::terminal_mode::SingleKeys;
+
+/// Run suites again whenever something they depend on changes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A changed suite file runs its own cases again; a changed fixture, server program or `--also` path \
+                  runs all. On a terminal: `a` all, `f` those that failed, `t` type a filter, `q` quit.\n\nExamples:\n  \
+                  mcprove watch evals/\n  mcprove watch evals/ --also src/ --server 'node dist/index.js'"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    suites: Suites,
+    /// Use this server command instead of the suite's.
+    #[arg(long, value_name = "CMD ARGS")]
+    server: Option<String>,
+    /// Run everything again when this file or folder changes; may be repeated.
+    #[arg(long, value_name = "PATH")]
+    also: Vec<PathBuf>,
+    /// How long files must be still before anything runs.
+    #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = duration::parse)]
+    debounce: Duration,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    execution: Execution,
+}
+
+/// Something that happened outside.
+enum Input {
+    Changed(BTreeSet<PathBuf>),
+    Key(u8),
+    Stopped,
+}
+
+/// What is to be done next.
+enum Next {
+    Run(Again),
+    Failed,
+    Filter(Option<Filter>),
+    Quit(ExitStatus),
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    if args.selection.dry_run {
+        return Err(Failure::new("`--dry-run` starts nothing, so there is nothing to watch", "use `mcprove run`"));
+    }
+    let (sender, inputs) = channel();
+    let keys = SingleKeys::begin();
+    let running = Arc::new(AtomicBool::new(false));
+    listen_to_signals(sender.clone())?;
+    if keys.is_some() {
+        listen_to_keys(sender.clone(), running.clone());
+    }
+    let eyes = Eyes::open(sender)?;
+    let mut watch = Watch {
+        args,
+        context,
+        eyes,
+        inputs,
+        running,
+        has_keys: keys.is_some(),
+        flips: Flips::default(),
+        filter: None,
+        cases: Vec::new(),
+    };
+    let status = watch.run();
+    drop(keys);
+    status
+}
+
+struct Watch<'a> {
+    args: &'a Args,
+    context: &'a Context,
+    eyes: Eyes,
+    inputs: Receiver<Input>,
+    running: Arc<AtomicBool>,
+    has_keys: bool,
+    flips: Flips,
+    /// What was typed; beside that of the command line.
+    filter: Option<Filter>,
+    cases: Vec<Arc<Case>>,
+}
+
+impl Watch<'_> {
+    fn run(&mut self) -> Result<ExitStatus, Failure> {
+        let mut next = Next::Run(Again::All);
+        loop {
+            let ran = match next {
+                Next::Quit(status) => return Ok(status),
+                Next::Run(again) => self.run_again(&again)?,
+                Next::Failed => {
+                    let failed = self.cases.iter().filter(|case| self.flips.failed(case.source.path(), &case.name));
+                    let failed: Vec<_> = failed.cloned().collect();
+                    self.run_cases(&failed, "no case failed last time")?
+                }
+                Next::Filter(filter) => {
+                    self.filter = filter;
+                    let cases = self.cases.clone();
+                    self.run_cases(&cases, "there are no cases")?
+                }
+            };
+            if ran == Ran::Interrupted {
+                return Ok(ExitStatus::Interrupted);
+            }
+            self.invite()?;
+            next = self.wait()?;
+        }
+    }
+
+    /// Loads everything and runs what a change concerns. Mistakes in the files are shown; the next change may mend them.
+    fn run_again(&mut self, again: &Again) -> Result<Ran, Failure> {
+        let server = self.args.server.as_deref().map(server_command).transpose()?;
+        let paths = self.args.suites.paths()?;
+        let loaded = self.args.suites.load(server)?;
+        let watched = Watched::of(&paths, &loaded.cases, &self.args.also);
+        self.eyes.watch(watched)?;
+        if let Err(failure) = usable(&loaded, self.args.execution.strict) {
+            failure.tell(self.context);
+            return Ok(Ran::Nothing);
+        }
+        self.cases = loaded.cases;
+        let cases = match again {
+            Again::Nothing => Vec::new(),
+            Again::Files(files) => cases_of(files, &self.cases),
+            Again::All => self.cases.clone(),
+        };
+        self.run_cases(&cases, "the changed files have no cases")
+    }
+
+    fn run_cases(&mut self, cases: &[Arc<Case>], none: &str) -> Result<Ran, Failure> {
+        let wanted = |case: &&Arc<Case>| self.filter.as_ref().is_none_or(|filter| filter.takes(&case.name));
+        let cases: Vec<Arc<Case>> = cases.iter().filter(wanted).cloned().collect();
+        if cases.is_empty() {
+            print(&format!("{none}\n"))?;
+            return Ok(Ran::Nothing);
+        }
+        let plan = match self.args.selection.plan(&cases, Vec::new()) {
+            Ok(plan) => plan,
+            Err(failure @ Failure::NothingSelected { .. }) => {
+                failure.tell(self.context);
+                return Ok(Ran::Nothing);
+            }
+            Err(failure) => return Err(failure),
+        };
+        let manner = Manner {
+            warnings: Vec::new(),
+            shown: true,
+            keep_frames: false,
+            protocol: None,
+            fix: false,
+            strict_reports: false,
+        };
+        self.running.store(true, Ordering::Relaxed);
+        let over = self.args.execution.run(&plan, manner, self.context);
+        self.running.store(false, Ordering::Relaxed);
+        let over = over?;
+        for complaint in &over.complaints {
+            self.context.complain(&format!("error: {complaint}\n"));
+        }
+        if over.dropped || over.report.exit_status() == ExitStatus::Interrupted {
+            return Ok(Ran::Interrupted);
+        }
+        print(&self.flips.take(&over.report))?;
+        Ok(Ran::Cases)
+    }
+
+    fn invite(&self) -> Result<(), Failure> {
+        let keys = if self.has_keys { "; a: all, f: failed, t: filter, q: quit" } else { "" };
+        print(&format!("\nwatching {} cases{keys}\n", self.cases.len()))
+    }
+
+    /// Waits for something to do. Files that change one after the other are taken together.
+    fn wait(&mut self) -> Result<Next, Failure> {
+        let mut changed = BTreeSet::new();
+        loop {
+            let input = if changed.is_empty() {
+                self.inputs.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                self.inputs.recv_timeout(self.args.debounce)
+            };
+            match input {
+                Ok(Input::Changed(paths)) => changed.extend(paths),
+                Ok(Input::Stopped) | Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(Next::Quit(ExitStatus::Interrupted));
+                }
+                Ok(Input::Key(b'a')) => return Ok(Next::Run(Again::All)),
+                Ok(Input::Key(b'f')) => return Ok(Next::Failed),
+                Ok(Input::Key(b't' | b'/')) => {
+                    if let Some(filter) = self.ask_for_filter()? {
+                        return Ok(Next::Filter(filter));
+                    }
+                }
+                Ok(Input::Key(b'q' | 4)) => return Ok(Next::Quit(ExitStatus::Good)),
+                Ok(Input::Key(_)) => {}
+                Err(RecvTimeoutError::Timeout) => match self.eyes.meaning(&changed) {
+                    Again::Nothing => changed.clear(),
+                    again => return Ok(Next::Run(again)),
+                },
+            }
+        }
+    }
+
+    /// Lets a filter be typed; nothing when it was given up, `Some(None)` when it was emptied.
+    fn ask_for_filter(&mut self) -> Result<Option<Option<Filter>>, Failure> {
+        let mut typed = String::new();
+        loop {
+            print(&format!("\r\x1b[2Kfilter (a text or a /regex/; empty for all): {typed}"))?;
+            flush();
+            match self.inputs.recv() {
+                Ok(Input::Key(b'\n' | b'\r')) => break,
+                Ok(Input::Key(0x1b)) => {
+                    print("\n")?;
+                    return Ok(None);
+                }
+                Ok(Input::Key(0x7f | 8)) => {
+                    typed.pop();
+                }
+                Ok(Input::Key(key)) if key.is_ascii_graphic() || key == b' ' => typed.push(char::from(key)),
+                Ok(Input::Key(_) | Input::Changed(_)) => {}
+                Ok(Input::Stopped) | Err(_) => {
+                    print("\n")?;
+                    return Ok(None);
+                }
+            }
+        }
+        print("\n")?;
+        if typed.is_empty() {
+            return Ok(Some(None));
+        }
+        match Filter::parse(&typed) {
+            Ok(filter) => Ok(Some(Some(filter))),
+            Err(error) => {
+                print(&format!("{error}\n"))?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// What came of being asked to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ran {
+    Cases,
+    Nothing,
+    Interrupted,
+}
+
+/// Listens to the kernel about files.
+struct Eyes {
+    watcher: RecommendedWatcher,
+    folders: BTreeSet<(PathBuf, bool)>,
+    watched: Arc<Mutex<Watched>>,
+}
+
+impl Eyes {
+    fn open(sender: Sender<Input>) -> Result<Self, Failure> {
+        let tell = move |event: notify::Result<notify::Event>| {
+            // Reading is no change; running the suites reads all of it.
+            if let Ok(event) = event
+                && !event.kind.is_access()
+            {
+                // Nobody listens any more when the program ends.
+                let _ = sender.send(Input::Changed(event.paths.into_iter().collect()));
+            }
+        };
+        let watcher = notify::recommended_watcher(tell).map_err(|error| unwatchable(&error))?;
+        Ok(Self { watcher, folders: BTreeSet::new(), watched: Arc::default() })
+    }
+
+    /// Watches what matters now, and nothing else.
+    fn watch(&mut self, watched: Watched) -> Result<(), Failure> {
+        let wanted: BTreeSet<(PathBuf, bool)> = watched.folders().into_iter().collect();
+        for (gone, _) in self.folders.difference(&wanted) {
+            // It may have been removed, which ends the watch by itself.
+            let _ = self.watcher.unwatch(gone);
+        }
+        for (folder, deep) in wanted.difference(&self.folders) {
+            let mode = if *deep { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+            self.watcher.watch(folder, mode).map_err(|error| unwatchable(&error))?;
+        }
+        self.folders = wanted;
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched;
+        Ok(())
+    }
+
+    fn meaning(&self, changed: &BTreeSet<PathBuf>) -> Again {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).again(changed)
+    }
+}
+
+fn unwatchable(error: &notify::Error) -> Failure {
+    let help = match error.kind {
+        notify::ErrorKind::MaxFilesWatch => "raise fs.inotify.max_user_watches, or watch fewer folders",
+        notify::ErrorKind::PathNotFound => "give paths that exist",
+        _ => "check that the folders can be read",
+    };
+    Failure::new(format!("files cannot be watched: {error}"), help)
+}
+
+/// Tells when we are asked to end. The listeners are there for the whole life of the program, so that no signal that
+/// comes between two runs ends it with the terminal as it is.
+fn listen_to_signals(sender: Sender<Input>) -> Result<(), Failure> {
+    let runtime = runtime(1)?;
+    std::thread::spawn(move || {
+        runtime.block_on(async {
+            let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) =
+                (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+            else {
+                return;
+            };
+            loop {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                    _ = hang_up.recv() => {}
+                }
+                if sender.send(Input::Stopped).is_err() {
+                    return;
+                }
+            }
+        });
+    });
+    Ok(())
+}
+
+fn listen_to_keys(sender: Sender<Input>, running: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        for key in io::stdin().bytes().map_while(Result::ok) {
+            if key == b'q' && running.load(Ordering::Relaxed) {
+                // Whoever quits does not want to wait for the end of the run.
+                let _ = kill_process(getpid(), Signal::INT);
+            } else if sender.send(Input::Key(key)).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+fn flush() {
+    // A terminal that is gone shows nothing, and the next write says so.
+    let _ = io::stdout().flush();
+}
