@@ -3,23 +3,47 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use crate::watchdog::Guard;
+
 /// How much of what a command printed is kept.
 const KEPT: usize = 2_000;
+
+/// The group of a command that has not ended by itself; it is ended when nobody waits for it any more.
+struct Group(Option<Pid>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // The group may be gone by now; that is what we want.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
 
 /// Runs a command; the error says in one line why it did not end well.
 pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), String> {
     let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.process_group(0).kill_on_drop(true);
     let shown = words.join(" ");
-    let output = match timeout(deadline, command.output()).await {
+    let child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Err(format!("`{shown}` could not be started: {error}")),
+    };
+    let mut group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
+    let _guard = Guard::group(group.0);
+    let output = match timeout(deadline, child.wait_with_output()).await {
         Err(_) => return Err(format!("`{shown}` did not end within {:.1} s", deadline.as_secs_f64())),
-        Ok(Err(error)) => return Err(format!("`{shown}` could not be started: {error}")),
+        Ok(Err(error)) => return Err(format!("`{shown}` could not be waited for: {error}")),
         Ok(Ok(output)) => output,
     };
+    // What it started to stay (a service for the cases) stays.
+    group.0 = None;
     if output.status.success() {
         return Ok(());
     }

@@ -15,6 +15,7 @@ mod session;
 mod sse_parser;
 mod stray;
 pub mod transport;
+mod watchdog;
 
 pub use command::run_command;
 pub use limits::Limits;
@@ -25,3 +26,4 @@ pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream
 pub use session::{Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};
 pub use sse_parser::{SseEvent, SseParser, TooLong};
 pub use transport::{HttpClient, Transport};
+pub use watchdog::{Guard, TEMPORARY, WATCHDOG, arm, watch_over};

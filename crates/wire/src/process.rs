@@ -14,6 +14,8 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use crate::watchdog::Guard;
+
 /// How often a group without its leader is looked at; nothing announces the end of someone else's child.
 const GROUP_POLL: Duration = Duration::from_millis(5);
 /// How long the last lines of standard error may take once the process is gone; someone else may hold the pipe.
@@ -77,6 +79,8 @@ pub(crate) struct Process {
     stderr: StderrTail,
     /// Reads standard error; `None` once it has ended.
     drain: Option<JoinHandle<()>>,
+    /// Ends the group if we are killed before we can.
+    _guard: Guard,
 }
 
 /// The pipes of a process that a transport speaks over.
@@ -118,7 +122,8 @@ impl Process {
         };
         let tail = StderrTail::new(stderr_bytes);
         let drain = Some(tokio::spawn(tail.clone().drain(stderr, echo)));
-        Ok((Self { child, group, end: None, stderr: tail, drain }, Pipes { stdin, stdout }))
+        let guard = Guard::group(group);
+        Ok((Self { child, group, end: None, stderr: tail, drain, _guard: guard }, Pipes { stdin, stdout }))
     }
 
     /// Waits for the leader to exit. Safe to cancel.
