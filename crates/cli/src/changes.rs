@@ -94,7 +94,7 @@ fn absolute(path: &Path) -> Option<PathBuf> {
 /// The files that a server is started from: its program if it is named by a path, and arguments that are files.
 fn programs(target: &Target) -> Vec<PathBuf> {
     let Target::Stdio { command, args, cwd, .. } = target else { return Vec::new() };
-    let base = cwd.as_deref().map(Path::new).unwrap_or(Path::new(""));
+    let base = cwd.as_deref().map_or(Path::new(""), Path::new);
     let named = Some(command).filter(|command| command.contains('/'));
     let files = named.into_iter().chain(args).map(|word| base.join(word)).filter(|path| path.is_file());
     files.filter_map(|path| absolute(&path)).collect()

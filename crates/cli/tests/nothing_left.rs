@@ -36,7 +36,7 @@ impl Place {
         fs::create_dir(home.join("tmp")).expect("a folder");
         fs::write(home.join("suite/fixtures/deep/file.txt"), "x").expect("a file");
         fs::write(home.join("server.sh"), SERVER).expect("a file");
-        let server = format!("{{ command: sh, args: [{:?}], cwd: {home:?} }}", home.join("server.sh"));
+        let server = format!("{{ command: sh, args: [server.sh], cwd: '{}' }}", home.display());
         let case = format!(
             "server: {server}\nassert:\n  tool: t\n  args: {{ path: \"{{{{fixture}}}}\" }}\n  expect: {{ not_error: true }}\n"
         );

@@ -293,10 +293,10 @@ fn capabilities(client: &OverheardClient) -> ClientCapabilities {
         url: false,
     };
     ClientCapabilities {
-        roots: offers("roots").then(|| answers("roots/list").last().map(roots).unwrap_or_default()),
+        roots: offers("roots").then(|| answers("roots/list").next_back().map(roots).unwrap_or_default()),
         sampling,
         elicitation: offers("elicitation")
-            .then(|| elicited(answers("elicitation/create").last().unwrap_or(&Value::Null))),
+            .then(|| elicited(answers("elicitation/create").next_back().unwrap_or(&Value::Null))),
     }
 }
 

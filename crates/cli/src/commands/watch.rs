@@ -210,11 +210,12 @@ impl Watch<'_> {
                 }
                 Ok(Input::Key(b'a')) => return Ok(Next::Run(Again::All)),
                 Ok(Input::Key(b'f')) => return Ok(Next::Failed),
-                Ok(Input::Key(b't' | b'/')) => {
-                    if let Some(filter) = self.ask_for_filter()? {
-                        return Ok(Next::Filter(filter));
-                    }
-                }
+                Ok(Input::Key(b't' | b'/')) => match self.ask_for_filter()? {
+                    Typed::Nothing => {}
+                    Typed::Stopped => return Ok(Next::Quit(ExitStatus::Interrupted)),
+                    Typed::All => return Ok(Next::Filter(None)),
+                    Typed::Filter(filter) => return Ok(Next::Filter(Some(filter))),
+                },
                 Ok(Input::Key(b'q' | 4)) => return Ok(Next::Quit(ExitStatus::Good)),
                 Ok(Input::Key(_)) => {}
                 Err(RecvTimeoutError::Timeout) => match self.eyes.meaning(&changed) {
@@ -225,41 +226,43 @@ impl Watch<'_> {
         }
     }
 
-    /// Lets a filter be typed; nothing when it was given up, `Some(None)` when it was emptied.
-    fn ask_for_filter(&mut self) -> Result<Option<Option<Filter>>, Failure> {
+    /// Lets a filter be typed.
+    fn ask_for_filter(&mut self) -> Result<Typed, Failure> {
         let mut typed = String::new();
-        loop {
+        let ended = loop {
             print(&format!("\r\x1b[2Kfilter (a text or a /regex/; empty for all): {typed}"))?;
             flush();
             match self.inputs.recv() {
-                Ok(Input::Key(b'\n' | b'\r')) => break,
-                Ok(Input::Key(0x1b)) => {
-                    print("\n")?;
-                    return Ok(None);
-                }
-                Ok(Input::Key(0x7f | 8)) => {
-                    typed.pop();
-                }
+                Ok(Input::Key(b'\n' | b'\r')) => break None,
+                Ok(Input::Key(0x1b)) => break Some(Typed::Nothing),
+                Ok(Input::Key(0x7f | 8)) => drop(typed.pop()),
                 Ok(Input::Key(key)) if key.is_ascii_graphic() || key == b' ' => typed.push(char::from(key)),
                 Ok(Input::Key(_) | Input::Changed(_)) => {}
-                Ok(Input::Stopped) | Err(_) => {
-                    print("\n")?;
-                    return Ok(None);
-                }
+                Ok(Input::Stopped) | Err(_) => break Some(Typed::Stopped),
             }
-        }
+        };
         print("\n")?;
-        if typed.is_empty() {
-            return Ok(Some(None));
-        }
-        match Filter::parse(&typed) {
-            Ok(filter) => Ok(Some(Some(filter))),
-            Err(error) => {
+        Ok(match (ended, Filter::parse(&typed)) {
+            (Some(ended), _) => ended,
+            (None, _) if typed.is_empty() => Typed::All,
+            (None, Ok(filter)) => Typed::Filter(filter),
+            (None, Err(error)) => {
                 print(&format!("{error}\n"))?;
-                Ok(None)
+                Typed::Nothing
             }
-        }
+        })
     }
+}
+
+/// What came of letting a filter be typed.
+enum Typed {
+    /// It was given up.
+    Nothing,
+    /// We were told to end.
+    Stopped,
+    /// None at all.
+    All,
+    Filter(Filter),
 }
 
 /// What came of being asked to run.
@@ -350,7 +353,10 @@ fn listen_to_signals(sender: Sender<Input>) -> Result<(), Failure> {
 
 fn listen_to_keys(sender: Sender<Input>, running: Arc<AtomicBool>) {
     std::thread::spawn(move || {
-        for key in io::stdin().bytes().map_while(Result::ok) {
+        let mut stdin = io::stdin().lock();
+        let mut key = [0];
+        while stdin.read_exact(&mut key).is_ok() {
+            let [key] = key;
             if key == b'q' && running.load(Ordering::Relaxed) {
                 // Whoever quits does not want to wait for the end of the run.
                 let _ = kill_process(getpid(), Signal::INT);
