@@ -20,7 +20,7 @@ pub(crate) enum Again {
 
 /// What is watched, and what each of it means.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watched {
+pub(crate) struct Dependencies {
     /// Files and folders that suites are in.
     suites: Vec<PathBuf>,
     /// Files that cases were written in.
@@ -29,7 +29,7 @@ pub(crate) struct Watched {
     everywhere: BTreeSet<PathBuf>,
 }
 
-impl Watched {
+impl Dependencies {
     /// What these cases depend on. All paths are made absolute, as the kernel tells them.
     pub(crate) fn of(suites: &[PathBuf], cases: &[Arc<Case>], also: &[PathBuf]) -> Self {
         let mut everywhere: BTreeSet<PathBuf> = also.iter().filter_map(|path| absolute(path)).collect();
@@ -129,12 +129,12 @@ mod tests {
             std::fs::write(at(name), text).expect("a file");
         }
         std::fs::create_dir(at("fixtures")).expect("a folder");
-        let watched = Watched {
+        let known = Dependencies {
             suites: vec![home.clone()],
             sources: [at("a.yaml"), at("b.yaml")].into(),
             everywhere: [at("fixtures"), at("server.js")].into(),
         };
-        let again = |names: &[&str]| watched.again(&names.iter().map(|name| at(name)).collect());
+        let again = |names: &[&str]| known.again(&names.iter().map(|name| at(name)).collect());
         assert_eq!(again(&["a.yaml"]), Again::Files([at("a.yaml")].into()));
         assert_eq!(again(&["a.yaml", "new.yaml"]), Again::Files([at("a.yaml"), at("new.yaml")].into()));
         assert_eq!(again(&["fixtures/deep/x.txt"]), Again::All);
@@ -142,6 +142,6 @@ mod tests {
         assert_eq!(again(&["part.yml"]), Again::All, "others import it");
         assert_eq!(again(&["gone.yaml"]), Again::All, "what is gone may have been imported");
         assert_eq!(again(&[".a.yaml.swp", "4913", "notes.txt"]), Again::Nothing);
-        assert_eq!(watched.folders(), [(home.clone(), true), (at("fixtures"), true)].into());
+        assert_eq!(known.folders(), [(home.clone(), true), (at("fixtures"), true)].into());
     }
 }

@@ -10,10 +10,14 @@ mod changes;
 mod commands;
 mod conclusion;
 mod context;
+mod env_files;
 mod execution;
+mod explanations;
 mod failure;
+mod finding_report;
 mod fixes;
 mod flips;
+mod help;
 mod interception_log;
 mod live;
 mod logs;
@@ -29,10 +33,12 @@ mod whole_file;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 use mcprove_model::ExitStatus;
 
 pub use arguments::Arguments;
+pub use explanations::{Explained, Topic, findings};
+pub use help::{PURPOSES, command_line};
 
 use context::Context;
 
@@ -42,7 +48,7 @@ pub fn main() -> ExitCode {
         mcprove_wire::watch_over(std::io::stdin().lock());
         return ExitCode::SUCCESS;
     }
-    let ran = std::panic::catch_unwind(|| match Arguments::try_parse() {
+    let ran = std::panic::catch_unwind(|| match parsed() {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error).code(),
     });
@@ -51,6 +57,11 @@ pub fn main() -> ExitCode {
         ExitStatus::Bug.code()
     });
     ExitCode::from(code)
+}
+
+/// The arguments of this process.
+fn parsed() -> Result<Arguments, clap::Error> {
+    Arguments::from_arg_matches_mut(&mut command_line().try_get_matches()?)
 }
 
 fn run(arguments: Arguments) -> u8 {
@@ -67,6 +78,7 @@ fn run(arguments: Arguments) -> u8 {
 
 fn usage(error: &clap::Error) -> ExitStatus {
     let text = error.render();
+    let text = text.ansi();
     let wanted = !error.use_stderr();
     // Nothing can be done when the terminal is gone.
     let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}") };

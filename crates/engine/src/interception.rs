@@ -147,6 +147,7 @@ impl Interception {
             jobs: 1,
             strict: false,
             shard: None,
+            again: Vec::new(),
         }));
         sink.event(Event::CaseStarted(CaseStarted {
             index: 0,
@@ -285,7 +286,8 @@ impl Interception {
     pub fn end(self, end: InterceptionEnd, sink: &mut dyn Sink) {
         let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
         let unanswered = self.open.values().filter_map(|open| self.calls.get(open.call?)).map(|call| {
-            let finding = Finding::warning("unanswered", format!("the call of `{}` was never answered", call.tool));
+            let finding =
+                Finding::warning("unanswered-call", format!("the call of `{}` was never answered", call.tool));
             finding.help("the conversation ended first; look at what the server was doing")
         });
         sink.event(Event::CaseFinished(CaseFinished {
@@ -425,7 +427,7 @@ mod tests {
         listening.hear(heard(1, Direction::Sent, &call), &mut events);
         listening.end(InterceptionEnd::default(), &mut events);
         let told = events.0.iter().any(|event| {
-            matches!(event, Event::CaseFinished(finished) if finished.findings.iter().any(|f| f.rule == "unanswered"))
+            matches!(event, Event::CaseFinished(finished) if finished.findings.iter().any(|f| f.rule == "unanswered-call"))
         });
         assert!(told, "{:?}", events.0);
     }

@@ -15,28 +15,36 @@ mod hooks;
 mod interception;
 mod lanes;
 mod latency;
+mod meet;
 mod nearby;
+mod negative_path;
 mod observe;
 mod plan;
+mod played;
 mod probing;
 mod record;
 mod remarks;
+mod restart;
 mod run;
 mod server;
 mod shard;
 mod steps;
 mod stop;
 mod tour;
+mod turns;
+mod virtual_time;
 
 pub use calling::{Calling, Says, forbidden, says};
-pub use columns::{Column, ColumnServer};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
 pub use interception::{
     AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
 };
+pub use meet::{Acquaintance, meet};
 pub use plan::{Filter, PlanOptions, plan};
+pub use played::problems_of_played;
 pub use run::{Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
 pub use tour::{TourOptions, Visit, catalog_of, tour};
+pub use turns::wanted_side_by_side;

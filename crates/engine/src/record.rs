@@ -1,19 +1,22 @@
 //! What is known of a case so far, and what is left of it in the end.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcprove_model::{
-    CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, Severity, Timings, Verdict,
-    shorten,
+    CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, ProcessEnd, Severity,
+    Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
+// The runtime's time, which may be virtual.
+use tokio::time::Instant;
 
 /// A case that is over.
 #[derive(Debug)]
 pub(crate) struct CaseRun {
     pub(crate) started: CaseStarted,
-    pub(crate) connected: Option<Connected>,
-    pub(crate) frames: Vec<Frame>,
+    pub(crate) sessions: Vec<Connected>,
+    /// What went over the wire, each with the number of its session.
+    pub(crate) frames: Vec<(u32, Frame)>,
     pub(crate) finished: CaseFinished,
 }
 
@@ -25,9 +28,9 @@ impl CaseRun {
 
     pub(crate) fn into_events(self) -> impl Iterator<Item = Event> {
         let index = self.finished.index;
-        let frames = self.frames.into_iter().map(move |frame| Event::Frame { index, session: 0, frame });
+        let frames = self.frames.into_iter().map(move |(session, frame)| Event::Frame { index, session, frame });
         std::iter::once(Event::CaseStarted(self.started))
-            .chain(self.connected.map(Event::Connected))
+            .chain(self.sessions.into_iter().map(Event::Connected))
             .chain(frames)
             .chain(std::iter::once(Event::CaseFinished(self.finished)))
     }
@@ -37,10 +40,12 @@ impl CaseRun {
 #[derive(Debug)]
 pub(crate) struct CaseRecord {
     started: CaseStarted,
-    connected: Option<Connected>,
+    sessions: Vec<Connected>,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
-    closing: Closing,
+    frames: Vec<(u32, Frame)>,
+    stderr: String,
+    process_end: Option<ProcessEnd>,
     timings: Timings,
     began: Instant,
     marked: Instant,
@@ -65,10 +70,12 @@ impl CaseRecord {
         let now = Instant::now();
         Self {
             started,
-            connected: None,
+            sessions: Vec::new(),
             calls: Vec::new(),
             findings: Vec::new(),
-            closing: Closing::default(),
+            frames: Vec::new(),
+            stderr: String::new(),
+            process_end: None,
             timings: Timings::default(),
             began: now,
             marked: now,
@@ -82,16 +89,19 @@ impl CaseRecord {
         self.marked = now;
     }
 
-    pub(crate) fn opened(&mut self, session: &Session) {
+    /// Takes down that a session is open, and gives it a number.
+    pub(crate) fn opened(&mut self, session: &Session) -> u32 {
         let negotiated = session.negotiated();
-        self.connected = Some(Connected {
+        let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        self.sessions.push(Connected {
             index: self.started.index,
-            session: 0,
+            session: number,
             transport: session.transport_name().to_owned(),
             protocol: negotiated.revision.to_string(),
             server_name: negotiated.server_name.clone(),
             server_version: negotiated.server_version.clone(),
         });
+        number
     }
 
     pub(crate) fn not_opened(&mut self, failure: OpenFailure) -> Verdict {
@@ -102,13 +112,17 @@ impl CaseRecord {
             shorten(&text, 500).into_owned()
         });
         self.findings.push(finding);
-        self.closed(failure.closing);
+        let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        self.closed(number, failure.closing);
         Verdict::Error
     }
 
-    pub(crate) fn closed(&mut self, mut closing: Closing) {
+    /// Takes in what is left of a session. Of several, the end of the first that ended by itself is kept.
+    pub(crate) fn closed(&mut self, number: u32, mut closing: Closing) {
         self.findings.append(&mut closing.oddities);
-        self.closing = closing;
+        self.frames.extend(closing.frames.into_iter().map(|frame| (number, frame)));
+        self.stderr.push_str(&closing.stderr);
+        self.process_end = self.process_end.take().or(closing.end);
     }
 
     pub(crate) fn verdict(&self, strict: bool) -> Verdict {
@@ -124,8 +138,8 @@ impl CaseRecord {
         });
         CaseRun {
             started: self.started.clone(),
-            connected: self.connected,
-            frames: self.closing.frames,
+            sessions: self.sessions,
+            frames: self.frames,
             finished: CaseFinished {
                 index: self.started.index,
                 verdict,
@@ -133,8 +147,8 @@ impl CaseRecord {
                 duration_us: micros(self.began.elapsed()).saturating_sub(self.timings.waiting),
                 timings: self.timings,
                 calls: self.calls,
-                stderr: self.closing.stderr,
-                process_end: self.closing.end,
+                stderr: self.stderr,
+                process_end: self.process_end,
             },
         }
     }

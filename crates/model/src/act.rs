@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Node;
+use crate::{Expectation, Node};
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
 ///
@@ -25,6 +25,8 @@ pub enum Act {
     Trajectory(Trajectory),
     /// Any request, or any bytes (`assert_raw`).
     Raw(Raw),
+    /// Every tool is listed, and judged by how it describes itself (`tool_quality`).
+    ToolQuality,
 }
 
 /// A call of a tool.
@@ -38,6 +40,23 @@ pub struct CallTool {
     pub cancel_after: Option<Duration>,
     /// Drop the first reply on our side and call again, as a client that lost it would.
     pub lose_response: bool,
+    /// Wrong requests that are made afterwards.
+    pub negative_path: Option<NegativePath>,
+}
+
+/// Wrong requests of a tool, each of which must be rejected.
+#[derive(Clone, Debug)]
+pub struct NegativePath {
+    /// The names of the probes, in the order they are made.
+    pub checks: Vec<&'static str>,
+    /// How many bytes an oversized argument has.
+    pub oversized_bytes: usize,
+    /// How long the server may take to answer each request.
+    pub timeout: Duration,
+    /// What is expected of the counts.
+    pub expect: Expectation,
+    /// Whether every probe must be passed, because nothing else is said about them.
+    pub default_gate: bool,
 }
 
 /// What is asked of resources.

@@ -6,6 +6,7 @@
 //! [`Report`].
 
 mod act;
+mod address;
 mod case;
 mod check;
 mod diagnostics;
@@ -15,6 +16,7 @@ mod exit;
 mod finding;
 mod frame;
 mod isolation;
+mod matrix;
 mod nearest;
 mod node;
 mod observation;
@@ -29,7 +31,8 @@ mod suite_options;
 mod view;
 mod vocabulary;
 
-pub use act::{Act, CallTool, Completion, Logging, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use act::{Act, CallTool, Completion, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use address::{password_in, without_password};
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use diagnostics::Diagnostics;
@@ -42,6 +45,7 @@ pub use exit::ExitStatus;
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};
 pub use isolation::Isolation;
+pub use matrix::{Column, ColumnServer, Matrix};
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};

@@ -29,6 +29,10 @@ pub enum Vocabulary {
     Trajectory,
     /// `expect` of `assert_raw`.
     Raw,
+    /// `expect` of `tool_quality`: targets only.
+    ToolQuality,
+    /// `expect` of `negative_path`: targets only.
+    NegativePath,
 }
 
 impl Vocabulary {
@@ -46,6 +50,8 @@ impl Vocabulary {
             Self::Notifications => "`assert_notifications`",
             Self::Trajectory => "`trajectory`",
             Self::Raw => "`assert_raw`",
+            Self::ToolQuality => "`tool_quality`",
+            Self::NegativePath => "`negative_path`",
         }
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
     let role = match call.role {
         CallRole::Setup => "setup: ",
         CallRole::Act => "",
+        CallRole::Probe => "probe: ",
         CallRole::Verify => "verify: ",
         CallRole::Teardown => "teardown: ",
     };

@@ -181,7 +181,7 @@ fn server(recorded: &Recorded) -> Value {
                 server.insert("headers".to_owned(), referred(headers));
             }
         }
-        Target::Mock { manifest } => {
+        Target::Mock { manifest, virtual_time: _ } => {
             server.insert("mock".to_owned(), Value::String(escaped(manifest)));
         }
         Target::Cassette { path } => {

@@ -26,6 +26,11 @@ impl Drop for Group {
 
 /// Runs a command; the error says in one line why it did not end well.
 pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), String> {
+    command_output(words, deadline).await.map(|_| ())
+}
+
+/// Runs a command and returns what it printed; the error says in one line why it did not end well.
+pub async fn command_output(words: &[String], deadline: Duration) -> Result<String, String> {
     let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -45,7 +50,7 @@ pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), Str
     // What it started to stay (a service for the cases) stays.
     group.0 = None;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
     let tail = String::from_utf8_lossy(&said[said.len().saturating_sub(KEPT)..]).trim().to_owned();

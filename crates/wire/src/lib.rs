@@ -17,7 +17,7 @@ mod stray;
 pub mod transport;
 mod watchdog;
 
-pub use command::run_command;
+pub use command::{command_output, run_command};
 pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
@@ -25,5 +25,5 @@ pub use process::{Program, SpawnError, StderrTail};
 pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, relay_stdio};
 pub use session::{Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};
 pub use sse_parser::{SseEvent, SseParser, TooLong};
-pub use transport::{HttpClient, Transport};
+pub use transport::{HttpClient, TokenSource, Tokens, Transport};
 pub use watchdog::{Guard, TEMPORARY, WATCHDOG, arm, watch_over};

@@ -294,6 +294,7 @@ fn capabilities(client: &OverheardClient) -> ClientCapabilities {
     };
     ClientCapabilities {
         roots: offers("roots").then(|| answers("roots/list").next_back().map(roots).unwrap_or_default()),
+        roots_changed: None,
         sampling,
         elicitation: offers("elicitation")
             .then(|| elicited(answers("elicitation/create").next_back().unwrap_or(&Value::Null))),

@@ -15,14 +15,14 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::changes::{Again, Watched, cases_of};
+use crate::changes::{Again, Dependencies, cases_of};
 use crate::context::Context;
-use crate::execution::{Execution, Manner, runtime};
+use crate::execution::{Execution, Manner, redactor_of, runtime};
 use crate::failure::Failure;
 use crate::flips::Flips;
 use crate::selection::Selection;
 use crate::stdout::print;
-use crate::suites::{Suites, server_command, usable};
+use crate::suites::{Suites, Watched, server_command, usable};
 use crate::terminal_mode::SingleKeys;
 
 /// Run suites again whenever something they depend on changes.
@@ -87,6 +87,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         flips: Flips::default(),
         filter: None,
         cases: Vec::new(),
+        secrets: Vec::new(),
     };
     let status = watch.run();
     drop(keys);
@@ -104,6 +105,8 @@ struct Watch<'a> {
     /// What was typed; beside that of the command line.
     filter: Option<Filter>,
     cases: Vec<Arc<Case>>,
+    /// Values of suite files that are not to be shown.
+    secrets: Vec<String>,
 }
 
 impl Watch<'_> {
@@ -136,14 +139,15 @@ impl Watch<'_> {
     fn run_again(&mut self, again: &Again) -> Result<Ran, Failure> {
         let server = self.args.server.as_deref().map(server_command).transpose()?;
         let paths = self.args.suites.paths()?;
-        let loaded = self.args.suites.load(server)?;
-        let watched = Watched::of(&paths, &loaded.cases, &self.args.also);
-        self.eyes.watch(watched)?;
+        let loaded = self.args.suites.load(server, Watched::Perhaps)?;
+        let also = [self.args.also.as_slice(), self.args.suites.env_files()].concat();
+        self.eyes.watch(Dependencies::of(&paths, &loaded.cases, &also))?;
         if let Err(failure) = usable(&loaded, self.args.execution.strict) {
             failure.tell(self.context);
             return Ok(Ran::Nothing);
         }
         self.cases = loaded.cases;
+        self.secrets = loaded.secrets;
         let cases = match again {
             Again::Nothing => Vec::new(),
             Again::Files(files) => cases_of(files, &self.cases),
@@ -159,7 +163,7 @@ impl Watch<'_> {
             print(&format!("{none}\n"))?;
             return Ok(Ran::Nothing);
         }
-        let plan = match self.args.selection.plan(&cases, Vec::new()) {
+        let plan = match self.args.selection.plan(&cases) {
             Ok(plan) => plan,
             Err(failure @ Failure::NothingSelected { .. }) => {
                 failure.tell(self.context);
@@ -174,6 +178,8 @@ impl Watch<'_> {
             protocol: None,
             fix: false,
             strict_reports: false,
+            redactor: redactor_of(&plan, &self.secrets),
+            again: self.again(),
         };
         self.running.store(true, Ordering::Relaxed);
         let over = self.args.execution.run(&plan, manner, self.context);
@@ -187,6 +193,12 @@ impl Watch<'_> {
         }
         print(&self.flips.take(&over.report))?;
         Ok(Ran::Cases)
+    }
+
+    /// The command that runs such a case by itself.
+    fn again(&self) -> Vec<String> {
+        let server = self.args.server.iter().flat_map(|server| ["--server".to_owned(), server.clone()]);
+        std::iter::once("run".to_owned()).chain(self.args.suites.words()).chain(server).collect()
     }
 
     fn invite(&self) -> Result<(), Failure> {
@@ -277,7 +289,7 @@ enum Ran {
 struct Eyes {
     watcher: RecommendedWatcher,
     folders: BTreeSet<(PathBuf, bool)>,
-    watched: Arc<Mutex<Watched>>,
+    known: Arc<Mutex<Dependencies>>,
 }
 
 impl Eyes {
@@ -292,12 +304,12 @@ impl Eyes {
             }
         };
         let watcher = notify::recommended_watcher(tell).map_err(|error| unwatchable(&error))?;
-        Ok(Self { watcher, folders: BTreeSet::new(), watched: Arc::default() })
+        Ok(Self { watcher, folders: BTreeSet::new(), known: Arc::default() })
     }
 
     /// Watches what matters now, and nothing else.
-    fn watch(&mut self, watched: Watched) -> Result<(), Failure> {
-        let wanted: BTreeSet<(PathBuf, bool)> = watched.folders().into_iter().collect();
+    fn watch(&mut self, known: Dependencies) -> Result<(), Failure> {
+        let wanted: BTreeSet<(PathBuf, bool)> = known.folders().into_iter().collect();
         for (gone, _) in self.folders.difference(&wanted) {
             // It may have been removed, which ends the watch by itself.
             let _ = self.watcher.unwatch(gone);
@@ -307,12 +319,12 @@ impl Eyes {
             self.watcher.watch(folder, mode).map_err(|error| unwatchable(&error))?;
         }
         self.folders = wanted;
-        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched;
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
         Ok(())
     }
 
     fn meaning(&self, changed: &BTreeSet<PathBuf>) -> Again {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).again(changed)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).again(changed)
     }
 }
 

@@ -38,7 +38,9 @@ pub(crate) fn decode(
         | Vocabulary::Logging
         | Vocabulary::Notifications
         | Vocabulary::Trajectory
-        | Vocabulary::Raw => block,
+        | Vocabulary::Raw
+        | Vocabulary::ToolQuality
+        | Vocabulary::NegativePath => block,
     };
     let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
     Expectation { block: Some(block.clone()), vocabulary, checks, threshold }
