@@ -109,6 +109,7 @@ mod tests {
             role: CallRole::Act,
             method: "tools/call".to_owned(),
             subject: None,
+            server: None,
             request: String::new(),
             reply: Some(format!("{{\"result\":{{\"text\":\"{reply}\"}}}}")),
             elapsed_us: 0,

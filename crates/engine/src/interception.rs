@@ -228,6 +228,7 @@ impl Interception {
                     request: shown(said.body),
                     reply: None,
                     elapsed_us: 0,
+                    server: None,
                 });
             }
         }
@@ -279,6 +280,8 @@ impl Interception {
             protocol: text(result.get("protocolVersion")),
             server_name: text(server.and_then(|server| server.get("name"))),
             server_version: text(server.and_then(|server| server.get("version"))),
+            server: None,
+            began_us: 0,
         }
     }
 
