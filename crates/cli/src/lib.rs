@@ -27,6 +27,7 @@ mod stdout;
 mod subject;
 mod suites;
 mod terminal_mode;
+mod told_to_stop;
 mod touring;
 mod whole_file;
 

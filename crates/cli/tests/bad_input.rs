@@ -1,5 +1,7 @@
 //! Bad input of every kind: a clear word, the right exit code, no panic, no hang, nothing lost.
 
+#![cfg(unix)]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;

@@ -188,7 +188,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         | Act::Raw(_)
         | Act::ToolQuality => {
             let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
-            speak(talk, shared).await
+            // The conversation is by far the largest part of a case.
+            Box::pin(speak(talk, shared)).await
         }
     };
     let verdict = trust::judged(verdict, case, &mut record);

@@ -3,23 +3,22 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use crate::process_group::{Ending, ProcessGroup};
 use crate::watchdog::Guard;
 
 /// How much of what a command printed is kept.
 const KEPT: usize = 2_000;
 
 /// The group of a command that has not ended by itself; it is ended when nobody waits for it any more.
-struct Group(Option<Pid>);
+struct Group(Option<ProcessGroup>);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // The group may be gone by now; that is what we want.
-            let _ = kill_process_group(group, Signal::KILL);
+        if let Some(group) = &self.0 {
+            group.end(Ending::Forced);
         }
     }
 }
@@ -34,14 +33,15 @@ pub async fn command_output(words: &[String], deadline: Duration) -> Result<Stri
     let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.process_group(0).kill_on_drop(true);
+    command.kill_on_drop(true);
+    ProcessGroup::lead(&mut command);
     let shown = words.join(" ");
     let child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return Err(format!("`{shown}` could not be started: {error}")),
     };
-    let mut group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
-    let _guard = Guard::group(group.0);
+    let mut group = Group(ProcessGroup::of(&child));
+    let _guard = Guard::group(group.0.as_ref());
     let output = match timeout(deadline, child.wait_with_output()).await {
         Err(_) => return Err(format!("`{shown}` did not end within {:.1} s", deadline.as_secs_f64())),
         Ok(Err(error)) => return Err(format!("`{shown}` could not be waited for: {error}")),

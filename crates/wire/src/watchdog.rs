@@ -7,14 +7,13 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{BufRead, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use crate::process_group::{Ending, ProcessGroup};
 
 /// The argument that makes a watchdog of our program.
 pub const WATCHDOG: &str = "__watchdog";
@@ -38,8 +37,8 @@ pub struct Guard(Option<String>);
 
 impl Guard {
     /// Guards a process group.
-    pub(crate) fn group(group: Option<Pid>) -> Self {
-        Self::of(group.map(|group| format!("g{}", group.as_raw_nonzero())))
+    pub(crate) fn group(group: Option<&ProcessGroup>) -> Self {
+        Self::of(group.map(|group| format!("g{}", group.number())))
     }
 
     /// Guards a temporary folder.
@@ -77,7 +76,9 @@ fn start(program: &Path) -> Sender<String> {
     let mut command = Command::new(program);
     // A group of its own, so that Ctrl-C does not reach it; a folder of its own, so that it keeps none busy.
     command.arg(WATCHDOG).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.current_dir("/").process_group(0);
+    command.current_dir("/");
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let write = move || {
         let Ok(mut child) = command.spawn() else { return };
         let Some(mut stdin) = child.stdin.take() else { return };
@@ -108,28 +109,27 @@ pub fn watch_over(input: impl BufRead) {
             (_, _) => {}
         }
     }
-    end_groups(groups.into_iter().filter(|group| *group > 1).filter_map(Pid::from_raw).collect());
+    end_groups(groups.into_iter().filter_map(ProcessGroup::numbered).collect());
     for folder in folders.iter().filter(|folder| is_temporary(folder)) {
         // It may be gone, and more cannot be done.
         let _ = std::fs::remove_dir_all(folder);
     }
 }
 
-fn end_groups(mut groups: Vec<Pid>) {
-    let send = |groups: &[Pid], signal| {
+fn end_groups(mut groups: Vec<ProcessGroup>) {
+    let tell = |groups: &[ProcessGroup], ending| {
         for group in groups {
-            // The group may be gone by now; that is what we want.
-            let _ = kill_process_group(*group, signal);
+            group.end(ending);
         }
     };
-    groups.retain(|group| test_kill_process_group(*group).is_ok());
-    send(&groups, Signal::TERM);
+    groups.retain(ProcessGroup::lives);
+    tell(&groups, Ending::Asked);
     let deadline = Instant::now() + GRACE;
     while !groups.is_empty() && Instant::now() < deadline {
         std::thread::sleep(POLL);
-        groups.retain(|group| test_kill_process_group(*group).is_ok());
+        groups.retain(ProcessGroup::lives);
     }
-    send(&groups, Signal::KILL);
+    tell(&groups, Ending::Forced);
 }
 
 /// Only what we make ourselves is removed, whatever we are told.
@@ -141,8 +141,10 @@ fn is_temporary(folder: &Path) -> bool {
 /// How the names of our temporary folders begin.
 pub const TEMPORARY: &str = "mcprove-";
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::process::CommandExt as _;
+
     use super::*;
 
     #[test]

@@ -16,7 +16,6 @@ use mcprove_wire::{
     ClientEnds, Ear, HttpRelay, Limits, Order, Overheard, Program, RelayEnd, Upstream, Why, relay_stdio,
 };
 use serde_json::Value;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::context::Context;
@@ -304,18 +303,7 @@ fn capabilities(client: &OverheardClient) -> ClientCapabilities {
 /// The signals that we were sent go on to the server, and so does the end of its time.
 fn orders(timeout: Option<Duration>) -> Result<mpsc::UnboundedReceiver<Order>, Failure> {
     let (order, orders) = mpsc::unbounded_channel();
-    let listen = |kind: SignalKind, what: Order| -> Result<(), Failure> {
-        let mut signals: Signal = signal(kind).map_err(|error| Failure::Other {
-            message: format!("signals cannot be listened to: {error}"),
-            help: None,
-        })?;
-        let order = order.clone();
-        tokio::spawn(async move { while signals.recv().await.is_some() && order.send(what).is_ok() {} });
-        Ok(())
-    };
-    listen(SignalKind::hangup(), Order::HangUp)?;
-    listen(SignalKind::interrupt(), Order::Interrupt)?;
-    listen(SignalKind::terminate(), Order::Terminate)?;
+    listen_to_signals(&order)?;
     if let Some(timeout) = timeout {
         tokio::spawn(async move {
             tokio::time::sleep(timeout).await;
@@ -324,6 +312,33 @@ fn orders(timeout: Option<Duration>) -> Result<mpsc::UnboundedReceiver<Order>, F
         });
     }
     Ok(orders)
+}
+
+#[cfg(unix)]
+fn listen_to_signals(order: &mpsc::UnboundedSender<Order>) -> Result<(), Failure> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [
+        (SignalKind::hangup(), Order::HangUp),
+        (SignalKind::interrupt(), Order::Interrupt),
+        (SignalKind::terminate(), Order::Terminate),
+    ];
+    for (kind, what) in kinds {
+        let mut signals = signal(kind).map_err(|error| Failure::Other {
+            message: format!("signals cannot be listened to: {error}"),
+            help: None,
+        })?;
+        let order = order.clone();
+        tokio::spawn(async move { while signals.recv().await.is_some() && order.send(what).is_ok() {} });
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
+fn listen_to_signals(order: &mpsc::UnboundedSender<Order>) -> Result<(), Failure> {
+    let order = order.clone();
+    tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && order.send(Order::Interrupt).is_ok() {} });
+    Ok(())
 }
 
 fn summary(calls: usize, ending: &Ending) -> String {

@@ -12,8 +12,6 @@ use mcprove_engine::Filter;
 use mcprove_model::{Case, ExitStatus};
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
-use rustix::process::{Signal, getpid, kill_process};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::changes::{Again, Dependencies, cases_of};
 use crate::context::Context;
@@ -24,6 +22,7 @@ use crate::selection::Selection;
 use crate::stdout::print;
 use crate::suites::{Suites, Watched, server_command, usable};
 use crate::terminal_mode::SingleKeys;
+use crate::told_to_stop::ToldToStop;
 
 /// Run suites again whenever something they depend on changes.
 #[derive(Debug, clap::Args)]
@@ -343,17 +342,9 @@ fn listen_to_signals(sender: Sender<Input>) -> Result<(), Failure> {
     let runtime = runtime(1)?;
     std::thread::spawn(move || {
         runtime.block_on(async {
-            let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) =
-                (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-            else {
-                return;
-            };
+            let Some(mut told) = ToldToStop::listen() else { return };
             loop {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                    _ = hang_up.recv() => {}
-                }
+                told.again().await;
                 if sender.send(Input::Stopped).is_err() {
                     return;
                 }
@@ -371,13 +362,23 @@ fn listen_to_keys(sender: Sender<Input>, running: Arc<AtomicBool>) {
             let [key] = key;
             if key == b'q' && running.load(Ordering::Relaxed) {
                 // Whoever quits does not want to wait for the end of the run.
-                let _ = kill_process(getpid(), Signal::INT);
+                interrupt_ourselves();
             } else if sender.send(Input::Key(key)).is_err() {
                 return;
             }
         }
     });
 }
+
+#[cfg(unix)]
+fn interrupt_ourselves() {
+    // We are there to be told.
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+}
+
+/// Single keys come from terminals that have signals.
+#[cfg(not(unix))]
+fn interrupt_ourselves() {}
 
 fn flush() {
     // A terminal that is gone shows nothing, and the next write says so.

@@ -4,7 +4,6 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use mcprove_model::{Direction, Part, ProcessEnd};
-use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
@@ -13,6 +12,7 @@ use super::line_cutter::LineCutter;
 use super::pump::{Flow, Hears, Pumped, pump};
 use crate::Limits;
 use crate::process::{Process, Program, SpawnError};
+use crate::process_group::Ending;
 
 /// How long a server may be quiet once its client has left, or after a signal, before it is ended: it may be busy with
 /// an answer that somebody still reads.
@@ -190,9 +190,9 @@ impl<U: Future<Output = Pumped>, D: Future<Output = Pumped>> Conversation<'_, U,
                 }
                 _ = self.process.exited() => return Why::ServerLeft,
                 Some(order) = orders.recv() => {
-                    return match order.signal() {
-                        Some(signal) => {
-                            self.process.signal(signal);
+                    return match order.ending() {
+                        Some(ending) => {
+                            self.process.end_group(ending);
                             Why::Signalled
                         }
                         None => Why::TimeUp,
@@ -219,11 +219,12 @@ impl<U: Future<Output = Pumped>, D: Future<Output = Pumped>> Conversation<'_, U,
 }
 
 impl Order {
-    fn signal(self) -> Option<Signal> {
+    /// What the server is told.
+    fn ending(self) -> Option<Ending> {
         match self {
-            Self::HangUp => Some(Signal::HUP),
-            Self::Interrupt => Some(Signal::INT),
-            Self::Terminate => Some(Signal::TERM),
+            Self::HangUp => Some(Ending::HungUp),
+            Self::Interrupt => Some(Ending::Interrupted),
+            Self::Terminate => Some(Ending::Asked),
             Self::TimeUp => None,
         }
     }
