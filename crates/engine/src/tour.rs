@@ -245,7 +245,8 @@ impl Guide<'_> {
                     record: &mut record,
                     timeout: self.options.timeout,
                 };
-                probing::make(probes, &mut probing).await;
+                // Audits await this too, and would carry its size.
+                Box::pin(probing::make(probes, &mut probing)).await;
             }
         }
         if session.is_sound().await {
