@@ -103,7 +103,7 @@ pub async fn tour(
         let run = if stop.is_stopped() {
             guide.record(index, tool).finish(Verdict::Skipped { reason: "interrupted".to_owned() })
         } else {
-            guide.visit(index, tool, &mut current).await
+            Box::pin(guide.visit(index, tool, &mut current)).await
         };
         run.into_events().for_each(|event| sink.event(event));
     }
