@@ -92,10 +92,17 @@ impl Context {
     }
 }
 
+#[cfg(unix)]
 fn terminal_width() -> Option<usize> {
     rustix::termios::tcgetwinsize(io::stdout())
         .or_else(|_| rustix::termios::tcgetwinsize(io::stderr()))
         .ok()
         .map(|size| usize::from(size.ws_col))
         .filter(|columns| *columns > 0)
+}
+
+/// Elsewhere nothing is asked: lines are as long as they are.
+#[cfg(not(unix))]
+fn terminal_width() -> Option<usize> {
+    None
 }

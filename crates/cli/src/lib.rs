@@ -24,6 +24,7 @@ mod selection;
 mod stdout;
 mod subject;
 mod suites;
+mod told_to_stop;
 mod touring;
 mod whole_file;
 

@@ -67,13 +67,14 @@ impl Subject {
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
         let target = self.target()?;
+        let password = target.password().map(str::to_owned).into_iter().collect();
         Ok(ServerSpec {
             name: target.label(),
             target,
             protocol: self.protocol,
             client: ClientCapabilities::default(),
             auth: None,
-            secrets: Vec::new(),
+            secrets: password,
         })
     }
 

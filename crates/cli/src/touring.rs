@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Visit, tour};
-use mcprove_model::{Redactor, Report};
+use mcprove_model::{Redactor, Report, escape_line};
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -50,6 +50,9 @@ impl Touring {
             keep_frames: false,
             redactor: Redactor::new(server.secrets.iter().map(String::as_str)),
         };
+        if context.live {
+            context.complain(&format!("calling the tools of {} …\n", escape_line(&server.name)));
+        }
         let mut listeners = Listeners::new(context, listening);
         let options = TourOptions {
             visit,

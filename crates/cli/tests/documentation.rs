@@ -4,7 +4,8 @@
 //!   order in one folder that has the examples, and must print that (times may differ, `...` stands for any lines) and
 //!   exit with 0, or with the code that an `echo $?` below shows. Marks after the word change that: `elsewhere` is not run,
 //!   `servers` is run only where `tests/real/install` has been.
-//! - `yaml`: an assertion, a suite or a manifest that the program loads; `file=NAME` puts it into the page's folder.
+//! - `yaml`: an assertion, a suite or a manifest that the program loads; `file=NAME` puts it into the page's folder,
+//!   and the files it names stand in the folder of `in=FOLDER`.
 //!   `yaml ci` is a build server's file: it must be YAML, and the `mcprove` lines in it understood.
 //! - `sh`, `groovy`, `dockerfile`: the `mcprove` lines in it must be understood.
 //!
@@ -20,7 +21,7 @@ mod yaml;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, Page, pages};
-use console::{Desk, Shown, agrees, commands, own_words, parse, place, rewritten, servers};
+use console::{Desk, Tried, agrees, commands, own_words, parse, place, rewritten, servers};
 
 #[test]
 fn every_command_line_is_understood() {
@@ -103,7 +104,7 @@ fn try_page(page: &Page, problems: &mut Vec<String>) -> (usize, String) {
         for (shown, came) in &seen {
             match came {
                 None => {
-                    problems.push(format!("{at}: `{}` cannot be run here; mark the block `elsewhere`", shown.command))
+                    problems.push(format!("{at}: `{}` cannot be run here; mark the block `elsewhere`", shown.command));
                 }
                 Some((printed, code)) if *code != shown.code.unwrap_or(0) => {
                     problems.push(format!("{at}: `{}` ended with {code}:\n{printed}", shown.command));
@@ -123,7 +124,7 @@ fn try_page(page: &Page, problems: &mut Vec<String>) -> (usize, String) {
 }
 
 /// What came of the commands of a block, when they are to be run.
-fn tried(page: &Page, block: &Block, desk: &Desk) -> Option<Vec<(Shown, Option<(String, i32)>)>> {
+fn tried(page: &Page, block: &Block, desk: &Desk) -> Option<Vec<Tried>> {
     let wanted = block.language() == "console" && !block.has("elsewhere") && (!block.has("servers") || servers());
     let shown = if wanted { commands(block) } else { Vec::new() };
     // Without any output a block is a list of things to try; nothing is promised of them.
@@ -153,7 +154,7 @@ fn every_yaml_block_loads() {
                 if let Err(message) = yaml::is_yaml(page.path.as_ref(), &block.text) {
                     problems.push(format!("{at}: {message}"));
                 }
-            } else if let Some(problem) = yaml::problem(&block.text) {
+            } else if let Some(problem) = yaml::problem(&block.text, block.value("in")) {
                 problems.push(format!("{at}:\n{problem}"));
             }
             loaded += 1;

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::acts::{self, Performed};
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Others};
 use crate::fixture::FixtureCopy;
 use crate::fuzz::in_suite::{self, Surroundings};
 use crate::hooks::Hooks;
@@ -22,7 +22,7 @@ use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
-use crate::{calls, expectations, nearby, negative_path, remarks, steps};
+use crate::{calls, expectations, nearby, negative_path, remarks, steps, trust};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
         let run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            None => run_hooked(planned, &context, &mut shared).await,
+            None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
@@ -193,9 +193,11 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         | Act::Raw(_)
         | Act::ToolQuality => {
             let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
-            speak(talk, shared).await
+            // The conversation is by far the largest part of a case.
+            Box::pin(speak(talk, shared)).await
         }
     };
+    let verdict = trust::judged(verdict, case, &mut record);
     let gone = record.findings.iter().any(|finding| finding.rule == "server-gone");
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
     let mut run = record.finish(verdict);
@@ -269,11 +271,14 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         }
     };
     record.mark(|timings| &mut timings.handshake);
-    let mut number = record.opened(&session);
+    let own = case.server.as_ref().filter(|_| speaks_to_others(case)).map(|server| server.name.as_str());
+    let mut number = record.opened_at(&session, own);
+    let mut others = Others::default();
     let conversation = Conversation {
         case,
         session: &mut session,
         number: &mut number,
+        others: &mut others,
         opener: &context.opener,
         variables,
         record: &mut *record,
@@ -284,14 +289,20 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         () = stop.stopped() => false,
         () = Box::pin(converse(conversation, context)) => true,
     };
+    others.close(record).await;
     if ended && shared.goes_on && session.is_sound().await {
-        record.closed(number, session.end_chapter());
+        record.closed_session(number, session.end_chapter());
         shared.session = Some(session);
     } else {
-        record.closed(number, session.close().await);
+        record.closed_session(number, session.close().await);
     }
     record.mark(|timings| &mut timings.teardown);
     if ended { record.verdict(context.strict) } else { interrupted() }
+}
+
+/// Whether a step is for another server than the case's own.
+fn speaks_to_others(case: &Case) -> bool {
+    case.setup.iter().chain(&case.verify).chain(&case.teardown).any(|step| step.server.is_some())
 }
 
 async fn take_sound(shared: &mut Shared) -> Option<Session> {
@@ -384,7 +395,8 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     }
     let negative = negative_path::of(&case.act);
     if let Some(path) = negative {
-        negative_path::probe(path, &mut seen, talk).await;
+        // Few cases have it, and all of them carry the size of what they await.
+        Box::pin(negative_path::probe(path, &mut seen, talk)).await;
     }
     let mut judged = if accepted {
         expectations::judge(case, &expect, &seen)

@@ -103,7 +103,7 @@ pub async fn tour(
         let run = if stop.is_stopped() {
             guide.record(index, tool).finish(Verdict::Skipped { reason: "interrupted".to_owned() })
         } else {
-            guide.visit(index, tool, &mut current).await
+            Box::pin(guide.visit(index, tool, &mut current)).await
         };
         run.into_events().for_each(|event| sink.event(event));
     }
@@ -245,14 +245,15 @@ impl Guide<'_> {
                     record: &mut record,
                     timeout: self.options.timeout,
                 };
-                probing::make(probes, &mut probing).await;
+                // Audits await this too, and would carry its size.
+                Box::pin(probing::make(probes, &mut probing)).await;
             }
         }
         if session.is_sound().await {
-            record.closed(number, session.end_chapter());
+            record.closed_session(number, session.end_chapter());
             *current = Some(session);
         } else {
-            record.closed(number, session.close().await);
+            record.closed_session(number, session.close().await);
         }
         let verdict = record.verdict(self.options.strict);
         record.finish(verdict)

@@ -102,8 +102,10 @@ impl Redactor {
     }
 
     fn connected(&self, connected: &mut Connected) {
-        let Connected { index: _, session: _, transport, protocol, server_name, server_version } = connected;
+        let Connected { index: _, session: _, server, began_us: _, transport, protocol, server_name, server_version } =
+            connected;
         self.strings([transport, protocol, server_name, server_version]);
+        self.optionals([server]);
     }
 
     fn case_finished(&self, finished: &mut CaseFinished) {
@@ -116,9 +118,9 @@ impl Redactor {
         for finding in findings {
             self.finding(finding);
         }
-        for CallRecord { role: _, method, subject, request, reply, elapsed_us: _ } in calls {
+        for CallRecord { role: _, method, subject, server, request, reply, elapsed_us: _ } in calls {
             self.strings([method, request]);
-            self.optionals([subject, reply]);
+            self.optionals([subject, server, reply]);
         }
         self.string(stderr);
     }
@@ -396,6 +398,7 @@ mod tests {
             role: crate::CallRole::Act,
             method: own(),
             subject: some(),
+            server: some(),
             request: own(),
             reply: some(),
             elapsed_us: 0,
@@ -436,6 +439,8 @@ mod tests {
             Event::Connected(Connected {
                 index: 0,
                 session: 0,
+                server: some(),
+                began_us: 0,
                 transport: own(),
                 protocol: own(),
                 server_name: own(),

@@ -38,7 +38,10 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
         CallRole::Verify => "verify: ",
         CallRole::Teardown => "teardown: ",
     };
-    let mut title = format!("{role}{}", harmless::line(&call.method));
+    let mut title = match &call.server {
+        Some(server) => format!("{role}{}: {}", harmless::line(server), harmless::line(&call.method)),
+        None => format!("{role}{}", harmless::line(&call.method)),
+    };
     if let Some(subject) = &call.subject {
         let _ = write!(title, " {}", harmless::line(subject));
     }
@@ -155,6 +158,7 @@ mod tests {
             role,
             method: "tools/call".to_owned(),
             subject: Some(subject.to_owned()),
+            server: None,
             request: String::new(),
             reply: None,
             elapsed_us: 0,

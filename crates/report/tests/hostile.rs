@@ -58,6 +58,8 @@ fn run() -> impl Strategy<Value = Vec<Event>> {
             events.push(Event::Connected(Connected {
                 index,
                 session: 0,
+                server: Some(text()),
+                began_us: 0,
                 transport: text(),
                 protocol: text(),
                 server_name: text(),
@@ -103,7 +105,15 @@ fn finding(text: &mut impl FnMut() -> String, severity: Severity, column: u32) -
 }
 
 fn call(text: &mut impl FnMut() -> String, role: CallRole) -> CallRecord {
-    CallRecord { role, method: text(), subject: Some(text()), request: text(), reply: Some(text()), elapsed_us: 5 }
+    CallRecord {
+        role,
+        method: text(),
+        subject: Some(text()),
+        server: Some(text()),
+        request: text(),
+        reply: Some(text()),
+        elapsed_us: 5,
+    }
 }
 
 fn assert_harmless(what: &str, output: &str) -> Result<(), TestCaseError> {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{Performed, SETTLE};
 use crate::conversation::Conversation;
-use crate::{calls, steps};
+use crate::{calls, steps, trust};
 
 pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
     let name = talk.text(&call.tool);
@@ -17,13 +17,16 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
     if call.repeat > 1 {
         return Box::pin(repeated(call, checks, talk)).await;
     }
+    talk.session.claim(call.claims.clone());
     let exchange = match call.cancel_after {
         Some(after) => cancelled(&name, &args, after, talk).await,
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,
         None if !call.beside.is_empty() => Box::pin(together(&name, &args, &call.beside, talk)).await,
         None => talk.session.call_tool(&name, &args, talk.deadline).await,
     };
+    talk.session.claim(None);
     talk.record.calls.push(calls::record(CallRole::Act, Some(&name), &exchange));
+    trust::trace(&talk.name_of(None), (&name, &args), &exchange.outcome, talk);
     let what = format!("`tools/call` of `{name}`");
     Performed { seen: observed(exchange, args), what, at: call.tool.span }
 }

@@ -4,6 +4,7 @@
 //! own. What the other tool knows and we do not is in `outside`.
 
 mod auth;
+mod claims;
 mod coverage;
 mod default_test;
 mod hooks;
@@ -16,7 +17,9 @@ mod performance;
 mod prompts;
 mod resources;
 mod run_options;
+mod security;
 mod servers;
+mod steps;
 mod test;
 mod tool_quality;
 mod tools;
@@ -57,6 +60,7 @@ const KEYS: &[&str] = &[
     "performance",
     "redact",
     "run_options",
+    "security",
     "servers",
     "variables",
 ];
@@ -65,7 +69,7 @@ const KEYS: &[&str] = &[
 const SHARED: &[&str] = &["matrix", "redact"];
 
 /// Keys whose meaning may still change.
-const YOUNG: &[&str] = &["coverage", "hooks"];
+const YOUNG: &[&str] = &["coverage", "hooks", "security"];
 
 /// What a suite file is decoded with.
 #[derive(Clone, Copy)]
@@ -137,7 +141,7 @@ pub fn is_suite(document: &Node) -> bool {
         KEYS.contains(&key) && !SHARED.contains(&key)
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
-            || matches!(key, "agents" | "faults" | "security")
+            || matches!(key, "agents" | "faults")
     };
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
 }
@@ -184,6 +188,10 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     }
     decoded.played = played_files(&units);
     let general = General::decode(&units, &mut found);
+    security::make_modern(&general.options.security, &units, &mut servers);
+    for (unit, found) in units.iter().zip(&mut found) {
+        security::report_unknown_servers(&unit.node, &servers, found);
+    }
     let matrix = decode_matrix(&units, &servers, context, &mut found);
     let has_servers = units.iter().any(|unit| unit.node.get("servers").is_some());
     for (index, unit) in units.iter().enumerate() {
@@ -228,6 +236,7 @@ pub fn schema() -> Value {
         "performance": performance::schema(),
         "redact": redact::schema(),
         "run_options": run_options::schema(),
+        "security": security::schema(),
         "servers": servers::schema(),
         "variables": variables::schema(),
     });
@@ -289,6 +298,7 @@ impl General {
             first("performance").map(|(of, node)| performance::decode(&node, &mut found[of])).unwrap_or_default();
         let hooks = first("hooks").map(|(of, node)| hooks::decode(&node, &mut found[of])).unwrap_or_default();
         let coverage = first("coverage").map(|(of, node)| coverage::decode(&node, &mut found[of])).unwrap_or_default();
+        let security = first("security").map(|(of, node)| security::decode(&node, &mut found[of])).unwrap_or_default();
         let defaults = first("defaultTest").map(|(of, node)| (of, default_test::decode(&node, &mut found[of])));
         let options = SuiteOptions {
             source: Arc::clone(&units[0].source),
@@ -296,6 +306,7 @@ impl General {
             p95_latency: performance.p95_latency,
             hooks,
             coverage,
+            security,
         };
         let defaults_of = defaults.as_ref().map(|(of, _)| *of);
         let defaults = defaults.map(|(_, defaults)| defaults).unwrap_or_default();
