@@ -17,6 +17,7 @@ mod failure;
 mod finding_report;
 mod fixes;
 mod help;
+mod kept_tests;
 mod live;
 mod logs;
 mod outputs;
@@ -26,6 +27,7 @@ mod starters;
 mod stdout;
 mod subject;
 mod suites;
+mod told_to_stop;
 mod touring;
 mod whole_file;
 

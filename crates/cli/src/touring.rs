@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
-use mcprove_model::{Redactor, Report, ServerSpec, Target};
+use mcprove_model::{Redactor, Report, ServerSpec, Target, escape_line};
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -55,22 +55,16 @@ impl Touring {
         context: &Context,
     ) -> Result<(Report, Option<Toured>), Failure> {
         let server = self.server()?;
-        let log = match &self.events {
-            Some(path) => {
-                let shown = path.display().to_string();
-                let file = File::create(path).map_err(|error| {
-                    Failure::new(format!("the event log `{shown}` could not be created: {error}"), "give another path")
-                })?;
-                Some((shown, file))
-            }
-            None => None,
-        };
+        let log = self.events.as_deref().map(create_log).transpose()?;
         let listening = Listening {
             log,
             shown: false,
             keep_frames: false,
             redactor: Redactor::new(server.secrets.iter().map(String::as_str)),
         };
+        if context.live {
+            context.complain(&format!("calling the tools of {} …\n", escape_line(&server.name)));
+        }
         let mut listeners = Listeners::new(context, listening);
         let options = TourOptions {
             visit,
@@ -158,5 +152,16 @@ impl Touring {
     /// The folder that was copied.
     pub(crate) fn fixture(&self) -> Option<&Path> {
         self.fixture.as_deref()
+    }
+}
+
+/// Creates an event log, and says what people call it.
+pub(crate) fn create_log(path: &Path) -> Result<(String, File), Failure> {
+    let shown = path.display().to_string();
+    match File::create(path) {
+        Ok(file) => Ok((shown, file)),
+        Err(error) => {
+            Err(Failure::new(format!("the event log `{shown}` could not be created: {error}"), "give another path"))
+        }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) async fn visit(stop: Stopover<'_>) -> Observation {
     stop.record.mark(|timings| &mut timings.call);
     let seen = Observation::of_tool_call(exchange.outcome);
     let mismatch = output_mismatch(stop.tool, &seen);
-    let mut found = health(&seen);
+    let mut found = health(&seen, &stop.input);
     if let (Some(finding), Outcome::Closed { .. }) = (&mut found, &seen.outcome) {
         let stderr = stop.session.stderr();
         let lines: Vec<&str> = stderr.lines().collect();
@@ -52,15 +52,15 @@ pub(crate) fn contradiction(changes: &[String]) -> Option<Finding> {
 }
 
 /// What an answer says of a tool: nothing when it is healthy, a note when it rejects its input properly.
-fn health(seen: &Observation) -> Option<Finding> {
+fn health(seen: &Observation, input: &Value) -> Option<Finding> {
     match &seen.outcome {
-        Outcome::Result(_) if seen.is_error => Some(if let Some(trace) = unhandled(&seen.text) {
+        Outcome::Result(_) if seen.is_error => Some(if let Some(trace) = unhandled(&seen.text, input) {
             let mut finding = Finding::error("crashed", "the tool answered with an unhandled exception");
             finding.actual = Some(shorten(trace, 500).into_owned());
             finding.help("catch the exception and say in plain words what was wrong with the input")
         } else {
             let first = seen.text.lines().next().unwrap_or_default();
-            Finding::note("handled", format!("it says what is wrong: {}", shorten(first, 200)))
+            Finding::note("says-why", format!("it says what is wrong: {}", shorten(first, 200)))
         }),
         Outcome::Result(_) | Outcome::Cancelled => None,
         Outcome::Error(error) if matches!(error.code, INTERNAL_ERROR | METHOD_NOT_FOUND) => {

@@ -202,7 +202,7 @@ pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
 }
 
 /// Tools that say nothing about writing are called all the same; people should know which.
-fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
+pub(crate) fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
     let silent: Vec<&str> = catalog
         .tools
         .iter()
@@ -330,7 +330,8 @@ impl Guide<'_> {
                     record: &mut record,
                     timeout: self.options.timeout,
                 };
-                probing::make(probes, &mut probing).await;
+                // Audits await this too, and would carry its size.
+                Box::pin(probing::make(probes, &mut probing)).await;
             }
         }
         if session.is_sound().await {

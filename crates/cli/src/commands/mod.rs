@@ -7,6 +7,7 @@ mod convert;
 mod coverage;
 mod doctor;
 mod explain;
+mod fuzz;
 mod generate;
 mod init;
 mod lint;
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Matrix(matrix::Args),
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
+    /// Call every tool of a server with inputs that break programs.
+    Fuzz(fuzz::Args),
     /// Write an assertion file for each tool, resource and prompt of a server; nothing is called.
     Generate(generate::Args),
     /// Begin a suite: a template, or everything for a server.
@@ -86,6 +89,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Lint(args) => lint::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
+        Command::Fuzz(args) => fuzz::run(&args, context),
         Command::Generate(args) => generate::run(&args, context),
         Command::Init(args) => init::run(args, context),
         Command::Mock(args) => mock::run(&args, context),
