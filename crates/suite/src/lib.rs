@@ -13,6 +13,7 @@ pub mod lint;
 pub mod load;
 pub mod recorded;
 pub mod schema;
+pub mod starter;
 pub mod suite_file;
 pub mod template;
 pub mod trajectories;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcprove_engine::Filter;
+use mcprove_engine::{Filter, Storing};
 use mcprove_model::{Case, ExitStatus};
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -176,6 +176,9 @@ impl Watch<'_> {
             keep_frames: false,
             protocol: None,
             fix: false,
+            // A part of the cases says nothing about what is missing.
+            is_whole: false,
+            storing: Storing::Compare,
             strict_reports: false,
             redactor: redactor_of(&plan, &self.secrets),
             again: self.again(),
