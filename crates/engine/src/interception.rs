@@ -303,6 +303,7 @@ impl Interception {
             calls: self.records,
             stderr: end.stderr,
             process_end: end.process_end,
+            snapshots: Vec::new(),
         }));
         let trace: Vec<TracedCall> =
             self.calls.into_iter().map(|call| TracedCall { tool: call.tool, args: call.args }).collect();
@@ -350,6 +351,7 @@ fn judge(index: usize, wanted: &WantedTrajectory, trace: &[TracedCall], server: 
         calls: Vec::new(),
         stderr: String::new(),
         process_end: None,
+        snapshots: Vec::new(),
     }));
 }
 
