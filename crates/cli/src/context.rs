@@ -66,6 +66,14 @@ impl Context {
         std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
     }
 
+    /// The values of all variables: what no reply should hold.
+    pub(crate) fn variable_values() -> Vec<String> {
+        std::env::vars_os()
+            .filter_map(|(_, value)| value.into_string().ok())
+            .filter(|value| !value.is_empty())
+            .collect()
+    }
+
     /// Milliseconds since the Unix epoch.
     pub(crate) fn unix_ms() -> u64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -151,6 +151,7 @@ impl Execution {
             docker: self.docker.clone(),
             again: manner.again.into_iter().chain(self.words()).collect(),
             limits: mcprove_wire::Limits::default(),
+            environment: Context::variable_values().into(),
         };
         let listening =
             Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: manner.redactor };

@@ -16,6 +16,7 @@ mod failure;
 mod finding_report;
 mod fixes;
 mod help;
+mod kept_tests;
 mod live;
 mod logs;
 mod outputs;

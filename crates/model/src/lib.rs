@@ -32,7 +32,10 @@ mod suite_options;
 mod view;
 mod vocabulary;
 
-pub use act::{Act, CallTool, Completion, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use act::{
+    Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
+    Trajectory,
+};
 pub use address::{password_in, without_password};
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
