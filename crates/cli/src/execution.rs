@@ -166,7 +166,7 @@ impl Execution {
 
 /// Knows the secrets of all servers of a plan.
 pub(crate) fn redactor_of(plan: &Plan) -> Redactor {
-    let servers = plan.cases.iter().filter_map(|planned| planned.case.server.as_ref());
+    let servers = plan.cases.iter().flat_map(|planned| planned.case.servers());
     Redactor::new(servers.flat_map(|server| &server.secrets).map(String::as_str))
 }
 

@@ -79,8 +79,8 @@ pub(crate) fn server_command(text: &str) -> Result<ServerOverride, Failure> {
 /// Puts another address in the place of every server; what the client offers stays as each case wants it.
 pub(crate) fn at_address(loaded: &mut Loaded, target: &Target) {
     for case in &mut loaded.cases {
-        let Some(server) = &case.server else { continue };
-        let moved = ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) };
-        Arc::make_mut(case).server = Some(Arc::new(moved));
+        Arc::make_mut(case).replace_servers(&mut |server| {
+            Arc::new(ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) })
+        });
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::acts::{self, Performed};
+use crate::agent::{self, AgentCase};
 use crate::conversation::Conversation;
 use crate::fixture::FixtureCopy;
 use crate::hooks::Hooks;
@@ -179,6 +180,12 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
 
     let verdict = match &case.act {
         Act::Trajectory(trajectory) => judge_trajectory(case, trajectory, &variables, &mut record, context.strict),
+        Act::Agent(agent) => {
+            let trial = planned.trial;
+            let talk =
+                AgentCase { case, agent, trial, variables: &mut variables, record: &mut record, context, deadline };
+            agent::run(talk).await
+        }
         Act::CallTool(_)
         | Act::Resources(_)
         | Act::Prompts(_)
@@ -296,7 +303,7 @@ async fn open(
     context.opener.open(server, variables, deadline).await
 }
 
-fn interrupted() -> Verdict {
+pub(crate) fn interrupted() -> Verdict {
     Verdict::Skipped { reason: "interrupted".to_owned() }
 }
 

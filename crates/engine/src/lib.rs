@@ -1,6 +1,7 @@
 //! What happens, in what order: a plan becomes one ordered stream of events.
 
 mod acts;
+mod agent;
 mod audit;
 mod calling;
 mod calls;

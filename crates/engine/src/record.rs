@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{
-    CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, Severity, Timings, Verdict,
-    shorten,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, ProcessEnd,
+    Severity, Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
 
@@ -12,8 +13,9 @@ use mcprove_wire::{Closing, OpenFailure, Session};
 #[derive(Debug)]
 pub(crate) struct CaseRun {
     pub(crate) started: CaseStarted,
-    pub(crate) connected: Option<Connected>,
-    pub(crate) frames: Vec<Frame>,
+    pub(crate) connected: Vec<Connected>,
+    /// Frames with the number of their session.
+    pub(crate) frames: Vec<(u32, Frame)>,
     pub(crate) finished: CaseFinished,
 }
 
@@ -25,9 +27,9 @@ impl CaseRun {
 
     pub(crate) fn into_events(self) -> impl Iterator<Item = Event> {
         let index = self.finished.index;
-        let frames = self.frames.into_iter().map(move |frame| Event::Frame { index, session: 0, frame });
+        let frames = self.frames.into_iter().map(move |(session, frame)| Event::Frame { index, session, frame });
         std::iter::once(Event::CaseStarted(self.started))
-            .chain(self.connected.map(Event::Connected))
+            .chain(self.connected.into_iter().map(Event::Connected))
             .chain(frames)
             .chain(std::iter::once(Event::CaseFinished(self.finished)))
     }
@@ -37,10 +39,16 @@ impl CaseRun {
 #[derive(Debug)]
 pub(crate) struct CaseRecord {
     started: CaseStarted,
-    connected: Option<Connected>,
+    connected: Vec<Connected>,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
-    closing: Closing,
+    /// What an agent did beside its calls.
+    pub(crate) agent: Option<Box<AgentRecord>>,
+    /// What an agent was told, called and got, in full and in order.
+    pub(crate) trace: Vec<TraceEvent>,
+    frames: Vec<(u32, Frame)>,
+    stderr: String,
+    end: Option<ProcessEnd>,
     timings: Timings,
     began: Instant,
     marked: Instant,
@@ -65,10 +73,14 @@ impl CaseRecord {
         let now = Instant::now();
         Self {
             started,
-            connected: None,
+            connected: Vec::new(),
             calls: Vec::new(),
             findings: Vec::new(),
-            closing: Closing::default(),
+            agent: None,
+            trace: Vec::new(),
+            frames: Vec::new(),
+            stderr: String::new(),
+            end: None,
             timings: Timings::default(),
             began: now,
             marked: now,
@@ -84,9 +96,9 @@ impl CaseRecord {
 
     pub(crate) fn opened(&mut self, session: &Session) {
         let negotiated = session.negotiated();
-        self.connected = Some(Connected {
+        self.connected.push(Connected {
             index: self.started.index,
-            session: 0,
+            session: number(self.connected.len()),
             transport: session.transport_name().to_owned(),
             protocol: negotiated.revision.to_string(),
             server_name: negotiated.server_name.clone(),
@@ -106,9 +118,19 @@ impl CaseRecord {
         Verdict::Error
     }
 
-    pub(crate) fn closed(&mut self, mut closing: Closing) {
+    pub(crate) fn closed(&mut self, closing: Closing) {
+        self.closed_session(0, closing);
+    }
+
+    /// Takes in what is left of one of several sessions.
+    pub(crate) fn closed_session(&mut self, session: usize, mut closing: Closing) {
         self.findings.append(&mut closing.oddities);
-        self.closing = closing;
+        self.frames.extend(closing.frames.into_iter().map(|frame| (number(session), frame)));
+        if !self.stderr.is_empty() && !closing.stderr.is_empty() {
+            self.stderr.push('\n');
+        }
+        self.stderr.push_str(&closing.stderr);
+        self.end = self.end.or(closing.end);
     }
 
     pub(crate) fn verdict(&self, strict: bool) -> Verdict {
@@ -125,7 +147,7 @@ impl CaseRecord {
         CaseRun {
             started: self.started.clone(),
             connected: self.connected,
-            frames: self.closing.frames,
+            frames: self.frames,
             finished: CaseFinished {
                 index: self.started.index,
                 verdict,
@@ -133,11 +155,16 @@ impl CaseRecord {
                 duration_us: micros(self.began.elapsed()).saturating_sub(self.timings.waiting),
                 timings: self.timings,
                 calls: self.calls,
-                stderr: self.closing.stderr,
-                process_end: self.closing.end,
+                stderr: self.stderr,
+                process_end: self.end,
+                agent: self.agent,
             },
         }
     }
+}
+
+fn number(session: usize) -> u32 {
+    u32::try_from(session).unwrap_or(u32::MAX)
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Node;
+use crate::{Agent, Node};
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
 ///
@@ -25,6 +25,8 @@ pub enum Act {
     Trajectory(Trajectory),
     /// Any request, or any bytes (`assert_raw`).
     Raw(Raw),
+    /// A model in a loop with the tools of servers (`agents`).
+    Agent(Box<Agent>),
 }
 
 /// A call of a tool.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Act, Isolation, Node, PlannedCheck, ServerSpec, SourceFile, Span, SuiteOptions, Vocabulary};
+use crate::{Act, Agent, Isolation, Node, PlannedCheck, ServerSpec, SourceFile, Span, SuiteOptions, Vocabulary};
 
 /// One test, decoded and valid: a server, what to do there, and what to expect.
 #[derive(Clone, Debug)]
@@ -41,6 +41,40 @@ pub struct Case {
     pub skip: Option<Skip>,
     /// What its file says about all of its cases, for files that hold many.
     pub suite: Option<Arc<SuiteOptions>>,
+}
+
+impl Case {
+    /// Every server it speaks to: its own, and those of an agent.
+    pub fn servers(&self) -> impl Iterator<Item = &Arc<ServerSpec>> {
+        self.server.iter().chain(self.agent().into_iter().flat_map(|agent| agent.servers.iter().map(|own| &own.spec)))
+    }
+
+    /// Puts others in the place of all its servers; an agent goes on calling them by the names it knows.
+    pub fn replace_servers(&mut self, other: &mut dyn FnMut(&Arc<ServerSpec>) -> Arc<ServerSpec>) {
+        if let Some(server) = &mut self.server {
+            *server = other(server);
+        }
+        if let Act::Agent(agent) = &mut self.act {
+            for own in &mut agent.servers {
+                own.spec = other(&own.spec);
+            }
+        }
+    }
+
+    /// The agent, if it is one.
+    pub fn agent(&self) -> Option<&Agent> {
+        match &self.act {
+            Act::Agent(agent) => Some(agent),
+            Act::CallTool(_)
+            | Act::Resources(_)
+            | Act::Prompts(_)
+            | Act::Complete(_)
+            | Act::Logging(_)
+            | Act::Notifications(_)
+            | Act::Trajectory(_)
+            | Act::Raw(_) => None,
+        }
+    }
 }
 
 /// A call made around the act.

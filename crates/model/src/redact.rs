@@ -10,8 +10,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use bytes::Bytes;
 
 use crate::{
-    CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Finding, Fix, Frame, Part, Place, RunFinished,
-    RunStarted, TextPlace, Verdict, WirePlace,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Finding, Fix, Frame, Part, Place,
+    RunFinished, RunStarted, TextPlace, Verdict, WirePlace,
 };
 
 /// What stands where a secret stood.
@@ -93,8 +93,17 @@ impl Redactor {
     }
 
     fn case_finished(&self, finished: &mut CaseFinished) {
-        let CaseFinished { index: _, verdict, findings, duration_us: _, timings: _, calls, stderr, process_end: _ } =
-            finished;
+        let CaseFinished {
+            index: _,
+            verdict,
+            findings,
+            duration_us: _,
+            timings: _,
+            calls,
+            stderr,
+            process_end: _,
+            agent,
+        } = finished;
         match verdict {
             Verdict::Skipped { reason } => self.string(reason),
             Verdict::Passed | Verdict::Failed | Verdict::Error => {}
@@ -102,11 +111,33 @@ impl Redactor {
         for finding in findings {
             self.finding(finding);
         }
-        for CallRecord { role: _, method, subject, request, reply, elapsed_us: _ } in calls {
+        for CallRecord { role: _, method, subject, server, fault, request, reply, elapsed_us: _ } in calls {
             self.strings([method, request]);
-            self.optionals([subject, reply]);
+            self.optionals([subject, server, fault, reply]);
+        }
+        if let Some(agent) = agent {
+            self.agent(agent);
         }
         self.string(stderr);
+    }
+
+    fn agent(&self, agent: &mut AgentRecord) {
+        let AgentRecord {
+            model,
+            replayed: _,
+            prompts,
+            answer,
+            stop_reason: _,
+            turns: _,
+            usage: _,
+            cost_usd_micros: _,
+            recovery,
+        } = agent;
+        self.string(model);
+        for prompt in prompts {
+            self.string(prompt);
+        }
+        self.optionals([answer, recovery]);
     }
 
     fn finding(&self, finding: &mut Finding) {
@@ -322,6 +353,8 @@ mod tests {
             role: crate::CallRole::Act,
             method: own(),
             subject: some(),
+            server: some(),
+            fault: some(),
             request: own(),
             reply: some(),
             elapsed_us: 0,
@@ -336,6 +369,17 @@ mod tests {
                 calls: vec![call.clone()],
                 stderr: own(),
                 process_end: Some(ProcessEnd { code: Some(0), signal: None }),
+                agent: Some(Box::new(AgentRecord {
+                    model: own(),
+                    replayed: false,
+                    prompts: vec![own()],
+                    answer: some(),
+                    stop_reason: crate::StopReason::Completed,
+                    turns: 1,
+                    usage: crate::Usage::default(),
+                    cost_usd_micros: None,
+                    recovery: some(),
+                })),
             })
         };
         let mut events = vec![

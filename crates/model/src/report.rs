@@ -398,6 +398,7 @@ mod tests {
             calls: Vec::new(),
             stderr: String::new(),
             process_end: None,
+            agent: None,
         };
         [Event::CaseStarted(started), Event::CaseFinished(finished)]
     }

@@ -195,6 +195,7 @@ mod tests {
                 calls: Vec::new(),
                 stderr: String::new(),
                 process_end: None,
+                agent: None,
             }),
         };
         Report { cases: cases.iter().enumerate().map(case).collect(), ..Report::default() }

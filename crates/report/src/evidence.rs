@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use mcprove_model::{CallRecord, CallRole, CaseFinished, Connected, Timings, shorten};
+use mcprove_model::{AgentRecord, CallRecord, CallRole, CaseFinished, Connected, Timings, shorten};
 
 use crate::style::{Role, Style};
 use crate::{duration, harmless};
@@ -18,8 +18,11 @@ pub(crate) struct Bounds {
 }
 
 /// The calls that explain a failure: the act and what was verified after it, or, when the case never came that far, the
-/// last call that was made.
+/// last call that was made. Of an agent, every call tells.
 pub(crate) fn telling_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
+    if calls.iter().any(|call| call.role == CallRole::Agent) {
+        return calls.iter().filter(|call| matches!(call.role, CallRole::Agent | CallRole::Verify)).collect();
+    }
     match calls.iter().rposition(|call| call.role == CallRole::Act) {
         Some(act) => {
             let after = calls[act + 1..].iter().filter(|call| call.role == CallRole::Verify);
@@ -33,13 +36,19 @@ pub(crate) fn telling_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
 pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &Style) {
     let role = match call.role {
         CallRole::Setup => "setup: ",
-        CallRole::Act => "",
+        CallRole::Act | CallRole::Agent => "",
         CallRole::Verify => "verify: ",
         CallRole::Teardown => "teardown: ",
     };
     let mut title = format!("{role}{}", harmless::line(&call.method));
     if let Some(subject) = &call.subject {
         let _ = write!(title, " {}", harmless::line(subject));
+    }
+    if let Some(server) = &call.server {
+        let _ = write!(title, " of {}", harmless::line(server));
+    }
+    if let Some(fault) = &call.fault {
+        let _ = write!(title, ", answered by the fault {}", harmless::line(fault));
     }
     let elapsed = style.paint(Role::Faint, &format!("({})", duration::human(call.elapsed_us)));
     let _ = writeln!(out, "{} {elapsed}", style.paint(Role::Strong, &title));
@@ -80,6 +89,45 @@ fn spaced_json(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(spaced)
+}
+
+/// What an agent was asked, what it answered, why it ended, and what it used.
+pub(crate) fn agent(out: &mut String, agent: &AgentRecord, bounds: Bounds, style: &Style) {
+    let replayed = if agent.replayed { ", replayed" } else { "" };
+    let turns = if agent.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", agent.turns) };
+    let title = format!("agent ({}{replayed})", harmless::line(&agent.model));
+    let circumstances = format!("{turns}, {}{}", agent.stop_reason.name(), used(agent));
+    let _ = writeln!(out, "{} {}", style.paint(Role::Strong, &title), style.paint(Role::Faint, &circumstances));
+    for prompt in &agent.prompts {
+        message(out, "prompt", prompt, bounds, style);
+    }
+    match &agent.answer {
+        Some(answer) => message(out, "answer", answer, bounds, style),
+        None => {
+            let _ = writeln!(out, "  {:<8} none came", "answer");
+        }
+    }
+    if let Some(recovery) = &agent.recovery {
+        message(out, "recovery", recovery, bounds, style);
+    }
+}
+
+/// Tokens and what they cost, where a language model was asked.
+pub(crate) fn used(agent: &AgentRecord) -> String {
+    let total = agent.usage.total();
+    if total == 0 {
+        return String::new();
+    }
+    match agent.cost_usd_micros {
+        Some(micros) => format!(", {total} tokens, {}", dollars(micros)),
+        None => format!(", {total} tokens"),
+    }
+}
+
+/// An amount of money with four places, of which the last is rounded.
+fn dollars(micros: u64) -> String {
+    let places = micros.saturating_add(50) / 100;
+    format!("${}.{:04}", places / 10_000, places % 10_000)
 }
 
 /// The tail of the server's standard error behind a gutter, and how the process ended.
@@ -142,6 +190,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn money_has_four_places() {
+        assert_eq!(dollars(0), "$0.0000");
+        assert_eq!(dollars(4_550), "$0.0046");
+        assert_eq!(dollars(12_345_678), "$12.3457");
+    }
+
+    #[test]
     fn json_is_spaced_outside_its_strings() {
         assert_eq!(spaced_json(r#"{"a":1,"b":"x,\":y","c":[1, 2]}"#), r#"{"a": 1, "b": "x,\":y", "c": [1, 2]}"#);
         assert_eq!(spaced_json(r#"{"a":"cut"#), r#"{"a": "cut"#);
@@ -154,6 +209,8 @@ mod tests {
             role,
             method: "tools/call".to_owned(),
             subject: Some(subject.to_owned()),
+            server: None,
+            fault: None,
             request: String::new(),
             reply: None,
             elapsed_us: 0,

@@ -197,6 +197,7 @@ mod tests {
                 calls: Vec::new(),
                 stderr: String::new(),
                 process_end: None,
+                agent: None,
             });
             reliability.add(position, &started, finished.as_ref());
         }

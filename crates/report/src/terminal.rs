@@ -260,6 +260,9 @@ impl<W: io::Write> Terminal<W> {
         }
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
+            if let Some(agent) = &finished.agent {
+                evidence::agent(text, agent, Depth::FULL.bounds, &self.style);
+            }
             for call in &finished.calls {
                 evidence::call(text, call, Depth::FULL.bounds, &self.style);
             }

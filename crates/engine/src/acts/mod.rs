@@ -37,7 +37,8 @@ pub(crate) async fn prepare(act: &Act, talk: &mut Conversation<'_>) -> bool {
         | Act::Complete(_)
         | Act::Notifications(_)
         | Act::Trajectory(_)
-        | Act::Raw(_) => true,
+        | Act::Raw(_)
+        | Act::Agent(_) => true,
     }
 }
 
@@ -51,6 +52,7 @@ pub(crate) async fn perform(act: &Act, checks: &[PlannedCheck], talk: &mut Conve
         Act::Logging(logging) => logging::perform(logging, talk).await,
         Act::Raw(raw) => raw::perform(raw, checks, talk).await,
         Act::Trajectory(_) => unreachable!("a trajectory is judged without a session"),
+        Act::Agent(_) => unreachable!("an agent opens sessions of its own"),
     }
 }
 
@@ -69,7 +71,8 @@ pub(crate) async fn await_checks(
         | Act::Prompts(_)
         | Act::Complete(_)
         | Act::Trajectory(_)
-        | Act::Raw(_) => {
+        | Act::Raw(_)
+        | Act::Agent(_) => {
             return;
         }
     }

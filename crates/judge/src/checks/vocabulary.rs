@@ -4,7 +4,9 @@ use mcprove_model::{Diagnostics, Entry, Key, Node, PlannedCheck, Vocabulary, nea
 use serde_json::{Map, Value, json};
 
 use super::trajectory::{decode_trajectory, trajectory_schema};
-use super::{CHECKS, CheckKind, expect_notification, logging, notifications, raw, sampling, trajectory};
+use super::{
+    CHECKS, CheckKind, agent_trajectory, expect_notification, logging, notifications, raw, sampling, trajectory,
+};
 use crate::matchers;
 
 /// Every table of checks, by the key it stands under.
@@ -59,6 +61,22 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
         "min_progress",
         &[Vocabulary::Tool, Vocabulary::Sampling, Vocabulary::Logging, Vocabulary::Notifications, Vocabulary::Raw],
     ),
+    (
+        // What a tool of an agent answers goes to its model; the agent itself has an answer or none.
+        "protocol_error",
+        &[
+            Vocabulary::Tool,
+            Vocabulary::ToolStep,
+            Vocabulary::ReadStep,
+            Vocabulary::Resources,
+            Vocabulary::Prompts,
+            Vocabulary::Completion,
+            Vocabulary::Sampling,
+            Vocabulary::Logging,
+            Vocabulary::Notifications,
+            Vocabulary::Raw,
+        ],
+    ),
 ];
 
 /// Keys of the `expect` of other tools, and the nearest thing we have.
@@ -93,6 +111,8 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
         Vocabulary::Notifications => decode_notifications(block, found),
         Vocabulary::Trajectory => decode_trajectory(block, found),
         Vocabulary::Raw => decode_raw(block, found),
+        Vocabulary::Agent => decode_result(vocabulary, block, found),
+        Vocabulary::AgentTrajectory => agent_trajectory::decode(block, found),
     }
 }
 
@@ -128,8 +148,10 @@ pub fn schema(vocabulary: Vocabulary) -> Value {
         | Vocabulary::Sampling
         | Vocabulary::Logging
         | Vocabulary::Notifications
-        | Vocabulary::Raw => result_words(vocabulary).schema(),
+        | Vocabulary::Raw
+        | Vocabulary::Agent => result_words(vocabulary).schema(),
         Vocabulary::Trajectory => trajectory_schema(),
+        Vocabulary::AgentTrajectory => agent_trajectory::schema(),
     }
 }
 
@@ -182,7 +204,9 @@ fn result_words(vocabulary: Vocabulary) -> Words {
         | Vocabulary::Prompts
         | Vocabulary::Completion
         | Vocabulary::Sampling
-        | Vocabulary::Trajectory => &[],
+        | Vocabulary::Trajectory
+        | Vocabulary::Agent
+        | Vocabulary::AgentTrajectory => &[],
     };
     let is_own = |name: &str| own.iter().any(|kind| kind.name == name);
     let others = CHECKS.iter().filter(|kind| applies(kind.name, vocabulary) && !is_own(kind.name));
@@ -357,11 +381,13 @@ mod tests {
             (Vocabulary::Notifications, json!({"in_order": ["a", "b"]}), vec!["in_order", "in_order"]),
             (Vocabulary::Trajectory, json!([{"type": "only", "tools": []}]), vec!["only"]),
             (Vocabulary::Raw, json!({"contains": "x", "error_code": 1}), vec!["error_code", "contains"]),
+            (Vocabulary::Agent, json!({"contains": "x", "not_error": true}), vec!["not_error", "contains"]),
+            (Vocabulary::AgentTrajectory, json!({"calls": [{"name": "a"}]}), vec!["trajectory"]),
         ] {
             let (decoded, findings) = decoded(vocabulary, block);
             assert_eq!((decoded, findings), (names, Vec::new()), "{vocabulary:?}");
             let empty = match vocabulary {
-                Vocabulary::Trajectory => continue,
+                Vocabulary::Trajectory | Vocabulary::AgentTrajectory => continue,
                 _ => self::tests::decoded(vocabulary, Value::Null),
             };
             assert_eq!(empty, (Vec::new(), Vec::new()), "{vocabulary:?}");

@@ -15,7 +15,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use mcprove_model::{
-    CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, Part, ProcessEnd, Report, Timings,
+    AgentRecord, CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, Part, ProcessEnd, Report,
+    Timings,
 };
 use serde::Serialize;
 
@@ -109,6 +110,8 @@ struct Case<'a> {
     timings: Option<&'a Timings>,
     findings: &'a [Finding],
     calls: &'a [CallRecord],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a AgentRecord>,
     sessions: Vec<Session<'a>>,
     stderr: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -253,6 +256,7 @@ impl<'a> Case<'a> {
             timings: finished.map(|finished| &finished.timings),
             findings: finished.map_or(&[], |finished| &finished.findings),
             calls: finished.map_or(&[], |finished| &finished.calls),
+            agent: finished.and_then(|finished| finished.agent.as_deref()),
             sessions: case.sessions.iter().map(Session::of).collect(),
             stderr: finished.map_or("", |finished| &finished.stderr),
             process_end: finished.and_then(|finished| finished.process_end.as_ref()),

@@ -38,6 +38,8 @@ pub(crate) fn decode(
         | Vocabulary::Logging
         | Vocabulary::Notifications
         | Vocabulary::Trajectory
+        | Vocabulary::Agent
+        | Vocabulary::AgentTrajectory
         | Vocabulary::Raw => block,
     };
     let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());

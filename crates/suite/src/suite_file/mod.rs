@@ -3,9 +3,11 @@
 //! Every list of tests has a row in `list::KINDS` or is a block of assertion files; every other key has a file of its
 //! own. What the other tool knows and we do not is in `outside`.
 
+mod agents;
 mod auth;
 mod coverage;
 mod default_test;
+mod faults;
 mod hooks;
 mod imports;
 mod interpolate;
@@ -13,6 +15,7 @@ mod list;
 mod outside;
 mod performance;
 mod prompts;
+mod providers;
 mod resources;
 mod run_options;
 mod servers;
@@ -25,7 +28,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{
-    Case, Diagnostics, Entry, Finding, Isolation, Kind, Node, ServerSpec, SourceFile, Span, SuiteOptions,
+    Case, Diagnostics, Entry, Fault, Finding, Isolation, Kind, Node, Provider, ServerSpec, SourceFile, Span,
+    SuiteOptions,
 };
 use serde_json::{Value, json};
 
@@ -43,11 +47,22 @@ use variables::Variables;
 pub use imports::imports;
 
 /// The keys of a suite file besides its lists of tests, sorted.
-const KEYS: &[&str] =
-    &["auth", "coverage", "defaultTest", "hooks", "imports", "performance", "run_options", "servers", "variables"];
+const KEYS: &[&str] = &[
+    "auth",
+    "coverage",
+    "defaultTest",
+    "faults",
+    "hooks",
+    "imports",
+    "performance",
+    "providers",
+    "run_options",
+    "servers",
+    "variables",
+];
 
 /// Keys whose meaning may still change.
-const YOUNG: &[&str] = &["coverage", "hooks"];
+const YOUNG: &[&str] = &["agents", "coverage", "faults", "hooks", "providers"];
 
 /// What a suite file is decoded with.
 #[derive(Clone, Copy)]
@@ -108,7 +123,7 @@ pub fn is_suite(document: &Node) -> bool {
         KEYS.contains(&key)
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
-            || matches!(key, "agents" | "tool_quality" | "faults" | "security")
+            || matches!(key, "tool_quality" | "security")
     };
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
 }
@@ -147,6 +162,8 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
         interpolate(&mut unit.node, context, (&variables, &mut decoded.secrets), found);
     }
     let mut servers = decode_servers(&units, (context, &mut decoded.secrets), &mut found);
+    let providers = providers::decode(&units, (context, &mut decoded.secrets), &mut found);
+    let faults = faults::decode(&units, &servers, &mut found);
     for server in servers.iter_mut().filter_map(|(_, server)| server.as_mut()).filter_map(Arc::get_mut) {
         server.secrets.clone_from(&decoded.secrets);
     }
@@ -164,6 +181,8 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
             isolation: general.run.isolation,
             default_timeout: general.performance.default_timeout,
             options: Arc::clone(&general.options),
+            faults: &faults,
+            providers: &providers,
         };
         decode_tests(unit, &suite, &mut found[index], &mut decoded.tests);
     }
@@ -183,9 +202,11 @@ pub fn schema() -> Value {
         "auth": auth::schema(),
         "coverage": coverage::schema(),
         "defaultTest": default_test::schema(),
+        "faults": faults::schema(),
         "hooks": hooks::schema(),
         "imports": fragment::list("Files whose keys and tests are added to these.", fragment::text("A path.")),
         "performance": performance::schema(),
+        "providers": providers::schema(),
         "run_options": run_options::schema(),
         "servers": servers::schema(),
         "variables": variables::schema(),
@@ -218,6 +239,10 @@ struct Suite<'a> {
     isolation: Isolation,
     default_timeout: Option<Duration>,
     options: Arc<SuiteOptions>,
+    /// Faults that agents may be given.
+    faults: &'a [Fault],
+    /// Who runs language models: those of the suite, and the built-in ones.
+    providers: &'a [Arc<Provider>],
 }
 
 /// What holds for all tests; where several files say something, the one that imports the others wins.
@@ -333,8 +358,9 @@ fn decode_servers(
 fn decode_tests(unit: &Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {
     for entry in unit.node.as_map().unwrap_or_default().iter().filter(|entry| !entry.value.is_null()) {
         let Some(list) = List::find(&entry.key.text) else { continue };
-        for node in found.list(&entry.value, &format!("`{}`", entry.key.text)) {
-            let Some(test) = test::decode(list, node, suite, found) else { continue };
+        let nodes = found.list(&entry.value, &format!("`{}`", entry.key.text));
+        for node in nodes.iter().flat_map(|node| agents::for_each_model(list, node)) {
+            let Some(test) = test::decode(list, &node, suite, found) else { continue };
             tests.push(DecodedTest {
                 name: test.name,
                 source: Arc::clone(&unit.source),

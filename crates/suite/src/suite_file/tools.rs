@@ -2,6 +2,7 @@
 
 use mcprove_model::{Act, Diagnostics, Expectation};
 
+use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::assert_tool;
 use crate::assertion_file::block::Input;
@@ -15,7 +16,7 @@ pub(super) const KIND: Kind = Kind {
     decode,
 };
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let asked = (assert_tool::BLOCK.decode)(input, found)?;
     Some((asked.act, asked.expect))
 }
