@@ -58,6 +58,8 @@ pub(crate) struct Manner {
     pub(crate) protocol: Option<Protocol>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// Whether the replies of language models are saved.
+    pub(crate) record: bool,
     /// Whether a log that cannot be written is reason enough not to begin.
     pub(crate) strict_reports: bool,
 }
@@ -120,6 +122,7 @@ impl Execution {
             started_unix_ms: Context::unix_ms(),
             findings: manner.warnings,
             fix: manner.fix,
+            record: manner.record,
             protocol: manner.protocol,
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,

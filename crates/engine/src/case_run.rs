@@ -32,6 +32,8 @@ pub(crate) struct CaseContext {
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// Whether the replies of language models are saved.
+    pub(crate) record: bool,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
     /// The user wants the run to end.

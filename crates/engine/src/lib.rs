@@ -22,12 +22,14 @@ mod probing;
 mod record;
 mod remarks;
 mod run;
+mod selection;
 mod server;
 mod shard;
 mod steps;
 mod stop;
 mod tour;
 
+pub use agent::{MissingKey, missing_keys};
 pub use calling::{Calling, Says, forbidden, says};
 pub use columns::{Column, ColumnServer};
 pub use discover::{Catalog, discover, tool_name};

@@ -16,6 +16,7 @@ use crate::hooks::Hooks;
 use crate::lanes::lanes;
 use crate::latency::too_slow;
 use crate::record::CaseRun;
+use crate::selection::Selections;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
 
@@ -48,6 +49,8 @@ pub struct RunOptions {
     pub findings: Vec<Finding>,
     /// Whether positions around those of a failing case are tried.
     pub fix: bool,
+    /// Whether the replies of language models are saved next to their suites.
+    pub record: bool,
     /// The protocol revision, when the user names one; otherwise each server says it.
     pub protocol: Option<Protocol>,
     /// How long a server that is asked for its era may take to answer.
@@ -120,6 +123,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         strict: options.strict,
         keep_frames: options.keep_frames,
         fix: options.fix,
+        record: options.record,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
         hooks: Hooks::default(),
@@ -133,8 +137,14 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
     let mut clock = tokio::time::interval(PROGRESS);
-    let mut ordered =
-        InOrder { plan, next: 0, waiting: BTreeMap::new(), durations: Vec::new(), latencies: BTreeMap::new() };
+    let mut ordered = InOrder {
+        plan,
+        next: 0,
+        waiting: BTreeMap::new(),
+        durations: Vec::new(),
+        latencies: BTreeMap::new(),
+        selections: Selections::default(),
+    };
     while ordered.next < plan.cases.len() {
         while workers.len() < in_flight
             && let Some(lane) = lanes.next()
@@ -159,7 +169,9 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     }
     // Shared servers and fixture copies are ended by their lanes.
     while workers.join_next().await.is_some() {}
-    for finding in hooks.end(plan).await.into_iter().chain(too_slow(plan, &ordered.latencies)) {
+    for finding in
+        hooks.end(plan).await.into_iter().chain(too_slow(plan, &ordered.latencies)).chain(ordered.selections.findings())
+    {
         sink.event(Event::Finding { finding });
     }
     ordered.durations
@@ -173,6 +185,8 @@ struct InOrder<'p> {
     durations: Vec<Duration>,
     /// How long the request under test of each case took.
     latencies: BTreeMap<usize, Duration>,
+    /// Which tools agents chose.
+    selections: Selections,
 }
 
 impl InOrder<'_> {
@@ -188,6 +202,7 @@ impl InOrder<'_> {
             if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
             }
+            self.selections.add(&due.case, &run.finished);
             run.into_events().for_each(|event| sink.event(event));
         }
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mcprove_model::{ExitStatus, Protocol};
+use mcprove_engine::missing_keys;
+use mcprove_model::{ExitStatus, Plan, Protocol};
 
 use crate::baselines::Baselines;
 use crate::conclusion::{Gates, Stdout, Wishes, conclude};
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     /// With `--fix`: change the files to the positions that pass.
     #[arg(long, requires = "fix")]
     write: bool,
+    /// Save the replies of language models next to their suites, to be played again without them.
+    #[arg(long)]
+    record: bool,
     #[command(flatten)]
     pub(super) outputs: Outputs,
     #[command(flatten)]
@@ -58,6 +62,20 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     run_through(args, Gates { threshold: None, regressions: true }, context)
+}
+
+/// Agents whose model cannot be asked are told of before anything is started.
+fn keys_are_set(plan: &Plan, record: bool) -> Result<(), Failure> {
+    let missing = missing_keys(plan, record);
+    let Some(first) = missing.first() else { return Ok(()) };
+    let mut variables: Vec<&str> = missing.iter().map(|key| key.variable.as_str()).collect();
+    variables.sort_unstable();
+    variables.dedup();
+    let message = match variables.as_slice() {
+        [one] => format!("the environment variable `{one}` is not set, and the agent `{}` needs it", first.case),
+        many => format!("the environment variables `{}` are not set, and agents need them", many.join("`, `")),
+    };
+    Err(Failure::new(message, "set the key and run again; `model: script`, or a recorded conversation, needs none"))
 }
 
 /// Runs the suites and concludes by these gates.
@@ -71,6 +89,7 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
     if args.selection.dry_run {
         return show(&plan, &redactor_of(&plan), args.json);
     }
+    keys_are_set(&plan, args.record)?;
     let baseline = args.baselines.read()?;
     let manner = Manner {
         warnings,
@@ -78,6 +97,7 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
         keep_frames: args.outputs.show_frames(),
         protocol: args.protocol,
         fix: args.fix,
+        record: args.record,
         strict_reports: args.outputs.strict_reports,
     };
     let over = args.execution.run(&plan, manner, context)?;

@@ -3,10 +3,13 @@
 //! `turns.rs` is the loop, `speaker.rs` whoever plays the model, `dispatch.rs` what becomes of the calls it asks for;
 //! `injection.rs` decides which of them a fault answers; `judging.rs` turns what happened into findings.
 
+mod cassette;
 mod dispatch;
 mod envelope;
 mod injection;
 mod judging;
+mod keys;
+mod live;
 mod price;
 mod script;
 mod side_by_side;
@@ -25,6 +28,9 @@ use crate::case_run::{CaseContext, interrupted};
 use crate::conversation::{self, Conversation};
 use crate::record::CaseRecord;
 use crate::{calls, expectations, steps};
+pub(crate) use judging::same_function;
+pub use keys::{MissingKey, missing_keys};
+
 use injection::Injection;
 use speaker::Speaker;
 use toolbox::Toolbox;

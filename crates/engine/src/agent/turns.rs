@@ -24,7 +24,7 @@ pub(super) async fn take(
     let system = agent.system_prompt.as_ref().map(|prompt| talk.text(prompt));
     let users: Vec<String> = agent.turns.iter().map(|turn| talk.text(turn)).collect();
     let mut run = Run { talk, speaker, toolbox, injection, sessions, messages: Vec::new() };
-    let mut transcript = Transcript { system, ..Transcript::default() };
+    let mut transcript = Transcript { system, replayed: run.speaker.is_replay(), ..Transcript::default() };
     for user in users {
         run.messages.push(ChatMessage::User { text: user.clone() });
         transcript.turns.push(UserTurn { user, response: None });

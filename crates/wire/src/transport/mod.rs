@@ -1,7 +1,7 @@
 //! The ways to reach a server. Each turns what arrives into [`Arrival`]s and knows nothing of the protocol above.
 
 mod http;
-mod http_client;
+pub(crate) mod http_client;
 mod http_exchange;
 mod http_refusal;
 mod memory;
