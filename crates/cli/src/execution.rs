@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use mcprove_engine::{RunOptions, Sink as _, Stopper};
-use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished};
+use mcprove_model::{AgentModel, Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished};
 use mcprove_report::render_findings;
 use mcprove_suite::duration;
 
@@ -167,10 +167,15 @@ impl Execution {
     }
 }
 
-/// Knows the secrets of all servers of a plan.
+/// Knows the secrets of all servers of a plan, and the keys of its models.
 pub(crate) fn redactor_of(plan: &Plan) -> Redactor {
     let servers = plan.cases.iter().flat_map(|planned| planned.case.servers());
-    Redactor::new(servers.flat_map(|server| &server.secrets).map(String::as_str))
+    let secrets = servers.flat_map(|server| &server.secrets);
+    let keys = plan.cases.iter().filter_map(|planned| match &planned.case.agent()?.model {
+        AgentModel::Named(named) => named.provider.key.as_ref()?.value.as_ref().map(|key| &key.0),
+        AgentModel::Script(_) => None,
+    });
+    Redactor::new(secrets.chain(keys).map(String::as_str))
 }
 
 /// Tells the run to stop at the first interrupt and ends at the second.

@@ -24,6 +24,7 @@ use crate::{calls, expectations, nearby, remarks, steps};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user")]
 pub(crate) struct CaseContext {
     pub(crate) opener: Arc<Opener>,
     pub(crate) default_timeout: Duration,
@@ -199,7 +200,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
             speak(talk, shared).await
         }
     };
-    let gone = record.findings.iter().any(|finding| finding.rule == "server-gone");
+    // An agent has servers of its own, and is told when one goes away.
+    let gone = case.agent().is_none() && record.findings.iter().any(|finding| finding.rule == "server-gone");
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
     let mut run = record.finish(verdict);
     if !keep_frames {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use mcprove_model::{AgentRecord, CallRecord, CallRole, CaseFinished, Connected, Timings, shorten};
 
 use crate::style::{Role, Style};
+use crate::usage::Used;
 use crate::{duration, harmless};
 
 /// Characters of a request or reply that are shown, and lines of stderr.
@@ -96,7 +97,8 @@ pub(crate) fn agent(out: &mut String, agent: &AgentRecord, bounds: Bounds, style
     let replayed = if agent.replayed { ", replayed" } else { "" };
     let turns = if agent.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", agent.turns) };
     let title = format!("agent ({}{replayed})", harmless::line(&agent.model));
-    let circumstances = format!("{turns}, {}{}", agent.stop_reason.name(), used(agent));
+    let used = Used::by(agent).text().map_or_else(String::new, |used| format!(", {used}"));
+    let circumstances = format!("{turns}, {}{used}", agent.stop_reason.name());
     let _ = writeln!(out, "{} {}", style.paint(Role::Strong, &title), style.paint(Role::Faint, &circumstances));
     for prompt in &agent.prompts {
         message(out, "prompt", prompt, bounds, style);
@@ -110,24 +112,6 @@ pub(crate) fn agent(out: &mut String, agent: &AgentRecord, bounds: Bounds, style
     if let Some(recovery) = &agent.recovery {
         message(out, "recovery", recovery, bounds, style);
     }
-}
-
-/// Tokens and what they cost, where a language model was asked.
-pub(crate) fn used(agent: &AgentRecord) -> String {
-    let total = agent.usage.total();
-    if total == 0 {
-        return String::new();
-    }
-    match agent.cost_usd_micros {
-        Some(micros) => format!(", {total} tokens, {}", dollars(micros)),
-        None => format!(", {total} tokens"),
-    }
-}
-
-/// An amount of money with four places, of which the last is rounded.
-fn dollars(micros: u64) -> String {
-    let places = micros.saturating_add(50) / 100;
-    format!("${}.{:04}", places / 10_000, places % 10_000)
 }
 
 /// The tail of the server's standard error behind a gutter, and how the process ended.
@@ -188,13 +172,6 @@ pub(crate) fn times(out: &mut String, timings: &Timings, style: &Style) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn money_has_four_places() {
-        assert_eq!(dollars(0), "$0.0000");
-        assert_eq!(dollars(4_550), "$0.0046");
-        assert_eq!(dollars(12_345_678), "$12.3457");
-    }
 
     #[test]
     fn json_is_spaced_outside_its_strings() {

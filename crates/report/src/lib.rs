@@ -25,6 +25,7 @@ mod terminal;
 mod threshold;
 mod timestamp;
 mod tools;
+mod usage;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use formats::{FORMATS, Format};

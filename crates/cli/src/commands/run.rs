@@ -23,6 +23,7 @@ use crate::suites::{Suites, at_address, server_command, usable};
                         mcprove run evals/ --filter '/read.*file/' --server 'npx my-server'\n  \
                         mcprove run evals/ --junit junit.xml --html report.html"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,

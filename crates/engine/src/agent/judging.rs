@@ -48,6 +48,10 @@ pub(super) fn judge(
         let place = case.source.place(case.span);
         talk.record.findings.extend(did_not_finish(talk, transcript).map(|finding| finding.at(place)));
     }
+    if transcript.truncated {
+        let message = "an answer of the model was cut off at `max_tokens`";
+        talk.add(Finding::warning("cut-off", message).help("raise `max_tokens`"));
+    }
     talk.record.findings.extend(expectations::judge(case, expect, &seen));
     let (trajectory, problems) = expectations::resolve(case, &talk.agent.trajectory, talk.variables);
     talk.record.findings.extend(problems);

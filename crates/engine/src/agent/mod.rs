@@ -108,7 +108,7 @@ async fn speak(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
 }
 
 /// The act itself: tools, faults, the loop, and what is made of it.
-async fn act(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
+async fn act(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Ended {
     let Some(toolbox) = list_tools(talk, sessions).await else { return Ended::Judged };
     let mut injection = Injection::new(talk.agent);
     let misplaced = injection.misplaced(&toolbox);

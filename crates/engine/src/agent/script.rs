@@ -1,5 +1,7 @@
 //! A scripted model: deterministic, without a key and without a network.
 
+use std::borrow::Cow;
+
 use mcprove_judge::target::Target;
 use mcprove_model::{
     ChatCall, ChatReply, Finding, Node, Observation, Outcome, Repeat, ScriptAction, ScriptCall, ScriptStep, SourceFile,
@@ -123,7 +125,7 @@ impl<'s> Player<'s> {
             if !matches!(name.split(['.', '[']).next(), Some("last" | "results")) {
                 return None;
             }
-            let found = Target::parse(name).and_then(|target| target.look_up(&self.seen).map(|v| v.into_owned()));
+            let found = Target::parse(name).and_then(|target| target.look_up(&self.seen).map(Cow::into_owned));
             match found {
                 Ok(value) => Some(value),
                 Err(why) => {
@@ -163,6 +165,8 @@ fn as_text(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use mcprove_model::Span;
 
     use super::*;
@@ -271,12 +275,12 @@ mod tests {
         let twice = ScriptStep { repeat: Repeat::Times(2), ..call("search", json!({})) };
         let error = called("no", true);
         assert_eq!(
-            played(&[twice, say("done")], &[&[error.clone()], &[error.clone()]]),
+            played(&[twice, say("done")], &[from_ref(&error), from_ref(&error)]),
             ["search {}", "search {}", "done"]
         );
         let forever = ScriptStep { repeat: Repeat::Forever, when: Some(When::Error), ..call("search", json!({})) };
         let steps = [call("search", json!({})), forever, say("well again")];
-        let answers: &[&[Called]] = &[&[error.clone()], &[error], &[called("ok", false)]];
+        let answers: &[&[Called]] = &[from_ref(&error), from_ref(&error), &[called("ok", false)]];
         assert_eq!(played(&steps, answers), ["search {}", "search {}", "search {}", "well again"]);
     }
 }

@@ -100,7 +100,8 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
         | Vocabulary::ToolStep
         | Vocabulary::ReadStep
         | Vocabulary::Prompts
-        | Vocabulary::Completion => decode_result(vocabulary, block, found),
+        | Vocabulary::Completion
+        | Vocabulary::Agent => decode_result(vocabulary, block, found),
         Vocabulary::Resources => decode_resources(block, found),
         Vocabulary::Sampling => {
             let mut checks = part(block, "expect", |expect| decode_result(vocabulary, expect, found));
@@ -111,7 +112,6 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
         Vocabulary::Notifications => decode_notifications(block, found),
         Vocabulary::Trajectory => decode_trajectory(block, found),
         Vocabulary::Raw => decode_raw(block, found),
-        Vocabulary::Agent => decode_result(vocabulary, block, found),
         Vocabulary::AgentTrajectory => agent_trajectory::decode(block, found),
     }
 }

@@ -23,6 +23,7 @@ use serde::Serialize;
 use super::Format;
 use crate::reliability::{Reliability, Trials};
 use crate::status::{Status, duration_us};
+use crate::usage::Used;
 use crate::{json_text, timestamp};
 
 /// See the module.
@@ -52,6 +53,8 @@ pub(super) struct Whole<'a> {
     summary: Counts,
     #[serde(skip_serializing_if = "Option::is_none")]
     reliability: Option<ReliabilityPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    models: Option<Used>,
     findings: &'a [Finding],
     cases: Vec<Case<'a>>,
 }
@@ -161,6 +164,7 @@ impl<'a> Whole<'a> {
             program: head.map(|head| head.program),
             summary: Counts { passed, failed, skipped, errors, unfinished },
             reliability: reliability.repeated().then(|| ReliabilityPart::of(&reliability)),
+            models: Used::of(report),
             findings: &report.findings,
             cases: report.cases.iter().map(Case::of).collect(),
         }

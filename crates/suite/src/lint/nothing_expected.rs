@@ -16,7 +16,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Keys that say what is expected.
-const EXPECT: &[&str] = &["expect", "expect_notification", "expect_sampling", "trajectory"];
+const EXPECT: &[&str] =
+    &["expect", "expect_notification", "expect_sampling", "recovery", "tool_selection", "trajectory"];
 
 fn run(subject: &Subject<'_>, found: &mut Diagnostics<'_>) {
     let document = subject.document;

@@ -70,9 +70,8 @@ pub async fn ask_model(
 ) -> Result<ChatReply, ProviderFailure> {
     let mut asked = 0;
     loop {
-        let attempt = match timeout_at(deadline, attempt(http, provider, ask)).await {
-            Ok(attempt) => attempt,
-            Err(_) => return Err(too_late(provider, None)),
+        let Ok(attempt) = timeout_at(deadline, attempt(http, provider, ask)).await else {
+            return Err(too_late(provider, None));
         };
         asked += 1;
         match attempt {

@@ -51,12 +51,11 @@ impl Session {
         self.learn_schemas(deadline).await;
         let mut started = Vec::with_capacity(calls.len());
         for (name, arguments) in calls {
-            started.push(match self.unusable(name) {
-                Some(refused) => Err(refused),
-                None => {
-                    let params = self.tool_params(name, arguments);
-                    Ok((self.start("tools/call", &params), params))
-                }
+            started.push(if let Some(refused) = self.unusable(name) {
+                Err(refused)
+            } else {
+                let params = self.tool_params(name, arguments);
+                Ok((self.start("tools/call", &params), params))
             });
         }
         let mut exchanges = Vec::with_capacity(calls.len());
