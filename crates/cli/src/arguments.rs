@@ -6,7 +6,7 @@ use crate::commands::Command;
 
 /// Tests MCP servers and the agents that use them.
 #[derive(Debug, Parser)]
-#[command(name = "mcprove", version, about, disable_help_subcommand = true, max_term_width = 100)]
+#[command(name = "mcprove", version, about, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 good, 1 something is wrong with the subject, 2 the job could not be done, \
                         4 nothing was selected, 130 interrupted.")]
 pub struct Arguments {
@@ -24,14 +24,12 @@ pub struct Arguments {
     pub(crate) verbose: bool,
 }
 
-/// When to use colours.
+/// When to use colours; `auto` means on a terminal that wants them. The values have no help of their own, because one
+/// that has makes clap set every option of every `--help` on lines of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal that wants them.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mcprove_model::Report;
 use mcprove_report::{Baseline, Comparison};
@@ -26,24 +26,45 @@ pub(crate) struct Baselines {
 }
 
 impl Baselines {
-    /// The baseline to compare with, when one was named.
-    pub(crate) fn read(&self) -> Result<Option<Baseline>, Failure> {
+    /// The baseline to compare with, when one was named. One that a part of the cases is to be saved to must be readable
+    /// too, for it keeps the others.
+    pub(crate) fn read(&self, is_partial: bool) -> Result<Option<Baseline>, Failure> {
+        if is_partial && let Some(path) = self.save_baseline.as_ref().filter(|path| path.exists()) {
+            let help = "mend it or remove it: cases that are not run now keep their entries";
+            read(path).map_err(|error| unreadable(path, &error, help))?;
+        }
         let Some(path) = &self.baseline else { return Ok(None) };
-        let text = fs::read_to_string(path).map_err(|error| error.to_string());
-        text.and_then(|text| Baseline::parse(&text)).map(Some).map_err(|error| {
-            Failure::new(
-                format!("the baseline `{}` cannot be read: {error}", path.display()),
-                "write one with `--save-baseline FILE`",
-            )
-        })
+        read(path).map(Some).map_err(|error| unreadable(path, &error, "write one with `--save-baseline FILE`"))
     }
 
-    /// Saves what the run came to, and says when that could not be done.
-    pub(crate) fn save(&self, report: &Report) -> Option<String> {
+    /// Where a baseline is saved.
+    pub(crate) fn saved(&self) -> (&'static str, Option<&Path>) {
+        ("--save-baseline", self.save_baseline.as_deref())
+    }
+
+    /// Saves what the run came to, and says when that could not be done. Where it had a part of the cases only, the
+    /// others keep the entries they have in the file.
+    pub(crate) fn save(&self, report: &Report, is_partial: bool) -> Option<String> {
         let path = self.save_baseline.as_ref()?;
-        let error = whole_file::write(path, Baseline::of(report).render().as_bytes()).err()?;
+        let earlier = if (is_partial || Baseline::is_cut_short(report)) && path.exists() {
+            match read(path) {
+                Ok(earlier) => earlier,
+                Err(error) => return Some(format!("the baseline `{}` was left alone: {error}", path.display())),
+            }
+        } else {
+            Baseline::default()
+        };
+        let error = whole_file::write(path, earlier.updated(report).render().as_bytes()).err()?;
         Some(format!("the baseline `{}` could not be written: {error}", path.display()))
     }
+}
+
+fn read(path: &Path) -> Result<Baseline, String> {
+    Baseline::parse(&fs::read_to_string(path).map_err(|error| error.to_string())?)
+}
+
+fn unreadable(path: &Path, error: &str, help: &str) -> Failure {
+    Failure::new(format!("the baseline `{}` cannot be read: {error}", path.display()), help)
 }
 
 /// What changed since the baseline, when there is one.

@@ -5,9 +5,11 @@ use std::io::{self, BufWriter, Write};
 use std::mem;
 
 use mcprove_judge::Fault;
-use mcprove_model::{Event, Finding, Report, RunFinished, RunStarted, Severity};
+use mcprove_model::{Finding, Redactor, Severity};
 use mcprove_report::{Format, OneLine, Style};
 use serde_json::json;
+
+use crate::finding_report::as_report;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +163,8 @@ impl CatalogReport {
             }
             Printed::Annotations => {}
         }
-        let whole = self.findings.take().map(|findings| as_report(findings, self.started_unix_ms));
+        let whole =
+            self.findings.take().map(|findings| as_report(findings, self.started_unix_ms, &Redactor::default()));
         let render = |name: &str| Format::find(name).zip(whole.as_ref()).map(|(format, whole)| (format.render)(whole));
         if self.printed == Printed::Annotations {
             self.write(&render("github").unwrap_or_default());
@@ -222,22 +225,6 @@ impl CatalogReport {
             self.failed = self.out.write_all(text.as_bytes()).err();
         }
     }
-}
-
-/// Findings in the form that report formats are made from: a run without cases.
-fn as_report(findings: Vec<Finding>, started_unix_ms: u64) -> Report {
-    let started = RunStarted {
-        format: RunStarted::FORMAT,
-        program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
-        started_unix_ms,
-        total: 0,
-        jobs: 1,
-        strict: false,
-        shard: None,
-    };
-    let finished = RunFinished { duration_us: 0, interrupted: false, hint: None };
-    let findings = findings.into_iter().map(|finding| Event::Finding { finding });
-    Report::fold([Event::RunStarted(started)].into_iter().chain(findings).chain([Event::RunFinished(finished)]))
 }
 
 impl Counts {

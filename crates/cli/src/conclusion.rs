@@ -24,6 +24,8 @@ pub(crate) struct Wishes<'a> {
     pub(crate) baseline: Option<Baseline>,
     /// The names of all cases there are, also of those that were not selected.
     pub(crate) known: BTreeSet<&'a str>,
+    /// Whether some of the cases there are may not have been selected.
+    pub(crate) is_partial: bool,
     /// What fails it.
     pub(crate) gates: Gates,
 }
@@ -78,7 +80,7 @@ pub(crate) fn conclude(mut over: Over, wishes: &Wishes<'_>, context: &Context) -
         // What was not run would be in it as skipped.
         ExitStatus::Interrupted => None,
         ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NotDone | ExitStatus::NothingSelected | ExitStatus::Bug => {
-            wishes.baselines.save(&over.report)
+            wishes.baselines.save(&over.report, wishes.is_partial)
         }
     };
     over.report.findings.extend(changed.findings(severity));

@@ -1,12 +1,13 @@
 //! How cases are run.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_engine::{RunOptions, Sink as _, Stopper};
-use mcprove_model::{AgentModel, Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished};
+use mcprove_engine::{RunOptions, Sink as _, Stopper, wanted_side_by_side};
+use mcprove_model::{AgentModel, Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, ServerSpec};
 use mcprove_report::render_findings;
 use mcprove_suite::duration;
 
@@ -15,20 +16,29 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{Listeners, Listening};
 
+/// The deadline of a case when nobody says another, in the words of `--timeout`.
+const TIMEOUT_WORDS: &str = "30s";
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a server may take to say its era when nobody says otherwise, in the words of `--probe-timeout`.
+const PROBE_TIMEOUT_WORDS: &str = "2s";
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The most cases that run side by side.
+const MOST_JOBS: usize = 1024;
+
 /// How cases are run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Execution {
     /// Deadline of a case that has none of its own.
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = TIMEOUT_WORDS, value_parser = duration::parse)]
     timeout: Duration,
-    /// How many cases run side by side: a number, or `auto`.
-    #[arg(short, long, value_name = "N", default_value = "1")]
-    jobs: Jobs,
+    /// How many cases run side by side: a number, or `auto` [default: 1, or what a suite says].
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<Jobs>,
     /// Who shares a server: nobody, the cases of a file, or all that want the same.
     #[arg(long, value_name = "case|file|run", value_parser = isolation)]
     isolation: Option<Isolation>,
     /// How long a server may take to say which era it speaks (`--protocol auto`).
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = PROBE_TIMEOUT_WORDS, value_parser = duration::parse)]
     probe_timeout: Duration,
     /// Run stdio servers in a container of this image.
     #[arg(long, value_name = "IMAGE")]
@@ -62,6 +72,10 @@ pub(crate) struct Manner {
     pub(crate) record: bool,
     /// Whether a log that cannot be written is reason enough not to begin.
     pub(crate) strict_reports: bool,
+    /// What must not be heard by anyone.
+    pub(crate) redactor: Redactor,
+    /// The command that starts such a run again, without what says how cases are run.
+    pub(crate) again: Vec<String>,
 }
 
 fn isolation(text: &str) -> Result<Isolation, String> {
@@ -70,6 +84,14 @@ fn isolation(text: &str) -> Result<Isolation, String> {
         "file" => Ok(Isolation::File),
         "run" => Ok(Isolation::Run),
         _ => Err("give `case`, `file` or `run`".to_owned()),
+    }
+}
+
+fn word_of(isolation: Isolation) -> &'static str {
+    match isolation {
+        Isolation::Case => "case",
+        Isolation::File => "file",
+        Isolation::Run => "run",
     }
 }
 
@@ -87,7 +109,7 @@ impl FromStr for Jobs {
         match (text, text.parse()) {
             ("auto", _) => Ok(Self::Auto),
             (_, Ok(0)) => Err("at least one case must run: give 1 or more, or `auto`".to_owned()),
-            (_, Ok(number)) if number <= 1024 => Ok(Self::Number(number)),
+            (_, Ok(number)) if number <= MOST_JOBS => Ok(Self::Number(number)),
             (_, _) => Err("give a number from 1 to 1024, or `auto`".to_owned()),
         }
     }
@@ -104,14 +126,16 @@ impl Execution {
             Err(complaint) => (None, vec![complaint]),
         };
         let jobs = match self.jobs {
-            Jobs::Auto => context.cores,
-            Jobs::Number(number) => number,
+            Some(Jobs::Auto) => context.cores,
+            Some(Jobs::Number(number)) => number,
+            None => wanted_side_by_side(plan, context.cores).min(MOST_JOBS),
         };
         if !manner.shown && !manner.warnings.is_empty() {
             context.complain(&render_findings(&manner.warnings, &context.style()));
         }
         let options = RunOptions {
             jobs,
+            one_by_one: self.jobs.is_none(),
             cores: context.cores,
             timeout: self.timeout,
             strict: self.strict,
@@ -127,10 +151,11 @@ impl Execution {
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
             docker: self.docker.clone(),
+            again: manner.again.into_iter().chain(self.words()).collect(),
             limits: mcprove_wire::Limits::default(),
         };
         let listening =
-            Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: redactor_of(plan) };
+            Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: manner.redactor };
         let mut listeners = Listeners::new(context, listening);
         let began = Instant::now();
         let dropped = runtime(jobs.min(context.cores))?.block_on(async {
@@ -157,6 +182,25 @@ impl Execution {
         Ok(Over { report: heard.report, complaints, is_empty_shard, dropped })
     }
 
+    /// Where the event log goes.
+    pub(crate) fn events(&self) -> (&'static str, Option<&Path>) {
+        ("--events", self.events.as_deref())
+    }
+
+    /// The options that decide what happens in a case, where they are not what they are by default.
+    fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut option = |name: &str, value: Option<String>| {
+            words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        };
+        option("--timeout", (self.timeout != TIMEOUT).then(|| milliseconds(self.timeout)));
+        option("--probe-timeout", (self.probe_timeout != PROBE_TIMEOUT).then(|| milliseconds(self.probe_timeout)));
+        option("--isolation", self.isolation.map(|isolation| word_of(isolation).to_owned()));
+        option("--docker", self.docker.clone());
+        words.extend(self.strict.then(|| "--strict".to_owned()));
+        words
+    }
+
     fn create_log(&self) -> Result<Option<(String, File)>, String> {
         let Some(path) = &self.events else { return Ok(None) };
         let shown = path.display().to_string();
@@ -167,15 +211,24 @@ impl Execution {
     }
 }
 
-/// Knows the secrets of all servers of a plan, and the keys of its models.
-pub(crate) fn redactor_of(plan: &Plan) -> Redactor {
+fn milliseconds(duration: Duration) -> String {
+    format!("{}ms", duration.as_millis())
+}
+
+/// Knows the secrets of a suite, those of all servers of a plan, and the keys of its models.
+pub(crate) fn redactor_of(plan: &Plan, secrets: &[String]) -> Redactor {
     let servers = plan.cases.iter().flat_map(|planned| planned.case.servers());
-    let secrets = servers.flat_map(|server| &server.secrets);
     let keys = plan.cases.iter().filter_map(|planned| match &planned.case.agent()?.model {
-        AgentModel::Named(named) => named.provider.key.as_ref()?.value.as_ref().map(|key| &key.0),
+        AgentModel::Named(named) => named.provider.key.as_ref()?.value.as_ref().map(|key| key.0.clone()),
         AgentModel::Script(_) => None,
     });
-    Redactor::new(secrets.chain(keys).map(String::as_str))
+    let of_server = |server: &'_ Arc<ServerSpec>| -> Vec<String> {
+        server.secrets.iter().cloned().chain(server.target.password().map(str::to_owned)).collect()
+    };
+    let mut all: Vec<String> = servers.flat_map(of_server).chain(secrets.iter().cloned()).chain(keys).collect();
+    all.sort_unstable();
+    all.dedup();
+    Redactor::new(all.iter().map(String::as_str))
 }
 
 /// Tells the run to stop at the first interrupt and ends at the second.

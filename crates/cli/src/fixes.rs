@@ -32,6 +32,24 @@ pub(crate) fn write_all(report: &Report) -> Result<Vec<String>, Failure> {
     Ok(done)
 }
 
+/// The text with whatever its findings suggest, and how many of them that mends. Where two want to change the same, the
+/// first wins.
+pub(crate) fn mended(text: &str, findings: &[Finding]) -> (String, usize) {
+    let mut taken: Vec<&Edit> = Vec::new();
+    let mut mended = 0;
+    for fix in findings.iter().filter_map(|finding| finding.fix.as_ref()) {
+        let clashes = |edit: &Edit| taken.iter().any(|other| edit.start < other.end && other.start < edit.end);
+        if !fix.edits.iter().any(clashes) {
+            taken.extend(&fix.edits);
+            mended += 1;
+        }
+    }
+    match apply(text, taken) {
+        Some(text) => (text, mended),
+        None => (text.to_owned(), 0),
+    }
+}
+
 /// The text with its edits made; `None` when they do not fit it or each other.
 fn apply(text: &str, mut edits: Vec<&Edit>) -> Option<String> {
     edits.sort_by_key(|edit| edit.start);

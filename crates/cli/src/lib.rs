@@ -9,9 +9,13 @@ mod catalog_report;
 mod commands;
 mod conclusion;
 mod context;
+mod env_files;
 mod execution;
+mod explanations;
 mod failure;
+mod finding_report;
 mod fixes;
+mod help;
 mod live;
 mod logs;
 mod outputs;
@@ -45,16 +49,18 @@ pub mod recovery {
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 use mcprove_model::ExitStatus;
 
 pub use arguments::Arguments;
+pub use explanations::{Explained, Topic, findings};
+pub use help::{PURPOSES, command_line};
 
 use context::Context;
 
 /// Runs the program with the arguments and environment of this process.
 pub fn main() -> ExitCode {
-    let ran = std::panic::catch_unwind(|| match Arguments::try_parse() {
+    let ran = std::panic::catch_unwind(|| match parsed() {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error),
     });
@@ -63,6 +69,11 @@ pub fn main() -> ExitCode {
         ExitStatus::Bug
     });
     ExitCode::from(status.code())
+}
+
+/// The arguments of this process.
+fn parsed() -> Result<Arguments, clap::Error> {
+    Arguments::from_arg_matches_mut(&mut command_line().try_get_matches()?)
 }
 
 fn run(arguments: Arguments) -> ExitStatus {
@@ -78,6 +89,7 @@ fn run(arguments: Arguments) -> ExitStatus {
 
 fn usage(error: &clap::Error) -> ExitStatus {
     let text = error.render();
+    let text = text.ansi();
     let wanted = !error.use_stderr();
     // Nothing can be done when the terminal is gone.
     let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}") };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use mcprove_model::Report;
 use mcprove_report::Format;
 
+use crate::failure::Failure;
 use crate::whole_file;
 
 /// Which reports are written.
@@ -48,6 +49,27 @@ impl Outputs {
     /// Whether a report is wanted that shows raw frames.
     pub(crate) fn show_frames(&self) -> bool {
         self.wanted().any(|(format, _)| format.shows_frames)
+    }
+
+    /// Refuses two files at one path, of which one would be lost; `others` are further files of the run.
+    pub(crate) fn distinct(&self, others: &[(&'static str, Option<&Path>)]) -> Result<(), Failure> {
+        let mut taken: Vec<(String, PathBuf)> = Vec::new();
+        let flag = |name: &str| if name == "json" { "--report".to_owned() } else { format!("--{name}") };
+        let reports = self.files().into_iter().map(|(name, path)| (flag(name), path));
+        let others = others.iter().map(|(flag, path)| ((*flag).to_owned(), *path));
+        for (flag, path) in reports.chain(others).filter_map(|(flag, path)| Some((flag, path?))) {
+            let real = real_path(path);
+            // What is no file, such as `/dev/null`, takes any number of writers.
+            let is_file = std::fs::metadata(&real).map_or(true, |meta| meta.is_file());
+            match taken.iter().find(|(_, other)| *other == real).filter(|_| is_file) {
+                Some((other, _)) => {
+                    let message = format!("`{other}` and `{flag}` both write `{}`", path.display());
+                    return Err(Failure::new(message, "give each a path of its own"));
+                }
+                None => taken.push((flag, real)),
+            }
+        }
+        Ok(())
     }
 
     /// Writes every report that is wanted, and says which could not be. `step_summary` is the file that GitHub shows as
@@ -97,6 +119,18 @@ impl Outputs {
     }
 }
 
+/// A path by which the same file is known however it is written, also where it does not exist yet.
+fn real_path(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        (Err(_), _) | (_, None) => path.to_path_buf(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
@@ -132,6 +166,22 @@ mod tests {
             assert!(files.contains(&format.name) || matches!(format.name, "github" | "ndjson"), "{}", format.name);
         }
         assert!(files.iter().all(|name| Format::find(name).is_some()));
+    }
+
+    #[test]
+    fn two_files_at_one_path_are_refused_however_it_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| Some(folder.path().join(name));
+        let outputs = Outputs { junit: path("a.xml"), markdown: path("b.md"), ..Outputs::default() };
+        let log = path("./a.xml");
+        assert!(outputs.distinct(&[("--events", path("c.ndjson").as_deref()), ("--save-baseline", None)]).is_ok());
+        assert!(outputs.distinct(&[("--events", log.as_deref())]).is_err());
+        let twice = Outputs { sarif: path("x/../a.json"), report: path("a.json"), ..Outputs::default() };
+        std::fs::create_dir(folder.path().join("x")).expect("a folder");
+        assert!(twice.distinct(&[]).is_err());
+        let nowhere = Some(PathBuf::from("/dev/null"));
+        let nowhere = Outputs { sarif: nowhere.clone(), report: nowhere, ..Outputs::default() };
+        assert!(nowhere.distinct(&[]).is_ok());
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Which of the cases are run, how often, and which part of them here.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcprove_engine::{Column, Durations, Filter, PlanOptions, Shard, plan};
+use mcprove_engine::{Durations, Filter, PlanOptions, Shard, plan};
 use mcprove_model::{Case, ExitStatus, Plan, PlannedCase, Redactor};
 use mcprove_report::harmless_line;
 
@@ -19,6 +20,12 @@ pub(crate) struct Selection {
     /// Only cases whose name contains the text, or matches a /regex/.
     #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
     filter: Option<Filter>,
+    /// Only cases of suite files with this tag, or with another that is given; may be repeated.
+    #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
+    tags: Vec<String>,
+    /// No cases of suite files with this tag; may be repeated.
+    #[arg(long = "skip-tag", value_name = "TAG", value_delimiter = ',')]
+    skip_tags: Vec<String>,
     /// Run each case N times; pass@k and pass^k are reported.
     #[arg(long, value_name = "N", default_value = "1", value_parser = trials)]
     trials: NonZeroU32,
@@ -33,29 +40,50 @@ pub(crate) struct Selection {
     pub(crate) dry_run: bool,
 }
 
+impl Selection {
+    /// Whether some of the cases may be left out, here or by the run being one part of several.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.filter.is_some() || self.shard.is_some()
+    }
+}
+
 fn trials(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| "each case must run at least once: give a number from 1 on".to_owned())
 }
 
 impl Selection {
     /// The plan of these cases; one that nothing is left of is a failure.
-    pub(crate) fn plan(&self, cases: &[Arc<Case>], columns: Vec<Column>) -> Result<Plan, Failure> {
+    pub(crate) fn plan(&self, cases: &[Arc<Case>]) -> Result<Plan, Failure> {
         let mut shard = self.shard.clone();
         if !self.balance.is_empty() {
             let report = logs::read(&self.balance, logs::Frames::Drop)?.report;
             shard = shard.map(|shard| shard.balanced(Durations::of(&report)));
         }
-        let options = PlanOptions { filter: self.filter.clone(), columns, trials: self.trials, shard };
+        let (tags, skip_tags) = (self.tags.clone(), self.skip_tags.clone());
+        let filter = self.filter.clone();
+        let options = PlanOptions { filter, tags, skip_tags, trials: self.trials, shard };
         let plan = plan(cases, &options);
         // A part may well be empty; the other parts have the cases.
         let whole = plan.shard.as_ref().map_or(plan.cases.len(), |shard| shard.cases);
         if whole == 0 {
             return Err(Failure::NothingSelected {
-                message: format!("none of the {} cases was selected", cases.len()),
-                help: "`--filter` compares with case names; `--dry-run` lists them".to_owned(),
+                message: match cases.len() {
+                    1 => "the only case was not selected".to_owned(),
+                    number => format!("none of the {number} cases was selected"),
+                },
+                help: self.how_to_select(cases),
             });
         }
         Ok(plan)
+    }
+
+    fn how_to_select(&self, cases: &[Arc<Case>]) -> String {
+        let known: BTreeSet<&str> = cases.iter().flat_map(|case| &case.tags).map(String::as_str).collect();
+        match (self.tags.is_empty(), known.is_empty()) {
+            (true, _) => "`--filter` compares with case names; `--dry-run` lists them".to_owned(),
+            (false, true) => "no case has a tag; tests of suite files may have `tags:`".to_owned(),
+            (false, false) => format!("the tags are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+        }
     }
 }
 

@@ -7,33 +7,33 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// The server under test.
+/// The server under test. The heading stands at each option: one for all of them would be the heading of whatever
+/// options follow, too.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Server")]
 pub(crate) struct Subject {
     /// The command that starts the server, words split as a shell would.
-    #[arg(long, value_name = "CMD ARGS")]
+    #[arg(long, value_name = "CMD ARGS", help_heading = "Server")]
     server: Option<String>,
     /// The address of a server that runs already.
-    #[arg(long, value_name = "URL", conflicts_with = "server")]
+    #[arg(long, value_name = "URL", conflicts_with = "server", help_heading = "Server")]
     url: Option<String>,
     /// A header field for the address; may be repeated.
-    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url", help_heading = "Server")]
     headers: Vec<String>,
     /// How to speak with the address: http or sse.
-    #[arg(long, value_name = "http|sse", requires = "url")]
+    #[arg(long, value_name = "http|sse", requires = "url", help_heading = "Server")]
     transport: Option<String>,
     /// Take the server from a client's configuration file (`.mcp.json`, `claude_desktop_config.json`, …).
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "url"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "url"], help_heading = "Server")]
     client_config: Option<PathBuf>,
     /// Which server of the configuration file.
-    #[arg(long, value_name = "NAME", requires = "client_config")]
+    #[arg(long, value_name = "NAME", requires = "client_config", help_heading = "Server")]
     name: Option<String>,
     /// The protocol revision to speak: legacy, modern, auto or a date.
-    #[arg(long, value_name = "REVISION", default_value = "legacy", value_parser = protocol)]
+    #[arg(long, value_name = "REVISION", default_value = "legacy", value_parser = protocol, help_heading = "Server")]
     protocol: Protocol,
     /// The command and its arguments, after `--`.
-    #[arg(last = true, value_name = "CMD")]
+    #[arg(last = true, value_name = "CMD", help_heading = "Server")]
     command: Vec<String>,
 }
 

@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcprove_model::{Finding, ServerSpec, Target};
+use mcprove_engine::problems_of_played;
+use mcprove_model::{Finding, Matrix, ServerSpec, Target};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 
 use crate::context::Context;
+use crate::env_files::KnownVariables;
 use crate::failure::Failure;
 use crate::subject::words;
 
 /// Where suites are looked for when none is named.
-const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
+pub(crate) const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
 
 /// Which suites a command is about.
 #[derive(Debug, clap::Args)]
@@ -25,20 +27,35 @@ pub(crate) struct Suites {
     /// A folder copied for each case; `{{fixture}}` is the copy.
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
+    /// Take variables that the environment does not set from this file of lines `NAME=value`; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    env_file: Vec<PathBuf>,
+}
+
+/// Whether somebody watches a run; where nobody does, a test that shuts out others is a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watched {
+    /// As the environment says.
+    Perhaps,
+    /// Nobody does.
+    No,
 }
 
 impl Suites {
+    /// The words that name them.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let paths = self.paths.iter().chain(&self.suite).map(|path| path.display().to_string());
+        let flag = |name: &str, path: &PathBuf| [name.to_owned(), path.display().to_string()];
+        let fixture = self.fixture.iter().flat_map(|folder| flag("--fixture", folder));
+        let variables = self.env_file.iter().flat_map(|file| flag("--env-file", file));
+        paths.chain(fixture).chain(variables).collect()
+    }
+
     /// Loads them; `server` takes the place of the servers in the files.
-    pub(crate) fn load(&self, server: Option<ServerOverride>) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self, server: Option<ServerOverride>, watched: Watched) -> Result<Loaded, Failure> {
         let mut paths: Vec<PathBuf> = self.paths.iter().chain(&self.suite).cloned().collect();
         if paths.is_empty() {
-            let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists());
-            paths.push(found.map(Path::to_owned).ok_or_else(|| {
-                Failure::new(
-                    format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", ")),
-                    "name a suite (`mcprove run PATH`); a first one is in the README",
-                )
-            })?);
+            paths.push(default_paths()?);
         }
         if let Some(fixture) = &self.fixture
             && !fixture.is_dir()
@@ -48,18 +65,32 @@ impl Suites {
                 "give `--fixture` an existing folder",
             ));
         }
-        let names = Context::variable_names();
-        Ok(load(
+        let variables = KnownVariables::read(&self.env_file)?;
+        let is_ci = Context::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
+        let mut loaded = load(
             &paths,
             &LoadOptions {
-                environment: &|name| Context::variable(name),
-                known_variables: &names,
+                environment: &|name| variables.get(name),
+                known_variables: &variables.names(),
                 fixture: self.fixture.clone(),
                 server,
-                ci: Context::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false")),
+                ci: watched == Watched::No || is_ci,
             },
-        ))
+        );
+        loaded.findings.extend(problems_of_played(&loaded.played));
+        Ok(loaded)
     }
+}
+
+/// The suites that are meant when none is named.
+pub(crate) fn default_paths() -> Result<PathBuf, Failure> {
+    let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists());
+    found.map(Path::to_owned).ok_or_else(|| {
+        Failure::new(
+            format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", ")),
+            "name a suite (`mcprove run PATH`); a first one is in the README",
+        )
+    })
 }
 
 /// The warnings of a suite that can be run; one that cannot is a failure with everything that is wrong.
@@ -79,8 +110,33 @@ pub(crate) fn server_command(text: &str) -> Result<ServerOverride, Failure> {
 /// Puts another address in the place of every server; what the client offers stays as each case wants it.
 pub(crate) fn at_address(loaded: &mut Loaded, target: &Target) {
     for case in &mut loaded.cases {
-        Arc::make_mut(case).replace_servers(&mut |server| {
+        if case.server.is_none() {
+            continue;
+        }
+        let case = Arc::make_mut(case);
+        case.replace_servers(&mut |server| {
             Arc::new(ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) })
         });
+        case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { servers: Vec::new(), ..own.clone() }));
+    }
+}
+
+/// Lets every case speak the one revision that was asked for, and no column another.
+pub(crate) fn in_one_revision(loaded: &mut Loaded) {
+    for case in loaded.cases.iter_mut().filter(|case| case.matrix.is_some()) {
+        let case = Arc::make_mut(case);
+        case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { revisions: Vec::new(), ..own.clone() }));
+    }
+}
+
+/// Gives every case these columns; servers and revisions that are not named stay as the case has them.
+pub(crate) fn in_columns(loaded: &mut Loaded, named: &Matrix) {
+    for case in &mut loaded.cases {
+        let case = Arc::make_mut(case);
+        let own = case.matrix.take().map(|own| Matrix::clone(&own)).unwrap_or_default();
+        let servers = if named.servers.is_empty() { own.servers } else { named.servers.clone() };
+        let revisions = if named.revisions.is_empty() { own.revisions } else { named.revisions.clone() };
+        let matrix = Matrix { servers, revisions };
+        case.matrix = (matrix != Matrix::default()).then(|| Arc::new(matrix));
     }
 }

@@ -28,6 +28,16 @@ fn the_loose_catalog_becomes_the_tightened_one() {
 }
 
 #[test]
+fn the_error_contract_is_kept() {
+    let run = mcprove(&["run", "examples/error-contract"]);
+    let told = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status.code(), Some(0), "{told}");
+    assert!(told.contains("5 cases: 5 passed"), "{told}");
+    assert_eq!(told.matches("note[oversized]").count(), 1, "{told}");
+    assert!(told.contains("tool `search` scores 1.00: described 1.00"), "{told}");
+}
+
+#[test]
 fn findings_are_written_as_sarif_with_their_places_and_fixes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("lint.sarif");
@@ -42,6 +52,64 @@ fn findings_are_written_as_sarif_with_their_places_and_fixes() {
     assert_eq!((&place["region"]["startLine"], &place["region"]["startColumn"]), (&json!(6), &json!(7)));
     let change = &open["fixes"][0]["artifactChanges"][0]["replacements"][0];
     assert!(change["insertedContent"]["text"].as_str().expect("a text").contains("\"additionalProperties\": false"));
+}
+
+#[test]
+fn the_suite_file_runs_on_the_mock_in_no_time() {
+    let began = std::time::Instant::now();
+    let run = mcprove(&["run", "examples/suite-file/library.yaml", "--json"]);
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stdout));
+    let results: Vec<Value> = serde_json::from_slice(&run.stdout).expect("JSON");
+    assert_eq!(results.len(), 7);
+    let slow = results.iter().find(|result| result["name"] == "the archive is slow").expect("it is there");
+    assert_eq!(slow["duration_ms"], 600_000);
+    assert!(began.elapsed().as_secs() < 60, "virtual time takes no time");
+}
+
+#[test]
+fn a_run_that_was_recorded_is_played_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("run.ndjson").display().to_string();
+    let recorded = mcprove(&["run", "examples/suite-file/library.yaml", "--events", &log]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", String::from_utf8_lossy(&recorded.stdout));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let suite = fs::read_to_string(root.join("examples/suite-file/library.yaml")).expect("the example");
+    let server = "{mock: library.mock.yaml, virtual_time: true}";
+    assert!(suite.contains(server));
+    let played = folder.path().join("played.yaml");
+    fs::write(&played, suite.replace(server, "{cassette: run.ndjson}")).expect("written");
+    let run = mcprove(&["run", &played.to_string_lossy()]);
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status.code(), Some(0), "{text}");
+    assert!(text.contains("7 passed"), "{text}");
+}
+
+#[test]
+fn the_schemas_are_those_that_are_committed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
+    for kind in ["assertion", "suite"] {
+        let printed = mcprove(&["schema", kind]);
+        let committed = fs::read_to_string(root.join(format!("{kind}.json"))).expect("committed");
+        let printed: Value = serde_json::from_slice(&printed.stdout).expect("JSON");
+        assert!(printed == serde_json::from_str::<Value>(&committed).expect("JSON"), "{kind}");
+    }
+    let either: Value = serde_json::from_slice(&mcprove(&["schema"]).stdout).expect("JSON");
+    assert_eq!(either["anyOf"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn what_is_wrong_with_a_suite_is_written_as_sarif() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("validate.sarif");
+    let suite = "crates/cli/tests/cmd/validate.in/wrong.yaml";
+    let run = mcprove(&["validate", suite, "--sarif", &path.to_string_lossy()]);
+    assert_eq!(run.status.code(), Some(2));
+    let sarif: Value = serde_json::from_slice(&fs::read(path).expect("the file")).expect("JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    assert_eq!(results.len(), 8);
+    let place = &results[1]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], suite);
+    assert_eq!((&place["region"]["startLine"], &place["region"]["startColumn"]), (&json!(7), &json!(13)));
 }
 
 #[cfg(unix)]

@@ -6,6 +6,7 @@ fn commands_print_what_is_committed() {
     trycmd::TestCases::new()
         .case("tests/cmd/*.trycmd")
         .env("NO_COLOR", "1")
+        .env("CI", "")
         .env("GITHUB_ACTIONS", "")
         .env("GITHUB_STEP_SUMMARY", "");
 }

@@ -9,13 +9,7 @@ const SHOWN: usize = 4_000;
 
 /// The record of a call for people.
 pub(crate) fn record(role: CallRole, subject: Option<&str>, exchange: &Exchange) -> CallRecord {
-    let text = |bytes: &[u8]| {
-        let head = &bytes[..bytes.len().min(SHOWN * 4)];
-        let cut = String::from_utf8_lossy(head);
-        let shown = shorten(&cut, SHOWN).into_owned();
-        let unseen = bytes.len() - head.len();
-        if unseen > 0 && !shown.contains(" more bytes)") { format!("{shown}… ({unseen} more bytes)") } else { shown }
-    };
+    let text = |bytes: &[u8]| shown(bytes, SHOWN);
     CallRecord {
         role,
         method: exchange.method.clone(),
@@ -25,6 +19,16 @@ pub(crate) fn record(role: CallRole, subject: Option<&str>, exchange: &Exchange)
         request: text(&exchange.request),
         reply: exchange.reply.as_deref().map(text),
         elapsed_us: exchange.elapsed_us,
+    }
+}
+
+/// The beginning of a message, and how much more there is of it.
+pub(crate) fn shown(bytes: &[u8], characters: usize) -> String {
+    let head = &bytes[..bytes.len().min(characters * 4)];
+    let text = String::from_utf8_lossy(head);
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}… ({} more bytes)", &text[..end], bytes.len().saturating_sub(end)),
+        None => text.into_owned(),
     }
 }
 

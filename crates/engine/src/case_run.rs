@@ -20,7 +20,7 @@ use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
-use crate::{calls, expectations, nearby, remarks, steps};
+use crate::{calls, expectations, nearby, negative_path, remarks, steps};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -185,8 +185,16 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         Act::Trajectory(trajectory) => judge_trajectory(case, trajectory, &variables, &mut record, context.strict),
         Act::Agent(agent) => {
             let trial = planned.trial;
-            let talk =
-                AgentCase { case, agent, trial, variables: &mut variables, record: &mut record, context, deadline };
+            let talk = AgentCase {
+                case,
+                agent,
+                trial,
+                variables: &mut variables,
+                record: &mut record,
+                context,
+                deadline,
+                numbers: Vec::new(),
+            };
             agent::run(talk).await
         }
         Act::CallTool(_)
@@ -195,7 +203,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         | Act::Complete(_)
         | Act::Logging(_)
         | Act::Notifications(_)
-        | Act::Raw(_) => {
+        | Act::Raw(_)
+        | Act::ToolQuality => {
             let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
             speak(talk, shared).await
         }
@@ -220,11 +229,13 @@ fn judge_trajectory(
 ) -> Verdict {
     let (expect, problems) = expectations::resolve(case, &case.expect, variables);
     record.findings.extend(problems);
+    let (Trajectory::Trace(written) | Trajectory::AuditLog(written)) = trajectory;
+    let place = case.source.place(written.span);
     match acts::trajectory::trace(trajectory, variables) {
         Ok(trace) => {
             if trace.is_empty() && matches!(trajectory, Trajectory::AuditLog(_)) {
                 let text = "the log holds no tool call, so nothing that is absent proves anything";
-                let finding = Finding::warning("empty-log", text).at(case.source.place(case.span));
+                let finding = Finding::warning("empty-log", text).at(place);
                 record.findings.push(finding.help("a line is `{\"tool\": …, \"args\": …}`, or an event log"));
             }
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
@@ -233,7 +244,10 @@ fn judge_trajectory(
             record.verdict(strict)
         }
         Err(reason) => {
-            record.findings.push(Finding::error("audit-log", reason).at(case.source.place(case.span)));
+            let finding = Finding::error("audit-log", reason).at(place);
+            record
+                .findings
+                .push(finding.help("a line of a log is `{\"tool\": …, \"args\": …}`, or it is an event log"));
             Verdict::Error
         }
     }
@@ -269,18 +283,26 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         }
     };
     record.mark(|timings| &mut timings.handshake);
-    record.opened(&session);
-    let conversation = Conversation { case, session: &mut session, variables, record: &mut *record, deadline };
+    let mut number = record.opened(&session);
+    let conversation = Conversation {
+        case,
+        session: &mut session,
+        number: &mut number,
+        opener: &context.opener,
+        variables,
+        record: &mut *record,
+        deadline,
+    };
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => false,
         () = converse(conversation, context) => true,
     };
     if ended && shared.goes_on && session.is_sound().await {
-        record.closed(session.end_chapter());
+        record.closed(number, session.end_chapter());
         shared.session = Some(session);
     } else {
-        record.closed(session.close().await);
+        record.closed(number, session.close().await);
     }
     record.mark(|timings| &mut timings.teardown);
     if ended { record.verdict(context.strict) } else { interrupted() }
@@ -322,11 +344,26 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     let ready = acts::prepare(&case.act, &mut talk).await && steps::set_up(&case.setup, &mut talk).await;
     talk.record.mark(|timings| &mut timings.setup);
     if ready {
+        change_roots(&mut talk).await;
         act_and_judge(&mut talk).await;
     }
     // Also after a failure: what a case made, it takes away.
     steps::tear_down(&case.teardown, &mut talk).await;
+    if ready {
+        // Another case may share the server, and begins with the folders it names.
+        talk.session.change_roots();
+    }
     talk.record.mark(|timings| &mut timings.teardown);
+}
+
+/// Changes the client's folders, where the case wants that, and gives the server a moment to ask for them again.
+async fn change_roots(talk: &mut Conversation<'_>) {
+    let asked = |session: &Session| session.server_requests().iter().filter(|r| r.method == "roots/list").count();
+    let before = asked(talk.session);
+    if talk.session.change_roots() {
+        let until = (Instant::now() + acts::SETTLE).min(talk.deadline);
+        talk.session.listen_until(until, |session| asked(session) > before).await;
+    }
 }
 
 async fn act_and_judge(talk: &mut Conversation<'_>) {
@@ -343,19 +380,30 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
         acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
+    // What the act itself came to is told before what came after it, though it is judged last.
+    let told_before = talk.record.findings.len();
     if accepted {
-        talk.record.findings.extend(expectations::judge(case, &expect, &seen));
-        if checks.is_empty() && case.verify.is_empty() {
-            let note = "nothing was checked: the case has no `expect`";
-            let place = talk.place(case.span);
-            talk.record.findings.push(Finding::note(Finding::NOTHING_CHECKED, note).at(place));
-        }
         steps::capture(&case.capture, "the reply", &seen, talk);
         steps::verify(&case.verify, talk).await;
-    } else {
-        let place = talk.place(at);
-        talk.record.findings.extend(calls::no_result(&what, &seen.outcome, Some(place)));
     }
+    let negative = negative_path::of(&case.act);
+    if let Some(path) = negative {
+        negative_path::probe(path, &mut seen, talk).await;
+    }
+    let mut judged = if accepted {
+        expectations::judge(case, &expect, &seen)
+    } else {
+        calls::no_result(&what, &seen.outcome, Some(talk.place(at))).into_iter().collect()
+    };
+    if let Some(path) = negative {
+        judged.extend(expectations::judge(case, &path.expect, &seen));
+    }
+    let gated = matches!(case.act, Act::ToolQuality) || negative.is_some();
+    if accepted && checks.is_empty() && case.verify.is_empty() && !gated {
+        let note = "nothing was checked: the case has no `expect`";
+        judged.push(Finding::note(Finding::NOTHING_CHECKED, note).at(talk.place(case.span)));
+    }
+    talk.record.findings.splice(told_before..told_before, judged);
     remarks::add(&seen, talk).await;
     talk.record.mark(|timings| &mut timings.checks);
 }
@@ -364,7 +412,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
 fn accepts(checks: &[PlannedCheck], outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Result(_) | Outcome::Cancelled => true,
-        Outcome::Error(_) => checks.iter().any(|c| c.check.wants_protocol_error()),
+        Outcome::Error(_) => checks.iter().any(|c| c.check.wants_protocol_error() || c.check.wants_no_reply()),
         Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::TimedOut { .. } | Outcome::Closed { .. } => false,
     }
 }

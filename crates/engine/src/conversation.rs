@@ -7,12 +7,16 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::record::CaseRecord;
+use crate::server::Opener;
 
 /// A case in conversation with its server.
 #[derive(Debug)]
 pub(crate) struct Conversation<'c> {
     pub(crate) case: &'c Case,
     pub(crate) session: &'c mut Session,
+    /// The number of the session in the record.
+    pub(crate) number: &'c mut u32,
+    pub(crate) opener: &'c Opener,
     pub(crate) variables: &'c mut Variables,
     pub(crate) record: &'c mut CaseRecord,
     pub(crate) deadline: Instant,

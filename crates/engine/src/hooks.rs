@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mcprove_model::{Finding, Hook, Plan, SuiteOptions};
 use mcprove_wire::run_command;
+use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 
 /// How long a command may take.
@@ -18,25 +19,32 @@ type Begun = OnceCell<Option<Finding>>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hooks {
     begun: Arc<Mutex<HashMap<usize, Arc<Begun>>>>,
+    /// The runtime that commands are awaited on, when it is not the current one.
+    runtime: Option<Handle>,
 }
 
 impl Hooks {
+    /// The same, with commands awaited on this runtime.
+    pub(crate) fn run_on(self, runtime: Handle) -> Self {
+        Self { runtime: Some(runtime), ..self }
+    }
+
     /// Runs what comes before a case; a finding means that the case cannot be run.
     pub(crate) async fn before(&self, suite: &Arc<SuiteOptions>) -> Option<Finding> {
         let cell = {
             let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(begun.entry(identity(suite)).or_default())
         };
-        let all = cell.get_or_init(|| run(&suite.hooks.before_all, "beforeAll", suite)).await;
+        let all = cell.get_or_init(|| self.run(&suite.hooks.before_all, "beforeAll", suite)).await;
         match all {
             Some(finding) => Some(finding.clone()),
-            None => run(&suite.hooks.before_each, "beforeEach", suite).await,
+            None => self.run(&suite.hooks.before_each, "beforeEach", suite).await,
         }
     }
 
     /// Runs what comes after a case; what goes wrong is worth a warning.
     pub(crate) async fn after(&self, suite: &Arc<SuiteOptions>) -> Option<Finding> {
-        run(&suite.hooks.after_each, "afterEach", suite).await.map(as_warning)
+        self.run(&suite.hooks.after_each, "afterEach", suite).await.map(as_warning)
     }
 
     /// Runs `afterAll` of every suite that has begun.
@@ -49,9 +57,18 @@ impl Hooks {
                 continue;
             }
             ended.push(identity(suite));
-            findings.extend(run(&suite.hooks.after_all, "afterAll", suite).await.map(as_warning));
+            findings.extend(self.run(&suite.hooks.after_all, "afterAll", suite).await.map(as_warning));
         }
         findings
+    }
+
+    async fn run(&self, hooks: &[Hook], when: &'static str, suite: &Arc<SuiteOptions>) -> Option<Finding> {
+        let Some(runtime) = &self.runtime else { return run(hooks, when, suite).await };
+        let (hooks, suite) = (hooks.to_vec(), Arc::clone(suite));
+        let running = runtime.spawn(async move { run(&hooks, when, &suite).await });
+        running.await.unwrap_or_else(|error| {
+            Some(Finding::error("hook", format!("the `{when}` hook could not be awaited: {error}")))
+        })
     }
 }
 

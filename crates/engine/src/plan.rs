@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcprove_model::{Case, Plan, PlannedCase};
 use regex::Regex;
 
-use crate::columns::{Column, ServersOfColumns, in_columns};
+use crate::columns::{ServersOfColumns, in_columns};
 use crate::shard::Shard;
 
 /// What narrows or multiplies the cases.
@@ -14,8 +14,10 @@ use crate::shard::Shard;
 pub struct PlanOptions {
     /// Only cases whose name matches.
     pub filter: Option<Filter>,
-    /// The columns of a matrix, each with every case; without any, each case is planned as it is.
-    pub columns: Vec<Column>,
+    /// Only cases with one of these tags, when there are any.
+    pub tags: Vec<String>,
+    /// No cases with one of these tags.
+    pub skip_tags: Vec<String>,
     /// How often each case is run.
     pub trials: NonZeroU32,
     /// Only this part of the plan.
@@ -24,7 +26,16 @@ pub struct PlanOptions {
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { filter: None, columns: Vec::new(), trials: NonZeroU32::MIN, shard: None }
+        Self { filter: None, tags: Vec::new(), skip_tags: Vec::new(), trials: NonZeroU32::MIN, shard: None }
+    }
+}
+
+impl PlanOptions {
+    fn takes(&self, case: &Case) -> bool {
+        let has_one_of = |tags: &[String]| tags.iter().any(|tag| case.tags.contains(tag));
+        self.filter.as_ref().is_none_or(|filter| filter.takes(&case.name))
+            && (self.tags.is_empty() || has_one_of(&self.tags))
+            && !has_one_of(&self.skip_tags)
     }
 }
 
@@ -59,11 +70,12 @@ impl Filter {
 /// Makes a plan: the cases in the order they were loaded, filtered; each in every column, each so many times; and of that
 /// the part that is this shard's.
 pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
-    let chosen = cases.iter().filter(|case| options.filter.as_ref().is_none_or(|filter| filter.takes(&case.name)));
+    let chosen = cases.iter().filter(|case| options.takes(case));
     let mut servers = ServersOfColumns::default();
     let mut planned = Vec::new();
     for case in chosen {
-        for (case, variant) in in_columns(case, &options.columns, &mut servers) {
+        let columns = case.matrix.as_ref().map(|matrix| matrix.columns()).unwrap_or_default();
+        for (case, variant) in in_columns(case, &columns, &mut servers) {
             for trial in 1..=runs_of(&case).max(options.trials).get() {
                 let (index, case, variant) = (planned.len(), Arc::clone(&case), variant.clone());
                 planned.push(PlannedCase { index, case, trial, variant });
@@ -83,7 +95,9 @@ fn runs_of(case: &Case) -> NonZeroU32 {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use mcprove_model::{Act, Expectation, Kind, Node, ServerSpec, SourceFile, Span, Trajectory};
+    use mcprove_model::{
+        Act, ColumnServer, Expectation, Kind, Matrix, Node, Revision, ServerSpec, SourceFile, Span, Trajectory,
+    };
 
     use super::*;
 
@@ -104,6 +118,7 @@ pub(crate) mod tests {
             fixture: None,
             capture: Vec::new(),
             suite: None,
+            matrix: None,
             isolation: mcprove_model::Isolation::Case,
             tags: Vec::new(),
             timeout: None,
@@ -114,14 +129,19 @@ pub(crate) mod tests {
 
     #[test]
     fn every_case_is_planned_in_every_column_and_every_trial() {
-        let column = |name: &str| Column { name: name.into(), server: None, protocol: None };
+        let command = |name: &str| ColumnServer::Command { command: name.to_owned(), args: Vec::new() };
+        let servers = vec![("x".to_owned(), command("x")), ("y".to_owned(), command("y"))];
+        let matrix = Arc::new(Matrix { servers, revisions: Vec::new() });
+        let mut cases = cases(&["a".to_owned(), "b".to_owned(), "ca".to_owned()]);
+        for case in &mut cases {
+            Arc::make_mut(case).matrix = Some(Arc::clone(&matrix));
+        }
         let options = PlanOptions {
             filter: Some(Filter::Text("a".to_owned())),
-            columns: vec![column("x"), column("y")],
             trials: NonZeroU32::MIN.saturating_add(1),
-            shard: None,
+            ..PlanOptions::default()
         };
-        let plan = plan(&cases(&["a".to_owned(), "b".to_owned(), "ca".to_owned()]), &options);
+        let plan = plan(&cases, &options);
         let told: Vec<_> = plan
             .cases
             .iter()
@@ -134,6 +154,34 @@ pub(crate) mod tests {
         let server = |at: usize| plan.cases[at].case.server.as_ref().expect("it has one");
         assert!(Arc::ptr_eq(server(0), server(4)), "cases that shared a server still do");
         assert_eq!((server(0).name.as_str(), server(2).name.as_str()), ("x", "y"));
+    }
+
+    #[test]
+    fn tags_choose_and_leave_out() {
+        let mut all = cases(&["a".to_owned(), "b".to_owned(), "c".to_owned()]);
+        for (case, tags) in all.iter_mut().zip([&["quick", "read"][..], &["read"], &[]]) {
+            Arc::make_mut(case).tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        }
+        let chosen = |tags: &[&str], skip_tags: &[&str]| {
+            let owned = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect();
+            let options = PlanOptions { tags: owned(tags), skip_tags: owned(skip_tags), ..PlanOptions::default() };
+            plan(&all, &options).cases.iter().map(|planned| planned.case.name.clone()).collect::<String>()
+        };
+        assert_eq!(chosen(&[], &[]), "abc");
+        assert_eq!(chosen(&["read"], &[]), "ab");
+        assert_eq!(chosen(&["read"], &["quick"]), "b");
+        assert_eq!(chosen(&["slow", "quick"], &[]), "a");
+        assert_eq!(chosen(&[], &["read"]), "c");
+    }
+
+    #[test]
+    fn a_case_without_a_matrix_is_planned_once() {
+        let mut cases = cases(&["a".to_owned(), "b".to_owned()]);
+        let revisions = vec![Revision::V2025_06_18, Revision::V2025_11_25];
+        Arc::make_mut(&mut cases[0]).matrix = Some(Arc::new(Matrix { servers: Vec::new(), revisions }));
+        let told = |planned: &PlannedCase| format!("{} {:?}", planned.case.name, planned.variant);
+        let told: Vec<_> = plan(&cases, &PlanOptions::default()).cases.iter().map(told).collect();
+        assert_eq!(told, ["a Some(\"2025-06-18\")", "a Some(\"2025-11-25\")", "b None"]);
     }
 
     #[test]

@@ -1,64 +1,107 @@
 //! Probes of the error contract, made and judged.
 
+use std::time::Duration;
+
 use mcprove_judge::negative::{Answer, Probe, Subject, answer};
-use mcprove_model::{CallRole, Finding, shorten};
-use serde_json::Value;
+use mcprove_model::{CallRole, Exchange, Finding};
 use tokio::time::Instant;
 
 use crate::calls;
-use crate::tour::Stopover;
+use crate::record::CaseRecord;
+use crate::restart::Restartable;
 
-/// What became of one probe of one tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Probed {
-    /// Every request was rejected, as it should be.
-    Passed,
-    /// A request was not.
-    Failed,
-    /// There was nothing to ask.
-    NotApplicable,
+/// How much of a request and of its answer is shown with a probe; the frames hold all of it.
+const SHOWN: usize = 300;
+
+/// A tool that is probed.
+#[derive(Debug)]
+pub(crate) struct Probing<'p> {
+    pub(crate) subject: Subject<'p>,
+    pub(crate) server: Restartable<'p>,
+    pub(crate) record: &'p mut CaseRecord,
+    /// How long each request may take.
+    pub(crate) timeout: Duration,
 }
 
-/// Makes the requests of a probe and adds a finding for each that was not rejected.
-pub(crate) async fn make(probe: &'static Probe, oversized: usize, stop: &mut Stopover<'_>) -> Probed {
-    let nothing = Value::Null;
-    let schema = stop.tool.get("inputSchema").unwrap_or(&nothing);
-    let subject = Subject { tool: stop.name, schema, base: &stop.input, oversized };
-    let requests = match probe.requests(&subject) {
-        Ok(requests) => requests,
-        Err(reason) => {
-            let text = format!("{}: not applicable: {reason}", probe.name);
-            stop.record.findings.push(Finding::note("probe-not-applicable", text));
-            return Probed::NotApplicable;
+/// What became of the probes of one tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Probed {
+    /// Probes that made at least one request.
+    pub(crate) run: usize,
+    /// Those of them that did not meet the contract.
+    pub(crate) failed: usize,
+    /// Why others had nothing to ask.
+    pub(crate) inapplicable: Vec<String>,
+}
+
+impl Probed {
+    /// Whether something was asked, and everything was rejected.
+    pub(crate) fn passed(&self) -> bool {
+        self.run > 0 && self.failed == 0
+    }
+}
+
+/// Makes probes, each with a finding for every request: an error where it was not rejected, else a note.
+///
+/// After a crash or a hang the server is started again.
+pub(crate) async fn make(probes: &[&'static Probe], probing: &mut Probing<'_>) -> Probed {
+    let mut probed = Probed::default();
+    for probe in probes {
+        match probe.requests(&probing.subject) {
+            Ok(_) => {
+                probed.run += 1;
+                probed.failed += usize::from(!is_met(probe, probing).await);
+            }
+            Err(reason) => {
+                let text = format!("{}: not applicable: {reason}", probe.name);
+                probing.record.findings.push(Finding::note("probe-not-applicable", text.clone()));
+                probed.inapplicable.push(text);
+            }
         }
-    };
-    let mut probed = Probed::Passed;
-    for request in requests {
-        let exchange = stop.session.call_tool(&request.tool, &request.arguments, Instant::now() + stop.timeout).await;
-        stop.record.calls.push(calls::record(CallRole::Act, Some(&request.tool), &exchange));
+    }
+    probing.record.mark(|timings| &mut timings.call);
+    probed
+}
+
+/// Whether every request of a probe is rejected.
+async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
+    let mut met = true;
+    for request in probe.requests(&probing.subject).unwrap_or_default() {
+        if !probing.server.restore(probing.record).await {
+            return false;
+        }
+        let deadline = Instant::now() + probing.timeout;
+        let exchange = probing.server.session.call_tool(&request.tool, &request.arguments, deadline).await;
+        probing.record.calls.push(calls::record(CallRole::Probe, Some(&request.tool), &exchange));
         let seen = answer(&exchange.outcome);
-        let text = format!("{}: {}, and {}", probe.name, request.what, seen.sentence());
-        let mut finding = if probe.accepts(&seen) {
-            Finding::note(probe.name, text)
-        } else {
-            probed = Probed::Failed;
-            Finding::error(probe.name, text)
-        };
-        finding.expected = Some(format!("{} [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
-        // Where a result is as good as a rejection, it is no silent execution.
-        let word = if probe.accepts(&seen) && seen == Answer::Executed { "a result".to_owned() } else { seen.word() };
-        finding.actual = Some(word);
-        finding.help = Some(format!("the request was {}", shorten(&String::from_utf8_lossy(&exchange.request), 300)));
-        stop.record.findings.push(finding);
+        met &= probe.accepts(&seen);
+        probing.record.findings.push(told(probe, &request.what, &seen, &exchange));
         if seen.is_internal_error() {
             let text =
                 format!("{}: {}, and was rejected with -32603: an exception in disguise", probe.name, request.what);
-            stop.record.findings.push(Finding::note("internal-error", text));
-        }
-        if !stop.session.is_open() {
-            break;
+            probing.record.findings.push(Finding::note("internal-error", text));
         }
     }
-    stop.record.mark(|timings| &mut timings.call);
-    probed
+    // What comes next finds a server that can answer.
+    probing.server.restore(probing.record).await;
+    met
+}
+
+fn told(probe: &Probe, what: &str, seen: &Answer, exchange: &Exchange) -> Finding {
+    let accepted = probe.accepts(seen);
+    // Where a result is as good as a rejection, it is no silent execution.
+    let is_fine = accepted && *seen == Answer::Executed;
+    let (word, sentence) = if is_fine {
+        ("a result".to_owned(), "it was answered with a result".to_owned())
+    } else {
+        (seen.word(), seen.sentence())
+    };
+    let text = format!("{what}, and {sentence}");
+    let mut finding = if accepted { Finding::note(probe.name, text) } else { Finding::error(probe.name, text) };
+    finding.expected = Some(format!("{} [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
+    finding.actual = Some(word);
+    let shown = |bytes: &[u8]| calls::shown(bytes, SHOWN);
+    let reply = exchange.reply.as_deref().map(|reply| format!(", answered with {}", shown(reply)));
+    finding.help = Some(format!("the request was {}{}", shown(&exchange.request), reply.unwrap_or_default()));
+    finding
 }

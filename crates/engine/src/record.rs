@@ -1,6 +1,6 @@
 //! What is known of a case so far, and what is left of it in the end.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{
@@ -8,13 +8,15 @@ use mcprove_model::{
     Severity, Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
+// The runtime's time, which may be virtual.
+use tokio::time::Instant;
 
 /// A case that is over.
 #[derive(Debug)]
 pub(crate) struct CaseRun {
     pub(crate) started: CaseStarted,
-    pub(crate) connected: Vec<Connected>,
-    /// Frames with the number of their session.
+    pub(crate) sessions: Vec<Connected>,
+    /// What went over the wire, each with the number of its session.
     pub(crate) frames: Vec<(u32, Frame)>,
     pub(crate) finished: CaseFinished,
 }
@@ -29,7 +31,7 @@ impl CaseRun {
         let index = self.finished.index;
         let frames = self.frames.into_iter().map(move |(session, frame)| Event::Frame { index, session, frame });
         std::iter::once(Event::CaseStarted(self.started))
-            .chain(self.connected.into_iter().map(Event::Connected))
+            .chain(self.sessions.into_iter().map(Event::Connected))
             .chain(frames)
             .chain(std::iter::once(Event::CaseFinished(self.finished)))
     }
@@ -39,7 +41,7 @@ impl CaseRun {
 #[derive(Debug)]
 pub(crate) struct CaseRecord {
     started: CaseStarted,
-    connected: Vec<Connected>,
+    sessions: Vec<Connected>,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
     /// What an agent did beside its calls.
@@ -48,7 +50,7 @@ pub(crate) struct CaseRecord {
     pub(crate) trace: Vec<TraceEvent>,
     frames: Vec<(u32, Frame)>,
     stderr: String,
-    end: Option<ProcessEnd>,
+    process_end: Option<ProcessEnd>,
     timings: Timings,
     began: Instant,
     marked: Instant,
@@ -73,14 +75,14 @@ impl CaseRecord {
         let now = Instant::now();
         Self {
             started,
-            connected: Vec::new(),
+            sessions: Vec::new(),
             calls: Vec::new(),
             findings: Vec::new(),
             agent: None,
             trace: Vec::new(),
             frames: Vec::new(),
             stderr: String::new(),
-            end: None,
+            process_end: None,
             timings: Timings::default(),
             began: now,
             marked: now,
@@ -94,16 +96,19 @@ impl CaseRecord {
         self.marked = now;
     }
 
-    pub(crate) fn opened(&mut self, session: &Session) {
+    /// Takes down that a session is open, and gives it a number.
+    pub(crate) fn opened(&mut self, session: &Session) -> u32 {
         let negotiated = session.negotiated();
-        self.connected.push(Connected {
+        let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        self.sessions.push(Connected {
             index: self.started.index,
-            session: number(self.connected.len()),
+            session: number,
             transport: session.transport_name().to_owned(),
             protocol: negotiated.revision.to_string(),
             server_name: negotiated.server_name.clone(),
             server_version: negotiated.server_version.clone(),
         });
+        number
     }
 
     pub(crate) fn not_opened(&mut self, failure: OpenFailure) -> Verdict {
@@ -114,23 +119,17 @@ impl CaseRecord {
             shorten(&text, 500).into_owned()
         });
         self.findings.push(finding);
-        self.closed(failure.closing);
+        let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        self.closed(number, failure.closing);
         Verdict::Error
     }
 
-    pub(crate) fn closed(&mut self, closing: Closing) {
-        self.closed_session(0, closing);
-    }
-
-    /// Takes in what is left of one of several sessions.
-    pub(crate) fn closed_session(&mut self, session: usize, mut closing: Closing) {
+    /// Takes in what is left of a session. Of several, the end of the first that ended by itself is kept.
+    pub(crate) fn closed(&mut self, number: u32, mut closing: Closing) {
         self.findings.append(&mut closing.oddities);
-        self.frames.extend(closing.frames.into_iter().map(|frame| (number(session), frame)));
-        if !self.stderr.is_empty() && !closing.stderr.is_empty() {
-            self.stderr.push('\n');
-        }
+        self.frames.extend(closing.frames.into_iter().map(|frame| (number, frame)));
         self.stderr.push_str(&closing.stderr);
-        self.end = self.end.or(closing.end);
+        self.process_end = self.process_end.take().or(closing.end);
     }
 
     pub(crate) fn verdict(&self, strict: bool) -> Verdict {
@@ -146,7 +145,7 @@ impl CaseRecord {
         });
         CaseRun {
             started: self.started.clone(),
-            connected: self.connected,
+            sessions: self.sessions,
             frames: self.frames,
             finished: CaseFinished {
                 index: self.started.index,
@@ -156,15 +155,11 @@ impl CaseRecord {
                 timings: self.timings,
                 calls: self.calls,
                 stderr: self.stderr,
-                process_end: self.end,
+                process_end: self.process_end,
                 agent: self.agent,
             },
         }
     }
-}
-
-fn number(session: usize) -> u32 {
-    u32::try_from(session).unwrap_or(u32::MAX)
 }
 
 fn micros(duration: Duration) -> u64 {

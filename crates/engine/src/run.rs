@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_model::{CallRole, Event, Finding, Isolation, Plan, Protocol, RunFinished, RunStarted};
-use mcprove_wire::{HttpClient, Limits};
+use mcprove_model::{CallRole, Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, RunStarted};
+use mcprove_wire::{HttpClient, Limits, Tokens};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
@@ -15,10 +15,13 @@ use crate::hint::parallel_hint;
 use crate::hooks::Hooks;
 use crate::lanes::lanes;
 use crate::latency::too_slow;
+use crate::played::Played;
 use crate::record::CaseRun;
 use crate::selection::Selections;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+use crate::turns::Turns;
+use crate::virtual_time::{is_virtual, run_virtual_lane};
 
 /// How often progress is told while nothing else happens.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -29,6 +32,8 @@ const PROGRESS: Duration = Duration::from_millis(100);
 pub struct RunOptions {
     /// How many cases act side by side.
     pub jobs: usize,
+    /// Whether that is for suites that ask for it, and others run one case after the other.
+    pub one_by_one: bool,
     /// How many the machine could run side by side, for the hint at the end.
     pub cores: usize,
     /// The deadline of a case that has none of its own.
@@ -59,6 +64,8 @@ pub struct RunOptions {
     pub isolation: Option<Isolation>,
     /// An image to run stdio servers in that name none themselves.
     pub docker: Option<String>,
+    /// The words that start such a run again.
+    pub again: Vec<String>,
     /// Bounds on sessions.
     pub limits: Limits,
 }
@@ -95,6 +102,7 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
         jobs: options.jobs,
         strict: options.strict,
         shard: plan.shard.clone(),
+        again: options.again.clone(),
     }));
     for finding in &options.findings {
         sink.event(Event::Finding { finding: finding.clone() });
@@ -109,6 +117,7 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
 
 async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Vec<Duration> {
     let (halt, enough) = Stopper::pair();
+    let tokens = Tokens::default();
     let halt = options.fail_fast.then(|| Arc::new(halt));
     let context = CaseContext {
         opener: Arc::new(Opener {
@@ -118,6 +127,8 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             docker: options.docker.clone(),
             protocol: options.protocol,
             probe_timeout: options.probe_timeout,
+            tokens: tokens.clone(),
+            played: Played::default(),
         }),
         default_timeout: options.timeout,
         strict: options.strict,
@@ -134,6 +145,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
     let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
+    let mut turns = Turns::new(options.one_by_one);
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
     let mut clock = tokio::time::interval(PROGRESS);
@@ -144,12 +156,22 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         durations: Vec::new(),
         latencies: BTreeMap::new(),
         selections: Selections::default(),
+        masks: Masks { tokens, known: 0, redactor: Redactor::default() },
     };
     while ordered.next < plan.cases.len() {
         while workers.len() < in_flight
             && let Some(lane) = lanes.next()
         {
-            workers.spawn(run_lane(lane, context.clone(), report.clone()));
+            let (context, report) = (context.clone(), report.clone());
+            let turn = turns.of(&lane);
+            workers.spawn(async move {
+                let _held = turn.come().await;
+                if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
+                    run_virtual_lane(lane, context, report).await;
+                } else {
+                    run_lane(lane, context, report).await;
+                }
+            });
         }
         ordered.tell_progress(workers.len(), sink);
         tokio::select! {
@@ -187,6 +209,25 @@ struct InOrder<'p> {
     latencies: BTreeMap<usize, Duration>,
     /// Which tools agents chose.
     selections: Selections,
+    masks: Masks,
+}
+
+/// Hides tokens that became known in the run, and so to nobody else who hides secrets.
+struct Masks {
+    tokens: Tokens,
+    known: usize,
+    redactor: Redactor,
+}
+
+impl Masks {
+    fn cover(&mut self, event: &mut Event) {
+        let count = self.tokens.count();
+        if count > self.known {
+            self.known = count;
+            self.redactor = Redactor::new(self.tokens.given().iter().map(String::as_str));
+        }
+        self.redactor.event(event);
+    }
 }
 
 impl InOrder<'_> {
@@ -198,12 +239,18 @@ impl InOrder<'_> {
             && let Some(run) = self.waiting.remove(&due.index)
         {
             self.next += 1;
-            self.durations.push(Duration::from_micros(run.finished.duration_us));
+            // Virtual time is no time that anybody could save.
+            if !is_virtual(&due.case) {
+                self.durations.push(Duration::from_micros(run.finished.duration_us));
+            }
             if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
             }
             self.selections.add(&due.case, &run.finished);
-            run.into_events().for_each(|event| sink.event(event));
+            for mut event in run.into_events() {
+                self.masks.cover(&mut event);
+                sink.event(event);
+            }
         }
     }
 

@@ -1,16 +1,15 @@
 //! From a server as it was described to an open session.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use mcprove_mock::{Mock, MockOptions};
-use mcprove_model::{ClientCapabilities, Node, Protocol, ServerSpec, Severity, Span, Target};
+use mcprove_model::{ClientCapabilities, Node, Protocol, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
-use mcprove_wire::{
-    Closing, Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage, Transport,
-};
+use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage, Tokens};
 use serde_json::Value;
 use tokio::time::Instant;
+
+use crate::played::Played;
 
 /// The client that containers are run with.
 const DOCKER: &str = "docker";
@@ -27,6 +26,10 @@ pub(crate) struct Opener {
     /// The protocol revision, when the user names one.
     pub(crate) protocol: Option<Protocol>,
     pub(crate) probe_timeout: Duration,
+    /// The tokens that were given out to clients with credentials.
+    pub(crate) tokens: Tokens,
+    /// The files that are played as servers.
+    pub(crate) played: Played,
 }
 
 impl Opener {
@@ -44,9 +47,14 @@ impl Opener {
         };
         let endpoint = match self.place(&server.target, variables) {
             Place::Elsewhere(endpoint) => endpoint,
-            Place::Here(file) => return Session::open(pretend(&file, &self.limits)?, &options, deadline).await,
+            Place::Here { file, virtual_time } => {
+                let transport = self.played.connect(&file, virtual_time, &self.limits)?;
+                return Session::open(transport, &options, deadline).await;
+            }
         };
-        let opened = Session::connect(&endpoint, &self.http, &options, deadline).await;
+        let with_tokens = server.auth.as_ref().map(|auth| self.http.with_tokens(self.tokens.source(auth)));
+        let http = with_tokens.as_ref().unwrap_or(&self.http);
+        let opened = Session::connect(&endpoint, http, &options, deadline).await;
         let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);
         opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
     }
@@ -71,7 +79,10 @@ impl Opener {
             }
             Target::Http { url, headers } => Endpoint::Http { url: text(url), headers: pairs(headers) },
             Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
-            Target::Mock { manifest: file } | Target::Cassette { path: file } => return Place::Here(text(file)),
+            Target::Mock { manifest, virtual_time } => {
+                return Place::Here { file: text(manifest), virtual_time: *virtual_time };
+            }
+            Target::Cassette { path } => return Place::Here { file: text(path), virtual_time: false },
         })
     }
 
@@ -95,28 +106,7 @@ enum Place {
     /// In a process or at an address.
     Elsewhere(Endpoint),
     /// In this process: a file says what it answers.
-    Here(String),
-}
-
-/// A server made of a file: each session gets one of its own, as it would get a process.
-fn pretend(file: &str, limits: &Limits) -> Result<Transport, Box<OpenFailure>> {
-    let (offer, findings) = mcprove_mock::load(Path::new(file));
-    let error = findings.into_iter().find(|finding| finding.severity == Severity::Error);
-    match (offer, error) {
-        (Some(offer), None) => Ok(Mock::new(offer, MockOptions::default()).connect(limits)),
-        (_, error) => {
-            let (message, help) = error.map(|error| (error.message, error.help)).unwrap_or_default();
-            Err(Box::new(OpenFailure {
-                stage: Stage::Start,
-                message,
-                help,
-                evidence: None,
-                status: None,
-                again: None,
-                closing: Closing::default(),
-            }))
-        }
-    }
+    Here { file: String, virtual_time: bool },
 }
 
 /// Says what docker itself lacks; its own last line is only a pointer to its help.
@@ -154,7 +144,7 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
 /// The client's side with its templates filled in.
 fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabilities {
     let mut client = client.clone();
-    for root in client.roots.iter_mut().flatten() {
+    for root in client.roots.iter_mut().chain(&mut client.roots_changed).flatten() {
         *root = substitute_text(root, variables);
     }
     for reply in &mut client.sampling {

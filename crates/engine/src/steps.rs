@@ -138,6 +138,7 @@ fn role_name(role: CallRole) -> &'static str {
         CallRole::Setup => "setup",
         CallRole::Act => "act",
         CallRole::Agent => "agent",
+        CallRole::Probe => "probe",
         CallRole::Verify => "verify",
         CallRole::Teardown => "teardown",
     }

@@ -4,16 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as Clock};
 
 use mcprove_judge::generate::valid_input;
-use mcprove_judge::negative::Probe;
+use mcprove_judge::negative::{Probe, Subject};
 use mcprove_model::{CaseStarted, Event, Finding, RunFinished, RunStarted, ServerSpec, Verdict};
 use mcprove_suite::template::Variables;
-use mcprove_wire::{HttpClient, Limits, OpenFailure, Session};
+use mcprove_wire::{HttpClient, Limits, OpenFailure, Session, Tokens};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::calling::{Calling, Says, forbidden, says};
 use crate::discover::{Catalog, discover, tool_name};
+use crate::played::Played;
+use crate::probing::Probing;
 use crate::record::{CaseRecord, CaseRun};
+use crate::restart::Restartable;
 use crate::run::Sink;
 use crate::server::Opener;
 use crate::stop::Stop;
@@ -90,6 +93,7 @@ pub async fn tour(
         jobs: 1,
         strict: options.strict,
         shard: None,
+        again: Vec::new(),
     }));
     for finding in catalog.findings.iter().cloned().chain(unannotated(&catalog, options.calling)) {
         sink.event(Event::Finding { finding });
@@ -127,7 +131,7 @@ pub async fn catalog_of(
     Ok(catalog)
 }
 
-fn opener(own_program: &Path, limits: Limits) -> Opener {
+pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
     Opener {
         own_program: own_program.to_owned(),
         limits,
@@ -135,6 +139,8 @@ fn opener(own_program: &Path, limits: Limits) -> Opener {
         docker: None,
         protocol: None,
         probe_timeout: Duration::from_secs(2),
+        tokens: Tokens::default(),
+        played: Played::default(),
     }
 }
 
@@ -211,34 +217,42 @@ impl Guide<'_> {
                 return record.finish(verdict);
             }
         };
-        record.opened(&session);
-        let stopover = Stopover {
-            name: tool_name(tool),
-            tool,
-            input,
-            session: &mut session,
-            record: &mut record,
-            timeout: self.options.timeout,
-        };
+        let mut number = record.opened(&session);
         match &self.options.visit {
-            Visit::Audit => audit::visit(stopover).await,
+            Visit::Audit => {
+                let stopover = Stopover {
+                    name: tool_name(tool),
+                    tool,
+                    input,
+                    session: &mut session,
+                    record: &mut record,
+                    timeout: self.options.timeout,
+                };
+                audit::visit(stopover).await;
+            }
             Visit::Probe { probes, oversized } => {
-                let mut stopover = stopover;
-                for probe in probes {
-                    probing::make(probe, *oversized, &mut stopover).await;
-                    if !stopover.session.is_sound().await
-                        && let Ok(fresh) = self.open().await
-                    {
-                        std::mem::replace(stopover.session, fresh).close().await;
-                    }
-                }
+                let variables = Variables::default();
+                let mut probing = Probing {
+                    subject: Subject { tool: tool_name(tool), schema, base: &input, oversized: *oversized },
+                    server: Restartable {
+                        session: &mut session,
+                        number: &mut number,
+                        opener: &self.opener,
+                        server: self.server,
+                        variables: &variables,
+                        timeout: self.options.timeout,
+                    },
+                    record: &mut record,
+                    timeout: self.options.timeout,
+                };
+                probing::make(probes, &mut probing).await;
             }
         }
         if session.is_sound().await {
-            record.closed(session.end_chapter());
+            record.closed(number, session.end_chapter());
             *current = Some(session);
         } else {
-            record.closed(session.close().await);
+            record.closed(number, session.close().await);
         }
         let verdict = record.verdict(self.options.strict);
         record.finish(verdict)

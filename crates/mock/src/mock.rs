@@ -11,18 +11,18 @@ use crate::fault::{FaultRule, Faults};
 use crate::manifest::Manifest;
 use crate::recording::Recording;
 
-/// What a mock answers from.
+/// What a mock answers from. Clones share it.
 #[derive(Clone, Debug)]
 pub enum Offer {
     /// A manifest that somebody wrote.
-    Manifest(Box<Manifest>),
+    Manifest(Arc<Manifest>),
     /// A conversation that was recorded.
     Recording(Recording),
 }
 
 impl From<Manifest> for Offer {
     fn from(manifest: Manifest) -> Self {
-        Self::Manifest(Box::new(manifest))
+        Self::Manifest(Arc::new(manifest))
     }
 }
 

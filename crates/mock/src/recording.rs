@@ -4,6 +4,7 @@
 //! (times, random ids). `initialize` is compared by its method alone. Each recorded answer is given once, in order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use mcprove_model::{Direction, Event, Finding, FrameKind, Part, RunStarted, SourceFile, Span};
 use serde_json::{Map, Value};
@@ -13,7 +14,7 @@ use crate::rpc::{INTERNAL_ERROR, Refusal};
 /// A recorded conversation.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    exchanges: Vec<Exchange>,
+    exchanges: Arc<Vec<Exchange>>,
 }
 
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ impl Recording {
             (None, None) => return None,
         };
         let params = comparable(&method, request.get("params").unwrap_or(&Value::Null));
-        self.exchanges.push(Exchange { method, params, outcome });
+        Arc::make_mut(&mut self.exchanges).push(Exchange { method, params, outcome });
         Some(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Agent, Node};
+use crate::{Agent, Expectation, Node};
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
 ///
@@ -27,6 +27,8 @@ pub enum Act {
     Raw(Raw),
     /// A model in a loop with the tools of servers (`agents`).
     Agent(Box<Agent>),
+    /// Every tool is listed, and judged by how it describes itself (`tool_quality`).
+    ToolQuality,
 }
 
 /// A call of a tool.
@@ -40,6 +42,23 @@ pub struct CallTool {
     pub cancel_after: Option<Duration>,
     /// Drop the first reply on our side and call again, as a client that lost it would.
     pub lose_response: bool,
+    /// Wrong requests that are made afterwards.
+    pub negative_path: Option<NegativePath>,
+}
+
+/// Wrong requests of a tool, each of which must be rejected.
+#[derive(Clone, Debug)]
+pub struct NegativePath {
+    /// The names of the probes, in the order they are made.
+    pub checks: Vec<&'static str>,
+    /// How many bytes an oversized argument has.
+    pub oversized_bytes: usize,
+    /// How long the server may take to answer each request.
+    pub timeout: Duration,
+    /// What is expected of the counts.
+    pub expect: Expectation,
+    /// Whether every probe must be passed, because nothing else is said about them.
+    pub default_gate: bool,
 }
 
 /// What is asked of resources.

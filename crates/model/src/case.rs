@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Act, Agent, Isolation, Node, PlannedCheck, ServerSpec, SourceFile, Span, SuiteOptions, Vocabulary};
+use crate::{
+    Act, Agent, Isolation, Matrix, Node, PlannedCheck, ServerSpec, SourceFile, Span, SuiteOptions, Vocabulary,
+};
 
 /// One test, decoded and valid: a server, what to do there, and what to expect.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub struct Case {
     pub expect: Expectation,
     /// The folder copied for this case and named by `{{fixture}}`; `None` when there is none.
     pub fixture: Option<PathBuf>,
+    /// The columns it is run in by itself; without any, it is run once.
+    pub matrix: Option<Arc<Matrix>>,
     /// Who shares its server.
     pub isolation: Isolation,
     /// Words it can be chosen by.
@@ -72,7 +76,8 @@ impl Case {
             | Act::Logging(_)
             | Act::Notifications(_)
             | Act::Trajectory(_)
-            | Act::Raw(_) => None,
+            | Act::Raw(_)
+            | Act::ToolQuality => None,
         }
     }
 }

@@ -53,6 +53,9 @@ pub struct RunStarted {
     /// Which part of a larger plan this run is, when it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardOf>,
+    /// The words that start such a run again after the program's name, as far as they decide what happens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<String>,
 }
 
 /// Which part of a larger plan a run is. Logs of all parts put together are the log of the whole plan.
@@ -248,6 +251,8 @@ pub enum CallRole {
     Act,
     /// A call that a model asked for.
     Agent,
+    /// A wrong request that is to be rejected.
+    Probe,
     /// A step that looks at the state afterwards.
     Verify,
     /// A step that cleans up.

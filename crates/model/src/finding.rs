@@ -128,6 +128,18 @@ impl Finding {
     /// they leave out other notes.
     pub const NOTHING_CHECKED: &'static str = "nothing-checked";
 
+    /// Rules whose notes are results in their own right, sorted: what a probe or a tool of a case came to. Reporters show
+    /// them even where they leave out other notes.
+    pub const SUB_RESULTS: &'static [&'static str] = &[
+        "extra_field",
+        "missing_required",
+        "oversized",
+        "probe-not-applicable",
+        "tool-score",
+        "unknown_tool",
+        "wrong_type",
+    ];
+
     /// A finding with a rule, a severity and a message; the rest is added by the builder methods.
     pub fn new(rule: impl Into<Cow<'static, str>>, severity: Severity, message: impl Into<String>) -> Self {
         Self {
@@ -178,6 +190,11 @@ impl Finding {
         self.expected = Some(expected.into());
         self.actual = Some(actual.into());
         self
+    }
+
+    /// Whether it is a result in its own right that fails nothing by itself.
+    pub fn is_sub_result(&self) -> bool {
+        self.severity == Severity::Note && Self::SUB_RESULTS.contains(&&*self.rule)
     }
 
     /// Whether this finding fails its case; `strict` raises warnings.

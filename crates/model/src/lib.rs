@@ -6,6 +6,7 @@
 //! [`Report`].
 
 mod act;
+mod address;
 mod agent;
 mod case;
 mod chat;
@@ -18,6 +19,7 @@ mod fault;
 mod finding;
 mod frame;
 mod isolation;
+mod matrix;
 mod nearest;
 mod node;
 mod observation;
@@ -32,7 +34,8 @@ mod suite_options;
 mod view;
 mod vocabulary;
 
-pub use act::{Act, CallTool, Completion, Logging, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use act::{Act, CallTool, Completion, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use address::{password_in, without_password};
 pub use agent::{
     Agent, AgentBudget, AgentModel, AgentServer, Dialect, NamedModel, Price, Provider, ProviderKey, Recovery, Repeat,
     ScriptAction, ScriptCall, ScriptStep, Secret, StopReason, ToolSelection, When,
@@ -51,6 +54,7 @@ pub use fault::{Fault, FaultKind};
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};
 pub use isolation::Isolation;
+pub use matrix::{Column, ColumnServer, Matrix};
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};

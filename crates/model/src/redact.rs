@@ -2,12 +2,14 @@
 //!
 //! A value that came from the environment is masked wherever it stands in an event, before anyone listens, so that no
 //! output has to remember it. What is masked is the value itself and the value as JSON writes it, once and twice: a token
-//! with a quote in it looks different inside a frame, and different again in JSON that is text inside a frame.
+//! with a quote in it looks different inside a frame, and different again in JSON that is text inside a frame. Texts that
+//! were shortened (`…`) are masked where the cut went through a secret.
 
 use std::borrow::Cow;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use bytes::Bytes;
+use memchr::memmem;
 
 use crate::{
     AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Finding, Fix, Frame, Part, Place,
@@ -24,7 +26,15 @@ const SHORTEST: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
     search: Option<AhoCorasick>,
+    /// What is searched for, sorted; for the parts of it that stand beside a cut.
+    patterns: Vec<String>,
 }
+
+/// What stands for a part of a text that was left out.
+const CUT: &str = "…";
+
+/// Fewer bytes of a secret than this beside a cut tell nothing.
+const TELLING: usize = 3;
 
 impl Redactor {
     /// Knows these secrets; values of fewer than six characters are left alone.
@@ -46,7 +56,7 @@ impl Redactor {
             return Self::default();
         }
         // Building fails only beyond four billion states, which no environment can hold.
-        Self { search: AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns).ok() }
+        Self { search: AhoCorasick::builder().match_kind(MatchKind::Standard).build(&patterns).ok(), patterns }
     }
 
     /// A text without secrets.
@@ -77,8 +87,12 @@ impl Redactor {
     // Everything is taken apart field by field, so that a new field cannot be forgotten here.
 
     fn run_started(&self, started: &mut RunStarted) {
-        let RunStarted { format: _, program, started_unix_ms: _, total: _, jobs: _, strict: _, shard: _ } = started;
+        let RunStarted { format: _, program, started_unix_ms: _, total: _, jobs: _, strict: _, shard: _, again } =
+            started;
         self.string(program);
+        for word in again {
+            self.string(word);
+        }
     }
 
     fn case_started(&self, started: &mut CaseStarted) {
@@ -221,13 +235,56 @@ impl Redactor {
     /// The bytes with every secret masked; `None` when there is none in them.
     fn masked(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let search = self.search.as_ref()?;
-        let mut masked = mask_once(search, bytes)?;
+        let mut masked = self.mask_beside_cuts(bytes);
         // A mask and its neighbours may spell a secret that has asterisks in it. Every round makes the text shorter.
-        while let Some(again) = mask_once(search, &masked) {
-            masked = again;
+        while let Some(again) = mask_once(search, masked.as_deref().unwrap_or(bytes)) {
+            masked = Some(again);
         }
-        Some(masked)
+        masked
     }
+
+    /// Masks the beginning of a secret before a cut, and the end of one after it; `None` when there is neither.
+    fn mask_beside_cuts(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut masked: Option<Vec<u8>> = None;
+        let mut done = 0;
+        for cut in memmem::find_iter(bytes, CUT) {
+            let before = self.patterns.iter().map(|secret| beginning_at_end(&bytes[done..cut], secret)).max();
+            let after = &bytes[cut + CUT.len()..];
+            let after = self.patterns.iter().map(|secret| end_at_beginning(after, secret)).max();
+            let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+            if before == 0 && after == 0 {
+                continue;
+            }
+            let text = masked.get_or_insert_default();
+            text.extend_from_slice(&bytes[done..cut - before]);
+            text.extend_from_slice(if before > 0 { MASK.as_bytes() } else { b"" });
+            text.extend_from_slice(CUT.as_bytes());
+            text.extend_from_slice(if after > 0 { MASK.as_bytes() } else { b"" });
+            done = cut + CUT.len() + after;
+        }
+        if let Some(text) = &mut masked {
+            text.extend_from_slice(&bytes[done..]);
+        }
+        masked
+    }
+}
+
+/// How many bytes at the end of a text are the beginning of a secret.
+fn beginning_at_end(text: &[u8], secret: &str) -> usize {
+    let lengths = telling_lengths(secret.char_indices().map(|(at, _)| at), secret);
+    lengths.rev().find(|length| text.ends_with(&secret.as_bytes()[..*length])).unwrap_or_default()
+}
+
+/// How many bytes at the beginning of a text are the end of a secret.
+fn end_at_beginning(text: &[u8], secret: &str) -> usize {
+    let lengths = telling_lengths(secret.char_indices().rev().map(|(at, _)| secret.len() - at), secret);
+    lengths.rev().find(|length| text.starts_with(&secret.as_bytes()[secret.len() - *length..])).unwrap_or_default()
+}
+
+/// The lengths of parts of a secret that tell something of it, ascending.
+fn telling_lengths(lengths: impl Iterator<Item = usize>, secret: &str) -> std::vec::IntoIter<usize> {
+    let all: Vec<usize> = lengths.filter(|length| *length >= TELLING && *length <= secret.len()).collect();
+    all.into_iter()
 }
 
 /// Masks each stretch that secrets cover, also where they overlap.
@@ -311,6 +368,23 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_that_was_cut_is_masked_as_far_as_it_is_there() {
+        let redactor = Redactor::new(["s3cr3t-token", "über-geheim"]);
+        for (given, wanted) in [
+            ("Bearer s3cr3t-to… (99 more bytes)", "Bearer ***… (99 more bytes)"),
+            ("…t-token and so on", "…*** and so on"),
+            ("s3cr3…-token", "***…***"),
+            ("s3cr3t-token…", "***…"),
+            ("s3cr3t-token…s3cr3t-token", "***…***"),
+            ("übe…eim", "***…***"),
+            ("s3… and …en", "s3… and …en"),
+            ("class…", "class…"),
+        ] {
+            assert_eq!(redactor.text(given), wanted);
+        }
+    }
+
+    #[test]
     fn without_secrets_nothing_is_touched() {
         for redactor in [Redactor::default(), Redactor::new(["", "true", "12345", "         "])] {
             assert!(redactor.search.is_none());
@@ -391,6 +465,7 @@ mod tests {
                 jobs: 1,
                 strict: false,
                 shard: None,
+                again: vec![own()],
             }),
             Event::Finding { finding: finding(on_wire) },
             Event::CaseStarted(CaseStarted {

@@ -376,6 +376,7 @@ mod tests {
             jobs: 1,
             strict: false,
             shard: shard.map(|(number, of)| ShardOf { number, of, plan: "p".to_owned(), cases: 3 }),
+            again: Vec::new(),
         })
     }
 

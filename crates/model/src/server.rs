@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Revision;
+use crate::{Revision, password_in, without_password};
 
 /// A server as a suite or a command line describes it. Strings may still hold `{{fixture}}`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +55,8 @@ pub enum Target {
     Mock {
         /// The path of its manifest.
         manifest: String,
+        /// Whether its delays take no time, and are measured as if they did.
+        virtual_time: bool,
     },
     /// A recorded event log that is played again.
     Cassette {
@@ -97,6 +99,14 @@ impl Target {
         }
     }
 
+    /// The password in its address, if there is one.
+    pub fn password(&self) -> Option<&str> {
+        match self {
+            Self::Http { url, .. } | Self::Sse { url, .. } => password_in(url),
+            Self::Stdio { .. } | Self::Mock { .. } | Self::Cassette { .. } => None,
+        }
+    }
+
     /// The command line or address, for people.
     pub fn label(&self) -> String {
         match self {
@@ -108,8 +118,8 @@ impl Target {
                 }
                 label
             }
-            Self::Http { url, .. } | Self::Sse { url, .. } => url.clone(),
-            Self::Mock { manifest } => format!("mock {manifest}"),
+            Self::Http { url, .. } | Self::Sse { url, .. } => without_password(url).into_owned(),
+            Self::Mock { manifest, .. } => format!("mock {manifest}"),
             Self::Cassette { path } => format!("cassette {path}"),
         }
     }
@@ -129,11 +139,25 @@ pub enum Protocol {
     Exactly(Revision),
 }
 
+impl Protocol {
+    /// Its name in files and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+            Self::Auto => "auto",
+            Self::Exactly(revision) => revision.as_str(),
+        }
+    }
+}
+
 /// What the client offers the server, and the answers it gives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientCapabilities {
     /// Folders answered to `roots/list`; declared when present.
     pub roots: Option<Vec<String>>,
+    /// The folders once they have changed, which is after the setup steps of a case and before its act.
+    pub roots_changed: Option<Vec<String>>,
     /// Answers to `sampling/createMessage`, in order; the last one repeats. Declared when not empty.
     pub sampling: Vec<SamplingReply>,
     /// The answer to `elicitation/create`; declared when present.

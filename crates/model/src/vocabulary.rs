@@ -33,6 +33,10 @@ pub enum Vocabulary {
     Agent,
     /// `trajectory` of an agent: a sequence of calls with a mode, or a list of items.
     AgentTrajectory,
+    /// `expect` of `tool_quality`: targets only.
+    ToolQuality,
+    /// `expect` of `negative_path`: targets only.
+    NegativePath,
 }
 
 impl Vocabulary {
@@ -52,6 +56,8 @@ impl Vocabulary {
             Self::Raw => "`assert_raw`",
             Self::Agent => "an agent",
             Self::AgentTrajectory => "`trajectory` of an agent",
+            Self::ToolQuality => "`tool_quality`",
+            Self::NegativePath => "`negative_path`",
         }
     }
 }

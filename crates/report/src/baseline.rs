@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use mcprove_model::{Finding, Report, Severity, Verdict};
+use mcprove_model::{CaseReport, Finding, Report, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::reliability::{Reliability, Trials};
@@ -51,20 +51,41 @@ pub struct Regression {
 impl Baseline {
     /// What the cases of a run came to; a case passes when it passed every trial.
     pub fn of(report: &Report) -> Self {
+        Self::default().updated(report)
+    }
+
+    /// This baseline with what the cases of a run came to; cases that did not run stay as they are.
+    #[must_use]
+    pub fn updated(&self, report: &Report) -> Self {
         let trials = of_cases_that_ran(report);
-        let mut files: BTreeMap<(&str, Option<&str>), u32> = BTreeMap::new();
+        let mut rows: BTreeMap<&str, Vec<&Trials>> = BTreeMap::new();
         for row in trials.rows() {
-            *files.entry((&row.name, row.variant.as_deref())).or_default() += 1;
+            rows.entry(row.name.as_str()).or_default().push(row);
         }
-        let entry = |row: &Trials| Entry {
+        let rows_of = |entry: &Entry| rows.get(entry.name.as_str()).into_iter().flatten();
+        let is_replaced = |entry: &Entry| rows_of(entry).any(|row| entry.is_of(row).is_some());
+        let mut entries: Vec<Entry> = self.entries.iter().filter(|entry| !is_replaced(entry)).cloned().collect();
+        let mut files: BTreeMap<(&str, Option<&str>), u32> = BTreeMap::new();
+        let kept = entries.iter().map(|entry| (entry.name.as_str(), entry.language.as_deref()));
+        let kept: Vec<(String, Option<String>)> =
+            kept.map(|(name, language)| (name.to_owned(), language.map(str::to_owned))).collect();
+        let ran = trials.rows().iter().map(|row| (row.name.as_str(), row.variant.as_deref()));
+        for key in ran.chain(kept.iter().map(|(name, language)| (name.as_str(), language.as_deref()))) {
+            *files.entry(key).or_default() += 1;
+        }
+        entries.extend(trials.rows().iter().map(|row| Entry {
             name: row.name.clone(),
             status: status_of(row).to_owned(),
             language: row.variant.clone(),
-            file: (files[&(row.name.as_str(), row.variant.as_deref())] > 1).then(|| plain_path(&row.file).to_owned()),
-        };
-        let mut entries: Vec<_> = trials.rows().iter().map(entry).collect();
+            file: (files[&(row.name.as_str(), row.variant.as_deref())] > 1).then(|| plain_path(&row.file)),
+        }));
         entries.sort_by(|a, b| (&a.name, &a.language, &a.file).cmp(&(&b.name, &b.language, &b.file)));
         Self { entries }
+    }
+
+    /// Whether a run was stopped before some of its cases, so that it says nothing about them.
+    pub fn is_cut_short(report: &Report) -> bool {
+        report.cases.iter().any(was_cut_off)
     }
 
     /// Reads a baseline file.
@@ -79,17 +100,17 @@ impl Baseline {
 
     /// What became worse in a run; `known` are the names of all cases there are, also of those that were not selected.
     pub fn compare(&self, report: &Report, known: &BTreeSet<&str>) -> Comparison {
-        let mut passed_then: BTreeMap<_, bool> = BTreeMap::new();
+        let mut entries: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
         for entry in &self.entries {
-            let key = (entry.name.as_str(), entry.language.as_deref(), entry.file.as_deref().map(plain_path));
-            // Of several entries that cannot be told apart, all must have passed.
-            *passed_then.entry(key).or_insert(true) &= entry.status == PASS;
+            entries.entry(entry.name.as_str()).or_default().push(entry);
         }
         let trials = of_cases_that_ran(report);
         let then = |row: &Trials| {
-            let (name, language) = (row.name.as_str(), row.variant.as_deref());
-            let of_file = passed_then.get(&(name, language, Some(plain_path(&row.file))));
-            of_file.or_else(|| passed_then.get(&(name, language, None))).copied()
+            let of_name = entries.get(row.name.as_str())?;
+            let alike: Vec<_> = of_name.iter().filter_map(|entry| Some((entry.is_of(row)?, entry))).collect();
+            let nearest = alike.iter().map(|(nearness, _)| *nearness).max()?;
+            // Of several entries that cannot be told apart, all must have passed.
+            Some(alike.iter().filter(|(nearness, _)| *nearness == nearest).all(|(_, entry)| entry.status == PASS))
         };
         let worse = trials.rows().iter().filter(|row| then(row) == Some(true) && status_of(row) != PASS);
         let regressions = worse.map(|row| Regression { title: row.title(), now: status_of(row) }).collect();
@@ -137,25 +158,63 @@ impl Comparison {
     }
 }
 
-/// The known word for what a case came to.
+impl Entry {
+    /// How near the entry is to a case, when it may be its: the more of the path they share, the nearer.
+    fn is_of(&self, row: &Trials) -> Option<usize> {
+        if self.name != row.name || self.language != row.variant {
+            return None;
+        }
+        match &self.file {
+            None => Some(0),
+            Some(file) => shared_path(file, &row.file),
+        }
+    }
+}
+
 /// Cases that a run was stopped before say nothing about it.
 fn of_cases_that_ran(report: &Report) -> Reliability {
-    const CUT_OFF: [&str; 2] = ["interrupted", "not run after the first failure"];
     let mut trials = Reliability::default();
-    for (position, case) in report.cases.iter().enumerate() {
-        let verdict = case.finished.as_ref().map(|finished| &finished.verdict);
-        if !matches!(verdict, Some(Verdict::Skipped { reason }) if CUT_OFF.contains(&reason.as_str())) {
-            trials.add(position, &case.started, case.finished.as_ref());
-        }
+    for (position, case) in report.cases.iter().enumerate().filter(|(_, case)| !was_cut_off(case)) {
+        trials.add(position, &case.started, case.finished.as_ref());
     }
     trials
 }
 
-/// A path without the prefix that means nothing.
-fn plain_path(path: &str) -> &str {
-    path.trim_start_matches("./")
+fn was_cut_off(case: &CaseReport) -> bool {
+    const CUT_OFF: [&str; 2] = ["interrupted", "not run after the first failure"];
+    let verdict = case.finished.as_ref().map(|finished| &finished.verdict);
+    matches!(verdict, Some(Verdict::Skipped { reason }) if CUT_OFF.contains(&reason.as_str()))
 }
 
+/// The parts of a path, without those that say where somebody stood when it was written. Both separators count, so that a
+/// baseline may come from another system.
+fn parts(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in path.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")) {
+        match (part, parts.last()) {
+            ("..", Some(_)) => {
+                parts.pop();
+            }
+            ("..", None) => {}
+            _ => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// A path as a baseline has it.
+fn plain_path(path: &str) -> String {
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts(path).join("/"))
+}
+
+/// How many parts two paths share when they may name one file seen from two folders: one is the end of the other.
+fn shared_path(one: &str, other: &str) -> Option<usize> {
+    let (one, other) = (parts(one), parts(other));
+    (one.ends_with(&other) || other.ends_with(&one)).then(|| one.len().min(other.len()))
+}
+
+/// The known word for what a case came to.
 fn status_of(trials: &Trials) -> &'static str {
     if trials.reliable() {
         PASS
@@ -168,7 +227,7 @@ fn status_of(trials: &Trials) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use mcprove_model::{CaseFinished, CaseReport, CaseStarted, Timings, Verdict};
+    use mcprove_model::{CaseFinished, CaseStarted, Timings};
 
     use super::*;
 
@@ -259,5 +318,57 @@ mod tests {
         let now = report(&[("a", "x.yaml", 1, Verdict::Failed), ("a", "y.yaml", 1, Verdict::Failed)]);
         let changed = Baseline::of(&then).compare(&now, &BTreeSet::new());
         assert_eq!(changed.regressions.len(), 1);
+    }
+
+    #[test]
+    fn a_file_is_the_same_from_another_folder_and_on_another_system() {
+        let then = Baseline::of(&report(&[
+            ("a", "./evals/one/x.yaml", 1, Verdict::Failed),
+            ("a", "evals/two/x.yaml", 1, Verdict::Passed),
+        ]));
+        for (file, regressions) in [
+            ("evals/two/x.yaml", 1),
+            ("./evals/./two/x.yaml", 1),
+            ("../evals/two/x.yaml", 1),
+            ("two/x.yaml", 1),
+            ("/repo/evals/two/x.yaml", 1),
+            (".\\evals\\two\\x.yaml", 1),
+            ("evals/one/../two/x.yaml", 1),
+            ("one/x.yaml", 0),
+            // It may be either, and one of them failed before.
+            ("x.yaml", 0),
+            ("three/x.yaml", 0),
+            ("wo/x.yaml", 0),
+        ] {
+            let changed = then.compare(&report(&[("a", file, 1, Verdict::Failed)]), &BTreeSet::new());
+            assert_eq!(changed.regressions.len(), regressions, "{file}");
+        }
+    }
+
+    #[test]
+    fn what_did_not_run_stays_as_it_was() {
+        let then = Baseline::of(&report(&[
+            ("a", "x.yaml", 1, Verdict::Passed),
+            ("b", "x.yaml", 1, Verdict::Passed),
+            ("c", "x.yaml", 1, Verdict::Passed),
+            ("c", "y.yaml", 1, Verdict::Failed),
+        ]));
+        let cut_off = Verdict::Skipped { reason: "not run after the first failure".to_owned() };
+        let some = report(&[
+            ("a", "x.yaml", 1, Verdict::Failed),
+            ("b", "x.yaml", 1, cut_off),
+            ("c", "./y.yaml", 1, Verdict::Passed),
+            ("d", "x.yaml", 1, Verdict::Passed),
+        ]);
+        assert!(Baseline::is_cut_short(&some));
+        let compact: String = then.updated(&some).render().split_whitespace().collect();
+        assert_eq!(
+            compact,
+            concat!(
+                r#"{"entries":[{"name":"a","status":"FAIL"},{"name":"b","status":"PASS"},"#,
+                r#"{"name":"c","status":"PASS","file":"x.yaml"},{"name":"c","status":"PASS","file":"y.yaml"},"#,
+                r#"{"name":"d","status":"PASS"}]}"#
+            )
+        );
     }
 }

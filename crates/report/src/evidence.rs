@@ -38,6 +38,7 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
     let role = match call.role {
         CallRole::Setup => "setup: ",
         CallRole::Act | CallRole::Agent => "",
+        CallRole::Probe => "probe: ",
         CallRole::Verify => "verify: ",
         CallRole::Teardown => "teardown: ",
     };

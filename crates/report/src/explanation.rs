@@ -1,6 +1,6 @@
 //! Why a case did not pass, in plain words: its findings, the calls that matter, and what the server left behind.
 
-use mcprove_model::{CaseFinished, CaseReport, Severity};
+use mcprove_model::{CaseFinished, CaseReport, Finding, Severity};
 
 use crate::evidence::{self, Bounds};
 use crate::snippet::render_finding;
@@ -38,7 +38,7 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
         }
     };
     for finding in &finished.findings {
-        if depth.notes || finding.severity >= Severity::Warning {
+        if depth.notes || finding.severity >= Severity::Warning || finding.is_sub_result() {
             paragraph(&|text| render_finding(text, finding, style));
         }
     }
@@ -52,6 +52,21 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
     }
     paragraph(&|text| evidence::server_end(text, finished, depth.bounds, style));
     paragraphs.join("\n")
+}
+
+/// What the probes and tools of a case came to, whether it passed or not; nothing for most cases.
+pub(crate) fn sub_results(case: &CaseReport) -> Vec<&Finding> {
+    let findings = case.finished.as_ref().map_or(&[] as &[Finding], |finished| &finished.findings);
+    findings.iter().filter(|finding| finding.is_sub_result()).collect()
+}
+
+/// The same as plain text.
+pub(crate) fn sub_results_plainly(case: &CaseReport) -> String {
+    let mut text = String::new();
+    for finding in sub_results(case) {
+        render_finding(&mut text, finding, &Style::default());
+    }
+    text
 }
 
 /// The explanation of a case in a file: plain text.

@@ -4,6 +4,7 @@
 //! waits, reads a clock, opens a file or knows where its bytes go. Text that came from outside is made harmless where it
 //! is written, by the rules of the place it is written to.
 
+mod again;
 mod baseline;
 mod columns;
 mod duration;
@@ -39,4 +40,4 @@ pub use snippet::render_findings;
 pub use style::Style;
 pub use terminal::{Terminal, TerminalOptions, Verbosity};
 pub use threshold::{Share, Threshold};
-pub use tools::{Health, audit_table, contract_table, score};
+pub use tools::{Detail, Health, audit_table, contract_table, score};

@@ -21,7 +21,7 @@ use crate::snippet::{render_finding, severity_role};
 use crate::status::{UNFINISHED, title};
 use crate::style::{Role, Style};
 use crate::usage::Used;
-use crate::{duration, harmless};
+use crate::{again, duration, harmless};
 
 /// Columns that a name is padded to, so that durations stand below each other.
 const NAME_WIDTH: usize = 60;
@@ -63,6 +63,8 @@ pub struct Terminal<W> {
     strict: bool,
     planned: usize,
     shard: Option<ShardOf>,
+    /// The command line that starts such a run again, when it is known.
+    again: Option<String>,
     ended: usize,
     /// Cases that were skipped because the run was stopped.
     interrupted: usize,
@@ -91,6 +93,7 @@ impl<W: io::Write> Terminal<W> {
             strict: false,
             planned: 0,
             shard: None,
+            again: None,
             ended: 0,
             interrupted: 0,
             after_gap: true,
@@ -109,6 +112,7 @@ impl<W: io::Write> Terminal<W> {
                 self.strict |= started.strict;
                 self.planned += started.total;
                 self.shard.clone_from(&started.shard);
+                self.again = again::command_line(&started.again);
             }
             Event::Finding { finding } => self.run_finding(&mut text, finding),
             Event::CaseStarted(started) => {
@@ -256,11 +260,17 @@ impl<W: io::Write> Terminal<W> {
     }
 
     fn passing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
+        let mut sub_results = 0;
         for finding in &finished.findings {
             let always = finding.severity >= Severity::Warning || finding.rule == Finding::NOTHING_CHECKED;
-            if always || self.verbosity == Verbosity::Verbose {
+            sub_results += usize::from(finding.is_sub_result());
+            let has_room = finding.is_sub_result() && sub_results <= SCREENFUL;
+            if always || has_room || self.verbosity == Verbosity::Verbose {
                 remark(text, finding, &self.style);
             }
+        }
+        if sub_results > SCREENFUL && self.verbosity != Verbosity::Verbose {
+            let _ = writeln!(text, "… and {} more; -v shows all", sub_results - SCREENFUL);
         }
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
@@ -321,7 +331,8 @@ impl<W: io::Write> Terminal<W> {
         if let Some(hint) = finished.and_then(|finished| finished.hint.as_ref()) {
             let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
         }
-        if let Some(next) = self.next_step() {
+        let is_verbose = self.verbosity == Verbosity::Verbose;
+        if let Some(next) = again::next_step(&self.failed, self.again.as_deref(), is_verbose) {
             let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, "next:"));
         }
     }
@@ -421,30 +432,16 @@ impl<W: io::Write> Terminal<W> {
             (self.reliability.judged(), self.reliability.capable(), self.reliability.reliable());
         let _ = writeln!(text, "pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");
     }
-
-    /// What to type next, when something went wrong.
-    fn next_step(&self) -> Option<String> {
-        let more = if self.verbosity == Verbosity::Verbose { "" } else { " -v" };
-        let first = self.failed.first()?;
-        let alone = self.failed.iter().all(|started| started.name == first.name);
-        Some(match first.name.as_str() {
-            name if alone && is_plain_word(name) => {
-                let file = if first.file.chars().all(is_path_char) && !first.file.is_empty() {
-                    format!(" {}", first.file)
-                } else {
-                    String::new()
-                };
-                format!("mcprove run{file} --filter \"{name}\"{more}")
-            }
-            _ if more.is_empty() => "mcprove run --filter TEXT runs one case alone".to_owned(),
-            _ => "mcprove run --filter TEXT -v runs one case alone and shows every call".to_owned(),
-        })
-    }
 }
 
 /// A finding in one line, with where it is.
 fn remark(text: &mut String, finding: &Finding, style: &Style) {
-    let word = style.paint(severity_role(finding.severity), &format!("{}:", finding.severity.word()));
+    let word = if finding.is_sub_result() {
+        format!("{}[{}]:", finding.severity.word(), harmless::line(&finding.rule))
+    } else {
+        format!("{}:", finding.severity.word())
+    };
+    let word = style.paint(severity_role(finding.severity), &word);
     let place = match &finding.place {
         Some(Place::Text(place)) => format!(" ({}:{})", harmless::line(&place.file), place.line),
         Some(Place::Wire(place)) => {
@@ -465,16 +462,6 @@ fn trials_role(row: &Trials) -> Role {
     } else {
         Role::Bad
     }
-}
-
-/// Whether a name can stand between double quotes in every shell, and is neither a flag nor a regex there.
-fn is_plain_word(name: &str) -> bool {
-    !name.starts_with(['-', '/'])
-        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | ',' | '/' | '='))
-}
-
-fn is_path_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')
 }
 
 fn indent(text: &mut String, details: &str) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{CaseReport, Finding, Report, Severity, Verdict};
+use mcprove_model::{CallRole, CaseReport, Finding, Report, Severity, Verdict};
 
 use crate::style::Role;
 use crate::{Style, duration, harmless};
@@ -104,8 +104,17 @@ pub fn audit_table(report: &Report, style: &Style) -> String {
     text
 }
 
+/// How much is told of the error contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// What each probe came to.
+    Results,
+    /// Also every request and its answer.
+    Requests,
+}
+
 /// The error contract: tools by probes, and every request that was not rejected.
-pub fn contract_table(report: &Report, probes: &[&str], style: &Style) -> String {
+pub fn contract_table(report: &Report, probes: &[&str], detail: Detail, style: &Style) -> String {
     let mut text = String::new();
     run_findings(&mut text, report, style);
     let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 40);
@@ -122,14 +131,55 @@ pub fn contract_table(report: &Report, probes: &[&str], style: &Style) -> String
             let _ = writeln!(text, "  {}", style.paint(Role::Skipped, &format!("skipped: {}", harmless::line(reason))));
             continue;
         }
-        for probe in probes {
+        for (number, probe) in probes.iter().enumerate() {
             let (role, cell) = cell(findings, probe);
-            let _ = write!(text, "  {}", style.paint(role, &format!("{cell:<17}")));
+            let padded = if number + 1 < probes.len() { format!("{cell:<17}") } else { cell };
+            let _ = write!(text, "  {}", style.paint(role, &padded));
         }
         text.push('\n');
     }
+    remarks_on_probes(&mut text, report, detail, style);
     to_mend(&mut text, report, style);
     text
+}
+
+/// Why something could not be asked and what looks like an accident; in detail, also what was asked and answered.
+fn remarks_on_probes(text: &mut String, report: &Report, detail: Detail, style: &Style) {
+    let mut remarks: Vec<(&Finding, Vec<&str>)> = Vec::new();
+    for case in &report.cases {
+        for finding in case.finished.iter().flat_map(|finished| &finished.findings) {
+            if finding.severity != Severity::Note
+                || !matches!(&*finding.rule, "probe-not-applicable" | "internal-error")
+            {
+                continue;
+            }
+            match remarks.iter_mut().find(|(first, _)| first.message == finding.message) {
+                Some((_, tools)) => tools.push(&case.started.name),
+                None => remarks.push((finding, vec![&case.started.name])),
+            }
+        }
+    }
+    if !remarks.is_empty() {
+        text.push('\n');
+    }
+    for (finding, tools) in remarks {
+        let tools: Vec<_> = tools.into_iter().map(harmless::line).collect();
+        let word = style.paint(Role::Note, "note:");
+        let _ = writeln!(text, "{word} {} (in {})", harmless::line(&finding.message), tools.join(", "));
+    }
+    if detail == Detail::Results {
+        return;
+    }
+    for case in &report.cases {
+        let findings = case.finished.iter().flat_map(|finished| &finished.findings);
+        for finding in findings.filter(|finding| finding.is_sub_result() && finding.expected.is_some()) {
+            let name = harmless::line(&case.started.name);
+            let (expected, help) = (finding.expected.as_deref(), finding.help.as_deref());
+            let _ = writeln!(text, "\n{name}, {}: {}", finding.rule, harmless::line(&finding.message));
+            let _ = writeln!(text, "  expected: {}", harmless::line(expected.unwrap_or_default()));
+            let _ = writeln!(text, "  {}", harmless::line(help.unwrap_or_default()));
+        }
+    }
 }
 
 /// What one probe of one tool came to.
@@ -195,7 +245,9 @@ fn to_mend(text: &mut String, report: &Report, style: &Style) {
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {}", harmless::line(help));
         }
-        if let Some(call) = cases.first().and_then(|case| case.finished.as_ref()).and_then(|f| f.calls.last()) {
+        // A probe is told with the request it made.
+        let calls = cases.first().and_then(|case| case.finished.as_ref()).map(|finished| &finished.calls);
+        if let Some(call) = calls.and_then(|calls| calls.iter().rfind(|call| call.role == CallRole::Act)) {
             let _ = writeln!(text, "  request  {}", harmless::line(&call.request));
         }
     }

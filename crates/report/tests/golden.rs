@@ -2,12 +2,14 @@
 //!
 //! `SNAPSHOTS=overwrite cargo test -p mcprove-report` writes the goldens anew.
 
+mod committed;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
+use committed::{here, logs, render};
 use mcprove_model::{Event, Report};
-use mcprove_report::{FORMATS, Format, Terminal, TerminalOptions, Verbosity, known_json, read_events, write_event};
+use mcprove_report::{FORMATS, Terminal, TerminalOptions, Verbosity, known_json, read_events, write_event};
 use quick_xml::events::Event as XmlEvent;
 use snapbox::data::DataFormat;
 use snapbox::{Data, assert_data_eq};
@@ -132,20 +134,6 @@ fn junit_is_xml_and_its_counts_are_true() {
 }
 
 #[test]
-fn tap_can_be_parsed_and_says_what_the_report_says() {
-    for (name, events) in logs() {
-        let report = Report::fold(events);
-        let summary = report.summary();
-        let points = tap_points(&render("tap", &report));
-        let not_ok = points.iter().filter(|point| !point.ok).count();
-        let skipped = points.iter().filter(|point| point.skipped).count();
-        assert_eq!(points.len(), report.cases.len(), "{name}");
-        assert_eq!(not_ok, summary.failed + summary.errors + summary.unfinished, "{name}");
-        assert_eq!(skipped, summary.skipped, "{name}");
-    }
-}
-
-#[test]
 fn no_server_text_is_a_ci_command_in_markdown_or_annotations() {
     for (name, events) in logs() {
         let report = Report::fold(events);
@@ -180,57 +168,6 @@ fn a_summary_of_many_failures_fits_what_github_takes() {
     assert!(markdown.trim_end().ends_with("</details>"), "the fold is closed");
 }
 
-struct TapPoint {
-    ok: bool,
-    skipped: bool,
-}
-
-/// A parser of the part of TAP 14 that matters: the version, the plan, test points in order, and YAML blocks that close.
-fn tap_points(text: &str) -> Vec<TapPoint> {
-    let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("TAP version 14"));
-    let plan = lines.next().and_then(|line| line.strip_prefix("1..")).expect("a plan");
-    let planned: usize = plan.split(' ').next().expect("a number").parse().expect("a number");
-    let mut points = Vec::new();
-    let mut in_yaml = false;
-    for line in lines {
-        match line {
-            "  ---" => in_yaml = true,
-            "  ..." => in_yaml = false,
-            _ if in_yaml => assert!(line.starts_with("  "), "{line}"),
-            _ if line.starts_with("# ") || line.starts_with("Bail out!") => {}
-            _ => {
-                let (ok, rest) = match line.strip_prefix("not ok ") {
-                    Some(rest) => (false, rest),
-                    None => (true, line.strip_prefix("ok ").unwrap_or_else(|| panic!("not a test point: {line}"))),
-                };
-                let (number, description) = rest.split_once(" - ").expect("a description");
-                points.push(TapPoint { ok, skipped: directive(description).starts_with("SKIP") });
-                assert_eq!(number, points.len().to_string());
-            }
-        }
-    }
-    assert!(!in_yaml, "a YAML block is open");
-    assert_eq!(points.len(), planned);
-    points
-}
-
-/// What follows the first `#` that is not escaped.
-fn directive(description: &str) -> &str {
-    let mut escaped = false;
-    for (at, c) in description.char_indices() {
-        if c == '#' && !escaped {
-            return description[at + 1..].trim_start();
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    ""
-}
-
-fn render(format: &str, report: &Report) -> String {
-    (Format::find(format).expect("a known format").render)(report)
-}
-
 fn page_data(page: &str) -> &str {
     let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").expect("the data");
     rest.split_once("</script>").expect("its end").0
@@ -254,29 +191,9 @@ fn shown(events: &[Event], options: TerminalOptions) -> String {
     String::from_utf8(out).expect("text")
 }
 
-fn logs() -> Vec<(String, Vec<Event>)> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(here().join("logs"))
-        .expect("the logs are committed")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    paths.sort();
-    paths
-        .into_iter()
-        .map(|path| {
-            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            let log = fs::read(&path).expect("a readable log");
-            (name, read_events(log.as_slice()).expect("a whole log"))
-        })
-        .collect()
-}
-
 fn compare(log: &str, rendering: &str, actual: &str) {
     let golden = here().join("golden").join(log).join(rendering);
     fs::create_dir_all(golden.parent().expect("a folder")).expect("a writable folder");
     // `raw`, because wildcards and normalised paths would hide what these goldens are for.
     assert_data_eq!(Data::text(actual).raw(), Data::read_from(&golden, Some(DataFormat::Text)).raw());
-}
-
-fn here() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"))
 }

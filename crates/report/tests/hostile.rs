@@ -41,6 +41,7 @@ fn run() -> impl Strategy<Value = Vec<Event>> {
             jobs: 1,
             strict: kind == 1,
             shard: None,
+            again: vec!["run".to_owned(), text(), text()],
         })];
         events.push(Event::Finding { finding: finding(&mut text, Severity::Warning, column) });
         for (index, trial) in [(0, 1), (1, 2), (2, 1)] {

@@ -51,6 +51,8 @@ struct Conversion {
     /// Tests by the key of their list, in the order the lists were first needed.
     lists: Vec<(&'static str, Vec<Node>)>,
     names: HashSet<String>,
+    /// Texts that are not to be shown, each once.
+    redact: Vec<Node>,
     count: usize,
 }
 
@@ -89,6 +91,18 @@ impl Conversion {
             None => self.lists.push((list, vec![test])),
         }
         self.count += 1;
+        if let Some(redact) = document.get("redact").filter(|redact| !redact.is_null()) {
+            let texts = redact.map_text(&mut |text, _| Some(Value::String(braced(text))));
+            for text in found.one_or_many(&texts) {
+                if self.redact.iter().all(|known| known.to_json() != text.to_json()) {
+                    self.redact.push(text.clone());
+                }
+            }
+        }
+        if let Some(matrix) = document.get("matrix").filter(|matrix| !matrix.is_null()) {
+            let message = "`matrix` is not carried over: that of a suite file is for all of its tests";
+            found.error_with_help("not-converted", matrix.span, message, "remove it, and write it in the suite file");
+        }
     }
 
     /// A name that no other test has.
@@ -125,6 +139,9 @@ impl Conversion {
         if !self.servers.is_empty() {
             let servers = self.servers.iter().map(|(name, server)| entry(name, server.clone())).collect();
             entries.push(entry("servers", Node { span: Span::default(), kind: Kind::Map(servers) }));
+        }
+        if !self.redact.is_empty() {
+            entries.push(entry("redact", Node { span: Span::default(), kind: Kind::List(self.redact.clone()) }));
         }
         let options = json!({"restart_policy": "per_test"});
         entries.push(entry("run_options", Node::from_json(Span::default(), options)));

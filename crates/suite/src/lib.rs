@@ -7,6 +7,7 @@
 pub mod assertion_file;
 pub mod convert;
 pub mod duration;
+pub mod env_file;
 pub mod environment;
 pub mod lint;
 pub mod load;

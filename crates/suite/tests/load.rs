@@ -1,5 +1,7 @@
 //! Loading from files and folders: which files, which cases, and what they hold.
 
+mod folder;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +10,8 @@ use std::sync::Arc;
 use mcprove_model::{Act, Case, ElicitationAction, Place, Protocol, Revision, StepCall, Target};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 use serde_json::json;
-use snapbox::dir::DirRoot;
+
+use folder::Folder;
 
 const CASE: &str = "server: {command: x}\nassert: {tool: a}\n";
 
@@ -20,24 +23,7 @@ fn options() -> LoadOptions<'static> {
     LoadOptions { environment: &environment, known_variables: &[], fixture: None, server: None, ci: false }
 }
 
-struct Folder(DirRoot);
-
 impl Folder {
-    fn new() -> Self {
-        Self(DirRoot::mutable_temp().expect("a temporary folder can be made"))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path().expect("a temporary folder has a path")
-    }
-
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.path().join(name);
-        fs::create_dir_all(path.parent().expect("files are in folders")).expect("folders can be made");
-        fs::write(&path, text).expect("files can be written");
-        path
-    }
-
     /// The names of the loaded files below this folder.
     fn files(&self, loaded: &Loaded) -> Vec<String> {
         let below = |case: &Arc<Case>| {

@@ -56,6 +56,26 @@ fn schemas_are_fresh() {
     }
 }
 
+/// One schema for both kinds shares what is defined in each, so both must mean the same by it.
+#[test]
+fn the_schema_of_either_kind_takes_both() {
+    let schemas: Vec<Value> = schema::KINDS.iter().map(schema::schema).collect();
+    let definitions = |schema: &Value| schema["$defs"].as_object().expect("definitions").clone();
+    let (first, second) = (definitions(&schemas[0]), definitions(&schemas[1]));
+    for (name, definition) in &first {
+        assert!(second.get(name).is_none_or(|other| other == definition), "{name}");
+    }
+    let either: Value = serde_json::from_str(&schema::either()).expect("JSON");
+    let validator = jsonschema::options().build(&either).expect("a schema");
+    let suite = "servers: {api: {mock: m.yaml, virtual_time: true}}\ntools: [{name: a, tool: x}]";
+    for good in ["server: {command: x}\nassert: {tool: a}", suite] {
+        assert!(documents(good).iter().all(|document| validator.is_valid(&document.to_json())), "{good}");
+    }
+    for bad in ["server: {command: x}\nassert: {tol: a}", "servers: {}\ntools: [{tool: x}]", "- a"] {
+        assert!(documents(bad).iter().all(|document| !validator.is_valid(&document.to_json())), "{bad}");
+    }
+}
+
 #[test]
 fn every_key_has_a_description() {
     for kind in schema::KINDS {
@@ -99,10 +119,19 @@ fn parser_and_schema_agree() {
         suite("prompts: [{name: a, prompt: p, args: {n: 1}}]"),
         suite("assert_raw: [{name: a, method: ping, expect: {result: {}}}]"),
         suite("run_options: {restart_policy: per_run, parallel: 3}\nperformance: {default_timeout_ms: 100}"),
+        test("negative_path: {}"),
+        test("negative_path: {checks: [unknown_tool], oversized_bytes: 5, timeout: 1s}"),
+        suite("tool_quality: [{name: a}, {name: b, expect: [{target: min_score, matcher: {gte: 0.5}}]}]"),
         suite("variables: {A: {value: 1}, B: {from_env: X, default: y}}"),
         "servers: {a: {command: 'npx x', args: [1], env: {A: b}, cwd: /tmp, transport: stdio, protocol: modern}}"
             .into(),
         "servers: {a: {url: 'http://x', headers: {A: {env: API_KEY}, B: c}, auth: {bearer_token_env: API_KEY}}}".into(),
+        "servers: {a: {url: 'http://x', auth: {oauth: {grant: client_credentials, token_endpoint: 'http://x/t', \
+         client_id: me, client_secret_env: API_KEY, scope: s}}}}"
+            .into(),
+        "servers: {a: {mock: m.yaml, virtual_time: true, protocol: modern}, b: {cassette: run.ndjson}}".into(),
+        "tools: [{name: a, tool: x, skip: true}]".into(),
+        "skip: true\nassert: {tool: a}".into(),
         "server: {command: x}\nassert: {tool: a, expect: [{target: result, matcher: {exists: true}}]}".into(),
     ];
     for text in good {
@@ -130,7 +159,9 @@ fn parser_and_schema_agree() {
         test("timeout_ms: 0"),
         test("skip: {}"),
         test("setup: [{}]"),
-        test("negative_path: {}"),
+        test("negative_path: {checks: [everything]}"),
+        test("negative_path: {checks: []}"),
+        suite("tool_quality: [{name: a, expect: {contains: x}}]"),
         suite("resources: [{name: a}]"),
         suite("prompts: [{name: a, promt: b}]"),
         suite("run_options: {restart_policy: never}"),
@@ -140,6 +171,17 @@ fn parser_and_schema_agree() {
         "servers: {a: {command: []}}".into(),
         "servers: {a: {command: x, colour: red}}".into(),
         "servers: {a: {command: x, transport: pigeon}}".into(),
+        "servers: {a: {mock: m.yaml, virtual_time: sometimes}}".into(),
+        "servers: {a: {url: 'http://x', auth: {oauth: {client_id: me, client_secret_env: API_KEY}}}}".into(),
+        "servers: {a: {url: 'http://x', auth: {oauth: {grant: password, token_endpoint: 'http://x/t', client_id: me, \
+         client_secret_env: API_KEY}}}}"
+            .into(),
+        suite("hooks: {beforeAll: {mode: context}}"),
+        suite("imports: parts.yaml"),
+        suite("variables: {A: {value: [1]}}"),
+        test("only: perhaps"),
+        test("tags: {a: b}"),
+        test("capture: [a]"),
         "servers: {a: {command: x, protocol: 1999-01-01}}".into(),
         "server: {command: x}\nassert: {tool: a, expect: {contain: x}}".into(),
         "server: {command: x}\nassert: {tool: a}\nassert_raw: {method: ping}".into(),

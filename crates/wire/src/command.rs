@@ -11,6 +11,11 @@ const KEPT: usize = 2_000;
 
 /// Runs a command; the error says in one line why it did not end well.
 pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), String> {
+    command_output(words, deadline).await.map(|_| ())
+}
+
+/// Runs a command and returns what it printed; the error says in one line why it did not end well.
+pub async fn command_output(words: &[String], deadline: Duration) -> Result<String, String> {
     let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -21,7 +26,7 @@ pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), Str
         Ok(Ok(output)) => output,
     };
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
     let tail = String::from_utf8_lossy(&said[said.len().saturating_sub(KEPT)..]).trim().to_owned();

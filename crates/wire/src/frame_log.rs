@@ -1,6 +1,6 @@
 //! Everything that was sent and received in a session, bounded.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use bytes::Bytes;
 use mcprove_model::{Direction, Frame, FrameKind, Part};

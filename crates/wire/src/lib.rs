@@ -16,7 +16,7 @@ mod sse_parser;
 mod stray;
 pub mod transport;
 
-pub use command::run_command;
+pub use command::{command_output, run_command};
 pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
@@ -24,4 +24,4 @@ pub use process::{Program, SpawnError, StderrTail};
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use session::{Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage};
 pub use sse_parser::{SseEvent, SseParser, TooLong};
-pub use transport::{HttpClient, Transport};
+pub use transport::{HttpClient, TokenSource, Tokens, Transport};

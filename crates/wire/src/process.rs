@@ -246,12 +246,15 @@ impl StderrTail {
     pub fn text(&self) -> String {
         let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = ring.make_contiguous();
-        // A line that was cut says little, and half of a secret in it could not be recognised any more.
-        let whole = match memchr::memchr(b'\n', bytes) {
-            Some(end) if bytes.len() >= self.limit => &bytes[end + 1..],
-            Some(_) | None => bytes,
+        let cut = bytes.len() >= self.limit;
+        // A line that was cut says little, and half of a secret in it could hardly be recognised any more. Where it is
+        // all there is, a mark says that it was cut.
+        let (mark, whole) = match memchr::memchr(b'\n', bytes) {
+            Some(end) if cut => ("", &bytes[end + 1..]),
+            None if cut => ("…", &*bytes),
+            Some(_) | None => ("", &*bytes),
         };
-        String::from_utf8_lossy(whole).into_owned()
+        format!("{mark}{}", String::from_utf8_lossy(whole))
     }
 }
 
@@ -264,9 +267,9 @@ mod tests {
         let tail = StderrTail::new(5);
         tail.add(b"abc");
         tail.add(b"defg");
-        assert_eq!(tail.text(), "cdefg");
+        assert_eq!(tail.text(), "…cdefg");
         tail.add(b"0123456789");
-        assert_eq!(tail.text(), "56789");
+        assert_eq!(tail.text(), "…56789");
         tail.add(b"a\nbc");
         assert_eq!(tail.text(), "bc");
     }

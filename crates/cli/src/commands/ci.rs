@@ -9,6 +9,7 @@ use super::run::{self as plain, run_through};
 use crate::conclusion::Gates;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::suites::Watched;
 
 /// Where JUnit XML goes when no path is given.
 const JUNIT: &str = "mcprove-junit.xml";
@@ -37,5 +38,5 @@ pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failu
     let gates = Gates { threshold: Some(args.threshold), regressions: args.run.baselines.fail_on_regression };
     // A log that is read later is no place for a line that is written over.
     let context = Context { live: false, ..context.clone() };
-    run_through(&args.run, gates, &context)
+    run_through(&args.run, gates, Watched::No, &context)
 }

@@ -1,52 +1,114 @@
-//! `mcprove explain`: what a rule or an exit code means.
+//! `mcprove explain`: what a rule, a check, a finding or an exit code means.
 
 use std::fmt::Write as _;
 
-use mcprove_judge::{Group, RULES, Rule, RuleExample};
+use mcprove_judge::checks::{CheckKind, TABLES};
+use mcprove_judge::matchers::{MATCHERS, MatcherKind};
+use mcprove_judge::negative::Probe;
+use mcprove_judge::trust::TrustRule;
+use mcprove_judge::{RULES, Rule, RuleExample};
 use mcprove_model::{ExitStatus, nearest};
+use mcprove_suite::lint::{RULES as SUITE_RULES, Rule as SuiteRule};
+use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::explanations::{Explained, Topic, findings};
 use crate::failure::Failure;
 use crate::stdout::print;
 
-/// The topic that is not a rule.
-const EXIT_CODES: &str = "exit-codes";
+/// The name of a list, and how it is made.
+type NamedList = (&'static str, fn() -> String);
 
-/// Explain a rule, a group of rules, or the exit codes.
+/// Lists that can be asked for by name.
+const LISTS: &[NamedList] = &[
+    ("checks", checks),
+    ("exit-codes", exit_codes),
+    ("findings", all_findings),
+    ("matchers", matchers),
+    ("rules", || list(RULES.iter()) + &suite_rules()),
+];
+
+const WIDTH: usize = 100;
+
+/// Explain a rule, a check, a matcher, a finding, or the exit codes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain any-value\n  mcprove explain POR\n  \
-                        mcprove explain exit-codes")]
+#[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain stdout-pollution\n  \
+                        mcprove explain json_path\n  mcprove explain exit-codes")]
 pub(crate) struct Args {
-    /// A rule by id or name, a group (SCH, USE, VAL, POR), or `exit-codes`; without it, all rules are listed.
-    #[arg(value_name = "RULE|exit-codes")]
+    /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR), or one of the lists: checks,
+    /// exit-codes, findings, matchers, rules; without it, all rules are listed.
+    #[arg(value_name = "NAME")]
     topic: Option<String>,
+    /// Print the explanation as JSON, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
-    let text = match args.topic.as_deref() {
-        None => list(RULES.iter()),
-        Some(topic) => explained(topic)?,
-    };
-    print(&text)?;
+    let name = args.topic.as_deref().unwrap_or("rules");
+    let text = explained(name)?;
+    if args.json {
+        print(&format!("{:#}\n", json!({"topic": name, "text": text, "facts": facts(name)})))?;
+    } else {
+        print(&text)?;
+    }
     Ok(ExitStatus::Good)
 }
 
-fn explained(topic: &str) -> Result<String, Failure> {
-    if let Some(rule) = Rule::find(topic) {
-        return Ok(page(rule));
+fn explained(name: &str) -> Result<String, Failure> {
+    let topics = Topic::find(name);
+    if !topics.is_empty() {
+        return Ok(topics.iter().map(page).collect::<Vec<_>>().join("\n"));
     }
-    if let Some(group) = Group::ALL.into_iter().find(|group| group.prefix().eq_ignore_ascii_case(topic)) {
-        return Ok(list(RULES.iter().filter(|rule| rule.group() == group)));
+    if let Some((_, list)) = LISTS.iter().find(|(list, _)| list.eq_ignore_ascii_case(name)) {
+        return Ok(list());
     }
-    if topic.eq_ignore_ascii_case(EXIT_CODES) {
-        return Ok(exit_codes());
-    }
-    let topics = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain([EXIT_CODES]);
-    let help = match nearest(topic, topics) {
+    let names = Topic::names().into_iter().chain(LISTS.iter().map(|(name, _)| *name));
+    let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`mcprove explain` without a name lists all rules".to_owned(),
+        None => "`mcprove explain` lists all rules, `mcprove explain findings` everything else".to_owned(),
     };
-    Err(Failure::new(format!("there is nothing called `{topic}` to explain"), help))
+    Err(Failure::new(format!("there is nothing called `{name}` to explain"), help))
+}
+
+fn page(topic: &Topic) -> String {
+    match topic {
+        Topic::Rule(rule) => rule_page(rule),
+        Topic::Group(group) => list(RULES.iter().filter(|rule| rule.group() == *group)),
+        Topic::Trust(rule) => trust_page(rule),
+        Topic::Suite(rule) => suite_page(rule),
+        Topic::Probe(probe) => probe_page(probe),
+        Topic::Checks(checks) => {
+            let pages = checks.iter().map(|(key, of, kind)| check_page(key, of, kind));
+            pages.collect::<Vec<_>>().join("\n")
+        }
+        Topic::Matcher(kind) => matcher_page(kind),
+        Topic::Finding(finding) => finding_page(finding),
+    }
+}
+
+/// What machines want to know of a topic, one object for each thing of that name.
+fn facts(name: &str) -> Vec<Value> {
+    let fact = |topic: &Topic| match topic {
+        Topic::Rule(rule) => {
+            json!({"kind": "rule", "id": rule.id, "name": rule.name, "severity": rule.severity.word(),
+                   "summary": rule.summary, "help": rule.help, "fixable": rule.is_fixable()})
+        }
+        Topic::Group(group) => json!({"kind": "group", "id": group.prefix(), "summary": group.title()}),
+        Topic::Trust(rule) => {
+            json!({"kind": "rule", "id": rule.id, "name": rule.axis, "severity": rule.severity.word(),
+                   "summary": rule.summary, "help": rule.help})
+        }
+        Topic::Suite(rule) => json!({"kind": "rule", "id": rule.id, "summary": rule.summary}),
+        Topic::Probe(probe) => json!({"kind": "probe", "id": probe.name, "summary": probe.sends,
+                                      "taxonomy": probe.taxonomy}),
+        Topic::Checks(checks) => json!({"kind": "check", "id": name, "summary": checks.first().map(|c| c.2.summary)}),
+        Topic::Matcher(kind) => json!({"kind": "matcher", "id": kind.name, "summary": kind.summary}),
+        Topic::Finding(finding) => {
+            json!({"kind": "finding", "id": finding.id, "summary": finding.meaning, "help": finding.help})
+        }
+    };
+    Topic::find(name).iter().map(fact).collect()
 }
 
 fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
@@ -62,23 +124,112 @@ fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
     text
 }
 
-fn page(rule: &Rule) -> String {
+/// What `mcprove lint` finds in suites.
+fn suite_rules() -> String {
+    let line = |rule: &SuiteRule| format!("  {:18}  {}\n", rule.id, rule.summary);
+    SUITE_RULES.iter().fold("\nsuites (`mcprove lint`)\n".to_owned(), |all, rule| all + &line(rule))
+}
+
+fn rule_page(rule: &Rule) -> String {
     let mut text = format!("{} {} ({})\n{}\n\n", rule.id, rule.name, rule.severity.word(), rule.summary);
-    for line in wrapped(rule.why, 100) {
-        let _ = writeln!(text, "{line}");
-    }
+    text.push_str(&paragraph(rule.why));
     let _ = writeln!(text, "\nwhat to do: {}", rule.help);
     if rule.is_fixable() {
         let _ = writeln!(text, "mended by: mcprove schema-lint SNAPSHOT --fix");
     }
-    let _ = writeln!(text, "\nbad:\n{}", indented(&rule.bad));
-    let _ = write!(text, "good:\n{}", indented(&rule.good));
+    let _ = writeln!(text, "\nbad:\n{}", example(&rule.bad));
+    let _ = write!(text, "good:\n{}", example(&rule.good));
     text
 }
 
-/// An example with line breaks, two spaces in.
-fn indented(example: &RuleExample) -> String {
-    example.shown().lines().fold(String::new(), |all, line| all + "  " + line + "\n")
+fn trust_page(rule: &TrustRule) -> String {
+    let mut text = format!("{} {} ({})\n", rule.id, rule.axis, rule.severity.word());
+    text.push_str(&paragraph(rule.summary));
+    let _ =
+        write!(text, "\n{}\nsource: {}\n\nwhat to write:\n{}", paragraph(rule.why), rule.source, indented(rule.help));
+    text
+}
+
+fn suite_page(rule: &SuiteRule) -> String {
+    format!(
+        "{}\n{}\n{}\nbad:\n{}\ngood:\n{}",
+        rule.id,
+        paragraph(rule.summary),
+        paragraph(rule.why),
+        indented(rule.bad),
+        indented(rule.good)
+    )
+}
+
+fn probe_page(probe: &Probe) -> String {
+    let verdict = if probe.may_accept { "A result is as good as a rejection." } else { "A result is a failure." };
+    format!(
+        "{}: a probe of the error contract [{}, {}]\n{}\nexpected: {}. {verdict}\n",
+        probe.name,
+        probe.taxonomy,
+        probe.paper,
+        paragraph(&format!("mcprove sends {}.", probe.sends)),
+        probe.contract
+    )
+}
+
+fn check_page(key: &str, of: &str, kind: &CheckKind) -> String {
+    let mut text = format!("{}: a check under `{key}` of {of}\n{}\n", kind.name, paragraph(kind.summary));
+    for example in kind.examples {
+        let verdict = if example.holds { "holds" } else { "fails" };
+        let _ = writeln!(
+            text,
+            "  {verdict}  {}: {}  on {}",
+            kind.name,
+            example.value,
+            in_one_line(&example.seen.to_string())
+        );
+    }
+    text
+}
+
+fn matcher_page(kind: &MatcherKind) -> String {
+    let mut text = format!("{}: a matcher of the value a `target` leads to\n{}\n", kind.name, paragraph(kind.summary));
+    for example in kind.examples {
+        let verdict = if example.holds { "holds" } else { "fails" };
+        let _ = writeln!(text, "  {verdict}  {{{}: {}}}  on {}", kind.name, example.given, example.seen);
+    }
+    text
+}
+
+fn finding_page(finding: &Explained) -> String {
+    let home = finding.home.to_lowercase();
+    format!("{}: a finding {home}\n{}\nwhat to do: {}", finding.id, paragraph(finding.meaning), paragraph(finding.help))
+}
+
+fn checks() -> String {
+    let mut text = String::new();
+    for table in TABLES {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(text, "{gap}under `{}` of {}:", table.key, table.of);
+        for kind in table.kinds {
+            let _ = writeln!(text, "  {:22}  {}", kind.name, kind.summary);
+        }
+    }
+    text
+}
+
+fn matchers() -> String {
+    MATCHERS.iter().fold(String::new(), |all, kind| all + &format!("{:20}  {}\n", kind.name, kind.summary))
+}
+
+fn all_findings() -> String {
+    let mut text = String::new();
+    let mut home = "";
+    for finding in findings() {
+        if home != finding.home {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{}:", finding.home);
+            home = finding.home;
+        }
+        let _ = writeln!(text, "  {:25}  {}", finding.id, finding.meaning);
+    }
+    text
 }
 
 fn exit_codes() -> String {
@@ -86,6 +237,26 @@ fn exit_codes() -> String {
         let meaning = wrapped(status.meaning(), 90).join("\n      ");
         all + &format!("{:>4}  {meaning}\n", status.code())
     })
+}
+
+/// An example with line breaks, two spaces in.
+fn example(example: &RuleExample) -> String {
+    indented(&example.shown())
+}
+
+fn indented(text: &str) -> String {
+    let lines =
+        text.lines().flat_map(|line| if line.len() > WIDTH { wrapped(line, WIDTH) } else { vec![line.to_owned()] });
+    lines.fold(String::new(), |all, line| if line.is_empty() { all + "\n" } else { all + "  " + &line + "\n" })
+}
+
+/// Text on one line, however it was broken.
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn paragraph(text: &str) -> String {
+    wrapped(text, WIDTH).join("\n") + "\n"
 }
 
 /// Lines of at most so many characters.

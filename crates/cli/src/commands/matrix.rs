@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use mcprove_engine::{Column, ColumnServer};
-use mcprove_model::{ExitStatus, Revision, nearest};
+use mcprove_model::{ColumnServer, ExitStatus, Matrix, Revision, nearest, without_password};
 use mcprove_suite::load::ServerOverride;
 
 use crate::baselines::Baselines;
@@ -14,7 +14,8 @@ use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
 use crate::outputs::Outputs;
 use crate::selection::{Selection, show};
-use crate::suites::{Suites, server_command, usable};
+use crate::subject::words;
+use crate::suites::{Suites, Watched, in_columns, usable};
 
 /// The program that `--languages` starts, as it always was.
 const LANGUAGE_PROGRAM: &str = "agent-lsp";
@@ -112,14 +113,23 @@ impl FromStr for Revisions {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let columns = columns(args)?;
-    let loaded = args.suites.load(any_command(&columns))?;
-    let warnings = usable(&loaded, args.execution.strict)?;
-    let plan = args.selection.plan(&loaded.cases, columns)?;
-    if args.selection.dry_run {
-        return show(&plan, &redactor_of(&plan), args.json);
+    args.outputs.distinct(&[args.execution.events(), args.baselines.saved()])?;
+    let matrix = matrix(args)?;
+    let mut loaded = args.suites.load(any_command(&matrix.servers), Watched::Perhaps)?;
+    in_columns(&mut loaded, &matrix);
+    if !loaded.cases.is_empty() && loaded.cases.iter().all(|case| case.matrix.is_none()) {
+        return Err(Failure::new(
+            "a matrix needs columns",
+            "give `--server NAME=CMD` twice or more, `--languages` or `--protocol all`, or write `matrix:` in the suite",
+        ));
     }
-    let baseline = args.baselines.read()?;
+    let warnings = usable(&loaded, args.execution.strict)?;
+    let plan = args.selection.plan(&loaded.cases)?;
+    let redactor = redactor_of(&plan, &loaded.secrets);
+    if args.selection.dry_run {
+        return show(&plan, &redactor, args.json);
+    }
+    let baseline = args.baselines.read(args.selection.is_partial())?;
     let manner = Manner {
         warnings,
         shown: !args.json,
@@ -128,6 +138,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         record: false,
         keep_frames: args.outputs.show_frames(),
         strict_reports: args.outputs.strict_reports,
+        redactor,
+        again: args.again(),
     };
     let over = args.execution.run(&plan, manner, context)?;
     let wishes = Wishes {
@@ -136,76 +148,77 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         baselines: &args.baselines,
         baseline,
         known: loaded.cases.iter().map(|case| case.name.as_str()).collect(),
+        is_partial: args.selection.is_partial(),
         gates: Gates { threshold: None, regressions: true },
     };
     conclude(over, &wishes, context)
 }
 
 /// A command for the loader, so that cases which name no server are sound; the columns take its place.
-fn any_command(columns: &[Column]) -> Option<ServerOverride> {
-    columns.iter().find_map(|column| match &column.server {
-        Some(ColumnServer::Command { command, args }) => {
+fn any_command(servers: &[(String, ColumnServer)]) -> Option<ServerOverride> {
+    servers.iter().find_map(|(_, server)| match server {
+        ColumnServer::Command { command, args } => {
             Some(ServerOverride { command: command.clone(), args: args.clone() })
         }
-        Some(ColumnServer::Url(url)) => Some(ServerOverride { command: url.clone(), args: Vec::new() }),
-        None => None,
+        ColumnServer::Url(url) => Some(ServerOverride { command: url.clone(), args: Vec::new() }),
+        ColumnServer::Described(_) => None,
     })
 }
 
-/// Every server in every revision, servers first.
-fn columns(args: &Args) -> Result<Vec<Column>, Failure> {
-    let mut servers: Vec<(Option<String>, Option<ColumnServer>)> = Vec::new();
+impl Args {
+    /// The words that start such a run again.
+    fn again(&self) -> Vec<String> {
+        let mut words = vec!["matrix".to_owned()];
+        words.extend(self.suites.words());
+        for NamedServer { name, command } in &self.server {
+            words.extend(["--server".to_owned(), format!("{name}={}", without_password(command))]);
+        }
+        let languages: Vec<&str> = self.languages.iter().map(|language| language.argument.as_str()).collect();
+        let revision = |wanted: &Revisions| match wanted {
+            Revisions::All => "all",
+            Revisions::One(revision) => revision.as_str(),
+        };
+        let revisions: Vec<&str> = self.protocol.iter().map(revision).collect();
+        for (name, values) in [("--languages", languages), ("--protocol", revisions)] {
+            if !values.is_empty() {
+                words.extend([name.to_owned(), values.join(",")]);
+            }
+        }
+        words
+    }
+}
+
+/// Every server and every revision that the command line names.
+fn matrix(args: &Args) -> Result<Matrix, Failure> {
+    let mut matrix = Matrix::default();
     for named in &args.server {
-        servers.push((Some(named.name.clone()), Some(column_server(&named.command)?)));
+        matrix.servers.push((named.name.clone(), column_server(&named.command)?));
     }
     for language in &args.languages {
         let (command, args) = (LANGUAGE_PROGRAM.to_owned(), vec![language.argument.clone()]);
-        servers.push((Some(language.name.clone()), Some(ColumnServer::Command { command, args })));
+        matrix.servers.push((language.name.clone(), ColumnServer::Command { command, args }));
     }
-    let mut revisions: Vec<Option<Revision>> = Vec::new();
     for wanted in &args.protocol {
         match wanted {
-            Revisions::All => revisions.extend(Revision::ALL.map(Some)),
-            Revisions::One(revision) => revisions.push(Some(*revision)),
+            Revisions::All => matrix.revisions.extend(Revision::ALL),
+            Revisions::One(revision) => matrix.revisions.push(*revision),
         }
     }
-    if servers.is_empty() && revisions.is_empty() {
-        return Err(Failure::new(
-            "a matrix needs columns",
-            "give `--server NAME=CMD` twice or more, `--languages`, or `--protocol all`",
-        ));
-    }
-    if servers.is_empty() {
-        servers.push((None, None));
-    }
-    if revisions.is_empty() {
-        revisions.push(None);
-    }
-    let mut columns = Vec::new();
     let mut names = BTreeSet::new();
-    for (server_name, server) in &servers {
-        for protocol in &revisions {
-            let revision = protocol.map(Revision::as_str);
-            let name = [server_name.as_deref(), revision].into_iter().flatten().collect::<Vec<_>>().join(" ");
-            if !names.insert(name.clone()) {
-                return Err(Failure::new(
-                    format!("two columns are called `{name}`"),
-                    "give each server and each revision once",
-                ));
-            }
-            columns.push(Column { name: name.into(), server: server.clone(), protocol: *protocol });
+    for column in matrix.columns() {
+        if !names.insert(Arc::clone(&column.name)) {
+            return Err(Failure::new(
+                format!("two columns are called `{}`", column.name),
+                "give each server and each revision once",
+            ));
         }
     }
-    Ok(columns)
+    Ok(matrix)
 }
 
 fn column_server(text: &str) -> Result<ColumnServer, Failure> {
-    let lower = text.to_ascii_lowercase();
-    if lower.starts_with("http://") || lower.starts_with("https://") {
-        return Ok(ColumnServer::Url(text.to_owned()));
-    }
-    let ServerOverride { command, args } = server_command(text)?;
-    Ok(ColumnServer::Command { command, args })
+    let words = words("--server", text)?;
+    ColumnServer::of_words(words).ok_or_else(|| Failure::new("`--server` is empty", "give a command"))
 }
 
 #[cfg(test)]
@@ -222,7 +235,7 @@ mod tests {
 
     fn named(line: &[&str]) -> Result<Vec<String>, Failure> {
         let line = Line::try_parse_from(["matrix"].iter().chain(line)).expect("sound arguments");
-        columns(&line.args).map(|columns| columns.iter().map(|column| column.name.to_string()).collect())
+        matrix(&line.args).map(|matrix| matrix.columns().iter().map(|column| column.name.to_string()).collect())
     }
 
     #[test]
@@ -239,8 +252,8 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_without_columns_or_with_the_same_twice_is_refused() {
-        assert!(named(&[]).is_err());
+    fn a_matrix_with_the_same_column_twice_is_refused() {
+        assert_eq!(named(&[]).expect("none"), Vec::<String>::new());
         assert!(named(&["--server", "a=x", "--server", "a=y"]).is_err());
         assert!(named(&["--protocol", "all,2025-06-18"]).is_err());
         for wrong in ["--server=x", "--server= =x", "--languages=go", "--protocol=2025"] {

@@ -2,13 +2,20 @@
 
 mod audit;
 mod ci;
+mod completions;
+mod convert;
+mod doctor;
 mod explain;
+mod lint;
+mod man;
 mod matrix;
 mod mock;
 mod negative;
 mod report;
 mod run;
+mod schema;
 mod schema_lint;
+mod validate;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -23,9 +30,13 @@ pub(crate) enum Command {
     Audit(audit::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
+    /// Turn assertion files into one suite file with the same verdicts.
+    Convert(convert::Args),
+    /// Say what is doubtful about suites: checks that cannot fail, and what a revision has left behind.
+    Lint(lint::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
-    /// Explain a rule, a group of rules, or the exit codes.
+    /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
@@ -37,6 +48,17 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Judge the input schemas that a server lists.
     SchemaLint(schema_lint::Args),
+    /// Print the JSON Schema of a kind of file, for editors.
+    Schema(schema::Args),
+    /// Say what is wrong with suites, and start nothing.
+    Validate(validate::Args),
+    /// Look at what is installed here, and whether a server can be reached.
+    Doctor(doctor::Args),
+    /// Print a completion script for a shell.
+    Completions(completions::Args),
+    /// Print the manual page, or write those of all commands.
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Runs a command.
@@ -44,6 +66,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
     match command {
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
+        Command::Convert(args) => convert::run(&args, context),
+        Command::Lint(args) => lint::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
@@ -51,5 +75,10 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
+        Command::Schema(args) => schema::run(&args, context),
+        Command::Validate(args) => validate::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
+        Command::Completions(args) => completions::run(&args, context),
+        Command::Man(args) => man::run(&args, context),
     }
 }

@@ -3,7 +3,7 @@
 use mcprove_engine::Visit;
 use mcprove_judge::negative::{PROBES, Probe};
 use mcprove_model::{ExitStatus, nearest};
-use mcprove_report::{contract_table, known_json};
+use mcprove_report::{Detail, Verbosity, contract_table, known_json};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -46,7 +46,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if args.json {
         print(&known_json(&report))?;
     } else {
-        print(&contract_table(&report, &names, &context.style()))?;
+        let detail = if context.verbosity == Verbosity::Verbose { Detail::Requests } else { Detail::Results };
+        print(&contract_table(&report, &names, detail, &context.style()))?;
     }
     for complaint in args.outputs.write(&report, None) {
         context.complain(&format!("error: {complaint}\n"));

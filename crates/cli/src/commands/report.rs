@@ -51,7 +51,8 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let baseline = args.baselines.read()?;
+    args.outputs.distinct(&[args.baselines.saved(), ("-o", args.output.as_deref())])?;
+    let baseline = args.baselines.read(false)?;
     let shows_frames = args.outputs.show_frames() || args.format.is_some_and(|format| format.shows_frames);
     let logs::Read { report, complaints } =
         logs::read(&args.logs, if shows_frames { Frames::Keep } else { Frames::Drop })?;
@@ -78,6 +79,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         baselines: &args.baselines,
         baseline,
         known: BTreeSet::new(),
+        is_partial: false,
         gates: Gates { threshold: args.threshold, regressions: args.baselines.fail_on_regression },
     };
     conclude(Over { report, complaints: Vec::new(), is_empty_shard: false, dropped: false }, &wishes, context)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcprove_engine::missing_keys;
-use mcprove_model::{ExitStatus, Plan, Protocol};
+use mcprove_model::{ExitStatus, Plan, Protocol, without_password};
 
 use crate::baselines::Baselines;
 use crate::conclusion::{Gates, Stdout, Wishes, conclude};
@@ -14,7 +14,7 @@ use crate::fixes;
 use crate::outputs::Outputs;
 use crate::selection::{Selection, show};
 use crate::subject::{address, protocol};
-use crate::suites::{Suites, at_address, server_command, usable};
+use crate::suites::{Suites, Watched, at_address, in_one_revision, server_command, usable};
 
 /// Run suites against servers.
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ use crate::suites::{Suites, at_address, server_command, usable};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
-    suites: Suites,
+    pub(super) suites: Suites,
     /// Use this server command instead of the suite's.
     #[arg(long, value_name = "CMD ARGS")]
     server: Option<String>,
@@ -62,7 +62,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    run_through(args, Gates { threshold: None, regressions: true }, context)
+    run_through(args, Gates { threshold: None, regressions: true }, Watched::Perhaps, context)
 }
 
 /// Agents whose model cannot be asked are told of before anything is started.
@@ -80,18 +80,28 @@ fn keys_are_set(plan: &Plan, record: bool) -> Result<(), Failure> {
 }
 
 /// Runs the suites and concludes by these gates.
-pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Result<ExitStatus, Failure> {
-    let mut loaded = args.suites.load(args.server.as_deref().map(server_command).transpose()?)?;
+pub(super) fn run_through(
+    args: &Args,
+    gates: Gates,
+    watched: Watched,
+    context: &Context,
+) -> Result<ExitStatus, Failure> {
+    args.outputs.distinct(&[args.execution.events(), args.baselines.saved()])?;
+    let mut loaded = args.suites.load(args.server.as_deref().map(server_command).transpose()?, watched)?;
     if let Some(url) = &args.url {
         at_address(&mut loaded, &address(url, args.transport.as_deref())?);
     }
+    if args.protocol.is_some() {
+        in_one_revision(&mut loaded);
+    }
     let warnings = usable(&loaded, args.execution.strict)?;
-    let plan = args.selection.plan(&loaded.cases, Vec::new())?;
+    let plan = args.selection.plan(&loaded.cases)?;
+    let redactor = redactor_of(&plan, &loaded.secrets);
     if args.selection.dry_run {
-        return show(&plan, &redactor_of(&plan), args.json);
+        return show(&plan, &redactor, args.json);
     }
     keys_are_set(&plan, args.record)?;
-    let baseline = args.baselines.read()?;
+    let baseline = args.baselines.read(args.selection.is_partial())?;
     let manner = Manner {
         warnings,
         shown: !args.json,
@@ -100,6 +110,8 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
         fix: args.fix,
         record: args.record,
         strict_reports: args.outputs.strict_reports,
+        redactor,
+        again: args.again(),
     };
     let over = args.execution.run(&plan, manner, context)?;
     if args.write {
@@ -114,7 +126,28 @@ pub(super) fn run_through(args: &Args, gates: Gates, context: &Context) -> Resul
         baselines: &args.baselines,
         baseline,
         known,
+        is_partial: args.selection.is_partial(),
         gates,
     };
     conclude(over, &wishes, context)
+}
+
+impl Args {
+    /// The words that start such a run again.
+    fn again(&self) -> Vec<String> {
+        let mut words = vec!["run".to_owned()];
+        words.extend(self.suites.words());
+        let url = self.url.as_ref().map(|url| without_password(url).into_owned());
+        let protocol = self.protocol.map(|protocol| protocol.as_str().to_owned());
+        let options = [
+            ("--server", self.server.clone()),
+            ("--url", url),
+            ("--transport", self.transport.clone()),
+            ("--protocol", protocol),
+        ];
+        for (name, value) in options {
+            words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        }
+        words
+    }
 }

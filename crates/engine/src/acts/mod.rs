@@ -6,6 +6,7 @@ mod logging;
 mod prompts;
 mod raw;
 mod resources;
+mod tool_quality;
 pub(crate) mod trajectory;
 
 use std::time::Duration;
@@ -17,7 +18,7 @@ use tokio::time::Instant;
 use crate::conversation::Conversation;
 
 /// How long a server may take to say what it has to say after its reply.
-const SETTLE: Duration = Duration::from_millis(250);
+pub(crate) const SETTLE: Duration = Duration::from_millis(250);
 
 /// An act that was performed: what was seen, what to call it, and who asked for it.
 #[derive(Debug)]
@@ -38,6 +39,7 @@ pub(crate) async fn prepare(act: &Act, talk: &mut Conversation<'_>) -> bool {
         | Act::Notifications(_)
         | Act::Trajectory(_)
         | Act::Raw(_)
+        | Act::ToolQuality
         | Act::Agent(_) => true,
     }
 }
@@ -51,6 +53,7 @@ pub(crate) async fn perform(act: &Act, checks: &[PlannedCheck], talk: &mut Conve
         Act::Complete(completion) => completion::perform(completion, talk).await,
         Act::Logging(logging) => logging::perform(logging, talk).await,
         Act::Raw(raw) => raw::perform(raw, checks, talk).await,
+        Act::ToolQuality => tool_quality::perform(talk).await,
         Act::Trajectory(_) => unreachable!("a trajectory is judged without a session"),
         Act::Agent(_) => unreachable!("an agent opens sessions of its own"),
     }
@@ -72,9 +75,8 @@ pub(crate) async fn await_checks(
         | Act::Complete(_)
         | Act::Trajectory(_)
         | Act::Raw(_)
-        | Act::Agent(_) => {
-            return;
-        }
+        | Act::ToolQuality
+        | Act::Agent(_) => return,
     }
     talk.session.listen((Instant::now() + SETTLE).min(talk.deadline)).await;
     loop {

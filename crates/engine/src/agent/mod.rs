@@ -46,6 +46,8 @@ pub(crate) struct AgentCase<'a> {
     pub(crate) record: &'a mut CaseRecord,
     pub(crate) context: &'a CaseContext,
     pub(crate) deadline: Instant,
+    /// The numbers of its sessions in the record.
+    pub(crate) numbers: Vec<u32>,
 }
 
 /// Runs an agent from its first session to its verdict.
@@ -60,8 +62,8 @@ pub(crate) async fn run(mut talk: AgentCase<'_>) -> Verdict {
         () = stop.stopped() => None,
         ended = speak(&mut talk, &mut sessions) => Some(ended),
     };
-    for (number, session) in sessions.into_iter().enumerate() {
-        talk.record.closed_session(number, session.close().await);
+    for (session, number) in sessions.into_iter().zip(std::mem::take(&mut talk.numbers)) {
+        talk.record.closed(number, session.close().await);
     }
     talk.record.mark(|timings| &mut timings.teardown);
     match ended {
@@ -84,7 +86,7 @@ async fn speak(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
     for server in &talk.agent.servers {
         match talk.context.opener.open(&server.spec, talk.variables, talk.deadline).await {
             Ok(session) => {
-                talk.record.opened(&session);
+                talk.numbers.push(talk.record.opened(&session));
                 sessions.push(session);
             }
             Err(failure) => {
@@ -187,6 +189,8 @@ impl AgentCase<'_> {
         Conversation {
             case: self.case,
             session: &mut sessions[self.agent.steps_at],
+            number: &mut self.numbers[self.agent.steps_at],
+            opener: &self.context.opener,
             variables: self.variables,
             record: self.record,
             deadline: self.deadline,

@@ -1,5 +1,7 @@
 //! Examples: what a check holds for and what it does not.
 
+use std::fmt;
+
 /// A value of a check, something it may see, and whether it holds there.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
@@ -41,6 +43,30 @@ pub enum Seen {
     Elapsed(u64),
     /// No reply.
     Nothing,
+}
+
+impl fmt::Display for Seen {
+    /// What is seen, in a few words.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(out, "the text {text:?}"),
+            Self::Result(json) => write!(out, "the result {json}"),
+            Self::ProtocolError(code) => write!(out, "a JSON-RPC error {code}"),
+            Self::File { path, before, after } => match (before, after) {
+                (Some(before), Some(after)) if before == after => write!(out, "the file {path} that stays {after:?}"),
+                (Some(before), Some(after)) => write!(out, "the file {path} that was {before:?} and is {after:?}"),
+                (Some(_), None) => write!(out, "the file {path} that was removed"),
+                (None, Some(after)) => write!(out, "the file {path} that was made, with {after:?}"),
+                (None, None) => write!(out, "no file {path}"),
+            },
+            Self::Progress(count) => write!(out, "{count} progress notifications"),
+            Self::Notifications(json) => write!(out, "the notifications {json}"),
+            Self::Asked(json) => write!(out, "the server asking {json}"),
+            Self::Trace(json) => write!(out, "the calls {json}"),
+            Self::Elapsed(ms) => write!(out, "an answer after {ms} ms"),
+            Self::Nothing => write!(out, "no reply"),
+        }
+    }
 }
 
 /// An example in which the check holds.

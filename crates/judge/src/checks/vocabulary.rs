@@ -86,6 +86,21 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("snapshot", "write the value under `equals`, or under `exact` of a target"),
 ];
 
+/// What targets of `tool_quality` begin with.
+const QUALITY_TARGETS: &[&str] = &[
+    "critical_count",
+    "mean_score",
+    "min_score",
+    "rules",
+    "schema_criticals",
+    "schema_warnings",
+    "tool",
+    "warning_count",
+];
+
+/// What targets of `negative_path` begin with.
+const NEGATIVE_TARGETS: &[&str] = &["negative_path.checks_run", "negative_path.failures", "negative_path.gate_passed"];
+
 /// Keys of a map of checks that are no checks themselves: the other form of `expect`, and how much of it must hold.
 const AROUND: &[&str] = &["assertions", "threshold"];
 
@@ -113,6 +128,8 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
         Vocabulary::Trajectory => decode_trajectory(block, found),
         Vocabulary::Raw => decode_raw(block, found),
         Vocabulary::AgentTrajectory => agent_trajectory::decode(block, found),
+        Vocabulary::ToolQuality => decode_targets(vocabulary, block, QUALITY_TARGETS, found),
+        Vocabulary::NegativePath => decode_targets(vocabulary, block, NEGATIVE_TARGETS, found),
     }
 }
 
@@ -149,6 +166,8 @@ pub fn schema(vocabulary: Vocabulary) -> Value {
         | Vocabulary::Logging
         | Vocabulary::Notifications
         | Vocabulary::Raw
+        | Vocabulary::ToolQuality
+        | Vocabulary::NegativePath
         | Vocabulary::Agent => result_words(vocabulary).schema(),
         Vocabulary::Trajectory => trajectory_schema(),
         Vocabulary::AgentTrajectory => agent_trajectory::schema(),
@@ -167,6 +186,31 @@ fn decode_result(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'
         let message = format!("`not_error: false` can never hold in {}: only tools mark errors", vocabulary.block());
         found.error_with_help("never-holds", flag.span, message, "`protocol_error: true` asks for a JSON-RPC error");
         return Vec::new();
+    }
+    result_words(vocabulary).decode(block, found)
+}
+
+/// Assertions about values that have names of their own; a target that is none of them can never lead anywhere.
+fn decode_targets(
+    vocabulary: Vocabulary,
+    block: &Node,
+    known: &[&'static str],
+    found: &mut Diagnostics<'_>,
+) -> Vec<PlannedCheck> {
+    let list = block.get("assertions").unwrap_or(block);
+    for target in list.as_list().unwrap_or_default().iter().filter_map(|assertion| assertion.get("target")) {
+        let Some(text) = target.as_text() else { continue };
+        let begins =
+            |name: &&str| text.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        if text.starts_with('$') || known.iter().any(begins) {
+            continue;
+        }
+        let help = match nearest(text, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there is {}", known.join(", ")),
+        };
+        let message = format!("{} has no target `{text}`", vocabulary.block());
+        found.error_with_help("unknown-target", target.span, message, help);
     }
     result_words(vocabulary).decode(block, found)
 }
@@ -207,6 +251,10 @@ fn result_words(vocabulary: Vocabulary) -> Words {
         | Vocabulary::Trajectory
         | Vocabulary::Agent
         | Vocabulary::AgentTrajectory => &[],
+        // There is no result, only numbers at targets.
+        Vocabulary::ToolQuality | Vocabulary::NegativePath => {
+            return Words { what: "`expect`", vocabulary, kinds: Vec::new() };
+        }
     };
     let is_own = |name: &str| own.iter().any(|kind| kind.name == name);
     let others = CHECKS.iter().filter(|kind| applies(kind.name, vocabulary) && !is_own(kind.name));
@@ -237,6 +285,7 @@ impl Words {
         let asked = |kind: &'static CheckKind| entries.iter().find(|entry| entry.key.text == kind.name);
         let asked: Vec<(&CheckKind, &Entry)> =
             self.kinds.iter().filter_map(|kind| Some((*kind, asked(kind)?))).collect();
+        report_impossible_bounds(entries, found);
         let mut checks: Vec<PlannedCheck> =
             asked.into_iter().flat_map(|(kind, entry)| (kind.decode)(&entry.value, found)).collect();
         if self.takes_assertions() {
@@ -297,6 +346,20 @@ impl Words {
         properties.insert("threshold".to_owned(), threshold_schema());
         let map = json!({"type": "object", "additionalProperties": false, "properties": properties});
         json!({"anyOf": [map, matchers::assertions_schema(), {"type": "null"}]})
+    }
+}
+
+/// A lower bound above the upper one, such as `min_count: 3` beside `max_count: 2`, can never hold.
+fn report_impossible_bounds(entries: &[Entry], found: &mut Diagnostics<'_>) {
+    for lower in entries {
+        let Some(counted) = lower.key.text.strip_prefix("min_") else { continue };
+        let upper = entries.iter().find(|entry| entry.key.text.strip_prefix("max_") == Some(counted));
+        let (Some(least), Some(upper)) = (lower.value.as_count(), upper) else { continue };
+        if upper.value.as_count().is_some_and(|most| least > most) {
+            let message =
+                format!("`{}` is more than `{}`, so the two never hold together", lower.key.text, upper.key.text);
+            found.error_with_help("never-holds", lower.value.span, message, "swap them, or remove one");
+        }
     }
 }
 

@@ -58,6 +58,11 @@ pub struct ProbeRequest {
 }
 
 impl Probe {
+    /// How many bytes an oversized argument has, unless somebody says otherwise.
+    pub const OVERSIZED: usize = 1 << 20;
+    /// More than this is not sent: it would say more about pipes than about the server.
+    pub const LARGEST: usize = 1 << 28;
+
     /// The probe of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PROBES.iter().find(|probe| probe.name == name)
@@ -122,6 +127,12 @@ mod tests {
                 assert!(!errors.is_empty(), "{name}: {request:?} is valid");
             }
         }
+    }
+
+    #[test]
+    fn what_probes_came_to_is_shown_by_every_report() {
+        let known = mcprove_model::Finding::SUB_RESULTS;
+        assert!(known.is_sorted() && PROBES.iter().all(|probe| known.contains(&probe.name)), "{known:?}");
     }
 
     #[test]

@@ -18,7 +18,11 @@ pub(super) const PROBE: Probe = Probe {
             Some(_) => false,
             None => property.get("enum").is_none(),
         };
-        let Some((name, _)) = properties(subject).find(|(_, property)| is_text(property)) else {
+        // A text that may be anything is asked first: others are rejected for what they say, not for their size.
+        let is_free =
+            |property: &Value| ["const", "enum", "format", "pattern"].iter().all(|key| property.get(key).is_none());
+        let texts: Vec<_> = properties(subject).filter(|(_, property)| is_text(property)).collect();
+        let Some((name, _)) = texts.iter().find(|(_, property)| is_free(property)).or(texts.first()) else {
             return Err("no argument of the tool takes a text".to_owned());
         };
         let what = format!("`{name}` has {} bytes", subject.oversized);

@@ -369,6 +369,7 @@ async fn our_own_client_gets_on_with_it_in_both_eras() {
     let server = Server::start(mock(MANIFEST)).await;
     let client = ClientCapabilities {
         roots: None,
+        roots_changed: None,
         sampling: vec![SamplingReply {
             text: "said".to_owned(),
             model: "m".to_owned(),

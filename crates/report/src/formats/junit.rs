@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use mcprove_model::{CaseReport, Finding, Report, escape_text};
 
 use super::Format;
-use crate::explanation::explain_plainly;
+use crate::explanation::{explain_plainly, sub_results_plainly};
 use crate::reliability::{Reliability, worst, worst_message};
 use crate::status::{Status, UNFINISHED, duration_us, title};
 use crate::{harmless, timestamp};
@@ -99,7 +99,13 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, file: &str) {
     );
     let element = match Status::of(case) {
         Status::Passed => {
-            out.push_str("/>\n");
+            match sub_results_plainly(case) {
+                none if none.is_empty() => out.push_str("/>\n"),
+                told => {
+                    let told = text(&told);
+                    let _ = writeln!(out, ">\n      <system-out>{told}</system-out>\n    </testcase>");
+                }
+            }
             return;
         }
         Status::Skipped(reason) => {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use mcprove_model::{CaseReport, Report, Summary};
 
 use super::Format;
-use crate::explanation::explain_plainly;
+use crate::explanation::{explain_plainly, sub_results_plainly};
 use crate::matrix::{Cell, Matrix};
 use crate::reliability::Reliability;
 use crate::snippet::render_findings;
@@ -45,6 +45,7 @@ fn render(report: &Report) -> String {
         .iter()
         .partition(|case| matches!(Status::of(case), Status::Failed | Status::Error | Status::Unfinished));
     failures(&mut out, &bad);
+    parts(&mut out, &good);
     let trials = Reliability::of(report);
     matrix(&mut out, &Matrix::of(&trials));
     reliability(&mut out, &trials);
@@ -92,6 +93,19 @@ fn failures(out: &mut String, bad: &[&CaseReport]) {
         let (sign, name) = (sign(case), code(&title(&case.started)));
         let _ = writeln!(out, "<details><summary>{sign} {name} {}</summary>\n", code(&place));
         fenced(out, &explain_plainly(case));
+        out.push_str("\n</details>\n\n");
+    }
+}
+
+/// What the probes and tools of cases came to that passed.
+fn parts(out: &mut String, good: &[&CaseReport]) {
+    for case in good {
+        let told = sub_results_plainly(case);
+        if told.is_empty() || out.len() > EXPLAINED_BYTES {
+            continue;
+        }
+        let _ = writeln!(out, "<details><summary>{} {}</summary>\n", sign(case), code(&title(&case.started)));
+        fenced(out, &told);
         out.push_str("\n</details>\n\n");
     }
 }

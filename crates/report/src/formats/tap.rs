@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use mcprove_model::{CaseReport, Finding, Place, Report};
 
 use super::Format;
-use crate::explanation::explain_plainly;
+use crate::explanation::{explain_plainly, sub_results};
 use crate::reliability::{Reliability, worst_message};
 use crate::status::{Status, UNFINISHED, duration_us, title};
 use crate::{duration, harmless, json_text};
@@ -68,7 +68,9 @@ fn test_point(out: &mut String, number: usize, case: &CaseReport) {
     match status {
         Status::Skipped(_) => {}
         Status::Passed => {
-            let _ = writeln!(out, "  ---\n  duration_ms: {}\n  ...", duration::whole_ms(duration_us(case)));
+            let _ = writeln!(out, "  ---\n  duration_ms: {}", duration::whole_ms(duration_us(case)));
+            finding_items(out, &sub_results(case));
+            let _ = writeln!(out, "  ...");
         }
         Status::Failed | Status::Error | Status::Unfinished => diagnostics(out, case, status),
     }
@@ -90,18 +92,22 @@ fn diagnostics(out: &mut String, case: &CaseReport, status: Status<'_>) {
     let _ = writeln!(out, "  at:");
     let _ = writeln!(out, "    file: {}", json_text::string(&case.started.file));
     let _ = writeln!(out, "    line: {}", case.started.line);
-    if !findings.is_empty() {
-        let _ = writeln!(out, "  findings:");
-        for finding in findings {
-            finding_item(out, finding);
-        }
-    }
+    finding_items(out, &findings.iter().collect::<Vec<_>>());
     // A block, because it is for people; every line of it stands further in than the end of the diagnostics.
     let _ = writeln!(out, "  explanation: |2");
     for line in explain_plainly(case).lines() {
         let _ = writeln!(out, "    {line}");
     }
     let _ = writeln!(out, "  ...");
+}
+
+fn finding_items(out: &mut String, findings: &[&Finding]) {
+    if !findings.is_empty() {
+        let _ = writeln!(out, "  findings:");
+    }
+    for finding in findings {
+        finding_item(out, finding);
+    }
 }
 
 fn finding_item(out: &mut String, finding: &Finding) {

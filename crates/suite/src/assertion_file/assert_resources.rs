@@ -71,6 +71,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         found.warning("no-subscription", flag.span, message, Some("add `subscribe:` with the URI".to_owned()));
     }
     let settle = time::optional(node, "settle", found).unwrap_or(SETTLE);
+    report_unused_settle(entries, flag, found);
     let parts = expectation::parts(node, &["expect", "expect_notification", "subscribe"])
         .filter(|parts| parts.get("expect").is_some() || parts.get("expect_notification").is_some());
     // The address of the subscription is part of what is expected, where templates are checked too.
@@ -82,6 +83,20 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let expect_notification = flag.and_then(Node::as_bool);
     let resources = Resources { subscribe, ask: ask?, expect_notification, settle, unsubscribe };
     Some(Asked::new(Act::Resources(resources), expect))
+}
+
+/// Silence is awaited only where no update may be announced.
+fn report_unused_settle(entries: &[Entry], flag: Option<&Node>, found: &mut Diagnostics<'_>) {
+    let Some(settle) = entries.iter().find(|entry| entry.key.text == "settle" && !entry.value.is_null()) else {
+        return;
+    };
+    let message = match flag.map(Node::as_bool) {
+        None => "`settle` is not used: nothing says that no update may be announced",
+        Some(Some(true)) => "`settle` is not used: an update that must be announced is awaited until the timeout",
+        Some(Some(false) | None) => return,
+    };
+    let help = "add `expect_notification: false`, or remove `settle`".to_owned();
+    found.warning("unused-key", settle.key.span, message, Some(help));
 }
 
 fn request(entry: &Entry, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<ResourceAsk> {

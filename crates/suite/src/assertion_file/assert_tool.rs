@@ -1,10 +1,12 @@
 //! `assert`: call a tool and judge its result.
 
-use mcprove_model::{Act, Diagnostics, Node, Span, Vocabulary};
+use std::time::Duration;
+
+use mcprove_model::{Act, CallTool, Diagnostics, Node, Span, Vocabulary};
 use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input};
-use super::{expectation, time};
+use super::{expectation, texts, time};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
@@ -65,7 +67,24 @@ fn lose_response(block: &Node, found: &mut Diagnostics<'_>) -> bool {
     let Some(retry) = block.get("retry").filter(|retry| !retry.is_null()) else { return false };
     let entries = found.known_keys(retry, "`retry`", &["lose_response"]);
     let flag = entries.iter().find(|entry| entry.key.text == "lose_response");
-    flag.and_then(|flag| found.boolean(&flag.value, "`lose_response`")).unwrap_or_default()
+    let flag = flag.map(|flag| found.boolean(&flag.value, "`lose_response`"));
+    let is_quiet = matches!(flag, None | Some(Some(false))) && retry.as_map().is_some();
+    if is_quiet && !texts::is_misspelt(entries, "lose_response", &["lose_response"]) {
+        let message = "`retry` repeats nothing: only `lose_response: true` does";
+        let help = "write `retry: {lose_response: true}`, or remove `retry`".to_owned();
+        found.warning("nothing-asked", retry.span, message, Some(help));
+    }
+    flag.flatten().unwrap_or_default()
+}
+
+/// A call whose time is over before it is cancelled is never cancelled.
+pub(crate) fn report_late_cancel(act: &Act, block: &Node, timeout: Option<Duration>, found: &mut Diagnostics<'_>) {
+    let Act::CallTool(CallTool { cancel_after: Some(cancel_after), .. }) = act else { return };
+    let (Some(timeout), Some(node)) = (timeout, block.get("cancel_after")) else { return };
+    if *cancel_after >= timeout {
+        let message = format!("`cancel_after` is not before the timeout of {timeout:?}, so nothing is cancelled");
+        found.error_with_help("never-holds", node.span, message, "cancel earlier, or raise `timeout`");
+    }
 }
 
 /// A call that is cancelled and one that is repeated are two different cases, and silence needs a reason.

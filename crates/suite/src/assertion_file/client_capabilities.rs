@@ -29,7 +29,7 @@ pub(crate) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
         match entry.key.text.as_str() {
             "roots" => {
                 scope.check(&entry.value, found);
-                client.roots = Some(texts::list(&entry.value, "`roots`", found));
+                (client.roots, client.roots_changed) = roots(&entry.value, found);
             }
             "sampling" => {
                 scope.check(&entry.value, found);
@@ -44,6 +44,19 @@ pub(crate) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
         }
     }
     client
+}
+
+/// Folders: a list, or `list` with what becomes of it under `changed`.
+fn roots(node: &Node, found: &mut Diagnostics<'_>) -> (Option<Vec<String>>, Option<Vec<String>>) {
+    if node.as_map().is_none() {
+        return (Some(texts::list(node, "`roots`", found)), None);
+    }
+    found.known_keys(node, "`roots`", &["changed", "list"]);
+    let mut folders = |key: &str| {
+        let list = node.get(key).filter(|list| !list.is_null());
+        list.map(|list| texts::list(list, &format!("`{key}` of `roots`"), found))
+    };
+    (Some(folders("list").unwrap_or_default()), folders("changed"))
 }
 
 /// A scripted answer: a text, or a map where what is left out is as in `defaults`.

@@ -40,7 +40,9 @@ pub(crate) fn decode(
         | Vocabulary::Trajectory
         | Vocabulary::Agent
         | Vocabulary::AgentTrajectory
-        | Vocabulary::Raw => block,
+        | Vocabulary::Raw
+        | Vocabulary::ToolQuality
+        | Vocabulary::NegativePath => block,
     };
     let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
     Expectation { block: Some(block.clone()), vocabulary, checks, threshold }

@@ -15,6 +15,8 @@ pub(crate) mod block;
 pub(crate) mod client_capabilities;
 pub(crate) mod expectation;
 mod listing;
+pub(crate) mod matrix;
+pub(crate) mod redact;
 pub(crate) mod server;
 pub(crate) mod skip;
 pub(crate) mod steps;
@@ -27,19 +29,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_model::{Case, Diagnostics, Entry, Finding, Isolation, Node, ServerSpec, Severity, SourceFile, Span};
+use mcprove_model::{
+    Case, Diagnostics, Entry, Finding, Isolation, Matrix, Node, ServerSpec, Severity, SourceFile, Span,
+};
 use serde_json::{Value, json};
 
 pub use server::ServerOverride;
 
-use crate::environment::{Environment, Unset, expand_reporting};
+use crate::environment::{Environment, Unset};
 use crate::schema::fragment;
 use block::BLOCKS;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
 const KEYS: &[&str] =
-    &["name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
+    &["matrix", "name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
 
 /// The keys of a document that hold steps.
 pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
@@ -77,6 +81,8 @@ pub struct Decoded {
     pub case: Option<Case>,
     /// What is wrong with the document.
     pub findings: Vec<Finding>,
+    /// Texts that are not to be shown.
+    pub secrets: Vec<String>,
 }
 
 /// Decodes one document; everything that is wrong with it is found in one go.
@@ -84,13 +90,14 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
     let mut found = Diagnostics::new(source);
     let node = document.node;
     let (name, name_span) = name(source, document, &mut found);
-    let parts = if node.is_null() {
+    let mut parts = if node.is_null() {
         let what = if document.of > 1 { "this document is empty" } else { "the file is empty" };
         found.error_with_help("empty-document", node.span, what, "write an assertion, or remove it");
         None
     } else {
         decode_parts(node, context, &mut found)
     };
+    let secrets = parts.as_mut().map(|parts| std::mem::take(&mut parts.redacted)).unwrap_or_default();
     let findings = found.into_findings();
     let is_usable = !findings.iter().any(|finding| finding.severity >= Severity::Error);
     let case = parts.filter(|_| is_usable).map(|parts| Case {
@@ -105,17 +112,20 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         act: parts.asked.act,
         expect: parts.asked.expect,
         fixture: context.fixture.map(Path::to_path_buf),
+        matrix: parts.matrix,
         isolation: Isolation::Case,
         tags: Vec::new(),
         timeout: parts.timeout,
         skip: parts.skip,
         suite: None,
     });
-    Decoded { name, name_span, case, findings }
+    Decoded { name, name_span, case, findings, secrets }
 }
 
 struct Parts {
     server: Option<ServerSpec>,
+    matrix: Option<Arc<Matrix>>,
+    redacted: Vec<String>,
     setup: Vec<mcprove_model::Step>,
     verify: Vec<mcprove_model::Step>,
     teardown: Vec<mcprove_model::Step>,
@@ -139,12 +149,18 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let unset = if skip.is_some() { Unset::Ignored } else { Unset::Reported };
     let mut scope = Scope::new(context.fixture.is_some());
     let server_entry = entries.iter().find(|entry| entry.key.text == "server");
+    let around = matrix::Around { described: None, given: context.server, scope: &scope };
+    let matrix_entry = entries.iter().find(|entry| entry.key.text == "matrix");
+    let matrix = matrix_entry.and_then(|entry| matrix::decode(entry, &around, found));
+    let stand_in = context.server.map(ServerOverride::alone).or_else(|| matrix::any_server(matrix.as_ref()));
     let server = match server_entry {
         Some(entry) => server::decode(entry, context, (&scope, unset), found),
-        None => context.server.map(ServerOverride::alone),
+        None => stand_in.clone(),
     };
-    if let (Some(chosen), None, None) = (&chosen, server_entry, context.server)
+    if let (Some(chosen), None, None) = (&chosen, server_entry, stand_in)
         && chosen.block.needs_server
+        // What is not run needs nobody to speak to.
+        && skip.is_none()
         && !texts::is_misspelt(entries, "server", &known)
     {
         found.error_with_help(
@@ -163,25 +179,12 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
         report_unused_steps(entries, &chosen, found);
     }
     let mut asked = asked?;
+    let matrix = matrix.filter(|_| chosen.block.needs_server);
+    assert_tool::report_late_cancel(&asked.act, &chosen.entry.value, timeout, found);
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
-    let server = server.map(|server| with_redactions(server, node, (&context.environment, unset), found));
-    Some(Parts { server, setup, verify, teardown, asked, timeout, skip })
-}
-
-/// The server with the texts under `redact:`, which no output may show.
-fn with_redactions(
-    mut server: ServerSpec,
-    node: &Node,
-    (environment, unset): (&Environment<'_>, Unset),
-    found: &mut Diagnostics<'_>,
-) -> ServerSpec {
-    let Some(redact) = node.get("redact").filter(|redact| !redact.is_null()) else { return server };
-    for item in found.one_or_many(redact) {
-        let Some(text) = found.text(item, "an item of `redact`") else { continue };
-        server.secrets.push(expand_reporting(text, item.span, (environment, unset), found).text);
-    }
-    server
+    let redacted = redact::decode(node, (&context.environment, unset), found);
+    Some(Parts { server, matrix, redacted, setup, verify, teardown, asked, timeout, skip })
 }
 
 /// The server with the answers that the block gives in the place of a model.
@@ -213,8 +216,9 @@ pub(crate) fn with_script(
 
 /// Steps need a server, so they mean nothing to a block that speaks to none.
 fn report_unused_steps(entries: &[Entry], chosen: &block::Chosen<'_>, found: &mut Diagnostics<'_>) {
-    for entry in entries.iter().filter(|entry| STEPS.contains(&entry.key.text.as_str()) && !entry.value.is_null()) {
-        let message = format!("`{}` is not done: `{}` speaks to no server", entry.key.text, chosen.block.key);
+    let is_for_servers = |key: &str| STEPS.contains(&key) || key == "matrix";
+    for entry in entries.iter().filter(|entry| is_for_servers(&entry.key.text) && !entry.value.is_null()) {
+        let message = format!("`{}` is not used: `{}` speaks to no server", entry.key.text, chosen.block.key);
         found.warning("unused-key", entry.key.span, message, Some("remove it".to_owned()));
     }
 }
@@ -227,7 +231,9 @@ pub(crate) fn block_of(document: &Node) -> Option<&Entry> {
 /// The JSON Schema of an assertion file.
 pub fn schema() -> Value {
     let mut properties = json!({
+        "matrix": matrix::schema(false),
         "name": fragment::scalar("What the test is called; the file's name when left out."),
+        "redact": redact::schema(),
         "server": server::schema(),
         "setup": steps_schema("Calls made before the block."),
         "skip": skip_schema(),

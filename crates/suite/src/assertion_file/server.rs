@@ -36,17 +36,13 @@ pub struct ServerOverride {
 impl ServerOverride {
     /// The server of a case that has none of its own.
     pub(crate) fn alone(&self) -> ServerSpec {
-        ServerSpec {
-            name: self.command.clone(),
-            target: Target::Stdio {
-                command: self.command.clone(),
-                args: self.args.clone(),
-                env: Vec::new(),
-                cwd: None,
-                docker: None,
-            },
-            ..ServerSpec::default()
-        }
+        ServerSpec { name: self.command.clone(), target: self.target(), ..ServerSpec::default() }
+    }
+
+    /// The program, without anything that a file adds.
+    pub(crate) fn target(&self) -> Target {
+        let (command, args) = (self.command.clone(), self.args.clone());
+        Target::Stdio { command, args, env: Vec::new(), cwd: None, docker: None }
     }
 }
 
@@ -154,7 +150,7 @@ pub(crate) fn client_capabilities_schema() -> Value {
             },
             "description": "The answer to a question to the user.",
         },
-        "roots": fragment::texts("Folders that are told when asked."),
+        "roots": roots_schema(),
         "sampling": {
             "anyOf": [reply, {"type": "array", "items": reply}, {"type": "null"}],
             "description": "What a model answers.",
@@ -164,6 +160,16 @@ pub(crate) fn client_capabilities_schema() -> Value {
     schema["type"] = json!(["object", "null"]);
     schema[fragment::DEFINITION] = "client-capabilities".into();
     schema
+}
+
+fn roots_schema() -> Value {
+    let changed = "The folders from the block on; the server is told that they changed.";
+    let map = fragment::map(
+        "Folders that change.",
+        json!({"changed": fragment::texts(changed), "list": fragment::texts("The folders at first.")}),
+        &[],
+    );
+    json!({"anyOf": [fragment::texts("The folders."), map], "description": "Folders that are told when asked."})
 }
 
 /// How a server is spoken to.

@@ -9,6 +9,8 @@ mod removed_feature;
 
 use mcprove_model::{Diagnostics, Entry, Finding, Kind, Node, Revision, SourceFile};
 
+use crate::suite_file;
+
 /// Every rule, sorted by its id.
 pub const RULES: &[Rule] =
     &[always_holds::RULE, deprecated_feature::RULE, nothing_expected::RULE, removed_feature::RULE];
@@ -45,6 +47,18 @@ pub fn lint(source: &SourceFile, documents: &[Node], target: Revision) -> Vec<Fi
     let mut findings = found.into_findings();
     findings.sort_by_key(crate::load::place_in_file);
     findings
+}
+
+/// How many tests there are in the documents of a file.
+pub fn count_tests(documents: &[Node]) -> usize {
+    let tests = |document: &Node| {
+        if !suite_file::is_suite(document) {
+            return 1;
+        }
+        let lists = document.as_map().unwrap_or_default().iter().filter(|entry| suite_file::is_list(&entry.key.text));
+        lists.map(|entry| entry.value.as_list().map_or(0, <[Node]>::len)).sum()
+    };
+    documents.iter().map(tests).sum()
 }
 
 /// Keys whose values are data of the author's: no key below them is one of ours.

@@ -13,6 +13,7 @@ use mcprove_model::{Case, Finding, Node, Place, Severity, SourceFile, Span};
 pub use crate::assertion_file::ServerOverride;
 use crate::assertion_file::{self, Context, Document};
 use crate::environment::Environment;
+pub use crate::suite_file::PlayedFile;
 use crate::{suite_file, yaml};
 use folder::SuiteFile;
 
@@ -39,8 +40,12 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
     /// How many files were read.
     pub files: usize,
-    /// Values of suite files that are not to be shown; every server of their files knows them too.
+    /// How many tests were found in them, also of those that cannot be run or are left out.
+    pub tests: usize,
+    /// Texts that are not to be shown: those under `redact`, and the secrets of suite files, which their servers know too.
     pub secrets: Vec<String>,
+    /// The files that suites play as servers.
+    pub played: Vec<PlayedFile>,
 }
 
 /// A file with its documents, before anything is decoded.
@@ -145,7 +150,9 @@ impl Loading {
             server: options.server.as_ref(),
         };
         let mut decoded = assertion_file::decode(source, document, &context);
+        self.loaded.tests += 1;
         findings.append(&mut decoded.findings);
+        self.loaded.secrets.append(&mut decoded.secrets);
         let named = Named { within: folder::folder_of(&file.path), name: &decoded.name, span: decoded.name_span };
         match self.names.register(&named, source) {
             Some(clash) => {
@@ -176,6 +183,10 @@ impl Loading {
         let mut decoded = suite_file::decode(units, &context);
         findings.append(&mut decoded.findings);
         self.loaded.secrets.append(&mut decoded.secrets);
+        if options.server.is_none() {
+            self.loaded.played.append(&mut decoded.played);
+        }
+        self.loaded.tests += decoded.tests.len();
         let mut cases = Vec::with_capacity(decoded.tests.len());
         for test in decoded.tests {
             let named = Named { within: &file.path, name: &test.name, span: test.name_span };
@@ -213,7 +224,7 @@ impl Loading {
         });
         let left_out = all - self.loaded.cases.len();
         let message = format!("{left_out} of {all} tests are left out because others say `only`");
-        let mut finding = Finding::note("focused", message);
+        let mut finding = Finding::warning("focused", message);
         finding.place = self.focused.first().and_then(|(_, first)| first.place.clone());
         self.loaded.findings.push(finding.help("remove `only` to run all of them"));
     }

@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{assertion_file, suite_file};
 
+/// The dialect that schemas are written in.
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
 /// A file kind and its schema.
 pub struct FileKind {
     /// Its name, which is also that of the schema's file.
@@ -37,7 +40,7 @@ pub fn schema(kind: &FileKind) -> Value {
     let body = shared((kind.schema)(), &mut definitions);
     let Value::Object(body) = body else { return body };
     let mut schema = Map::new();
-    schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
+    schema.insert("$schema".to_owned(), DRAFT.into());
     schema.insert("title".to_owned(), format!("mcprove {} file", kind.name).into());
     schema.extend(body);
     definitions.sort_keys();
@@ -50,6 +53,29 @@ pub fn text(kind: &FileKind) -> String {
     let mut text = serde_json::to_string_pretty(&schema(kind)).unwrap_or_default();
     text.push('\n');
     text
+}
+
+/// A schema for either kind of file, as it is written to a file.
+pub fn either() -> String {
+    let mut definitions = Map::new();
+    let mut choices = Vec::new();
+    for kind in KINDS {
+        let Value::Object(mut schema) = schema(kind) else { continue };
+        schema.shift_remove("$schema");
+        // What both kinds have is made from the same fragments, so its definitions are the same.
+        if let Some(Value::Object(own)) = schema.shift_remove("$defs") {
+            definitions.extend(own);
+        }
+        choices.push(Value::Object(schema));
+    }
+    definitions.sort_keys();
+    let schema = json!({
+        "$schema": DRAFT,
+        "title": "mcprove file",
+        "anyOf": choices,
+        "$defs": definitions,
+    });
+    format!("{schema:#}\n")
 }
 
 /// Lets references stand where a value of another type is wanted, and moves what is repeated into definitions.

@@ -27,35 +27,45 @@ pub(super) fn apply(
     let Some(node) = auth else { return (headers, None) };
     let Some(entries) = found.map(node, "`auth`") else { return (headers, None) };
     super::outside::known_keys(entries, "`auth`", (KEYS, OUTSIDE), found);
+    let mut ways = entries.iter().filter(|entry| KEYS.contains(&entry.key.text.as_str()));
+    if let Some(way) = ways.next() {
+        let rival = match ways.next() {
+            Some(other) => Some((other.key.span, format!("`{}` stands beside `{}`", other.key.text, way.key.text))),
+            None if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) => {
+                Some((way.key.span, format!("`{}` stands beside an `Authorization` header field", way.key.text)))
+            }
+            None => None,
+        };
+        if let Some((span, message)) = rival {
+            found.error_with_help("wrong-key", span, message, "keep one of the two");
+        }
+    }
     let oauth = entries.iter().find(|entry| entry.key.text == "oauth");
     let oauth = oauth.and_then(|entry| decode_oauth(entry, (context, secrets), found));
     let Some(name) = node.get("bearer_token_env") else { return (headers, oauth) };
-    if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-        let message = "`bearer_token_env` stands beside an `Authorization` header field";
-        found.error_with_help("wrong-key", name.span, message, "keep one of the two");
-    }
     let token = from_environment(name, "`bearer_token_env`", (context, secrets), found);
     headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
     (headers, oauth)
 }
 
-/// Client credentials; whoever makes the engine ask for tokens removes the finding that nothing does.
+/// Client credentials.
 fn decode_oauth(
     entry: &Entry,
     (context, secrets): (&Context<'_>, &mut Vec<String>),
     found: &mut Diagnostics<'_>,
 ) -> Option<Auth> {
-    let help = "get a token beforehand and name its variable in `bearer_token_env`";
-    found.error_with_help("unsupported-key", entry.key.span, "`oauth` is not supported yet", help);
     let node = &entry.value;
     found.map(node, "`oauth`")?;
     found.known_keys(node, "`oauth`", OAUTH_KEYS);
     if let Some(grant) = node.get("grant").filter(|grant| grant.as_text() != Some("client_credentials")) {
         found.error_with_help("wrong-type", grant.span, "unknown `grant`", "write `client_credentials`");
     }
-    let token_endpoint = block::named(node, "token_endpoint", entry.key.span, found);
-    let client_id = block::named(node, "client_id", entry.key.span, found);
-    let secret = block::named(node, "client_secret_env", entry.key.span, found);
+    let mut named = |key: &str| {
+        let is_misspelt = texts::is_misspelt(node.as_map().unwrap_or_default(), key, OAUTH_KEYS);
+        if is_misspelt { None } else { block::named(node, key, entry.key.span, found) }
+    };
+    let (token_endpoint, client_id) = (named("token_endpoint"), named("client_id"));
+    let secret = named("client_secret_env");
     let client_secret = from_environment(&secret?, "`client_secret_env`", (context, secrets), found);
     Some(Auth::ClientCredentials {
         token_endpoint: token_endpoint?.as_text()?.to_owned(),

@@ -3,12 +3,12 @@
 use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node};
 use serde_json::Value;
 
-use super::{Suite, agents, prompts, resources, tools};
+use super::{Suite, agents, prompts, resources, tool_quality, tools};
 use crate::assertion_file::block::{Asked, BLOCKS, Block, Input};
 use crate::assertion_file::templates::Scope;
 
 /// The kinds of tests that only suite files have, sorted by key.
-pub(super) const KINDS: &[Kind] = &[agents::KIND, prompts::KIND, resources::KIND, tools::KIND];
+pub(super) const KINDS: &[Kind] = &[agents::KIND, prompts::KIND, resources::KIND, tool_quality::KIND, tools::KIND];
 
 /// One kind of test.
 pub(super) struct Kind {
@@ -92,6 +92,11 @@ impl List {
             Self::Own(_) => true,
             Self::Of(block) => block.needs_server,
         }
+    }
+
+    /// Whether what every test expects is expected of these, too: only of those with a result.
+    pub(super) fn takes_defaults(self) -> bool {
+        self.keys().contains(&"expect") && self.key() != tool_quality::KIND.key
     }
 
     /// Decodes a test that has been stripped to the keys of its kind.

@@ -12,6 +12,7 @@ mod hooks;
 mod imports;
 mod interpolate;
 mod list;
+mod negative_path;
 mod outside;
 mod performance;
 mod prompts;
@@ -20,21 +21,23 @@ mod resources;
 mod run_options;
 mod servers;
 mod test;
+mod tool_quality;
 mod tools;
 mod variables;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{
-    Case, Diagnostics, Entry, Fault, Finding, Isolation, Kind, Node, Provider, ServerSpec, SourceFile, Span,
-    SuiteOptions,
+    Case, Diagnostics, Entry, Fault, Finding, Isolation, Kind, Matrix, Node, Provider, ServerSpec, SourceFile, Span,
+    SuiteOptions, TextPlace,
 };
 use serde_json::{Value, json};
 
 use crate::assertion_file::server::ServerOverride;
-use crate::assertion_file::{block, skip};
+use crate::assertion_file::templates::Scope;
+use crate::assertion_file::{block, matrix, redact, skip};
 use crate::environment::{Environment, Unset};
 use crate::schema::fragment;
 use default_test::DefaultTest;
@@ -54,12 +57,17 @@ const KEYS: &[&str] = &[
     "faults",
     "hooks",
     "imports",
+    "matrix",
     "performance",
     "providers",
+    "redact",
     "run_options",
     "servers",
     "variables",
 ];
+
+/// Keys that both file kinds have, so that they say nothing about the kind.
+const SHARED: &[&str] = &["matrix", "redact"];
 
 /// Keys whose meaning may still change.
 const YOUNG: &[&str] = &["agents", "coverage", "faults", "hooks", "providers"];
@@ -95,6 +103,17 @@ pub struct Decoded {
     pub findings: Vec<Finding>,
     /// Values that are not to be shown.
     pub secrets: Vec<String>,
+    /// The files that are played as servers.
+    pub played: Vec<PlayedFile>,
+}
+
+/// A manifest or a recording that is played as a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedFile {
+    /// Its path, as a person at the caller's folder would write it.
+    pub path: PathBuf,
+    /// Where a suite names it.
+    pub place: TextPlace,
 }
 
 /// A test of a suite file.
@@ -120,10 +139,10 @@ pub fn is_suite(document: &Node) -> bool {
     let has_block = entries.iter().any(|entry| block::is_key(&entry.key.text) && !is_list(entry));
     let is_ours = |entry: &Entry| {
         let key = entry.key.text.as_str();
-        KEYS.contains(&key)
+        KEYS.contains(&key) && !SHARED.contains(&key)
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
-            || matches!(key, "tool_quality" | "security")
+            || key == "security"
     };
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
 }
@@ -161,13 +180,18 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     for (unit, found) in units.iter_mut().zip(&mut found) {
         interpolate(&mut unit.node, context, (&variables, &mut decoded.secrets), found);
     }
+    for (unit, found) in units.iter().zip(&mut found) {
+        decoded.secrets.extend(redact::decode_with(&unit.node, |text, _, _| text.to_owned(), found));
+    }
     let mut servers = decode_servers(&units, (context, &mut decoded.secrets), &mut found);
     let providers = providers::decode(&units, (context, &mut decoded.secrets), &mut found);
     let faults = faults::decode(&units, &servers, &mut found);
     for server in servers.iter_mut().filter_map(|(_, server)| server.as_mut()).filter_map(Arc::get_mut) {
         server.secrets.clone_from(&decoded.secrets);
     }
+    decoded.played = played_files(&units);
     let general = General::decode(&units, &mut found);
+    let matrix = decode_matrix(&units, &servers, context, &mut found);
     let has_servers = units.iter().any(|unit| unit.node.get("servers").is_some());
     for (index, unit) in units.iter().enumerate() {
         let suite = Suite {
@@ -175,7 +199,12 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
             context,
             servers: &servers,
             has_servers,
-            given: context.server.map(|server| Arc::new(server.alone())),
+            given: context
+                .server
+                .map(ServerOverride::alone)
+                .or_else(|| matrix::any_server(matrix.as_ref()))
+                .map(Arc::new),
+            matrix: matrix.clone(),
             defaults: &general.defaults,
             has_own_defaults: general.defaults_of == Some(index),
             isolation: general.run.isolation,
@@ -205,8 +234,10 @@ pub fn schema() -> Value {
         "faults": faults::schema(),
         "hooks": hooks::schema(),
         "imports": fragment::list("Files whose keys and tests are added to these.", fragment::text("A path.")),
+        "matrix": matrix::schema(true),
         "performance": performance::schema(),
         "providers": providers::schema(),
+        "redact": redact::schema(),
         "run_options": run_options::schema(),
         "servers": servers::schema(),
         "variables": variables::schema(),
@@ -231,8 +262,9 @@ struct Suite<'a> {
     /// The servers by name; one that could not be decoded is `None`, and told already.
     servers: &'a [(String, Option<Arc<ServerSpec>>)],
     has_servers: bool,
-    /// The server of the command line, for tests of files that have none.
+    /// The server of the command line or of the matrix, for tests of files that have none.
     given: Option<Arc<ServerSpec>>,
+    matrix: Option<Arc<Matrix>>,
     defaults: &'a DefaultTest,
     /// Whether the defaults stand in the same file.
     has_own_defaults: bool,
@@ -243,6 +275,13 @@ struct Suite<'a> {
     faults: &'a [Fault],
     /// Who runs language models: those of the suite, and the built-in ones.
     providers: &'a [Arc<Provider>],
+}
+
+impl Suite<'_> {
+    /// Whether a test need not say which server it is for: the columns of the matrix do, or the command line.
+    fn has_columns(&self) -> bool {
+        self.matrix.as_ref().is_some_and(|matrix| !matrix.servers.is_empty() || self.context.server.is_some())
+    }
 }
 
 /// What holds for all tests; where several files say something, the one that imports the others wins.
@@ -334,6 +373,22 @@ fn interpolate(
     }
 }
 
+/// The matrix of all tests; where several files have one, that of the file that imports the others.
+fn decode_matrix(
+    units: &[Unit],
+    servers: &Servers,
+    context: &Context<'_>,
+    found: &mut [Diagnostics<'_>],
+) -> Option<Arc<Matrix>> {
+    let scope = Scope::new(context.fixture.is_some());
+    let around = matrix::Around { described: Some(servers), given: context.server, scope: &scope };
+    let entry = |unit: &Unit| -> Option<Entry> {
+        unit.node.as_map()?.iter().find(|entry| entry.key.text == "matrix" && !entry.value.is_null()).cloned()
+    };
+    let (of, entry) = units.iter().enumerate().find_map(|(of, unit)| Some((of, entry(unit)?)))?;
+    matrix::decode(&entry, &around, &mut found[of])
+}
+
 type Servers = Vec<(String, Option<Arc<ServerSpec>>)>;
 
 fn decode_servers(
@@ -353,6 +408,22 @@ fn decode_servers(
         }
     }
     servers
+}
+
+/// The files that servers are played from; their paths are relative to the suite, which comes first.
+fn played_files(units: &[Unit]) -> Vec<PlayedFile> {
+    let folder = Path::new(units[0].source.path()).parent().unwrap_or(Path::new(""));
+    let mut played = Vec::new();
+    for unit in units {
+        for server in unit.node.get("servers").and_then(Node::as_map).unwrap_or_default() {
+            // A path with a template is known when the test runs.
+            let file = servers::played_file(&server.value).and_then(|file| Some((file, file.as_text()?)));
+            if let Some((file, name)) = file.filter(|(_, name)| !name.contains("{{") && !name.trim().is_empty()) {
+                played.push(PlayedFile { path: folder.join(name), place: unit.source.place(file.span) });
+            }
+        }
+    }
+    played
 }
 
 fn decode_tests(unit: &Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {

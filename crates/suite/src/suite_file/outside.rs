@@ -25,7 +25,6 @@ pub(super) const OF_SUITE: &[(&str, &str)] = &[
     ("stepwise", "`setup` steps with `capture` hand values from call to call"),
     ("target_versions", "`protocol` of a server says which revision is spoken"),
     ("teardown", "`hooks` run commands around tests; `teardown` of a test calls tools"),
-    ("tool_quality", LATER),
 ];
 
 /// Keys of a test, and what to do instead.
@@ -39,7 +38,6 @@ pub(super) const OF_TEST: &[(&str, &str)] = &[
     ("input_responder", "answer in `client_capabilities` of the server"),
     ("input_responses", "answer in `client_capabilities` of the server"),
     ("metamorphic", "write one test for each relation"),
-    ("negative_path", LATER),
     ("server_version", "it has no effect there either; remove it"),
     ("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text"),
 ];

@@ -25,6 +25,7 @@ const KEYS: &[&str] = &[
     "protocol",
     "transport",
     "url",
+    "virtual_time",
 ];
 
 /// Keys that say where a server is; a server has one of them.
@@ -35,6 +36,11 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("http", "the deadline of a test is `timeout_ms`; TLS uses the roots of the platform"),
     ("wait_for_ready", "start the server with `command`, or wait in the script that starts it"),
 ];
+
+/// Where a server that is played from a file says which.
+pub(super) fn played_file(server: &Node) -> Option<&Node> {
+    ["cassette", "mock"].iter().find_map(|key| server.get(key)).filter(|file| file.as_text().is_some())
+}
 
 /// Decodes a server; `default_auth` is for those with a `url` and no `auth` of their own.
 pub(super) fn decode(
@@ -90,6 +96,7 @@ pub(super) fn schema() -> Value {
         "protocol": server::protocol_schema(),
         "transport": server::transport_schema(),
         "url": fragment::text("The address of a server that runs already."),
+        "virtual_time": fragment::flag("A mock's delays take no time, and are measured as if they did."),
     });
     json!({
         "type": "object",
@@ -117,7 +124,15 @@ fn decode_target(
         return None;
     }
     if let Some(played) = places.iter().find(|part| matches!(part.key.text.as_str(), "cassette" | "mock")) {
-        return decode_played(played, node, context, found).map(|target| (target, None));
+        let target = decode_played(played, node, context, found);
+        return match context.server {
+            Some(given) => Some((given.target(), None)),
+            None => target.map(|target| (target, None)),
+        };
+    }
+    if let Some(part) = node.as_map().unwrap_or_default().iter().find(|part| part.key.text == "virtual_time") {
+        let message = "`virtual_time` is for mocks: what is elsewhere lives in real time";
+        found.error_with_help("wrong-key", part.key.span, message, "remove it, or play a manifest with `mock:`");
     }
     let headers = decode_headers(node, (context, secrets), found);
     let env: Vec<(String, String)> = node.get("env").map_or_else(Vec::new, |env| {
@@ -163,7 +178,9 @@ fn decode_played(part: &Entry, node: &Node, context: &Context<'_>, found: &mut D
     let key = part.key.text.as_str();
     for other in node.as_map().unwrap_or_default() {
         let name = other.key.text.as_str();
-        if KEYS.contains(&name) && !matches!(name, "cassette" | "client_capabilities" | "mock" | "protocol") {
+        let is_fit = matches!(name, "cassette" | "client_capabilities" | "mock" | "protocol")
+            || name == "virtual_time" && key == "mock";
+        if KEYS.contains(&name) && !is_fit {
             let message = format!("`{name}` means nothing beside `{key}`, which starts nothing");
             found.error_with_help("wrong-key", other.key.span, message, "remove it");
         }
@@ -179,7 +196,12 @@ fn decode_played(part: &Entry, node: &Node, context: &Context<'_>, found: &mut D
     } else {
         Path::new(context.folder).join(path).display().to_string()
     };
-    Some(if key == "mock" { Target::Mock { manifest: path } } else { Target::Cassette { path } })
+    if key == "cassette" {
+        return Some(Target::Cassette { path });
+    }
+    let virtual_time = node.get("virtual_time").filter(|flag| !flag.is_null());
+    let virtual_time = virtual_time.is_some_and(|flag| found.boolean(flag, "`virtual_time`") == Some(true));
+    Some(Target::Mock { manifest: path, virtual_time })
 }
 
 /// The program and its arguments: a list, or a text that is split as a shell would; `args` come after both.

@@ -55,7 +55,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let skip = skip::decode(node, &suite.context.environment, found);
     let timeout = milliseconds(node, "timeout_ms", found).or_else(|| time::optional(node, "timeout", found));
     let tags = node.get("tags").map(|tags| decode_tags(tags, found)).unwrap_or_default();
-    let server = server_of(list, node, place, suite, found);
+    let server = server_of(list, node, (place, skip.is_some()), suite, found);
     let mut scope = Scope::new(suite.context.fixture.is_some());
     let setup = steps::decode(node, "setup", &mut scope, found);
     let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, place, suite);
@@ -70,7 +70,9 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let threshold = node.get("threshold").filter(|share| !share.is_null());
     let threshold = threshold.and_then(|share| checks::decode_threshold(share, found));
 
+    let timeout = timeout.or(suite.default_timeout);
     let case = asked.and_then(|mut asked| {
+        assertion_file::assert_tool::report_late_cancel(&asked.act, node, timeout, found);
         let server = server.filter(|_| list.needs_server());
         let server = match (server, asked.script.take()) {
             (Some(server), Some(script)) => {
@@ -79,7 +81,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             }
             (server, _) => server,
         };
-        if list.needs_server() && server.is_none() {
+        if list.needs_server() && server.is_none() && skip.is_none() {
             return None;
         }
         let mut expect = asked.expect;
@@ -96,9 +98,10 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             teardown,
             expect,
             fixture: suite.context.fixture.map(Path::to_path_buf),
+            matrix: suite.matrix.clone(),
             isolation: suite.isolation,
             tags,
-            timeout: timeout.or(suite.default_timeout),
+            timeout,
             skip,
             suite: Some(Arc::clone(&suite.options)),
         })
@@ -163,11 +166,11 @@ fn decode_tags(node: &Node, found: &mut Diagnostics<'_>) -> Vec<String> {
     tags.filter_map(|tag| found.text(tag, "a tag")).map(str::to_owned).collect()
 }
 
-/// The server a test names, or the only one there is.
+/// The server a test names, or the only one there is; a test that is not run may do without.
 fn server_of(
     list: List,
     node: &Node,
-    place: Span,
+    (place, is_skipped): (Span, bool),
     suite: &Suite<'_>,
     found: &mut Diagnostics<'_>,
 ) -> Option<Arc<ServerSpec>> {
@@ -196,13 +199,15 @@ fn server_of(
     }
     match suite.servers {
         [(_, only)] => only.clone(),
+        [_, ..] if suite.has_columns() => suite.given.clone(),
         [] if suite.given.is_some() => suite.given.clone(),
-        [] if suite.has_servers => None,
+        [] if suite.has_servers || is_skipped => None,
         [] => {
             let message = format!("this test of `{}` needs a server, and there is none", list.key());
             found.error_with_help("no-server", place, message, "add `servers:`, or give `--server`");
             None
         }
+        _ if is_skipped => None,
         _ => {
             let message = "this test does not say which server it is for";
             let help = format!("add `server:` with one of {}", names().collect::<Vec<_>>().join(", "));
@@ -238,7 +243,7 @@ fn with_defaults(list: List, mut node: Node, place: Span, suite: &Suite<'_>) -> 
     let defaults = defaults.as_ref().unwrap_or(suite.defaults);
     if let Kind::Map(entries) = &mut node.kind
         && !defaults.is_empty()
-        && list.keys().contains(&"expect")
+        && list.takes_defaults()
     {
         if let Some(entry) = entries.iter_mut().find(|entry| entry.key.text == "expect") {
             entry.value = defaults.merged(&entry.value);

@@ -1,22 +1,46 @@
-//! `tools`: call a tool and judge its result.
+//! `tools`: call a tool and judge its result, and how it takes wrong requests.
 
-use mcprove_model::{Act, Diagnostics, Expectation};
+use mcprove_model::{Act, Diagnostics, Entry, Expectation, Kind as NodeKind, Node};
+use serde_json::Value;
 
 use super::Suite;
 use super::list::Kind;
+use super::negative_path;
 use crate::assertion_file::assert_tool;
 use crate::assertion_file::block::Input;
 
 pub(super) const KIND: Kind = Kind {
     key: "tools",
     summary: "Call a tool and judge its result.",
-    keys: assert_tool::BLOCK.keys,
+    keys: KEYS,
     required: assert_tool::BLOCK.required,
-    properties: assert_tool::BLOCK.properties,
+    properties,
     decode,
 };
 
+/// Those of `assert`, and what only a file with many tests asks of a tool.
+const KEYS: &[&str] = &["args", "cancel_after", "capture_progress", "expect", "negative_path", "retry", "tool"];
+
+fn properties() -> Value {
+    let mut properties = (assert_tool::BLOCK.properties)();
+    properties[negative_path::KEY] = negative_path::schema();
+    properties
+}
+
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let asked = (assert_tool::BLOCK.decode)(input, found)?;
-    Some((asked.act, asked.expect))
+    let test = &input.entry.value;
+    let negative = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == negative_path::KEY);
+    let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, test, input.scope, found));
+    let call = Entry { key: input.entry.key.clone(), value: without(test, negative_path::KEY) };
+    let asked = (assert_tool::BLOCK.decode)(&Input { document: &call.value, entry: &call, scope: input.scope }, found)?;
+    let act = match asked.act {
+        Act::CallTool(call) => Act::CallTool(mcprove_model::CallTool { negative_path, ..call }),
+        other => other,
+    };
+    Some((act, asked.expect))
+}
+
+fn without(test: &Node, key: &str) -> Node {
+    let entries = test.as_map().unwrap_or_default().iter().filter(|entry| entry.key.text != key).cloned().collect();
+    Node { span: test.span, kind: NodeKind::Map(entries) }
 }

@@ -92,6 +92,12 @@ enum Flow {
     Stop,
 }
 
+/// A text without room to grow: a suite has a hundred thousand of them, and none of them grows.
+fn fitting(mut text: String) -> String {
+    text.shrink_to_fit();
+    text
+}
+
 impl<'s> Builder<'s> {
     fn run(&mut self) {
         let mut parser = Parser::new_from_str(self.text);
@@ -130,7 +136,7 @@ impl<'s> Builder<'s> {
             Event::Scalar(text, style, anchor, tag) => {
                 let style = Style::of(style, &text, anchor, tag.is_some());
                 let span = self.scalar_span(&style, start, end);
-                let node = self.scalar(text.into_owned(), &style, tag.as_deref(), span);
+                let node = self.scalar(fitting(text.into_owned()), &style, tag.as_deref(), span);
                 self.last_end = self.last_end.max(span.end as usize - self.base);
                 self.anchored(anchor, &node);
                 self.push(node);
@@ -188,7 +194,10 @@ impl<'s> Builder<'s> {
         self.last_end = self.last_end.max(end);
         let span = self.span(frame.start, end);
         let node = match frame.content {
-            Content::List(items) => Node { span, kind: Kind::List(items) },
+            Content::List(mut items) => {
+                items.shrink_to_fit();
+                Node { span, kind: Kind::List(items) }
+            }
             Content::Map(map) if map.is_template => {
                 self.last_template = Some(end);
                 let whole = extent::plain_word_end(self.text, end) + self.base;
@@ -202,7 +211,9 @@ impl<'s> Builder<'s> {
                 Node::text_at(span, self.slice(span))
             }
             Content::Map(map) => {
-                Node { span, kind: Kind::Map(merge::finish(map.entries, map.merges, &mut self.found)) }
+                let mut entries = merge::finish(map.entries, map.merges, &mut self.found);
+                entries.shrink_to_fit();
+                Node { span, kind: Kind::Map(entries) }
             }
         };
         self.anchored(frame.anchor, &node);

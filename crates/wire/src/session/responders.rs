@@ -67,6 +67,19 @@ impl Session {
         }
     }
 
+    /// Lets the other of two lists of folders hold, where there are two, and tells the server that they changed. Says
+    /// whether it was told.
+    pub fn change_roots(&mut self) -> bool {
+        let Some(changed) = self.client.roots_changed.take() else { return false };
+        self.client.roots_changed = self.client.roots.replace(changed);
+        // The stateless revision has no such notification; the server asks whenever it wants to know (2026-07-28).
+        let told = !self.is_modern();
+        if told {
+            self.notify("notifications/roots/list_changed", &Value::Null);
+        }
+        told
+    }
+
     /// The capabilities we declare: exactly what we can answer.
     pub(super) fn declared_capabilities(&self) -> Value {
         let mut declared = Map::new();

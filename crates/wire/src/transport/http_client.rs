@@ -13,7 +13,9 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use mcprove_model::{escape_line, shorten};
+use mcprove_model::{escape_line, shorten, without_password};
+
+use super::bearer::TokenSource;
 
 /// What stands in the frame log for a secret.
 const HIDDEN: &str = "(hidden)";
@@ -26,6 +28,8 @@ pub struct HttpClient {
     plain: Client<HttpConnector, Full<Bytes>>,
     /// Made when first needed: reading the platform's roots takes longer than most runs.
     secure: Arc<OnceLock<Result<SecureClient, String>>>,
+    /// Where the token of every request comes from, when there is one.
+    tokens: Option<Arc<TokenSource>>,
 }
 
 /// A request, before it is one of hyper's.
@@ -66,15 +70,27 @@ pub(crate) struct NoResponse {
 
 impl Default for HttpClient {
     fn default() -> Self {
-        Self { plain: Client::builder(TokioExecutor::new()).build(connector()), secure: Arc::default() }
+        Self { plain: Client::builder(TokioExecutor::new()).build(connector()), secure: Arc::default(), tokens: None }
     }
 }
 
 impl HttpClient {
+    /// The same connections, with a token in every request.
+    #[must_use]
+    pub fn with_tokens(&self, tokens: Arc<TokenSource>) -> Self {
+        Self { tokens: Some(tokens), ..self.clone() }
+    }
+
+    /// Where the token of every request comes from, when there is one.
+    pub(super) fn tokens(&self) -> Option<&TokenSource> {
+        self.tokens.as_deref()
+    }
+
     /// Sends a request; nothing is followed, decoded or tried again.
     pub(crate) async fn send(&self, prepared: Prepared) -> Result<Response<Incoming>, NoResponse> {
         let request = prepared.request;
-        let host = request.uri().authority().map(ToString::to_string).unwrap_or_default();
+        let host = request.uri().authority().map(|host| without_password(host.as_str()).into_owned());
+        let host = host.unwrap_or_default();
         let sent = if request.uri().scheme_str() == Some("https") {
             self.secure()?.request(request).await
         } else {
@@ -110,7 +126,7 @@ fn connector() -> HttpConnector {
 
 /// Makes a request ready, or says why it cannot be sent. A line break in a header field ends here.
 pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
-    let shown = || shorten(&escape_line(ask.url), 200).into_owned();
+    let shown = || shorten(&escape_line(&without_password(ask.url)), 200).into_owned();
     let uri: Uri = ask.url.parse().map_err(|error| NoResponse {
         what: format!("`{}` is not an address: {error}", shown()),
         help: "write `http://host:port/path`".to_owned(),

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::{Method, Response, StatusCode};
-use mcprove_model::{Direction, Part, escape_line, shorten};
+use mcprove_model::{Direction, Part, escape_line, shorten, without_password};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -237,7 +237,28 @@ impl Line {
         self.ask(Method::GET, headers, Bytes::new()).await
     }
 
+    /// Asks, with a token where there are such; one that the server no longer takes is replaced once.
     async fn ask(
+        &self,
+        method: Method,
+        more: Vec<(String, String)>,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, NoResponse> {
+        let Some(tokens) = self.client.tokens() else { return self.ask_once(method, more, body).await };
+        let token = tokens.token(&self.client).await?;
+        let with = |token: &str| {
+            let field = ("authorization".to_owned(), format!("Bearer {token}"));
+            more.iter().cloned().chain([field]).collect()
+        };
+        let response = self.ask_once(method.clone(), with(&token), body.clone()).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        let token = tokens.instead_of(&token, &self.client).await?;
+        self.ask_once(method, with(&token), body).await
+    }
+
+    async fn ask_once(
         &self,
         method: Method,
         more: Vec<(String, String)>,
@@ -247,7 +268,8 @@ impl Line {
         let shown = method.to_string();
         let prepared = prepare(HttpAsk { method, url: &self.url, headers, wished: &self.wished, body })?;
         let headers = prepared.shown_headers();
-        let part = Part::HttpRequest { exchange: self.number, method: shown, url: self.url.clone(), headers };
+        let url = without_password(&self.url).into_owned();
+        let part = Part::HttpRequest { exchange: self.number, method: shown, url, headers };
         self.log(Direction::Sent, part, Bytes::new()).await;
         let response = self.client.send(prepared).await?;
         let status = response.status().as_u16();

@@ -1,5 +1,6 @@
 //! The ways to reach a server. Each turns what arrives into [`Arrival`]s and knows nothing of the protocol above.
 
+mod bearer;
 mod http;
 pub(crate) mod http_client;
 mod http_exchange;
@@ -12,6 +13,7 @@ use bytes::Bytes;
 use mcprove_model::{Direction, Part, ProcessEnd, Refused, Revision};
 use tokio::time::Instant;
 
+pub use bearer::{TokenSource, Tokens};
 pub use http_client::HttpClient;
 pub use memory::Peer;
 

@@ -35,6 +35,21 @@ pub(crate) fn exit_mid_line(server: &mut Server, request: &Value) {
     quit(server.number);
 }
 
+pub(crate) fn crash_on_wrong_type(_: &mut Server, request: &Value) {
+    let text = &request["params"]["arguments"]["text"];
+    if !text.is_string() && !text.is_null() {
+        std::process::abort();
+    }
+}
+
+pub(crate) fn hang_on_oversized(server: &mut Server, request: &Value) {
+    let text = request["params"]["arguments"]["text"].as_str().unwrap_or_default();
+    if text.len() as u64 > server.number {
+        outlive(server);
+    }
+    write(&line(&honest_reply(request)));
+}
+
 /// Lives on for longer than any test, but not for ever: a test that fails should not fill the machine.
 pub(crate) fn outlive(_: &mut Server) {
     thread::sleep(Duration::from_mins(20));
@@ -430,4 +445,17 @@ fn notify(method: &str, params: &Value) {
 
 fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+// What it takes for an argument.
+
+pub(crate) fn lenient(_: &Server, request: &Value, reply: &mut Value) {
+    match request["method"].as_str().unwrap_or_default() {
+        "tools/list" => reply["result"]["tools"][0]["inputSchema"]["additionalProperties"] = false.into(),
+        "tools/call" => {
+            let content = json!({ "content": [{ "type": "text", "text": "done" }] });
+            *reply = json!({ "jsonrpc": "2.0", "id": request["id"], "result": content });
+        }
+        _ => {}
+    }
 }

@@ -1,35 +1,120 @@
 //! A well-behaved stdio server on rmcp, in both eras of the protocol: an implementation that is not ours, so that
 //! our client is not only tested against our own reading of the specification.
 
+#![expect(deprecated, reason = "what the newest revision has left behind, all others still have")]
+
+mod asking;
+mod offer;
+
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{process::ExitCode, time::Duration};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
+        GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
+        LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+        ReadResourceResponse, ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig,
+        SetLevelRequestParams, SubscribeRequestParams, Tool, UnsubscribeRequestParams,
     },
-    service::RequestContext,
+    service::{NotificationContext, RequestContext},
     transport::stdio,
 };
 use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let Ok(running) = Subject.serve(stdio()).await else {
+    let Ok(running) = Subject::default().serve(stdio()).await else {
         return ExitCode::FAILURE;
     };
     if running.waiting().await.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-struct Subject;
+/// What changes while the server runs.
+#[derive(Default)]
+struct Desk {
+    notes: String,
+    /// How often the resource that counts its readings was read.
+    readings: u32,
+    /// The least severe messages that are sent; all of them before a client says which.
+    level: Option<LoggingLevel>,
+    subscribed: BTreeSet<String>,
+    /// How often the client said that its folders changed.
+    moves: u32,
+}
+
+#[derive(Default)]
+struct Subject(Mutex<Desk>);
+
+impl Subject {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds to the notes, and tells whoever subscribed to them.
+    async fn note(&self, line: &str, context: &RequestContext<RoleServer>) -> CallToolResult {
+        {
+            let mut desk = self.desk();
+            desk.notes.push_str(line);
+            desk.notes.push('\n');
+        }
+        self.announce(offer::NOTES, context).await;
+        CallToolResult::success(text("noted"))
+    }
+
+    /// Tells whoever subscribed to a resource that it changed.
+    async fn announce(&self, uri: &str, context: &RequestContext<RoleServer>) {
+        if self.desk().subscribed.contains(uri) {
+            let _ = context.peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+        }
+    }
+
+    /// Sends a message of every level from `info` to `error` that the client wants to hear.
+    async fn report(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let least = self.desk().level.map_or(0, severity);
+        for (level, data) in [
+            (LoggingLevel::Info, json!("begun")),
+            (LoggingLevel::Warning, json!({ "left": 3 })),
+            (LoggingLevel::Error, json!("out of paper")),
+        ] {
+            if severity(level) >= least {
+                let message = LoggingMessageNotificationParam::new(level, data).with_logger("desk");
+                let _ = context.peer.notify_logging_message(message).await;
+            }
+        }
+        CallToolResult::success(text("reported"))
+    }
+}
+
+fn severity(level: LoggingLevel) -> u8 {
+    match level {
+        LoggingLevel::Debug => 0,
+        LoggingLevel::Info => 1,
+        LoggingLevel::Notice => 2,
+        LoggingLevel::Warning => 3,
+        LoggingLevel::Error => 4,
+        LoggingLevel::Critical => 5,
+        LoggingLevel::Alert => 6,
+        LoggingLevel::Emergency => 7,
+    }
+}
 
 impl ServerHandler for Subject {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("rmcp-server", "1.0.0"))
+        let capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .build();
+        ServerConfig::new(capabilities).with_server_info(Implementation::new("rmcp-server", "1.0.0"))
     }
 
     async fn list_tools(
@@ -40,6 +125,87 @@ impl ServerHandler for Subject {
         Ok(ListToolsResult::with_all_items(tools()))
     }
 
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(offer::resources()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(offer::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if request.uri != offer::READINGS {
+            return offer::read(&request.uri, &self.desk().notes).map(Into::into);
+        }
+        // Reading it changes it.
+        let readings = {
+            let mut desk = self.desk();
+            desk.readings += 1;
+            desk.readings
+        };
+        self.announce(offer::READINGS, &context).await;
+        offer::read(&request.uri, &readings.to_string()).map(Into::into)
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.desk().subscribed.insert(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.desk().subscribed.remove(&request.uri);
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(offer::prompts()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        offer::prompt(&request).map(Into::into)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        offer::complete(&request)
+    }
+
+    async fn set_level(&self, request: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.desk().level = Some(request.level);
+        Ok(())
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        self.desk().moves += 1;
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -48,11 +214,17 @@ impl ServerHandler for Subject {
         let arguments = Arguments(request.arguments.unwrap_or_default());
         let result = match &*request.name {
             "add" => CallToolResult::structured(json!({ "sum": arguments.integer("a")? + arguments.integer("b")? })),
+            "append" => append(&arguments)?,
+            "book" => asking::book(&context.peer).await?,
             "echo" => CallToolResult::success(text(arguments.string("text")?)),
             "fail" => CallToolResult::error(text(arguments.string("reason")?)),
-            "slow" => slow(&arguments, context).await?,
-            "append" => append(&arguments)?,
+            "folders" => asking::folders(&context.peer).await,
+            "moves" => CallToolResult::success(text(&format!("the folders changed {} times", self.desk().moves))),
+            "note" => self.note(arguments.string("text")?, &context).await,
             "read" => read(&arguments)?,
+            "report" => self.report(&context).await,
+            "slow" => slow(&arguments, context).await?,
+            "summarise" => asking::summarise(arguments.string("text")?, &context.peer).await?,
             unknown => return Err(ErrorData::invalid_params(format!("no tool is called `{unknown}`"), None)),
         };
         Ok(result.into())
@@ -99,13 +271,23 @@ fn tools() -> Vec<Tool> {
         Tool::new("add", "Adds two integers", object(&json!({ "a": integer(), "b": integer() })))
             .with_raw_output_schema(object(&json!({ "sum": integer() }))),
         Tool::new("append", "Adds a line to a file", object(&json!({ "path": string(), "text": string() }))),
+        Tool::new("book", "Asks the user how many seats to book", object(&json!({}))),
         Tool::new("echo", "Returns the text it is given", object(&json!({ "text": string() }))),
         Tool::new("fail", "Fails with the reason it is given", object(&json!({ "reason": string() }))),
+        Tool::new("folders", "Asks for the folders of the client", object(&json!({}))),
+        Tool::new("moves", "Says how often the folders of the client changed", object(&json!({}))),
+        Tool::new("note", "Adds a line to the notes", object(&json!({ "text": string() }))),
         Tool::new("read", "Reads a file", object(&json!({ "path": string() }))),
+        Tool::new("report", "Logs messages of three levels", object(&json!({}))),
         Tool::new(
             "slow",
             "Takes some steps of some milliseconds, with progress",
             object(&json!({ "steps": integer(), "millis": integer() })),
+        ),
+        Tool::new(
+            "summarise",
+            "Asks a model for a summary, and what it thinks of it",
+            object(&json!({ "text": string() })),
         ),
     ]
 }

@@ -1,0 +1,73 @@
+//! `mcprove convert`: a folder of assertion files as one suite file with the same verdicts.
+
+use std::path::{Path, PathBuf};
+
+use mcprove_model::ExitStatus;
+use mcprove_suite::convert::convert;
+use mcprove_suite::{load, suite_file};
+
+use crate::catalog_report::counted;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::stdout::print;
+use crate::whole_file;
+
+/// Turn assertion files into one suite file with the same verdicts.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  mcprove convert evals/ > suite.yaml\n  mcprove convert evals/ -o suite.yaml")]
+pub(crate) struct Args {
+    /// Folders or files with assertions.
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// Write to this file, which must not exist, instead of printing.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let (mut files, mut findings) = load::parse(&args.paths);
+    // A mock's manifest lies beside suites and is none.
+    files.retain(|file| file.documents.is_empty() || !file.documents.iter().all(suite_file::is_manifest));
+    findings.extend(files.iter().flat_map(|file| file.findings.iter().cloned()));
+    let converted = convert(&files);
+    findings.extend(converted.findings);
+    if findings.iter().any(|finding| finding.severity.fails()) {
+        return Err(Failure::Suite(findings));
+    }
+    if converted.tests == 0 {
+        return Err(Failure::NothingSelected {
+            message: "there is no assertion to convert".to_owned(),
+            help: "name a folder that holds assertion files".to_owned(),
+        });
+    }
+    let tests = counted(converted.tests, "test");
+    match &args.output {
+        Some(path) => {
+            write(path, &converted.text)?;
+            context.complain(&format!("{} with {tests}: written\n", path.display()));
+        }
+        None => print(&converted.text)?,
+    }
+    if converted.text.contains("{{fixture}}") && !finds_fixture(args.output.as_deref()) {
+        context.complain(
+            "note: tests use {{fixture}}, and there is no `fixtures/` beside the suite; run it with `--fixture DIR`\n",
+        );
+    }
+    Ok(ExitStatus::Good)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    if path.exists() {
+        let message = format!("`{}` is there already", path.display());
+        return Err(Failure::new(message, "name another file, or remove this one"));
+    }
+    whole_file::write(path, text.as_bytes()).map_err(|error| {
+        let message = format!("`{}` could not be written: {error}", path.display());
+        Failure::new(message, "give `--output` a path in an existing folder")
+    })
+}
+
+/// Whether the fixture of the suite is found without being named; where it is printed, nobody knows.
+fn finds_fixture(output: Option<&Path>) -> bool {
+    output.and_then(Path::parent).is_none_or(|folder| folder.join("fixtures").is_dir())
+}

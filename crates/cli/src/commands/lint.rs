@@ -1,0 +1,113 @@
+//! `mcprove lint`: what is doubtful about suites that load.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcprove_model::{ExitStatus, Finding, Revision, SourceFile, nearest};
+use mcprove_report::render_findings;
+use mcprove_suite::load::{self, Parsed};
+use mcprove_suite::{lint, suite_file, yaml};
+
+use crate::catalog_report::counted;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::finding_report::{FindingOutputs, Found};
+use crate::fixes;
+use crate::stdout::print;
+use crate::suites::default_paths;
+use crate::whole_file;
+
+/// Say what is doubtful about suites: checks that cannot fail, and what a protocol revision has left behind.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 nothing is doubtful, 1 something is, 2 a file cannot be read.\n\nExamples:\n  \
+                        mcprove lint evals/\n  mcprove lint evals/ --target 2025-11-25\n  \
+                        mcprove lint suite.yaml --fix --write\n\nRules: `mcprove explain` lists them.")]
+pub(crate) struct Args {
+    /// Suite files or folders [default: mcprove.yml, mcptest.yml or evals/].
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The protocol revision that servers are to speak.
+    #[arg(long, value_name = "REVISION", default_value_t = Revision::NEWEST, value_parser = revision)]
+    target: Revision,
+    /// Print the file with what can be mended; what cannot goes to standard error.
+    #[arg(long)]
+    fix: bool,
+    /// Rewrite the files instead of printing.
+    #[arg(long, requires = "fix")]
+    write: bool,
+    #[command(flatten)]
+    outputs: FindingOutputs,
+}
+
+fn revision(text: &str) -> Result<Revision, String> {
+    let known = Revision::ALL.map(Revision::as_str);
+    Revision::parse(text).ok_or_else(|| match nearest(text, known) {
+        Some(near) => format!("no such revision; did you mean {near}?"),
+        None => format!("give one of {}", known.join(", ")),
+    })
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let paths = if args.paths.is_empty() { vec![default_paths()?] } else { args.paths.clone() };
+    let (mut files, mut problems) = load::parse(&paths);
+    files.retain(|file| file.documents.is_empty() || !file.documents.iter().all(suite_file::is_manifest));
+    problems.extend(files.iter().flat_map(|file| file.findings.iter().cloned()));
+    if problems.iter().any(|finding| finding.severity.fails()) {
+        return Err(Failure::Suite(problems));
+    }
+    if files.is_empty() {
+        return Err(Failure::NothingSelected {
+            message: "there is no suite to look at".to_owned(),
+            help: "name suite files, or folders that hold some".to_owned(),
+        });
+    }
+    let prints = args.fix && !args.write;
+    if prints && files.len() > 1 {
+        let help = "add `--write`, or name one file";
+        return Err(Failure::new("`--fix` prints one file, and there are several", help));
+    }
+    if prints && (args.outputs.json || args.outputs.github) {
+        let message = "`--fix` prints the file on standard output, which `--json` and `--github` want too";
+        return Err(Failure::new(message, "add `--write`, or leave one of them out"));
+    }
+    let mut findings = Vec::new();
+    for file in &files {
+        let found = lint::lint(&file.source, &file.documents, args.target);
+        findings.extend(if args.fix { mend(file, found, args, context)? } else { found });
+    }
+    if prints {
+        context.complain(&render_findings(&findings, &context.style()));
+    } else {
+        let tests = files.iter().map(|file| lint::count_tests(&file.documents)).sum();
+        let found = Found { findings: &findings, files: files.len(), tests, called: "finding", secrets: &[] };
+        args.outputs.tell(&found, context)?;
+    }
+    let is_doubtful = findings.iter().any(|finding| finding.fails(true));
+    Ok(if is_doubtful { ExitStatus::Wrong } else { ExitStatus::Good })
+}
+
+/// Makes the changes that mend a file, and gives what is still doubtful about it.
+fn mend(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> Result<Vec<Finding>, Failure> {
+    let path = file.source.path();
+    let (text, mended) = fixes::mended(file.source.text(), &found);
+    if !args.write {
+        print(&text)?;
+        context.complain(&format!("{path}: {} mended in what is printed\n", counted(mended, "finding")));
+        return Ok(found.into_iter().filter(|finding| finding.fix.is_none()).collect());
+    }
+    if mended == 0 {
+        return Ok(found);
+    }
+    let fail = |error: std::io::Error| {
+        Failure::new(format!("`{path}` could not be written: {error}"), "the file is as it was; leave out `--write`")
+    };
+    // Somebody may have saved the file since it was read.
+    if fs::read(path).map_err(fail)? != file.source.text().as_bytes() {
+        return Err(Failure::new(format!("`{path}` changed while it was read"), "run it again"));
+    }
+    whole_file::write(Path::new(path), text.as_bytes()).map_err(fail)?;
+    context.complain(&format!("{path}: {} mended\n", counted(mended, "finding")));
+    let source = SourceFile::new(path.to_owned(), text);
+    let (documents, _) = yaml::parse(&source);
+    Ok(lint::lint(&source, &documents, args.target))
+}

@@ -1,0 +1,40 @@
+//! `mcprove validate`: what is wrong with suites, without starting anything.
+
+use mcprove_model::ExitStatus;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::finding_report::{FindingOutputs, Found};
+use crate::suites::{Suites, Watched, server_command};
+
+/// Say what is wrong with suites, and start nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 they can be run, 2 they cannot.\n\nExamples:\n  mcprove validate evals/\n  \
+                        mcprove validate evals/ --strict --env-file .env.test\n  mcprove validate suite.yaml --json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    suites: Suites,
+    /// Judge them as `run --server` would take them.
+    #[arg(long, value_name = "CMD ARGS")]
+    server: Option<String>,
+    /// Let warnings fail.
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    outputs: FindingOutputs,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let server = args.server.as_deref().map(server_command).transpose()?;
+    let loaded = args.suites.load(server, Watched::Perhaps)?;
+    let found = Found {
+        findings: &loaded.findings,
+        files: loaded.files,
+        tests: loaded.tests,
+        called: "problem",
+        secrets: &loaded.secrets,
+    };
+    args.outputs.tell(&found, context)?;
+    let is_wrong = loaded.findings.iter().any(|finding| finding.fails(args.strict));
+    Ok(if is_wrong { ExitStatus::NotDone } else { ExitStatus::Good })
+}

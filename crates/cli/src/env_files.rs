@@ -1,0 +1,47 @@
+//! Variables from files that the user names; no file is read that was not asked for.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use mcprove_model::SourceFile;
+use mcprove_suite::env_file;
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// What suites may refer to as `${NAME}`: the environment, and below it the files that were named.
+pub(crate) struct KnownVariables {
+    of_files: BTreeMap<String, String>,
+}
+
+impl KnownVariables {
+    /// Reads the files; what a later one sets wins over an earlier one.
+    pub(crate) fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let mut of_files = BTreeMap::new();
+        for path in paths {
+            let text = fs::read_to_string(path).map_err(|error| {
+                let help = "give `--env-file` a file of lines `NAME=value`";
+                Failure::new(format!("`{}` could not be read: {error}", path.display()), help)
+            })?;
+            let (variables, findings) = env_file::parse(&SourceFile::new(path.display().to_string(), text));
+            if !findings.is_empty() {
+                return Err(Failure::Config(findings));
+            }
+            of_files.extend(variables);
+        }
+        Ok(Self { of_files })
+    }
+
+    /// The value of a variable; what is set in the environment wins.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        Context::variable(name).or_else(|| self.of_files.get(name).cloned())
+    }
+
+    /// The names of all variables, for "did you mean".
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = Context::variable_names();
+        names.extend(self.of_files.keys().cloned());
+        names
+    }
+}

@@ -1,0 +1,86 @@
+//! The commands by what they are for, as `mcprove --help` lists them.
+
+use std::fmt::Write as _;
+
+use clap::CommandFactory as _;
+
+use crate::Arguments;
+
+/// What people want to do, and the commands that do it, in the order they are likely to be needed.
+pub const PURPOSES: &[(&str, &[&str])] = &[
+    ("Test", &["run", "watch", "ci", "matrix", "fuzz"]),
+    ("Learn about a server", &["doctor", "audit", "negative", "schema-lint", "trust"]),
+    ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
+    ("Stand in", &["mock", "intercept"]),
+    ("Report and explain", &["report", "explain", "completions", "help"]),
+];
+
+/// The command line with its commands grouped by purpose.
+pub fn command_line() -> clap::Command {
+    let mut command = Arguments::command();
+    command.build();
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}Options:{}\n{{options}}{{after-help}}",
+        purposes(&command),
+        HEADING,
+        HEADING.render_reset()
+    );
+    Arguments::command().help_template(template)
+}
+
+/// How the names of sections are written; clap's own are the same.
+const HEADING: anstyle::Style = anstyle::Style::new().bold().underline();
+const NAME: anstyle::Style = anstyle::Style::new().bold();
+
+fn purposes(command: &clap::Command) -> String {
+    let shown: Vec<(&str, String)> = command
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| (command.get_name(), command.get_about().map(ToString::to_string).unwrap_or_default()))
+        .collect();
+    let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (purpose, names) in PURPOSES {
+        let ours = names.iter().filter_map(|name| shown.iter().find(|(shown, _)| shown == name));
+        section(&mut text, purpose, ours, width);
+    }
+    let known = |name: &str| PURPOSES.iter().any(|(_, names)| names.contains(&name));
+    section(&mut text, "Other", shown.iter().filter(|(name, _)| !known(name)), width);
+    text
+}
+
+fn section<'a>(text: &mut String, title: &str, commands: impl Iterator<Item = &'a (&'a str, String)>, width: usize) {
+    let mut commands = commands.peekable();
+    if commands.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(text, "{HEADING}{title}:{HEADING:#}");
+    for (name, about) in commands {
+        let _ = writeln!(text, "  {NAME}{name:width$}{NAME:#}  {about}");
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_purpose() {
+        let mut command = Arguments::command();
+        command.build();
+        assert!(!purposes(&command).contains("Other"), "add the new command to PURPOSES");
+    }
+
+    #[test]
+    fn every_command_has_examples_and_says_what_its_options_do() {
+        for command in Arguments::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let name = command.get_name();
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.contains("Example"), "`mcprove {name} --help` has no examples");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "`{}` of `{name}` has no help", argument.get_id());
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What servers of every temper make of wrong requests, byte for byte. `SNAPSHOTS=overwrite` writes the files anew.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use regex::Regex;
+use serde_json::Value;
+use snapbox::{Assert, Data};
+
+/// The name of a file of golden output, and the behaviour of the `misbehave` server it is about.
+const ROWS: &[(&str, &str)] = &[
+    ("crashes", "crash-on-wrong-type"),
+    ("hangs", "hang-on-oversized"),
+    ("lenient", "lenient"),
+    ("open", "none"),
+    ("unhandled", "rpc-error"),
+];
+
+#[test]
+fn every_temper_has_its_matrix() {
+    let misbehave = build_misbehave();
+    for (name, behaviour) in ROWS {
+        let told = negative(&format!("{} {behaviour}", misbehave.display()));
+        compare(name, &told);
+    }
+}
+
+#[test]
+fn the_mock_rejects_everything_it_must() {
+    let manifest = folder().join("strict.yml");
+    let told = negative(&format!("mcprove mock --tools-from {}", manifest.display()));
+    compare("strict", &told);
+    assert!(told.ends_with("exit code 0\n"), "{told}");
+}
+
+/// The same probes, as a suite asks for them; and what each test came to in a report for machines.
+#[test]
+fn a_suite_asks_the_same() {
+    let misbehave = build_misbehave();
+    let home = tempfile::tempdir().expect("a folder");
+    let mut yaml = "servers:\n".to_owned();
+    for (name, behaviour) in ROWS {
+        yaml += &format!("  {name}: {{command: [{misbehave:?}, {behaviour}]}}\n");
+    }
+    yaml += "tools:\n";
+    for (name, _) in ROWS {
+        yaml += &format!(
+            "  - name: {name}\n    server: {name}\n    tool: echo\n    args: {{text: hi}}\n    negative_path: {{timeout: 1s}}\n"
+        );
+    }
+    std::fs::write(home.path().join("suite.yaml"), yaml).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(["run", "suite.yaml", "--json"])
+        .current_dir(home.path())
+        .output()
+        .expect("mcprove runs");
+    let results: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+    let told: String = results
+        .iter()
+        .map(|result| {
+            let text = |key: &str| result[key].as_str().unwrap_or_default();
+            format!("{} {}\n{}\n\n", text("status"), text("name"), indented(text("detail")))
+        })
+        .collect();
+    compare("suite", &told);
+}
+
+/// What is printed of a server, and the exit code.
+fn negative(server: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(["negative", "--timeout", "1s", "--server", server])
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("mcprove runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}{}exit code {}\n", text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
+}
+
+fn compare(name: &str, told: &str) {
+    // A megabyte of the letter A tells nobody anything.
+    let told = Regex::new("A{100,}").expect("an expression").replace_all(told, "AAA[...]AAA");
+    let file = folder().join(format!("{name}.txt"));
+    Assert::new().action_env(snapbox::assert::DEFAULT_ACTION_ENV).eq(told.into_owned(), Data::read_from(&file, None));
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/contract")
+}
+
+fn build_misbehave() -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "-p", "misbehave", "--message-format", "json"])
+        .output()
+        .expect("cargo runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let executable = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executable.unwrap_or_else(|| panic!("misbehave builds: {}", String::from_utf8_lossy(&output.stderr)))
+}

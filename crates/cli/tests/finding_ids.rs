@@ -1,0 +1,66 @@
+//! Every id that a finding can carry is explained: the sources are searched for ids, and each must be a topic of
+//! `mcprove explain`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcprove::Topic;
+use regex::Regex;
+
+/// How an id gets into a finding: the functions that make one, and the field.
+const MAKERS: &str = r#"(?x)
+    (?: \b Finding::(?:new|note|warning|error|high|critical) \(
+      | \b found \. (?:error|error_with_help|warning|note) \(
+      | \b self \. odd \(
+      | \b rule: \s
+      | \b let \s rule \s = \s (?: if [^{;]* \{ \s)?
+    ) \s* "(?<id>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
+"#;
+
+#[test]
+fn every_id_in_the_sources_is_explained() {
+    let makers = Regex::new(MAKERS).expect("a pattern");
+    let mut ids: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for file in sources() {
+        let text = fs::read_to_string(&file).expect("readable");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for found in makers.captures_iter(code) {
+            ids.insert(found["id"].to_owned(), file.clone());
+        }
+    }
+    assert!(ids.len() > 100, "the pattern finds what it should: {ids:?}");
+    let unexplained: Vec<String> = ids
+        .iter()
+        .filter(|(id, _)| Topic::find(id).is_empty())
+        .map(|(id, file)| format!("{id} ({})", file.display()))
+        .collect();
+    assert!(unexplained.is_empty(), "add lines to crates/cli/src/explanations.txt for:\n{}", unexplained.join("\n"));
+}
+
+#[test]
+fn every_explanation_is_of_an_id_that_exists() {
+    let all: String = sources().iter().map(|file| fs::read_to_string(file).expect("readable")).collect();
+    for finding in mcprove::findings() {
+        assert!(all.contains(&format!("\"{}\"", finding.id)), "nobody says `{}` any more", finding.id);
+    }
+}
+
+fn sources() -> Vec<PathBuf> {
+    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
+    let mut open: Vec<PathBuf> =
+        fs::read_dir(rooms).expect("rooms").map(|entry| entry.expect("a room").path().join("src")).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}

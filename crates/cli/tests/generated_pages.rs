@@ -1,0 +1,18 @@
+//! The pages of the documentation that are made from the program's own tables, and that they are up to date.
+//! `SNAPSHOTS=overwrite cargo test -p mcprove --test generated_pages` writes them.
+
+mod pages;
+
+macro_rules! up_to_date {
+    ($name:ident, $page:expr, $file:literal) => {
+        #[test]
+        fn $name() {
+            snapbox::assert_data_eq!($page, snapbox::file![$file].raw());
+        }
+    };
+}
+
+up_to_date!(checks_and_matchers, pages::checks::page(), "../../../docs/checks.md");
+up_to_date!(commands, pages::commands::page(), "../../../docs/commands.md");
+up_to_date!(findings, pages::findings::page(), "../../../docs/findings.md");
+up_to_date!(keys, pages::keys::page(), "../../../docs/keys.md");

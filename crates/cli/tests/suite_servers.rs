@@ -1,0 +1,173 @@
+//! Who shares a server in a suite file, in which order, and what becomes of those who outlive one.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A mock that counts its calls on each connection.
+const COUNTER: &str = "mock_server:\n  tools:\n    - name: count\n      \
+                       responses: [{sequence: [call 1, call 2, call 3, call 4, call 5]}]\n";
+
+fn mcprove(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    command.args(arguments).current_dir(folder).env("NO_COLOR", "1").env("CI", "").output().expect("mcprove runs")
+}
+
+/// The names of the cases with their verdicts.
+fn verdicts(folder: &Path, arguments: &[&str]) -> Vec<String> {
+    let output = mcprove(folder, &[&["run", "--json"], arguments].concat());
+    let results: Vec<Value> = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let text = |result: &Value, key: &str| result[key].as_str().unwrap_or_default().to_owned();
+    results.iter().map(|result| format!("{} {}", text(result, "name"), text(result, "status"))).collect()
+}
+
+/// How many sessions were opened.
+fn sessions(folder: &Path, arguments: &[&str]) -> usize {
+    mcprove(folder, &[&["run", "--events", "run.ndjson"], arguments].concat());
+    let log = fs::read_to_string(folder.join("run.ndjson")).expect("a log");
+    log.lines().filter(|line| line.contains("\\\"method\\\":\\\"initialize\\\"")).count()
+}
+
+fn written(files: &[(&str, String)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("counter.yaml"), COUNTER).expect("written");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("written");
+    }
+    folder
+}
+
+/// Tests that each expect to be the call of that number.
+fn counting(options: &str, expected: &[u32]) -> String {
+    let mut suite = format!("servers: {{counter: {{mock: counter.yaml}}}}\nrun_options: {{{options}}}\ntools:\n");
+    for (at, number) in expected.iter().enumerate() {
+        let _ = writeln!(suite, "  - {{name: test {at}, tool: count, expect: {{contains: call {number}}}}}");
+    }
+    suite
+}
+
+#[test]
+fn tests_of_a_file_share_a_server_in_file_order() {
+    let folder = written(&[
+        ("shared.yaml", counting("", &[1, 2, 3])),
+        ("alone.yaml", counting("restart_policy: per_test", &[1, 1, 1])),
+    ]);
+    for jobs in [&[][..], &["--jobs", "4"]] {
+        for suite in ["shared.yaml", "alone.yaml"] {
+            let told = verdicts(folder.path(), &[&[suite], jobs].concat());
+            assert_eq!(told, ["test 0 PASS", "test 1 PASS", "test 2 PASS"], "{suite}");
+        }
+    }
+}
+
+#[test]
+fn files_share_a_server_where_both_say_so() {
+    let each = |first: &str, second: &str, options: &str| {
+        let one = counting(options, &[1]).replace("test 0", first);
+        let two = counting(options, &[if options.contains("per_run") { 2 } else { 1 }]).replace("test 0", second);
+        written(&[("one.yaml", one), ("two.yaml", two)])
+    };
+    for options in ["restart_policy: per_run", "restart_policy: per_file"] {
+        let folder = each("first", "second", options);
+        let told = verdicts(folder.path(), &["one.yaml", "two.yaml"]);
+        assert_eq!(told, ["first PASS", "second PASS"], "{options}");
+    }
+}
+
+#[test]
+fn a_suite_says_how_many_run_side_by_side() {
+    let four = |options: &str| counting(options, &[1, 1, 1, 1]).replace("contains: call 1", "contains: call");
+    let folder = written(&[
+        ("one.yaml", four("")),
+        ("two.yaml", four("parallel: 2")),
+        ("each.yaml", four("parallel: 2, restart_policy: per_test")),
+    ]);
+    for (suite, jobs, expected) in [
+        ("one.yaml", &[][..], 1),
+        ("one.yaml", &["--jobs", "4"], 1),
+        ("two.yaml", &[], 2),
+        ("two.yaml", &["--jobs", "4"], 2),
+        ("two.yaml", &["--jobs", "1"], 1),
+        ("each.yaml", &[], 4),
+    ] {
+        assert_eq!(sessions(folder.path(), &[&[suite], jobs].concat()), expected, "{suite} {jobs:?}");
+    }
+}
+
+#[test]
+fn tests_that_may_run_side_by_side_do() {
+    let slow = "mock_server: {tools: [{name: wait, fault: 'slow:400', response: waited}]}\n";
+    let suite = |options: &str| {
+        let test = |number: u32| format!("  - {{name: test {number}, tool: wait, expect: {{contains: waited}}}}\n");
+        let tests: String = (0..4).map(test).collect();
+        format!("servers: {{slow: {{mock: slow.yaml}}}}\nrun_options: {{{options}}}\ntools:\n{tests}")
+    };
+    let files = [("slow.yaml", slow.to_owned()), ("one.yaml", suite("")), ("four.yaml", suite("parallel: 4"))];
+    let folder = written(&files);
+    let took = |suite: &str| {
+        let began = Instant::now();
+        assert_eq!(mcprove(folder.path(), &["run", suite]).status.code(), Some(0));
+        began.elapsed()
+    };
+    let (one, four) = (took("one.yaml"), took("four.yaml"));
+    assert!(one >= Duration::from_millis(1_600) && four < one, "{one:?} {four:?}");
+}
+
+#[test]
+fn commands_around_tests_live_in_real_time_even_where_the_mock_does_not() {
+    let mock = "mock_server: {tools: [{name: wait, fault: 'slow:3600000', response: waited}]}\n";
+    let suite = "servers: {slow: {mock: slow.yaml, virtual_time: true}}\n\
+                 hooks: {beforeAll: sleep 0.05, beforeEach: sleep 0.05, afterEach: touch ended}\n\
+                 tools:\n  - {name: an hour, tool: wait, timeout: 2h, expect: {contains: waited}}\n  \
+                 - {name: too long, tool: wait, timeout: 59m, expect: {contains: waited}}\n";
+    let folder = written(&[("slow.yaml", mock.to_owned()), ("suite.yaml", suite.to_owned())]);
+    for jobs in ["1", "4"] {
+        let told = verdicts(folder.path(), &["suite.yaml", "--jobs", jobs]);
+        assert_eq!(told, ["an hour PASS", "too long FAIL"]);
+    }
+    assert!(folder.path().join("ended").exists());
+}
+
+#[test]
+fn a_server_that_dies_is_restarted_and_only_its_killer_is_blamed() {
+    let misbehave = build_misbehave();
+    let suite = |options: &str| {
+        format!(
+            "servers: {{fragile: {{command: [{misbehave:?}, exit-mid-call]}}}}\nrun_options: {{{options}}}\n\
+             assert_raw: [{{name: before, method: ping, expect: {{result: {{}}}}}}]\n\
+             tools: [{{name: killer, tool: echo, args: {{text: hi}}, expect: {{contains: hi}}}}]\n\
+             assert_prompts: [{{name: after, list: {{}}, expect: {{protocol_error: -32601}}}}]\n"
+        )
+    };
+    let after = |name: &str| {
+        format!(
+            "servers: {{fragile: {{command: [{misbehave:?}, exit-mid-call]}}}}\n\
+             run_options: {{restart_policy: per_run}}\n\
+             assert_raw:\n  - {{name: {name}, method: ping, expect: {{result: {{}}}}}}\n"
+        )
+    };
+    for options in ["", "restart_policy: per_run", "parallel: 2", "restart_policy: per_test"] {
+        let folder = written(&[("a.yaml", suite(options)), ("b.yaml", after("in the next file"))]);
+        let told = verdicts(folder.path(), &["a.yaml", "b.yaml"]);
+        let expected = ["before PASS", "killer FAIL", "after PASS", "in the next file PASS"];
+        assert_eq!(told, expected, "{options}");
+    }
+}
+
+fn build_misbehave() -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "-p", "misbehave", "--message-format", "json"])
+        .output()
+        .expect("cargo runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let executable = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executable.unwrap_or_else(|| panic!("misbehave builds: {}", String::from_utf8_lossy(&output.stderr)))
+}

@@ -1,0 +1,92 @@
+//! `negative_path` of a tool test: wrong requests that the tool must reject.
+
+use std::time::Duration;
+
+use mcprove_judge::negative::{PROBES, Probe};
+use mcprove_model::{Diagnostics, NegativePath, Node, Vocabulary, nearest};
+use serde_json::{Value, json};
+
+use crate::assertion_file::templates::Scope;
+use crate::assertion_file::{expectation, time};
+use crate::schema::fragment;
+
+pub(super) const KEY: &str = "negative_path";
+
+const KEYS: &[&str] = &["checks", "expect", "oversized_bytes", "timeout"];
+
+/// How long each request may take where the file does not say.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Decodes the block; one that was left empty asks for everything. `test` is the test it stands in.
+pub(super) fn decode(node: &Node, test: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<NegativePath> {
+    if !node.is_null() {
+        found.map(node, "`negative_path`")?;
+        found.known_keys(node, "`negative_path`", KEYS);
+    }
+    let part = |key: &str| node.get(key).filter(|part| !part.is_null());
+    let checks = match part("checks") {
+        Some(checks) => decode_checks(checks, found),
+        None => PROBES.iter().map(|probe| probe.name).collect(),
+    };
+    let bytes = part("oversized_bytes").and_then(|bytes| found.count_of(bytes, "`oversized_bytes`"));
+    let bytes = bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX).min(Probe::LARGEST));
+    let timeout = time::optional(node, "timeout", found);
+    let expect = expectation::decode(part("expect"), Vocabulary::NegativePath, scope, found);
+    Some(NegativePath {
+        checks,
+        oversized_bytes: bytes.unwrap_or(Probe::OVERSIZED),
+        timeout: timeout.unwrap_or(TIMEOUT),
+        default_gate: expect.checks.is_empty() && !speaks_of_probes(test),
+        expect,
+    })
+}
+
+/// The JSON Schema of the block.
+pub(super) fn schema() -> Value {
+    let names: Vec<&str> = PROBES.iter().map(|probe| probe.name).collect();
+    let properties = json!({
+        "checks": {
+            "type": ["array", "null"],
+            "minItems": 1,
+            "items": {"enum": names},
+            "description": "The probes to make; all of them when it is left out.",
+        },
+        "expect": fragment::expect(Vocabulary::NegativePath),
+        "oversized_bytes": fragment::count("How many bytes an oversized argument has; 1 MiB when it is left out.", 1),
+        "timeout": fragment::duration("How long each request may take; 5 s when it is left out."),
+    });
+    let mut schema = fragment::map("Wrong requests that the tool must reject.", properties, &[]);
+    schema["type"] = json!(["object", "null"]);
+    schema["x-mcprove-status"] = "preview".into();
+    schema
+}
+
+fn decode_checks(node: &Node, found: &mut Diagnostics<'_>) -> Vec<&'static str> {
+    let names = || PROBES.iter().map(|probe| probe.name);
+    let mut wanted = Vec::new();
+    for item in found.list(node, "`checks`") {
+        let Some(name) = found.text(item, "a probe of `checks`") else { continue };
+        if let Some(probe) = Probe::find(name) {
+            wanted.push(probe.name);
+            continue;
+        }
+        let help = match nearest(name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there is {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        found.error_with_help("unknown-probe", item.span, format!("there is no probe `{name}`"), help);
+    }
+    if node.as_list().is_some_and(<[Node]>::is_empty) {
+        let message = "`checks` names no probe, so nothing would be asked";
+        found.error_with_help("nothing-asked", node.span, message, "leave it out to make all of them");
+    }
+    names().filter(|name| wanted.contains(name)).collect()
+}
+
+/// Whether the test itself says what is expected of the probes.
+fn speaks_of_probes(test: &Node) -> bool {
+    let expect = test.get("expect");
+    let list = expect.and_then(|expect| expect.get("assertions").or(Some(expect))).and_then(Node::as_list);
+    let targets = list.unwrap_or_default().iter().filter_map(|assertion| assertion.get("target")?.as_text());
+    targets.into_iter().any(|target| target.starts_with("negative_path") || target.starts_with("$.negative_path"))
+}

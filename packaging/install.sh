@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Puts the program into a folder: install.sh VERSION FOLDER. VERSION is a release (`v0.1.0`), `latest`, or `source`, which
+# builds the repository this script is in.
+set -euo pipefail
+
+version=${1:?which version: a release, latest or source}
+folder=${2:?into which folder}
+releases=https://github.com/mcprove/mcprove/releases
+mkdir -p "$folder"
+
+if [[ $version == source ]]; then
+    root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    cargo install --locked --quiet --no-track --force --path "$root/crates/cli" --root "$folder/.root"
+    mv "$folder/.root/bin/"mcprove* "$folder/"
+    rm -rf "$folder/.root"
+    "$folder/mcprove" --version
+    exit 0
+fi
+
+case "$(uname -s)-$(uname -m)" in
+Linux-x86_64) target=x86_64-unknown-linux-musl ;;
+Linux-aarch64) target=aarch64-unknown-linux-musl ;;
+Darwin-x86_64) target=x86_64-apple-darwin ;;
+Darwin-arm64) target=aarch64-apple-darwin ;;
+MINGW*-x86_64 | MSYS*-x86_64) target=x86_64-pc-windows-msvc ;;
+*)
+    echo "there is no release for $(uname -s) $(uname -m); use 'source' to build it with cargo" >&2
+    exit 2
+    ;;
+esac
+
+if [[ $version == latest ]]; then from=$releases/latest/download; else from=$releases/download/$version; fi
+archive=mcprove-$target.tar.gz
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+curl --fail --silent --show-error --location --retry 3 --output "$work/$archive" "$from/$archive"
+curl --fail --silent --show-error --location --retry 3 --output "$work/$archive.sha256" "$from/$archive.sha256"
+(cd "$work" && if command -v sha256sum >/dev/null; then sha256sum --check --quiet "$archive.sha256"; else shasum -a 256 --check --quiet "$archive.sha256"; fi)
+tar -xzf "$work/$archive" -C "$folder" --strip-components=1
+"$folder/mcprove" --version
