@@ -195,7 +195,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
                 deadline,
                 numbers: Vec::new(),
             };
-            agent::run(talk).await
+            // Its future is large, and few cases are agents.
+            Box::pin(agent::run(talk)).await
         }
         Act::CallTool(_)
         | Act::Resources(_)

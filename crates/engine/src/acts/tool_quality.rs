@@ -19,12 +19,11 @@ pub(super) async fn perform(talk: &mut Conversation<'_>) -> Performed {
         talk.record.calls.push(calls::record(mcprove_model::CallRole::Act, None, exchange));
     }
     match listing.outcome() {
-        Some(Outcome::Result(_)) => {}
+        Some(Outcome::Result(_)) | None => {}
         Some(failed) => {
             let seen = Observation::new(failed.clone(), "");
             return Performed { seen, what, at: case.span };
         }
-        None => {}
     }
     talk.record.findings.extend(listing.findings);
     if listing.items.is_empty() {
