@@ -61,7 +61,8 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
         let run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            None => run_hooked(planned, &context, &mut shared).await,
+            // What a case is in the middle of is large; it is kept aside.
+            None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
@@ -195,8 +196,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
                 deadline,
                 numbers: Vec::new(),
             };
-            // Its future is large, and few cases are agents.
-            Box::pin(agent::run(talk)).await
+            agent::run(talk).await
         }
         Act::CallTool(_)
         | Act::Resources(_)
