@@ -20,7 +20,7 @@ mod yaml;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, Page, pages};
-use console::{Desk, Shown, agrees, commands, own_words, parse, place, rewritten, servers};
+use console::{Desk, Tried, agrees, commands, own_words, parse, place, rewritten, servers};
 
 #[test]
 fn every_command_line_is_understood() {
@@ -103,7 +103,7 @@ fn try_page(page: &Page, problems: &mut Vec<String>) -> (usize, String) {
         for (shown, came) in &seen {
             match came {
                 None => {
-                    problems.push(format!("{at}: `{}` cannot be run here; mark the block `elsewhere`", shown.command))
+                    problems.push(format!("{at}: `{}` cannot be run here; mark the block `elsewhere`", shown.command));
                 }
                 Some((printed, code)) if *code != shown.code.unwrap_or(0) => {
                     problems.push(format!("{at}: `{}` ended with {code}:\n{printed}", shown.command));
@@ -123,7 +123,7 @@ fn try_page(page: &Page, problems: &mut Vec<String>) -> (usize, String) {
 }
 
 /// What came of the commands of a block, when they are to be run.
-fn tried(page: &Page, block: &Block, desk: &Desk) -> Option<Vec<(Shown, Option<(String, i32)>)>> {
+fn tried(page: &Page, block: &Block, desk: &Desk) -> Option<Vec<Tried>> {
     let wanted = block.language() == "console" && !block.has("elsewhere") && (!block.has("servers") || servers());
     let shown = if wanted { commands(block) } else { Vec::new() };
     // Without any output a block is a list of things to try; nothing is promised of them.

@@ -1,5 +1,6 @@
 //! What servers of every temper make of wrong requests, byte for byte. `SNAPSHOTS=overwrite` writes the files anew.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -40,13 +41,12 @@ fn a_suite_asks_the_same() {
     let home = tempfile::tempdir().expect("a folder");
     let mut yaml = "servers:\n".to_owned();
     for (name, behaviour) in ROWS {
-        yaml += &format!("  {name}: {{command: [{misbehave:?}, {behaviour}]}}\n");
+        writeln!(yaml, "  {name}: {{command: [{misbehave:?}, {behaviour}]}}").expect("text grows");
     }
     yaml += "tools:\n";
     for (name, _) in ROWS {
-        yaml += &format!(
-            "  - name: {name}\n    server: {name}\n    tool: echo\n    args: {{text: hi}}\n    negative_path: {{timeout: 1s}}\n"
-        );
+        let test = "tool: echo, args: {text: hi}, negative_path: {timeout: 1s}";
+        writeln!(yaml, "  - {{name: {name}, server: {name}, {test}}}").expect("text grows");
     }
     std::fs::write(home.path().join("suite.yaml"), yaml).expect("written");
     let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
@@ -55,13 +55,12 @@ fn a_suite_asks_the_same() {
         .output()
         .expect("mcprove runs");
     let results: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
-    let told: String = results
-        .iter()
-        .map(|result| {
-            let text = |key: &str| result[key].as_str().unwrap_or_default();
-            format!("{} {}\n{}\n\n", text("status"), text("name"), indented(text("detail")))
-        })
-        .collect();
+    let mut told = String::new();
+    for result in &results {
+        let text = |key: &str| result[key].as_str().unwrap_or_default();
+        let (status, name, detail) = (text("status"), text("name"), indented(text("detail")));
+        writeln!(told, "{status} {name}\n{detail}\n").expect("text grows");
+    }
     compare("suite", &told);
 }
 

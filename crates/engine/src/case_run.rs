@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::acts::{self, Performed};
 use crate::agent::{self, AgentCase};
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Others};
 use crate::fixture::FixtureCopy;
 use crate::hooks::Hooks;
 use crate::lanes::Lane;
@@ -20,7 +20,7 @@ use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
-use crate::{calls, expectations, nearby, negative_path, remarks, steps};
+use crate::{calls, expectations, nearby, negative_path, remarks, steps, trust};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -195,6 +195,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
                 context,
                 deadline,
                 numbers: Vec::new(),
+                others: Others::default(),
             };
             agent::run(talk).await
         }
@@ -210,6 +211,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
             speak(talk, shared).await
         }
     };
+    let verdict = trust::judged(verdict, case, &mut record);
     // An agent has servers of its own, and is told when one goes away.
     let gone = case.agent().is_none() && record.findings.iter().any(|finding| finding.rule == "server-gone");
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
@@ -284,11 +286,14 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         }
     };
     record.mark(|timings| &mut timings.handshake);
-    let mut number = record.opened(&session);
+    let own = case.server.as_ref().filter(|_| speaks_to_others(case)).map(|server| server.name.as_str());
+    let mut number = record.opened_at(&session, own);
+    let mut others = Others::default();
     let conversation = Conversation {
         case,
         session: &mut session,
         number: &mut number,
+        others: &mut others,
         opener: &context.opener,
         variables,
         record: &mut *record,
@@ -299,14 +304,20 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         () = stop.stopped() => false,
         () = converse(conversation, context) => true,
     };
+    others.close(record).await;
     if ended && shared.goes_on && session.is_sound().await {
-        record.closed(number, session.end_chapter());
+        record.closed_session(number, session.end_chapter());
         shared.session = Some(session);
     } else {
-        record.closed(number, session.close().await);
+        record.closed_session(number, session.close().await);
     }
     record.mark(|timings| &mut timings.teardown);
     if ended { record.verdict(context.strict) } else { interrupted() }
+}
+
+/// Whether a step is for another server than the case's own.
+fn speaks_to_others(case: &Case) -> bool {
+    case.setup.iter().chain(&case.verify).chain(&case.teardown).any(|step| step.server.is_some())
 }
 
 async fn take_sound(shared: &mut Shared) -> Option<Session> {
@@ -389,7 +400,8 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
     }
     let negative = negative_path::of(&case.act);
     if let Some(path) = negative {
-        negative_path::probe(path, &mut seen, talk).await;
+        // Few cases have it, and all of them carry the size of what they await.
+        Box::pin(negative_path::probe(path, &mut seen, talk)).await;
     }
     let mut judged = if accepted {
         expectations::judge(case, &expect, &seen)

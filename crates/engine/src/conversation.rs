@@ -1,6 +1,8 @@
 //! What the parts of a running case share.
 
-use mcprove_model::{Case, Node, Span, TextPlace};
+use std::sync::Arc;
+
+use mcprove_model::{Case, Node, ServerSpec, Span, TextPlace};
 use mcprove_suite::template::{Variables, substitute};
 use mcprove_wire::Session;
 use serde_json::Value;
@@ -15,14 +17,68 @@ pub(crate) struct Conversation<'c> {
     pub(crate) case: &'c Case,
     pub(crate) session: &'c mut Session,
     /// The number of the session in the record.
-    pub(crate) number: &'c mut u32,
+    pub(crate) number: &'c mut usize,
+    /// Sessions with other servers than the case's own.
+    pub(crate) others: &'c mut Others,
     pub(crate) opener: &'c Opener,
     pub(crate) variables: &'c mut Variables,
     pub(crate) record: &'c mut CaseRecord,
     pub(crate) deadline: Instant,
 }
 
+/// Sessions of a case with other servers than its own, each opened when the case first speaks to it.
+#[derive(Debug, Default)]
+pub(crate) struct Others {
+    open: Vec<Other>,
+}
+
+#[derive(Debug)]
+struct Other {
+    server: Arc<ServerSpec>,
+    session: Session,
+    /// Its number in the record.
+    number: usize,
+}
+
+impl Others {
+    /// Ends them all.
+    pub(crate) async fn close(self, record: &mut CaseRecord) {
+        for other in self.open {
+            record.closed_session(other.number, other.session.close().await);
+        }
+    }
+}
+
 impl Conversation<'_> {
+    /// The session with a server, opened now if it was not before; `None` is the case's own. What keeps a server from
+    /// being reached is a finding.
+    pub(crate) async fn session_with(&mut self, server: Option<&Arc<ServerSpec>>) -> Option<&mut Session> {
+        let server = server.filter(|server| self.case.server.as_ref() != Some(server));
+        let Some(server) = server else { return Some(self.session) };
+        let known = self.others.open.iter().position(|other| other.server == *server);
+        let at = if let Some(at) = known {
+            at
+        } else {
+            match Box::pin(self.opener.open(server, self.variables, self.deadline)).await {
+                Ok(session) => {
+                    let number = self.record.opened_at(&session, Some(&server.name));
+                    self.others.open.push(Other { server: Arc::clone(server), session, number });
+                    self.others.open.len() - 1
+                }
+                Err(mut failure) => {
+                    failure.message = format!("server `{}`: {}", server.name, failure.message);
+                    self.record.not_opened(*failure);
+                    return None;
+                }
+            }
+        };
+        Some(&mut self.others.open[at].session)
+    }
+
+    /// What people call a server of the case; `None` is its own.
+    pub(crate) fn name_of(&self, server: Option<&Arc<ServerSpec>>) -> String {
+        server.or(self.case.server.as_ref()).map(|server| server.name.clone()).unwrap_or_default()
+    }
     /// A text with its templates filled in.
     pub(crate) fn text(&self, node: &Node) -> String {
         text(node, self.variables)

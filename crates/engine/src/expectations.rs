@@ -1,21 +1,27 @@
 //! From what a case saw to findings.
 
+use std::borrow::Cow;
+
 use mcprove_judge::checks;
 use mcprove_model::{Case, Diagnostics, Expectation, Finding, Observation, Severity};
 use mcprove_suite::template::{Variables, substitute_with_keys};
 
-/// An expectation with its templates filled in; what no longer decodes is a finding.
-pub(crate) fn resolve(case: &Case, expect: &Expectation, variables: &Variables) -> (Expectation, Vec<Finding>) {
+/// An expectation with its templates filled in; what no longer decodes is a finding. One without templates is not copied.
+pub(crate) fn resolve<'e>(
+    case: &Case,
+    expect: &'e Expectation,
+    variables: &Variables,
+) -> (Cow<'e, Expectation>, Vec<Finding>) {
     let Some(block) = expect.block.as_ref().filter(|_| variables.names().next().is_some()) else {
-        return (expect.clone(), Vec::new());
+        return (Cow::Borrowed(expect), Vec::new());
     };
     let filled = substitute_with_keys(block, variables);
     if filled == *block {
-        return (expect.clone(), Vec::new());
+        return (Cow::Borrowed(expect), Vec::new());
     }
     let mut found = Diagnostics::new(&case.source);
     let checks = checks::decode(expect.vocabulary, &filled, &mut found);
-    (Expectation { checks, ..expect.clone() }, found.into_findings())
+    (Cow::Owned(Expectation { checks, ..expect.clone() }), found.into_findings())
 }
 
 /// Judges every check; none hides another. Where a threshold is set and met, what did not hold is a note.

@@ -5,7 +5,8 @@ use std::time::Duration;
 /// Runs shorter than this are not worth a hint.
 const WORTHWHILE: Duration = Duration::from_secs(2);
 
-/// Says what `--jobs auto` would have done for a run that went one case after the other.
+/// Says what `--jobs auto` would have done for a run that went one case after the other; `durations` are of cases, or of
+/// several that share a server.
 pub(crate) fn parallel_hint(durations: &[Duration], jobs: usize, cores: usize) -> Option<String> {
     let total: Duration = durations.iter().sum();
     if jobs != 1 || cores < 2 || durations.len() < 2 || total < WORTHWHILE {

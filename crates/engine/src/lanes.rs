@@ -18,6 +18,10 @@ pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> V
     let mut lanes: Vec<Lane> = Vec::new();
     for planned in &plan.cases {
         let isolation = isolation.unwrap_or(planned.case.isolation);
+        if isolation == Isolation::Case {
+            lanes.push(Lane { cases: vec![planned.clone()], shared: false });
+            continue;
+        }
         let shares = |lane: &Lane| {
             let first = &lane.cases[0].case;
             let together = match isolation {
@@ -33,7 +37,7 @@ pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> V
         let joined = lanes.iter_mut().filter(|lane| is_full && shares(lane)).min_by_key(|lane| lane.cases.len());
         match joined {
             Some(lane) => lane.cases.push(planned.clone()),
-            None => lanes.push(Lane { cases: vec![planned.clone()], shared: isolation != Isolation::Case }),
+            None => lanes.push(Lane { cases: vec![planned.clone()], shared: true }),
         }
     }
     lanes

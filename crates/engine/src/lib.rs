@@ -32,6 +32,7 @@ mod shard;
 mod steps;
 mod stop;
 mod tour;
+mod trust;
 mod turns;
 mod virtual_time;
 

@@ -15,8 +15,8 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(crate) struct CaseRun {
     pub(crate) started: CaseStarted,
-    pub(crate) sessions: Vec<Connected>,
-    /// What went over the wire, each with the number of its session.
+    pub(crate) connected: Vec<Connected>,
+    /// Frames with the number of their session.
     pub(crate) frames: Vec<(u32, Frame)>,
     pub(crate) finished: CaseFinished,
 }
@@ -31,7 +31,7 @@ impl CaseRun {
         let index = self.finished.index;
         let frames = self.frames.into_iter().map(move |(session, frame)| Event::Frame { index, session, frame });
         std::iter::once(Event::CaseStarted(self.started))
-            .chain(self.sessions.into_iter().map(Event::Connected))
+            .chain(self.connected.into_iter().map(Event::Connected))
             .chain(frames)
             .chain(std::iter::once(Event::CaseFinished(self.finished)))
     }
@@ -41,16 +41,16 @@ impl CaseRun {
 #[derive(Debug)]
 pub(crate) struct CaseRecord {
     started: CaseStarted,
-    sessions: Vec<Connected>,
+    connected: Vec<Connected>,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
     /// What an agent did beside its calls.
     pub(crate) agent: Option<Box<AgentRecord>>,
-    /// What an agent was told, called and got, in full and in order.
+    /// What was said to servers and what they said, in full and in order, where somebody wants to know.
     pub(crate) trace: Vec<TraceEvent>,
     frames: Vec<(u32, Frame)>,
     stderr: String,
-    process_end: Option<ProcessEnd>,
+    end: Option<ProcessEnd>,
     timings: Timings,
     began: Instant,
     marked: Instant,
@@ -75,14 +75,14 @@ impl CaseRecord {
         let now = Instant::now();
         Self {
             started,
-            sessions: Vec::new(),
+            connected: Vec::new(),
             calls: Vec::new(),
             findings: Vec::new(),
             agent: None,
             trace: Vec::new(),
             frames: Vec::new(),
             stderr: String::new(),
-            process_end: None,
+            end: None,
             timings: Timings::default(),
             began: now,
             marked: now,
@@ -97,18 +97,25 @@ impl CaseRecord {
     }
 
     /// Takes down that a session is open, and gives it a number.
-    pub(crate) fn opened(&mut self, session: &Session) -> u32 {
+    pub(crate) fn opened(&mut self, session: &Session) -> usize {
+        self.opened_at(session, None)
+    }
+
+    /// The same for one of several servers, by the name the suite gives it.
+    pub(crate) fn opened_at(&mut self, session: &Session, server: Option<&str>) -> usize {
         let negotiated = session.negotiated();
-        let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
-        self.sessions.push(Connected {
+        let position = self.connected.len();
+        self.connected.push(Connected {
             index: self.started.index,
-            session: number,
+            session: number(position),
+            server: server.map(str::to_owned),
+            began_us: server.map_or(0, |_| microseconds_between(self.began, session.began())),
             transport: session.transport_name().to_owned(),
             protocol: negotiated.revision.to_string(),
             server_name: negotiated.server_name.clone(),
             server_version: negotiated.server_version.clone(),
         });
-        number
+        position
     }
 
     pub(crate) fn not_opened(&mut self, failure: OpenFailure) -> Verdict {
@@ -119,21 +126,35 @@ impl CaseRecord {
             shorten(&text, 500).into_owned()
         });
         self.findings.push(finding);
-        let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
-        self.closed(number, failure.closing);
+        self.closed_session(self.connected.len(), failure.closing);
         Verdict::Error
     }
 
-    /// Takes in what is left of a session. Of several, the end of the first that ended by itself is kept.
-    pub(crate) fn closed(&mut self, number: u32, mut closing: Closing) {
+    /// Takes in what is left of one of several sessions; of their ends, the first is kept.
+    pub(crate) fn closed_session(&mut self, session: usize, mut closing: Closing) {
         self.findings.append(&mut closing.oddities);
-        self.frames.extend(closing.frames.into_iter().map(|frame| (number, frame)));
+        self.frames.extend(closing.frames.into_iter().map(|frame| (number(session), frame)));
+        if !self.stderr.is_empty() && !closing.stderr.is_empty() {
+            self.stderr.push('\n');
+        }
         self.stderr.push_str(&closing.stderr);
-        self.process_end = self.process_end.take().or(closing.end);
+        self.end = self.end.or(closing.end);
+    }
+
+    /// Everything that went over the wire in sessions that are over.
+    pub(crate) fn frames(&self) -> &[(u32, Frame)] {
+        &self.frames
     }
 
     pub(crate) fn verdict(&self, strict: bool) -> Verdict {
-        if self.findings.iter().any(|finding| finding.fails(strict)) { Verdict::Failed } else { Verdict::Passed }
+        // A server that could not be reached says nothing about the one under test.
+        if self.findings.iter().any(|finding| finding.rule == "no-session") {
+            Verdict::Error
+        } else if self.findings.iter().any(|finding| finding.fails(strict)) {
+            Verdict::Failed
+        } else {
+            Verdict::Passed
+        }
     }
 
     pub(crate) fn finish(mut self, verdict: Verdict) -> CaseRun {
@@ -145,7 +166,7 @@ impl CaseRecord {
         });
         CaseRun {
             started: self.started.clone(),
-            sessions: self.sessions,
+            connected: self.connected,
             frames: self.frames,
             finished: CaseFinished {
                 index: self.started.index,
@@ -155,11 +176,21 @@ impl CaseRecord {
                 timings: self.timings,
                 calls: self.calls,
                 stderr: self.stderr,
-                process_end: self.process_end,
+                process_end: self.end,
                 agent: self.agent,
             },
         }
     }
+}
+
+fn number(session: usize) -> u32 {
+    u32::try_from(session).unwrap_or(u32::MAX)
+}
+
+/// How much later the second is; negative when it is earlier.
+fn microseconds_between(one: Instant, other: Instant) -> i64 {
+    let micros = |duration: Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+    micros(other.saturating_duration_since(one)) - micros(one.saturating_duration_since(other))
 }
 
 fn micros(duration: Duration) -> u64 {

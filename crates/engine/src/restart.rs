@@ -15,7 +15,7 @@ use crate::server::Opener;
 pub(crate) struct Restartable<'s> {
     pub(crate) session: &'s mut Session,
     /// Its number in the record of the case.
-    pub(crate) number: &'s mut u32,
+    pub(crate) number: &'s mut usize,
     pub(crate) opener: &'s Opener,
     pub(crate) server: &'s ServerSpec,
     pub(crate) variables: &'s Variables,
@@ -32,13 +32,13 @@ impl Restartable<'_> {
         match self.opener.open(self.server, self.variables, Instant::now() + self.timeout).await {
             Ok(fresh) => {
                 let gone = std::mem::replace(self.session, fresh);
-                record.closed(*self.number, gone.close().await);
+                record.closed_session(*self.number, gone.close().await);
                 *self.number = record.opened(self.session);
                 true
             }
             Err(failure) => {
                 let text = format!("the server could not be started again: {}", failure.message);
-                record.findings.push(Finding::error("no-session", text));
+                record.findings.push(Finding::error("not-restarted", text));
                 false
             }
         }

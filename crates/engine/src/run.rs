@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use crate::case_run::{CaseContext, run_lane};
 use crate::hint::parallel_hint;
 use crate::hooks::Hooks;
-use crate::lanes::lanes;
+use crate::lanes::{Lane, lanes};
 use crate::latency::too_slow;
 use crate::played::Played;
 use crate::record::CaseRun;
@@ -153,7 +153,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         plan,
         next: 0,
         waiting: BTreeMap::new(),
-        durations: Vec::new(),
+        durations: BTreeMap::new(),
         latencies: BTreeMap::new(),
         selections: Selections::default(),
         masks: Masks { tokens, known: 0, redactor: Redactor::default() },
@@ -196,7 +196,10 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     {
         sink.event(Event::Finding { finding });
     }
-    ordered.durations
+    let lanes_of_all = crate::lanes::lanes(plan, options.isolation, options.cores);
+    // What shares a server takes its turns however many could run side by side.
+    let took = |lane: &Lane| lane.cases.iter().filter_map(|planned| ordered.durations.get(&planned.index)).sum();
+    lanes_of_all.iter().map(took).collect()
 }
 
 /// Puts what ends in any order back into the order of the plan.
@@ -204,7 +207,8 @@ struct InOrder<'p> {
     plan: &'p Plan,
     next: usize,
     waiting: BTreeMap<usize, CaseRun>,
-    durations: Vec<Duration>,
+    /// How long each case took.
+    durations: BTreeMap<usize, Duration>,
     /// How long the request under test of each case took.
     latencies: BTreeMap<usize, Duration>,
     /// Which tools agents chose.
@@ -241,7 +245,7 @@ impl InOrder<'_> {
             self.next += 1;
             // Virtual time is no time that anybody could save.
             if !is_virtual(&due.case) {
-                self.durations.push(Duration::from_micros(run.finished.duration_us));
+                self.durations.insert(run.finished.index, Duration::from_micros(run.finished.duration_us));
             }
             if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));

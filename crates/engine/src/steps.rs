@@ -2,14 +2,14 @@
 
 use mcprove_judge::json_path::JsonPath;
 use mcprove_model::{
-    CallRole, Capture, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents,
+    CallRecord, CallRole, Capture, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents,
 };
 use serde_json::{Value, json};
 
 use crate::acts::observed;
 use crate::conversation::Conversation;
 use crate::observe::FilesBefore;
-use crate::{calls, expectations};
+use crate::{calls, expectations, trust};
 
 /// Makes the setup calls; false when one failed and the case cannot go on.
 pub(crate) async fn set_up(steps: &[Step], talk: &mut Conversation<'_>) -> bool {
@@ -52,6 +52,9 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
     let files = FilesBefore::read(&expect.checks);
     let (subject, mut seen) = observe(step, role, talk).await;
     seen.files = files.and_after();
+    if matches!(seen.outcome, Outcome::Cancelled) {
+        return false;
+    }
     let what = format!("{what} (`{subject}`)");
     let at = step.call.subject().span;
     let wants_error = expect.checks.iter().any(|planned| planned.check.wants_protocol_error());
@@ -84,20 +87,37 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
 }
 
 async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (String, Observation) {
+    let server = talk.name_of(step.server.as_ref());
+    let other = step.server.is_some().then(|| server.clone());
+    let deadline = talk.deadline;
     match &step.call {
         StepCall::Tool { tool, args } => {
             let (name, args) = (talk.text(tool), talk.json(args));
-            let exchange = talk.session.call_tool(&name, &args, talk.deadline).await;
-            talk.record.calls.push(calls::record(role, Some(&name), &exchange));
+            let Some(session) = talk.session_with(step.server.as_ref()).await else { return (name, not_reached()) };
+            session.claim(step.claims.clone());
+            let exchange = session.call_tool(&name, &args, deadline).await;
+            session.claim(None);
+            let record = calls::record(role, Some(&name), &exchange);
+            talk.record.calls.push(CallRecord { server: other, ..record });
+            trust::trace(&server, (&name, &args), &exchange.outcome, talk);
             (name, Observation::of_tool_call(exchange.outcome))
         }
         StepCall::Resource { uri } => {
             let uri = talk.text(uri);
-            let exchange = talk.session.request("resources/read", json!({"uri": uri}), talk.deadline).await;
-            talk.record.calls.push(calls::record(role, Some(&uri), &exchange));
+            let Some(session) = talk.session_with(step.server.as_ref()).await else { return (uri, not_reached()) };
+            session.claim(step.claims.clone());
+            let exchange = session.request("resources/read", json!({"uri": uri}), deadline).await;
+            session.claim(None);
+            let record = calls::record(role, Some(&uri), &exchange);
+            talk.record.calls.push(CallRecord { server: other, ..record });
             (uri, observed(exchange, text_of_contents))
         }
     }
+}
+
+/// What is seen of a server that could not be reached, which is a finding already.
+fn not_reached() -> Observation {
+    Observation::new(Outcome::Cancelled, "")
 }
 
 /// Takes values from a reply; what cannot be taken is a finding.

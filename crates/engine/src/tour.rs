@@ -249,10 +249,10 @@ impl Guide<'_> {
             }
         }
         if session.is_sound().await {
-            record.closed(number, session.end_chapter());
+            record.closed_session(number, session.end_chapter());
             *current = Some(session);
         } else {
-            record.closed(number, session.close().await);
+            record.closed_session(number, session.close().await);
         }
         let verdict = record.verdict(self.options.strict);
         record.finish(verdict)

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::{Agent, Expectation, Node};
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
@@ -42,6 +44,8 @@ pub struct CallTool {
     pub cancel_after: Option<Duration>,
     /// Drop the first reply on our side and call again, as a client that lost it would.
     pub lose_response: bool,
+    /// What the request claims of the client in place of what is true.
+    pub claims: Option<Value>,
     /// Wrong requests that are made afterwards.
     pub negative_path: Option<NegativePath>,
 }

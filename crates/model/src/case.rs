@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::{
     Act, Agent, Isolation, Matrix, Node, PlannedCheck, ServerSpec, SourceFile, Span, SuiteOptions, Vocabulary,
 };
@@ -87,6 +89,10 @@ impl Case {
 pub struct Step {
     /// What is called.
     pub call: StepCall,
+    /// The server, where it is another than the case's own.
+    pub server: Option<Arc<ServerSpec>>,
+    /// What the request claims of the client in place of what is true.
+    pub claims: Option<Value>,
     /// What is expected of it.
     pub expect: Expectation,
     /// Values taken from its reply.

@@ -104,6 +104,12 @@ pub struct Connected {
     pub index: usize,
     /// The session within the case, from 0.
     pub session: u32,
+    /// The server, as the suite names it, where a case speaks to several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// When it began, in microseconds since the case did, where a case speaks to several; before it, when it is shared.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub began_us: i64,
     /// `stdio`, `http` or `sse`.
     pub transport: String,
     /// The negotiated protocol revision.
@@ -226,7 +232,7 @@ pub struct CallRecord {
     /// The tool, resource or prompt it names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The server, as the suite names it, for calls of an agent.
+    /// The server, as the suite names it, where it is another than the case's own, and for calls of an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The injected fault that answered in the server's place.
@@ -270,4 +276,9 @@ pub struct RunFinished {
     /// What would have made it faster, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &i64) -> bool {
+    *number == 0
 }

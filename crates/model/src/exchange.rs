@@ -19,8 +19,6 @@ pub struct Exchange {
     pub outcome: Outcome,
     /// Time from sending to the end.
     pub elapsed_us: u64,
-    /// Notifications that arrived while it was open, in order.
-    pub notifications: Vec<Notification>,
 }
 
 /// How a request ended. Whatever a server does is one of these; it is never an error of ours.

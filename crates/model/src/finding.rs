@@ -131,6 +131,7 @@ impl Finding {
     /// Rules whose notes are results in their own right, sorted: what a probe or a tool of a case came to. Reporters show
     /// them even where they leave out other notes.
     pub const SUB_RESULTS: &'static [&'static str] = &[
+        "SEC-061",
         "extra_field",
         "missing_required",
         "oversized",

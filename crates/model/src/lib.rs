@@ -28,6 +28,7 @@ mod redact;
 mod report;
 mod revision;
 mod safe_text;
+mod security;
 mod server;
 mod source;
 mod suite_options;
@@ -63,6 +64,7 @@ pub use redact::Redactor;
 pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
 pub use safe_text::{escape_line, escape_text, shorten};
+pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };

@@ -102,8 +102,10 @@ impl Redactor {
     }
 
     fn connected(&self, connected: &mut Connected) {
-        let Connected { index: _, session: _, transport, protocol, server_name, server_version } = connected;
+        let Connected { index: _, session: _, server, began_us: _, transport, protocol, server_name, server_version } =
+            connected;
         self.strings([transport, protocol, server_name, server_version]);
+        self.optionals([server]);
     }
 
     fn case_finished(&self, finished: &mut CaseFinished) {

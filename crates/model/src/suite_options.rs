@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{SourceFile, Span};
+use crate::{Security, SourceFile, Span};
 
 /// What a suite file says about all of its cases together.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct SuiteOptions {
     pub hooks: Hooks,
     /// How much of a server its cases must reach.
     pub coverage: Coverage,
+    /// What it declares about trust.
+    pub security: Security,
 }
 
 /// How many cases may run side by side.

@@ -42,7 +42,10 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
         CallRole::Verify => "verify: ",
         CallRole::Teardown => "teardown: ",
     };
-    let mut title = format!("{role}{}", harmless::line(&call.method));
+    let mut title = match &call.server {
+        Some(server) => format!("{role}{}: {}", harmless::line(server), harmless::line(&call.method)),
+        None => format!("{role}{}", harmless::line(&call.method)),
+    };
     if let Some(subject) = &call.subject {
         let _ = write!(title, " {}", harmless::line(subject));
     }

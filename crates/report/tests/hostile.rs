@@ -58,6 +58,8 @@ fn run() -> impl Strategy<Value = Vec<Event>> {
             events.push(Event::Connected(Connected {
                 index,
                 session: 0,
+                server: Some(text()),
+                began_us: 0,
                 transport: text(),
                 protocol: text(),
                 server_name: text(),

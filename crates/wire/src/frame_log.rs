@@ -22,6 +22,11 @@ impl FrameLog {
         Self { began: Instant::now(), frames: Vec::new(), bytes: 0, left_out: 0, limits }
     }
 
+    /// When the session began.
+    pub(crate) fn began(&self) -> Instant {
+        self.began
+    }
+
     /// Microseconds since the session began.
     pub(crate) fn now_us(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)

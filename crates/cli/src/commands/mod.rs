@@ -15,6 +15,7 @@ mod report;
 mod run;
 mod schema;
 mod schema_lint;
+mod trust;
 mod validate;
 
 use clap::Subcommand;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Judge the input schemas that a server lists.
     SchemaLint(schema_lint::Args),
+    /// Judge recorded conversations: what flowed from server to server, and what requests claimed.
+    Trust(trust::Args),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(schema::Args),
     /// Say what is wrong with suites, and start nothing.
@@ -75,6 +78,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
+        Command::Trust(args) => trust::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Validate(args) => validate::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),

@@ -18,6 +18,9 @@ pub(crate) struct Shown {
     pub(crate) code: Option<i32>,
 }
 
+/// A command with what it printed and its exit code, when it could be run.
+pub(crate) type Tried = (Shown, Option<(String, i32)>);
+
 /// The commands of a block: lines that begin with `$`, each with the lines below it. A backslash continues a command.
 pub(crate) fn commands(block: &Block) -> Vec<Shown> {
     let mut shown: Vec<Shown> = Vec::new();
@@ -198,14 +201,16 @@ fn timeless(text: &str) -> String {
 }
 
 /// The block as it should be: what is shown where it agrees, and what came where it does not.
-pub(crate) fn rewritten(seen: &[(Shown, Option<(String, i32)>)]) -> String {
+pub(crate) fn rewritten(seen: &[Tried]) -> String {
     let mut text = String::new();
     for (shown, came) in seen {
         let _ = writeln!(text, "$ {}", shown.command);
         match came {
             Some((printed, code)) => {
                 let lines = if agrees(&shown.output, printed) { &shown.output } else { printed };
-                lines.lines().for_each(|line| text.push_str(&format!("{}\n", line.trim_end())));
+                for line in lines.lines() {
+                    let _ = writeln!(text, "{}", line.trim_end());
+                }
                 if *code != 0 {
                     let _ = writeln!(text, "$ echo $?\n{code}");
                 }

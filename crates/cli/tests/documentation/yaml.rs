@@ -24,7 +24,8 @@ pub(crate) fn problem(text: &str) -> Option<String> {
         .envs(secrets(text).map(|name| (name, "a secret".to_owned())))
         .output()
         .expect("mcprove runs");
-    (!output.status.success())
+    // A part of a suite without tests is no mistake.
+    (!matches!(output.status.code(), Some(0 | 4)))
         .then(|| format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)))
 }
 

@@ -8,17 +8,20 @@ use tokio::time::Instant;
 
 use super::{Performed, SETTLE};
 use crate::conversation::Conversation;
-use crate::{calls, steps};
+use crate::{calls, steps, trust};
 
 pub(super) async fn perform(call: &CallTool, talk: &mut Conversation<'_>) -> Performed {
     let name = talk.text(&call.tool);
     let args = talk.json(&call.args);
+    talk.session.claim(call.claims.clone());
     let exchange = match call.cancel_after {
         Some(after) => cancelled(&name, &args, after, talk).await,
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,
         None => talk.session.call_tool(&name, &args, talk.deadline).await,
     };
+    talk.session.claim(None);
     talk.record.calls.push(calls::record(CallRole::Act, Some(&name), &exchange));
+    trust::trace(&talk.name_of(None), (&name, &args), &exchange.outcome, talk);
     let mut seen = Observation::of_tool_call(exchange.outcome);
     seen.elapsed_us = exchange.elapsed_us;
     Performed { seen, what: format!("`tools/call` of `{name}`"), at: call.tool.span }

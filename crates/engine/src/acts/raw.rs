@@ -53,6 +53,5 @@ fn nothing(method: &str) -> Exchange {
         reply: None,
         outcome: Outcome::Cancelled,
         elapsed_us: 0,
-        notifications: Vec::new(),
     }
 }

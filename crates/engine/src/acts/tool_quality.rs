@@ -18,12 +18,8 @@ pub(super) async fn perform(talk: &mut Conversation<'_>) -> Performed {
     for exchange in &listing.exchanges {
         talk.record.calls.push(calls::record(mcprove_model::CallRole::Act, None, exchange));
     }
-    match listing.outcome() {
-        Some(Outcome::Result(_)) | None => {}
-        Some(failed) => {
-            let seen = Observation::new(failed.clone(), "");
-            return Performed { seen, what, at: case.span };
-        }
+    if let Some(failed) = listing.outcome().filter(|outcome| !matches!(outcome, Outcome::Result(_))) {
+        return Performed { seen: Observation::new(failed.clone(), ""), what, at: case.span };
     }
     talk.record.findings.extend(listing.findings);
     if listing.items.is_empty() {

@@ -25,7 +25,7 @@ use mcprove_wire::Session;
 use tokio::time::Instant;
 
 use crate::case_run::{CaseContext, interrupted};
-use crate::conversation::{self, Conversation};
+use crate::conversation::{self, Conversation, Others};
 use crate::record::CaseRecord;
 use crate::{calls, expectations, steps};
 pub(crate) use judging::same_function;
@@ -47,7 +47,9 @@ pub(crate) struct AgentCase<'a> {
     pub(crate) context: &'a CaseContext,
     pub(crate) deadline: Instant,
     /// The numbers of its sessions in the record.
-    pub(crate) numbers: Vec<u32>,
+    pub(crate) numbers: Vec<usize>,
+    /// Sessions of steps with servers that the agent is not given.
+    pub(crate) others: Others,
 }
 
 /// Runs an agent from its first session to its verdict.
@@ -63,8 +65,9 @@ pub(crate) async fn run(mut talk: AgentCase<'_>) -> Verdict {
         ended = speak(&mut talk, &mut sessions) => Some(ended),
     };
     for (session, number) in sessions.into_iter().zip(std::mem::take(&mut talk.numbers)) {
-        talk.record.closed(number, session.close().await);
+        talk.record.closed_session(number, session.close().await);
     }
+    std::mem::take(&mut talk.others).close(talk.record).await;
     talk.record.mark(|timings| &mut timings.teardown);
     match ended {
         Some(Ended::Judged) => talk.record.verdict(talk.context.strict),
@@ -86,7 +89,7 @@ async fn speak(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
     for server in &talk.agent.servers {
         match talk.context.opener.open(&server.spec, talk.variables, talk.deadline).await {
             Ok(session) => {
-                talk.numbers.push(talk.record.opened(&session));
+                talk.numbers.push(talk.record.opened_at(&session, Some(&server.name)));
                 sessions.push(session);
             }
             Err(failure) => {
@@ -132,7 +135,8 @@ async fn act(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Ended {
     let transcript = turns::take(talk, &mut speaker, &toolbox, &mut injection, sessions).await;
     talk.record.mark(|timings| &mut timings.call);
     talk.record.findings.extend(speaker.finish(&transcript));
-    talk.record.trace = trace(&transcript);
+    let earlier = talk.record.trace.iter().filter(|event| matches!(event, TraceEvent::Call(_))).count();
+    talk.record.trace.extend(trace(&transcript, earlier));
     let seen = judging::judge(talk, &transcript, &injection, (&expect, files.and_after()));
     let Some(seen) = seen else { return Ended::Error };
     let case = talk.case;
@@ -160,8 +164,8 @@ async fn list_tools(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Optio
     Some(Toolbox::new(listed))
 }
 
-/// What was said, called and answered, for whoever follows data through it.
-fn trace(transcript: &Transcript) -> Vec<TraceEvent> {
+/// What was said, called and answered, for whoever follows data through it; so many calls were made before.
+fn trace(transcript: &Transcript, earlier: usize) -> Vec<TraceEvent> {
     let mut events: Vec<TraceEvent> = transcript.system.iter().cloned().map(TraceEvent::Prompt).collect();
     for (turn, said) in transcript.turns.iter().enumerate() {
         events.push(TraceEvent::Prompt(said.user.clone()));
@@ -176,7 +180,7 @@ fn trace(transcript: &Transcript) -> Vec<TraceEvent> {
                 events.push(TraceEvent::call(server, call.tool.clone(), call.args.clone()));
             }
             for (index, call) in of_turn(hop) {
-                events.push(TraceEvent::result(index, call.result.clone()));
+                events.push(TraceEvent::result(earlier + index, call.result.clone()));
             }
         }
     }
@@ -190,6 +194,7 @@ impl AgentCase<'_> {
             case: self.case,
             session: &mut sessions[self.agent.steps_at],
             number: &mut self.numbers[self.agent.steps_at],
+            others: &mut self.others,
             opener: &self.context.opener,
             variables: self.variables,
             record: self.record,

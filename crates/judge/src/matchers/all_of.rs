@@ -1,32 +1,12 @@
 //! `allOf`: every one of several matchers holds.
 
-use std::sync::Arc;
-
-use mcprove_model::{Diagnostics, Mismatch, Node};
-use serde_json::{Value, json};
-
-use super::{Decoded, Matcher, MatcherKind, decode_matchers, fails, holds, mismatch};
+use super::several::{self, Wanted};
+use super::{MatcherKind, fails, holds};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "allOf",
     summary: "Every one of these matchers holds.",
-    decode,
-    schema: || json!({"type": "array", "minItems": 1, "items": {"type": "object"}}),
+    decode: |node, found| several::decode(node, "`allOf`", Wanted::All, found),
+    schema: several::schema,
     examples: &[holds(r#"[{"gt": 1}, {"lt": 5}]"#, "3"), fails(r#"[{"gt": 1}, {"lt": 5}]"#, "7")],
 };
-
-#[derive(Debug)]
-struct AllOf(Vec<Arc<dyn Matcher>>);
-
-fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
-    Some(Arc::new(AllOf(decode_matchers(node, "`allOf`", found)?)))
-}
-
-impl Matcher for AllOf {
-    fn judge(&self, value: &Value) -> Result<(), Mismatch> {
-        match self.0.iter().find_map(|matcher| matcher.judge(value).err()) {
-            None => Ok(()),
-            Some(first) => Err(mismatch(format!("does not match all: it {}", first.message), first.expected, value)),
-        }
-    }
-}

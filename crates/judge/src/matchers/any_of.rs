@@ -1,36 +1,12 @@
 //! `anyOf`: at least one of several matchers holds.
 
-use std::sync::Arc;
-
-use mcprove_model::{Diagnostics, Mismatch, Node};
-use serde_json::{Value, json};
-
-use super::{Decoded, Matcher, MatcherKind, decode_matchers, fails, holds, mismatch};
+use super::several::{self, Wanted};
+use super::{MatcherKind, fails, holds};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "anyOf",
     summary: "At least one of these matchers holds.",
-    decode,
-    schema: || json!({"type": "array", "minItems": 1, "items": {"type": "object"}}),
+    decode: |node, found| several::decode(node, "`anyOf`", Wanted::Any, found),
+    schema: several::schema,
     examples: &[holds(r#"[{"exact": 1}, {"exact": 2}]"#, "2"), fails(r#"[{"exact": 1}, {"exact": 2}]"#, "3")],
 };
-
-#[derive(Debug)]
-struct AnyOf(Vec<Arc<dyn Matcher>>);
-
-fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
-    Some(Arc::new(AnyOf(decode_matchers(node, "`anyOf`", found)?)))
-}
-
-impl Matcher for AnyOf {
-    fn judge(&self, value: &Value) -> Result<(), Mismatch> {
-        let mut missed = Vec::new();
-        for matcher in &self.0 {
-            match matcher.judge(value) {
-                Ok(()) => return Ok(()),
-                Err(mismatch) => missed.push(mismatch.expected),
-            }
-        }
-        Err(mismatch("matches none of several matchers", missed.join(", or "), value))
-    }
-}

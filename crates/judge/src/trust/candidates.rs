@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use mcprove_model::Boundary;
+
 use super::haystack::Haystack;
 use super::needles::Needles;
 use super::outputs::{Output, SaidPart, outputs};
 use super::parts::Want;
-use super::propagation::{Boundary, Record, leaf_texts};
+use super::propagation::{Record, leaf_texts};
 use super::rolling::{HashedMap, Sieve, beginning, windows};
 use super::runs::{self, Run, SaidText, ToldText};
 

@@ -4,7 +4,9 @@
 //! texts only samples are looked up at first: every 32 characters hold one of the windows of 17 that begin at a multiple
 //! of 16. Only around samples that are familiar are all windows looked up.
 
-use super::rolling::{HashedMap, Prefixes, Sieve, sized, windows};
+use std::cell::LazyCell;
+
+use super::rolling::{HashedMap, Prefixes, Sieve, Size, sized, windows};
 
 /// Long enough not to occur by chance in a long conversation.
 pub(super) const WINDOW: usize = 32;
@@ -66,14 +68,15 @@ impl Familiar {
         }
         samples.look(given);
         let mut all = Seen::default();
+        let full = Size::of(WINDOW);
         for (text, moments) in texts {
             if is_long(text) {
-                let prefixes = Prefixes::new(text);
+                let prefixes = LazyCell::new(|| Prefixes::new(text));
                 each_sample(text, |start, hash| {
                     if samples.knows(sized(hash, SAMPLE), *moments) {
                         let last = start.min(prefixes.count() - WINDOW);
                         let first = start.saturating_sub(STRIDE - 1);
-                        (first..=last).for_each(|start| all.ask(prefixes.window(start, WINDOW), WINDOW));
+                        (first..=last).for_each(|start| all.ask(prefixes.window(start, full), WINDOW));
                     }
                 });
             } else {

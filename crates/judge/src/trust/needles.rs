@@ -1,6 +1,6 @@
 //! Many texts looked for at once, each exactly as it is.
 
-use super::rolling::{HashedMap, Prefixes, Sieve, beginning, sized, whole};
+use super::rolling::{HashedMap, Prefixes, Sieve, Size, beginning, sized, whole, windows};
 
 /// Texts of at least this many characters are told apart by a long beginning, so that a common start (the same host in
 /// a thousand addresses) does not make each of them a candidate.
@@ -12,7 +12,7 @@ pub(super) struct Needles {
     /// No text is shorter.
     least: usize,
     /// The lengths of the texts with a beginning.
-    lengths: HashedMap<Vec<usize>>,
+    lengths: HashedMap<Vec<Size>>,
     ids: HashedMap<Vec<usize>>,
     texts: Vec<String>,
     sieve: Sieve,
@@ -47,8 +47,8 @@ impl Needles {
         self.has_long |= count >= LONG;
         if let Some(hash) = beginning(text, start) {
             let lengths = self.lengths.entry(sized(hash, start)).or_default();
-            if let Err(place) = lengths.binary_search(&count) {
-                lengths.insert(place, count);
+            if let Err(place) = lengths.binary_search_by_key(&count, |size| size.count()) {
+                lengths.insert(place, Size::of(count));
             }
             self.sieve.put(sized(hash, start));
         }
@@ -76,28 +76,37 @@ impl Needles {
         if self.texts.is_empty() || text.len() < self.least {
             return;
         }
+        // Most texts hold no beginning of any, which takes little to see.
+        let mut hits: Vec<(usize, usize)> = Vec::new();
+        let long = (self.has_long && self.least != LONG).then_some(LONG);
+        for beginning in std::iter::once(self.least).chain(long) {
+            let mut start = 0;
+            windows(text, beginning, |_, hash| {
+                if self.sieve.may_hold(sized(hash, beginning)) {
+                    hits.push((start, beginning));
+                }
+                start += 1;
+            });
+        }
+        if hits.is_empty() {
+            return;
+        }
+        hits.sort_unstable();
         let prefixes = Prefixes::new(text);
-        for start in 0..prefixes.count() {
-            self.find_at(&prefixes, start, self.least, &mut see);
-            if self.has_long && self.least != LONG {
-                self.find_at(&prefixes, start, LONG, &mut see);
-            }
+        let sizes = [self.least, LONG].map(Size::of);
+        for (start, beginning) in hits {
+            let beginning = if beginning == LONG { sizes[1] } else { sizes[0] };
+            self.find_at(&prefixes, start, beginning, &mut see);
         }
     }
 
-    fn find_at(&self, prefixes: &Prefixes<'_>, start: usize, beginning: usize, see: &mut impl FnMut(usize, usize)) {
+    fn find_at(&self, prefixes: &Prefixes<'_>, start: usize, beginning: Size, see: &mut impl FnMut(usize, usize)) {
         let room = prefixes.count() - start;
-        if room < beginning {
-            return;
-        }
-        let key = sized(prefixes.window(start, beginning), beginning);
-        if !self.sieve.may_hold(key) {
-            return;
-        }
-        for length in self.lengths.get(&key).into_iter().flatten().take_while(|length| **length <= room) {
-            let key = sized(prefixes.window(start, *length), *length);
+        let key = sized(prefixes.window(start, beginning), beginning.count());
+        for length in self.lengths.get(&key).into_iter().flatten().take_while(|length| length.count() <= room) {
+            let key = sized(prefixes.window(start, *length), length.count());
             for id in self.ids.get(&key).into_iter().flatten() {
-                if self.texts[*id] == prefixes.slice(start, *length) {
+                if self.texts[*id] == prefixes.slice(start, length.count()) {
                     see(*id, prefixes.offset(start));
                 }
             }

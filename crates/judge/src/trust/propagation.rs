@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mcprove_model::Finding;
+use mcprove_model::{Boundary, Finding};
 use serde_json::Value;
 
 use super::candidates::{Candidate, What, candidates};
@@ -18,37 +18,6 @@ use super::haystack::{self, Asked, Haystack};
 use super::parts::{self, Part, Want};
 use super::routing::{Piece, Question, Routing, Sanitizing, routings};
 use super::trace::{Call, TraceEvent};
-
-/// What a suite declares about the boundaries between its servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Boundary {
-    /// Pairs of servers between which output may flow; an empty list is no clause.
-    pub allowed_flows: Vec<FlowPair>,
-    /// Tools of which one must have sanitized what flows; an empty list is no clause.
-    pub required_sanitizers: Vec<String>,
-    /// The fewest characters that count as carried.
-    pub min_length: usize,
-}
-
-/// A direction in which output may flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowPair {
-    /// The server that said it.
-    pub from: String,
-    /// The server that may be told.
-    pub to: String,
-}
-
-impl Boundary {
-    /// The fewest characters that count as carried, where the suite says nothing else.
-    pub const MIN_LENGTH: usize = 16;
-}
-
-impl Default for Boundary {
-    fn default() -> Self {
-        Self { allowed_flows: Vec::new(), required_sanitizers: Vec::new(), min_length: Self::MIN_LENGTH }
-    }
-}
 
 /// A trace, sorted by what happened.
 #[derive(Debug, Default)]

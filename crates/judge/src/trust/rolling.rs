@@ -74,7 +74,34 @@ fn push(hash: u64, c: u64) -> u64 {
 }
 
 fn power(exponent: usize) -> u64 {
-    (0..exponent).fold(1, |power: u64, _| power.wrapping_mul(BASE))
+    let (mut power, mut square, mut rest) = (1_u64, BASE, exponent);
+    while rest > 0 {
+        if rest & 1 == 1 {
+            power = power.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        rest >>= 1;
+    }
+    power
+}
+
+/// What takes the first characters out of a hash again; one for each size of window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    count: usize,
+    power: u64,
+}
+
+impl Size {
+    /// A window of so many characters.
+    pub(super) fn of(count: usize) -> Self {
+        Self { count, power: power(count) }
+    }
+
+    /// How many characters it has.
+    pub(super) fn count(self) -> usize {
+        self.count
+    }
 }
 
 /// A text of which the hash of any window can be told at once.
@@ -84,28 +111,25 @@ pub(super) struct Prefixes<'t> {
     /// Byte offsets of all characters and of the end; empty for ASCII, where they are the positions.
     offsets: Vec<usize>,
     sums: Vec<u64>,
-    powers: Vec<u64>,
 }
 
 impl<'t> Prefixes<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let mut sums = Vec::with_capacity(text.len() + 1);
-        let mut powers = Vec::with_capacity(text.len() + 1);
-        let (mut sum, mut power) = (0, 1_u64);
+        let mut sum = 0;
         sums.push(sum);
-        powers.push(power);
-        for c in text.chars() {
-            sum = push(sum, u64::from(c));
-            power = power.wrapping_mul(BASE);
+        let mut add = |c: u64| {
+            sum = push(sum, c);
             sums.push(sum);
-            powers.push(power);
-        }
-        let offsets = if text.is_ascii() {
-            Vec::new()
-        } else {
-            text.char_indices().map(|(offset, _)| offset).chain([text.len()]).collect()
         };
-        Self { text, offsets, sums, powers }
+        let mut offsets = Vec::new();
+        if text.is_ascii() {
+            text.bytes().for_each(|byte| add(u64::from(byte)));
+        } else {
+            text.chars().for_each(|c| add(u64::from(c)));
+            offsets = text.char_indices().map(|(offset, _)| offset).chain([text.len()]).collect();
+        }
+        Self { text, offsets, sums }
     }
 
     /// How many characters there are.
@@ -113,9 +137,9 @@ impl<'t> Prefixes<'t> {
         self.sums.len() - 1
     }
 
-    /// The hash of a window that lies within the text.
-    pub(super) fn window(&self, start: usize, size: usize) -> u64 {
-        self.sums[start + size].wrapping_sub(self.sums[start].wrapping_mul(self.powers[size]))
+    /// The hash of the window that begins at a character.
+    pub(super) fn window(&self, start: usize, size: Size) -> u64 {
+        self.sums[start + size.count].wrapping_sub(self.sums[start].wrapping_mul(size.power))
     }
 
     /// The byte offset of a character, or of the end.
@@ -200,7 +224,7 @@ mod tests {
             for (start, (range, hash)) in seen.iter().enumerate() {
                 prop_assert_eq!(prefixes.slice(start, size), &text[range.clone()]);
                 prop_assert_eq!(prefixes.offset(start), range.start);
-                prop_assert_eq!(prefixes.window(start, size), *hash);
+                prop_assert_eq!(prefixes.window(start, Size::of(size)), *hash);
                 prop_assert_eq!(whole(&text[range.clone()]), *hash);
             }
             prop_assert_eq!(beginning(&text, size), seen.first().map(|(_, hash)| *hash));

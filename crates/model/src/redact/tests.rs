@@ -149,6 +149,8 @@ fn events_with(text: &str) -> Vec<Event> {
             protocol: own(),
             server_name: own(),
             server_version: own(),
+            server: some(),
+            began_us: 0,
         }),
         finished(Verdict::Failed),
         finished(Verdict::Skipped { reason: own() }),

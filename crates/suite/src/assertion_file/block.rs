@@ -147,7 +147,7 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
         scope.check(tool, found);
     }
     scope.check(&args, found);
-    Some(CallTool { tool: tool?, args, cancel_after: None, lose_response: false, negative_path: None })
+    Some(CallTool { tool: tool?, args, cancel_after: None, lose_response: false, claims: None, negative_path: None })
 }
 
 /// Reports the second of two requests in one block.

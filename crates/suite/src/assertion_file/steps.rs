@@ -56,7 +56,7 @@ fn decode_step(node: &Node, key: &str, scope: &mut Scope, found: &mut Diagnostic
         scope.add_capture(&capture.name);
     }
     let allow_error = allow_error || expects_error(&expect);
-    Some(Step { call: call?, expect, capture, allow_error, span: node.span })
+    Some(Step { call: call?, server: None, claims: None, expect, capture, allow_error, span: node.span })
 }
 
 fn decode_tool(node: &Node, key: &str, place: Span, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<StepCall> {

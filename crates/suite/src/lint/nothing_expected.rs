@@ -11,13 +11,20 @@ pub(super) const RULE: Rule = Rule {
     why: "It shows that the server answers, and nothing about the answer.",
     bad: "servers: {a: {command: x}}\ntools:\n  - {name: one, tool: a}\n",
     good: "servers: {a: {command: x}}\ntools:\n  - {name: one, tool: a, expect: {not_error: true}}\n  \
-           - {name: two, tool: a, verify: [{tool: b, expect: {contains: x}}]}\n",
+           - {name: two, tool: a, verify: [{tool: b, expect: {contains: x}}]}\n  \
+           - {name: three, tool: a, negative_path: {}}\ntool_quality: [{name: four}]\n",
     run,
 };
 
 /// Keys that say what is expected.
 const EXPECT: &[&str] =
     &["expect", "expect_notification", "expect_sampling", "recovery", "tool_selection", "trajectory"];
+
+/// Keys that expect something even where nothing is under them.
+const EXPECT_BY_THEMSELVES: &[&str] = &["fuzz", "negative_path", "recovery", "tool_selection"];
+
+/// Lists whose tests expect something even where they do not say so.
+const LISTS: &[&str] = &["tool_quality"];
 
 fn run(subject: &Subject<'_>, found: &mut Diagnostics<'_>) {
     let document = subject.document;
@@ -35,7 +42,7 @@ fn run(subject: &Subject<'_>, found: &mut Diagnostics<'_>) {
         return;
     }
     for entry in document.as_map().unwrap_or_default() {
-        if !suite_file::is_list(&entry.key.text) {
+        if !suite_file::is_list(&entry.key.text) || LISTS.contains(&entry.key.text.as_str()) {
             continue;
         }
         for test in entry.value.as_list().unwrap_or_default() {
@@ -64,6 +71,7 @@ fn expects(node: &Node) -> bool {
         !node.is_null() && !is_empty
     };
     EXPECT.iter().any(|key| node.get(key).is_some_and(is_something))
+        || EXPECT_BY_THEMSELVES.iter().any(|key| node.get(key).is_some())
 }
 
 fn verifies(test: &Node) -> bool {

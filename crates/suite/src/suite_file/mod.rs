@@ -5,6 +5,7 @@
 
 mod agents;
 mod auth;
+mod claims;
 mod coverage;
 mod default_test;
 mod faults;
@@ -19,7 +20,9 @@ mod prompts;
 mod providers;
 mod resources;
 mod run_options;
+mod security;
 mod servers;
+mod steps;
 mod test;
 mod tool_quality;
 mod tools;
@@ -62,6 +65,7 @@ const KEYS: &[&str] = &[
     "providers",
     "redact",
     "run_options",
+    "security",
     "servers",
     "variables",
 ];
@@ -70,7 +74,7 @@ const KEYS: &[&str] = &[
 const SHARED: &[&str] = &["matrix", "redact"];
 
 /// Keys whose meaning may still change.
-const YOUNG: &[&str] = &["agents", "coverage", "faults", "hooks", "providers"];
+const YOUNG: &[&str] = &["agents", "coverage", "faults", "hooks", "providers", "security"];
 
 /// What a suite file is decoded with.
 #[derive(Clone, Copy)]
@@ -142,7 +146,6 @@ pub fn is_suite(document: &Node) -> bool {
         KEYS.contains(&key) && !SHARED.contains(&key)
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
-            || key == "security"
     };
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
 }
@@ -191,6 +194,10 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     }
     decoded.played = played_files(&units);
     let general = General::decode(&units, &mut found);
+    security::make_modern(&general.options.security, &units, &mut servers);
+    for (unit, found) in units.iter().zip(&mut found) {
+        security::report_unknown_servers(&unit.node, &servers, found);
+    }
     let matrix = decode_matrix(&units, &servers, context, &mut found);
     let has_servers = units.iter().any(|unit| unit.node.get("servers").is_some());
     for (index, unit) in units.iter().enumerate() {
@@ -239,6 +246,7 @@ pub fn schema() -> Value {
         "providers": providers::schema(),
         "redact": redact::schema(),
         "run_options": run_options::schema(),
+        "security": security::schema(),
         "servers": servers::schema(),
         "variables": variables::schema(),
     });
@@ -304,6 +312,7 @@ impl General {
             first("performance").map(|(of, node)| performance::decode(&node, &mut found[of])).unwrap_or_default();
         let hooks = first("hooks").map(|(of, node)| hooks::decode(&node, &mut found[of])).unwrap_or_default();
         let coverage = first("coverage").map(|(of, node)| coverage::decode(&node, &mut found[of])).unwrap_or_default();
+        let security = first("security").map(|(of, node)| security::decode(&node, &mut found[of])).unwrap_or_default();
         let defaults = first("defaultTest").map(|(of, node)| (of, default_test::decode(&node, &mut found[of])));
         let options = SuiteOptions {
             source: Arc::clone(&units[0].source),
@@ -311,6 +320,7 @@ impl General {
             p95_latency: performance.p95_latency,
             hooks,
             coverage,
+            security,
         };
         let defaults_of = defaults.as_ref().map(|(of, _)| *of);
         let defaults = defaults.map(|(_, defaults)| defaults).unwrap_or_default();

@@ -19,7 +19,6 @@ pub(super) const OF_SUITE: &[(&str, &str)] = &[
     ("rubrics", "no language model judges here; state facts in `expect`"),
     ("scenarios", "`trajectory` judges a recorded sequence of calls"),
     ("scorers", "no language model judges here; state facts in `expect`"),
-    ("security", LATER),
     ("setup", "`hooks` run commands around tests; `setup` of a test calls tools"),
     ("setup_per_test", "`setup` of a test calls tools"),
     ("stepwise", "`setup` steps with `capture` hand values from call to call"),

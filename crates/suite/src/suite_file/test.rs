@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::list::List;
 use super::performance::milliseconds;
-use super::{Suite, agents, outside};
+use super::{Suite, agents, outside, steps};
 use crate::assertion_file::templates::Scope;
-use crate::assertion_file::{self, skip, steps, texts, time};
+use crate::assertion_file::{self, skip, texts, time};
 use crate::schema::fragment;
 
 /// The keys that all tests have, sorted.
@@ -57,16 +57,16 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let tags = node.get("tags").map(|tags| decode_tags(tags, found)).unwrap_or_default();
     let server = server_of(list, node, (place, skip.is_some()), suite, found);
     let mut scope = Scope::new(suite.context.fixture.is_some());
-    let setup = steps::decode(node, "setup", &mut scope, found);
+    let setup = steps::decode(node, "setup", (&mut scope, suite), found);
     let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, place, suite);
     let asked = list.decode(&test, (&scope, suite), found);
     let capture: Vec<Capture> =
-        node.get("capture").map(|capture| steps::decode_captures(capture, found)).unwrap_or_default();
+        node.get("capture").map(|capture| assertion_file::steps::decode_captures(capture, found)).unwrap_or_default();
     for capture in &capture {
         scope.add_capture(&capture.name);
     }
-    let verify = steps::decode(node, "verify", &mut scope, found);
-    let teardown = steps::decode(node, "teardown", &mut scope, found);
+    let verify = steps::decode(node, "verify", (&mut scope, suite), found);
+    let teardown = steps::decode(node, "teardown", (&mut scope, suite), found);
     let threshold = node.get("threshold").filter(|share| !share.is_null());
     let threshold = threshold.and_then(|share| checks::decode_threshold(share, found));
 
@@ -116,18 +116,18 @@ pub(super) fn schema(list: List) -> Value {
         "name": fragment::text("What the test is called; unique in its file."),
         "only": fragment::flag("Run this test and others like it, and no other; refused in CI."),
         "server": fragment::text("The server it is for; may be left out when there is one."),
-        "setup": assertion_file::steps_schema("Calls made before."),
+        "setup": steps::schema("Calls made before."),
         "skip": assertion_file::skip_schema(),
         "skip_unless_env": assertion_file::skip_unless_env_schema(),
         "tags": {
             "anyOf": [fragment::text("One tag."), fragment::texts("Several tags.")],
             "description": "Words it can be chosen by.",
         },
-        "teardown": assertion_file::steps_schema("Calls made in the end, also after a failure."),
+        "teardown": steps::schema("Calls made in the end, also after a failure."),
         "threshold": checks::threshold_schema(),
         "timeout": fragment::duration("Its deadline, for example `30s`."),
         "timeout_ms": fragment::count("Its deadline in milliseconds.", 1),
-        "verify": assertion_file::steps_schema("Calls made after, to look at the state it left."),
+        "verify": steps::schema("Calls made after, to look at the state it left."),
     });
     if let (Value::Object(all), Value::Object(own)) = (&mut properties, list.properties()) {
         all.extend(own);
@@ -177,22 +177,8 @@ fn server_of(
     if list.names_servers() {
         return agents::server_of_steps(node, suite, found);
     }
-    let names = || suite.servers.iter().map(|(name, _)| name.as_str());
     if let Some(named) = node.get("server").filter(|named| !named.is_null()) {
-        let text = found.text(named, "`server`")?;
-        if let Some((_, server)) = suite.servers.iter().find(|(name, _)| name == text) {
-            return server.clone();
-        }
-        if suite.servers.is_empty() && suite.given.is_some() {
-            return suite.given.clone();
-        }
-        let help = match nearest(text, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if suite.servers.is_empty() => "add it to `servers:`".to_owned(),
-            None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
-        };
-        found.error_with_help("unknown-server", named.span, format!("there is no server `{text}`"), help);
-        return None;
+        return server_named(named, suite, found);
     }
     if !list.needs_server() || texts::is_misspelt(node.as_map().unwrap_or_default(), "server", KEYS) {
         return None;
@@ -208,13 +194,33 @@ fn server_of(
             None
         }
         _ if is_skipped => None,
-        _ => {
+        servers => {
             let message = "this test does not say which server it is for";
-            let help = format!("add `server:` with one of {}", names().collect::<Vec<_>>().join(", "));
+            let names: Vec<&str> = servers.iter().map(|(name, _)| name.as_str()).collect();
+            let help = format!("add `server:` with one of {}", names.join(", "));
             found.error_with_help("no-server", place, message, help);
             None
         }
     }
+}
+
+/// The server of a name; one that could not be decoded is told already.
+pub(super) fn server_named(named: &Node, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<Arc<ServerSpec>> {
+    let names = || suite.servers.iter().map(|(name, _)| name.as_str());
+    let text = found.text(named, "`server`")?;
+    if let Some((_, server)) = suite.servers.iter().find(|(name, _)| name == text) {
+        return server.clone();
+    }
+    if suite.servers.is_empty() && suite.given.is_some() {
+        return suite.given.clone();
+    }
+    let help = match nearest(text, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if suite.servers.is_empty() => "add it to `servers:`".to_owned(),
+        None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    found.error_with_help("unknown-server", named.span, format!("there is no server `{text}`"), help);
+    None
 }
 
 /// The keys of a test that are for its kind, and those that only its kind may know what to say about.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Suite;
 use super::list::Kind;
-use super::negative_path;
+use super::{claims, negative_path};
 use crate::assertion_file::assert_tool;
 use crate::assertion_file::block::Input;
 
@@ -19,10 +19,12 @@ pub(super) const KIND: Kind = Kind {
 };
 
 /// Those of `assert`, and what only a file with many tests asks of a tool.
-const KEYS: &[&str] = &["args", "cancel_after", "capture_progress", "expect", "negative_path", "retry", "tool"];
+const KEYS: &[&str] =
+    &["args", "cancel_after", "capture_progress", "client_capabilities", "expect", "negative_path", "retry", "tool"];
 
 fn properties() -> Value {
     let mut properties = (assert_tool::BLOCK.properties)();
+    properties[claims::KEY] = claims::schema();
     properties[negative_path::KEY] = negative_path::schema();
     properties
 }
@@ -31,16 +33,19 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
     let test = &input.entry.value;
     let negative = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == negative_path::KEY);
     let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, test, input.scope, found));
-    let call = Entry { key: input.entry.key.clone(), value: without(test, negative_path::KEY) };
+    let claims = claims::decode(test, found);
+    let call = Entry { key: input.entry.key.clone(), value: without(test, &[claims::KEY, negative_path::KEY]) };
     let asked = (assert_tool::BLOCK.decode)(&Input { document: &call.value, entry: &call, scope: input.scope }, found)?;
     let act = match asked.act {
-        Act::CallTool(call) => Act::CallTool(mcprove_model::CallTool { negative_path, ..call }),
+        Act::CallTool(call) => Act::CallTool(mcprove_model::CallTool { claims, negative_path, ..call }),
         other => other,
     };
     Some((act, asked.expect))
 }
 
-fn without(test: &Node, key: &str) -> Node {
-    let entries = test.as_map().unwrap_or_default().iter().filter(|entry| entry.key.text != key).cloned().collect();
-    Node { span: test.span, kind: NodeKind::Map(entries) }
+/// A map without some of its keys.
+pub(super) fn without(map: &Node, keys: &[&str]) -> Node {
+    let kept = |entry: &&Entry| !keys.contains(&entry.key.text.as_str());
+    let entries = map.as_map().unwrap_or_default().iter().filter(kept).cloned().collect();
+    Node { span: map.span, kind: NodeKind::Map(entries) }
 }

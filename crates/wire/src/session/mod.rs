@@ -50,6 +50,8 @@ pub struct Session {
     late_replies: Vec<u64>,
     /// The log level asked for; in the modern era every request says it.
     log_level: Option<String>,
+    /// What requests claim of the client in place of what is true.
+    claims: Option<Value>,
     /// Input schemas of the tools, where the modern era on HTTP needs them and once they are known.
     schemas: Option<HashMap<String, Value>>,
     /// The request on whose exchange the message that is being taken in came.
@@ -162,7 +164,6 @@ struct Pending {
     method: String,
     request: Bytes,
     sent_at: Instant,
-    first_notification: usize,
     /// It stays open on purpose: a subscription.
     stands: bool,
     /// It was sent as raw bytes: any reply that answers nothing else is its reply.
@@ -205,6 +206,7 @@ impl Session {
             subscriptions: Vec::new(),
             late_replies: Vec::new(),
             log_level: None,
+            claims: None,
             schemas: None,
             origin: None,
             status: None,
@@ -250,6 +252,11 @@ impl Session {
     /// Whether the server is still there, as far as we know.
     pub fn is_open(&self) -> bool {
         self.closed.is_none() && !self.lost
+    }
+
+    /// When it began; its frames count from here.
+    pub fn began(&self) -> Instant {
+        self.log.began()
     }
 
     /// What the server wrote to its standard error so far.

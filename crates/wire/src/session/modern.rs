@@ -27,7 +27,8 @@ impl Session {
             Some(_) | None => Map::new(),
         };
         meta.insert(format!("{PREFIX}protocolVersion"), json!(self.negotiated.revision.as_str()));
-        meta.insert(format!("{PREFIX}clientCapabilities"), self.declared_capabilities());
+        let capabilities = self.claims.clone().unwrap_or_else(|| self.declared_capabilities());
+        meta.insert(format!("{PREFIX}clientCapabilities"), capabilities);
         meta.insert(format!("{PREFIX}clientInfo"), json!({"name": "mcprove", "version": env!("CARGO_PKG_VERSION")}));
         if let Some(level) = &self.log_level {
             meta.insert(format!("{PREFIX}logLevel"), json!(level));
@@ -69,6 +70,11 @@ impl Session {
         let info = result.get("_meta").and_then(|meta| meta.get(format!("{PREFIX}serverInfo")));
         let info = info.or_else(|| result.get("serverInfo"));
         info.and_then(|info| info.get(key)).and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    /// What requests claim of the client from now on, in the stateless revision; `None` for what is true.
+    pub fn claim(&mut self, capabilities: Option<Value>) {
+        self.claims = capabilities;
     }
 
     /// Speaks a revision from now on.

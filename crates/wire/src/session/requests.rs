@@ -123,7 +123,6 @@ impl Session {
             method: method.to_owned(),
             request,
             sent_at: Instant::now(),
-            first_notification: self.notifications.len(),
             stands: false,
             raw: false,
             suspect: None,
@@ -152,7 +151,6 @@ impl Session {
             method: "raw".to_owned(),
             request: bytes,
             sent_at: Instant::now(),
-            first_notification: self.notifications.len(),
             stands: false,
             raw: true,
             suspect: None,
@@ -248,14 +246,7 @@ impl Session {
             (None, Some(answer)) => (answer.outcome, Some(answer.reply), answer.elapsed_us),
             (None, None) => unreachable!("an exchange ends with an answer or a reason"),
         };
-        Exchange {
-            method: pending.method,
-            request: pending.request,
-            reply,
-            outcome,
-            elapsed_us,
-            notifications: self.notifications[pending.first_notification..].to_vec(),
-        }
+        Exchange { method: pending.method, request: pending.request, reply, outcome, elapsed_us }
     }
 }
 
@@ -267,7 +258,6 @@ fn not_sent(refused: Refused) -> Exchange {
         reply: None,
         outcome: Outcome::Refused(refused),
         elapsed_us: 0,
-        notifications: Vec::new(),
     }
 }
 

@@ -37,7 +37,6 @@ impl Session {
                     reply: None,
                     outcome: Outcome::Result(json!({})),
                     elapsed_us: 0,
-                    notifications: self.notifications[began..].to_vec(),
                 };
             }
             self.take_next(deadline).await;
@@ -61,7 +60,6 @@ impl Session {
             reply: None,
             outcome: Outcome::Result(json!({})),
             elapsed_us: 0,
-            notifications: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Method, Response, StatusCode, body::Incoming};
-use mcprove_model::{Auth, escape_line, shorten};
+use mcprove_model::{Auth, escape_line, shorten, without_password};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
@@ -180,7 +180,7 @@ impl TokenSource {
 
     fn no_token(&self, what: &str, help: &str) -> NoResponse {
         let Auth::ClientCredentials { token_endpoint, .. } = &self.auth;
-        let what = format!("no token was given: `{}` {what}", shown(token_endpoint));
+        let what = format!("no token was given: `{}` {what}", shown(&without_password(token_endpoint)));
         NoResponse { what, help: help.to_owned() }
     }
 }

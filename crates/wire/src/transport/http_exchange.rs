@@ -8,14 +8,15 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::{Method, Response, StatusCode};
-use mcprove_model::{Direction, Part, escape_line, shorten, without_password};
+use mcprove_model::{Direction, Part, escape_line, shorten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::http_client::{HttpAsk, HttpClient, NoResponse, deepest, header, prepare, read_body, shown_headers, size};
+use super::http_client::{HttpClient, deepest, header, read_body, size};
+use super::http_exchanges::{Told, Turn};
 use super::http_refusal::{Refusal, broken_body, refusal};
 use super::{Arrival, Refused};
 use crate::message::{Message, classify};
@@ -28,26 +29,8 @@ const RESUMPTIONS: usize = 64;
 /// How long a stream is read on after the reply: a second one would be worth telling, and a stream read to its end
 /// leaves a connection that can be used again.
 const LINGER: Duration = Duration::from_secs(1);
-/// How long a message waits for the one before it to be taken. A server that never does must not hold up the rest.
-const ORDER: Duration = Duration::from_secs(1);
-/// How long the first messages wait for the server's own stream to be there: what the server says on it while they are
-/// answered would be lost otherwise. A server may well send nothing on it, not even a head, until it has to.
-const OWN_STREAM: Duration = Duration::from_millis(100);
 /// How much of an answer to a notification is read; there should be none.
 const RECEIPT: usize = 64 << 10;
-
-/// What a task of the transport tells it.
-#[derive(Debug)]
-pub(super) enum Told {
-    /// Something for the session.
-    Arrival(Arrival),
-    /// The server named the session.
-    SessionId(String),
-    /// The server named the address for messages (HTTP+SSE).
-    Endpoint(String),
-    /// The one stream of HTTP+SSE could not be opened.
-    NoStream(Refused),
-}
 
 /// Where and how an exchange is made.
 #[derive(Clone, Debug)]
@@ -66,28 +49,6 @@ pub(super) struct Line {
     /// The request needs no more effort.
     pub(super) settled: Arc<AtomicBool>,
     pub(super) tell: mpsc::Sender<Told>,
-}
-
-/// Waits for the message before, and tells the one after.
-#[derive(Debug, Default)]
-pub(super) struct Turn {
-    /// Ends when the earlier message was taken.
-    pub(super) after: Option<watch::Receiver<()>>,
-    /// Ends when the server's own stream is there, or is not to be.
-    pub(super) own_stream: Option<watch::Receiver<()>>,
-    /// Ends the wait of the later ones when dropped.
-    pub(super) before: Option<watch::Sender<()>>,
-}
-
-impl Turn {
-    pub(super) async fn wait(&mut self) {
-        if let Some(mut earlier) = self.after.take() {
-            let _ = timeout(ORDER, earlier.changed()).await;
-        }
-        if let Some(mut stream) = self.own_stream.take() {
-            let _ = timeout(OWN_STREAM, stream.changed()).await;
-        }
-    }
 }
 
 /// Where a stream can be taken up again.
@@ -221,61 +182,6 @@ impl Line {
     pub(super) async fn delete(self) {
         // A server may refuse to end sessions (405); ours is over either way.
         let _ = self.ask(Method::DELETE, Vec::new(), Bytes::new()).await;
-    }
-
-    async fn post(&self, body: Bytes) -> Result<Response<Incoming>, NoResponse> {
-        let headers = vec![
-            ("content-type".to_owned(), "application/json".to_owned()),
-            ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
-        ];
-        self.ask(Method::POST, headers, body).await
-    }
-
-    async fn get(&self, last_id: Option<&str>) -> Result<Response<Incoming>, NoResponse> {
-        let mut headers = vec![("accept".to_owned(), "text/event-stream".to_owned())];
-        headers.extend(last_id.map(|id| ("last-event-id".to_owned(), id.to_owned())));
-        self.ask(Method::GET, headers, Bytes::new()).await
-    }
-
-    /// Asks, with a token where there are such; one that the server no longer takes is replaced once.
-    async fn ask(
-        &self,
-        method: Method,
-        more: Vec<(String, String)>,
-        body: Bytes,
-    ) -> Result<Response<Incoming>, NoResponse> {
-        let Some(tokens) = self.client.tokens() else { return self.ask_once(method, more, body).await };
-        let token = tokens.token(&self.client).await?;
-        let with = |token: &str| {
-            let field = ("authorization".to_owned(), format!("Bearer {token}"));
-            more.iter().cloned().chain([field]).collect()
-        };
-        let response = self.ask_once(method.clone(), with(&token), body.clone()).await?;
-        if response.status() != StatusCode::UNAUTHORIZED {
-            return Ok(response);
-        }
-        let token = tokens.instead_of(&token, &self.client).await?;
-        self.ask_once(method, with(&token), body).await
-    }
-
-    async fn ask_once(
-        &self,
-        method: Method,
-        more: Vec<(String, String)>,
-        body: Bytes,
-    ) -> Result<Response<Incoming>, NoResponse> {
-        let headers = self.headers.iter().cloned().chain(more).collect();
-        let shown = method.to_string();
-        let prepared = prepare(HttpAsk { method, url: &self.url, headers, wished: &self.wished, body })?;
-        let headers = prepared.shown_headers();
-        let url = without_password(&self.url).into_owned();
-        let part = Part::HttpRequest { exchange: self.number, method: shown, url, headers };
-        self.log(Direction::Sent, part, Bytes::new()).await;
-        let response = self.client.send(prepared).await?;
-        let status = response.status().as_u16();
-        let part = Part::HttpResponse { exchange: self.number, status, headers: shown_headers(&response) };
-        self.log(Direction::Received, part, Bytes::new()).await;
-        Ok(response)
     }
 
     /// Takes a broken stream up again after its last event, if that can be done (2025-11-25, "Resumability and
@@ -477,7 +383,7 @@ impl Line {
         }
     }
 
-    async fn log(&self, direction: Direction, part: Part, body: Bytes) {
+    pub(super) async fn log(&self, direction: Direction, part: Part, body: Bytes) {
         self.arrive(Arrival::Part { direction, part, body }).await;
     }
 

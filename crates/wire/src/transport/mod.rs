@@ -2,8 +2,10 @@
 
 mod bearer;
 mod http;
+mod http_asking;
 pub(crate) mod http_client;
 mod http_exchange;
+mod http_exchanges;
 mod http_refusal;
 mod memory;
 mod sse;

@@ -1,79 +1,48 @@
 //! HTTP+SSE of the 2024-11-05 revision: one stream for everything the server says, POSTs for what we say.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use hyper::Uri;
 use mcprove_model::{Refused, escape_line, shorten};
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
-use super::http::{LATE, QUEUE, user_agent};
 use super::http_client::HttpClient;
-use super::http_exchange::{Line, Told, Turn};
+use super::http_exchanges::{Exchanges, Hears, Late, Told, receive};
 use super::{Arrival, Ended, Outgoing};
 use crate::Limits;
 
 /// An endpoint that speaks HTTP+SSE.
 #[derive(Debug)]
 pub struct Sse {
-    client: HttpClient,
     url: String,
-    headers: Arc<[(String, String)]>,
+    exchanges: Exchanges,
     /// The address for messages, once the server has named it.
     endpoint: Option<String>,
     /// Messages that wait for it.
     waiting: Vec<Outgoing>,
     /// Arrivals that were made here.
     made: VecDeque<Arrival>,
-    limit: usize,
-    exchanges: u64,
-    tell: mpsc::Sender<Told>,
-    told: mpsc::Receiver<Told>,
-    tasks: JoinSet<()>,
-    /// Ends when the last message has been taken by the server.
-    notice: Option<watch::Receiver<()>>,
-    untaken: usize,
 }
 
 impl Sse {
     pub(super) fn new(client: HttpClient, url: String, headers: Vec<(String, String)>, limits: &Limits) -> Self {
-        let (tell, told) = mpsc::channel(QUEUE);
-        let mut sse = Self {
-            client,
-            url,
-            headers: headers.into(),
-            endpoint: None,
-            waiting: Vec::new(),
-            made: VecDeque::new(),
-            limit: limits.message_bytes,
-            exchanges: 0,
-            tell,
-            told,
-            tasks: JoinSet::new(),
-            notice: None,
-            untaken: 0,
-        };
-        let stream = sse.line(sse.url.clone());
-        sse.tasks.spawn(stream.subscribe());
-        sse
+        let mut exchanges = Exchanges::new(client, headers, limits);
+        let stream = exchanges.line(url.clone(), Vec::new());
+        exchanges.begin(stream.subscribe());
+        Self { url, exchanges, endpoint: None, waiting: Vec::new(), made: VecDeque::new() }
     }
 
     pub(super) fn send(&mut self, outgoing: Outgoing) {
         let Some(endpoint) = self.endpoint.clone() else { return self.waiting.push(outgoing) };
-        let line = self.line(endpoint);
+        let line = self.exchanges.line(endpoint, Vec::new());
         // The server takes a POST at once and replies on the stream, so messages go out one after the other.
-        let (before, notice) = watch::channel(());
-        let turn = Turn { after: self.notice.replace(notice), before: Some(before), own_stream: None };
-        self.untaken += 1;
-        self.tasks.spawn(line.post_only(outgoing.body, outgoing.request, turn));
-        while self.tasks.try_join_next().is_some() {}
+        let turn = self.exchanges.turn_in_order();
+        self.exchanges.begin(line.post_only(outgoing.body, outgoing.request, turn));
     }
 
     /// Whether the server has taken every message of ours.
     pub(super) fn is_flushed(&self) -> bool {
-        self.untaken == 0
+        self.exchanges.is_flushed()
     }
 
     /// Why nothing goes out, if nothing does.
@@ -84,7 +53,7 @@ impl Sse {
     /// Waits until the server has named the address for messages; whether it did in time.
     pub(super) async fn is_ready(&mut self, until: Instant) -> bool {
         while self.endpoint.is_none() {
-            let Ok(Some(told)) = timeout_at(until, self.told.recv()).await else { return false };
+            let Some(told) = self.exchanges.told_until(until).await else { return false };
             if matches!(told, Told::NoStream(_) | Told::Arrival(Arrival::Closed { .. })) {
                 return false;
             }
@@ -95,35 +64,7 @@ impl Sse {
     }
 
     pub(super) async fn receive(&mut self) -> Arrival {
-        loop {
-            if let Some(arrival) = self.made.pop_front() {
-                return arrival;
-            }
-            match self.told.recv().await {
-                Some(told) => {
-                    if let Some(arrival) = self.take(told) {
-                        return arrival;
-                    }
-                }
-                // We hold a sender ourselves, so the channel never ends.
-                None => std::future::pending().await,
-            }
-        }
-    }
-
-    fn take(&mut self, told: Told) -> Option<Arrival> {
-        match told {
-            Told::Arrival(arrival) => {
-                if matches!(arrival, Arrival::Taken) {
-                    self.untaken = self.untaken.saturating_sub(1);
-                }
-                return Some(arrival);
-            }
-            Told::SessionId(_) => {}
-            Told::NoStream(refused) => self.give_up(&refused),
-            Told::Endpoint(path) => self.take_endpoint(path.trim()),
-        }
-        None
+        receive(self).await
     }
 
     fn take_endpoint(&mut self, path: &str) {
@@ -155,34 +96,32 @@ impl Sse {
     }
 
     pub(super) async fn close(mut self, limits: &Limits) -> Ended {
-        let mut late = Vec::new();
-        let until = Instant::now() + limits.exit_grace;
-        while self.untaken > 0 {
-            let Ok(Some(told)) = timeout_at(until, self.told.recv()).await else { break };
-            let arrival = self.take(told);
-            late.extend(arrival.filter(|_| late.len() < LATE));
-        }
-        while let Ok(told) = self.told.try_recv() {
-            let arrival = self.take(told);
-            late.extend(arrival.filter(|_| late.len() < LATE));
-        }
-        Ended { late, ..Ended::default() }
+        let mut late = Late::default();
+        late.flush(&mut self, Instant::now() + limits.exit_grace).await;
+        Ended { late: late.all(&mut self), ..Ended::default() }
+    }
+}
+
+impl Hears for Sse {
+    fn exchanges(&mut self) -> &mut Exchanges {
+        &mut self.exchanges
     }
 
-    fn line(&mut self, url: String) -> Line {
-        self.exchanges += 1;
-        Line {
-            client: self.client.clone(),
-            url,
-            headers: vec![user_agent()],
-            wished: self.headers.clone(),
-            number: self.exchanges,
-            limit: self.limit,
-            has_session: false,
-            resumes: false,
-            settled: Arc::default(),
-            tell: self.tell.clone(),
+    fn take(&mut self, told: Told) -> Option<Arrival> {
+        match told {
+            Told::Arrival(arrival) => {
+                self.exchanges.count_taken(&arrival);
+                return Some(arrival);
+            }
+            Told::SessionId(_) => {}
+            Told::NoStream(refused) => self.give_up(&refused),
+            Told::Endpoint(path) => self.take_endpoint(path.trim()),
         }
+        None
+    }
+
+    fn made(&mut self) -> Option<Arrival> {
+        self.made.pop_front()
     }
 }
 

@@ -1,0 +1,57 @@
+//! Several matchers of one value: all of them hold, one at least, or exactly one.
+
+use std::sync::Arc;
+
+use mcprove_model::{Diagnostics, Mismatch, Node};
+use serde_json::{Value, json};
+
+use super::{Decoded, Matcher, decode_matchers, mismatch};
+
+/// How many of several matchers must hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wanted {
+    All,
+    Any,
+    One,
+}
+
+/// Decodes the list of matchers under the key `what`.
+pub(super) fn decode(node: &Node, what: &str, wanted: Wanted, found: &mut Diagnostics<'_>) -> Decoded {
+    Some(Arc::new(Several { matchers: decode_matchers(node, what, found)?, wanted }))
+}
+
+/// The JSON Schema of such a list.
+pub(super) fn schema() -> Value {
+    json!({"type": "array", "minItems": 1, "items": {"type": "object"}})
+}
+
+#[derive(Debug)]
+struct Several {
+    matchers: Vec<Arc<dyn Matcher>>,
+    wanted: Wanted,
+}
+
+impl Matcher for Several {
+    fn judge(&self, value: &Value) -> Result<(), Mismatch> {
+        let missed: Vec<Mismatch> = self.matchers.iter().filter_map(|matcher| matcher.judge(value).err()).collect();
+        let held = self.matchers.len() - missed.len();
+        match self.wanted {
+            Wanted::All => match missed.into_iter().next() {
+                None => Ok(()),
+                Some(first) => {
+                    Err(mismatch(format!("does not match all: it {}", first.message), first.expected, value))
+                }
+            },
+            Wanted::Any if held > 0 => Ok(()),
+            Wanted::Any => {
+                let expected: Vec<String> = missed.into_iter().map(|missed| missed.expected).collect();
+                Err(mismatch("matches none of several matchers", expected.join(", or "), value))
+            }
+            Wanted::One if held == 1 => Ok(()),
+            Wanted::One => {
+                let message = format!("matches {held} of several matchers, not exactly one");
+                Err(mismatch(message, "exactly one match", value))
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `security`: which output may flow between servers, and what clients may claim.
+
+use std::sync::Arc;
+
+use mcprove_model::{
+    Boundary, Diagnostics, Era, FlowPair, Negotiation, Node, Protocol, Revision, Security, ServerSpec, nearest,
+};
+use serde_json::{Value, json};
+
+use super::Unit;
+use crate::assertion_file::texts;
+use crate::schema::fragment;
+
+const KEYS: &[&str] = &["capability_negotiation", "trust_boundary"];
+const BOUNDARY_KEYS: &[&str] = &["allowed_flows", "min_length", "required_sanitizers"];
+const NEGOTIATION_KEYS: &[&str] = &["negotiated", "target"];
+const FLOW_KEYS: &[&str] = &["from", "to"];
+
+/// Decodes `security`; an empty `trust_boundary` makes no exception, so that every flow is a finding.
+pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Security {
+    let outside = [("scan", "`mcprove schema-lint --all` looks at the tools a server lists")];
+    let entries = found.map(node, "`security`").unwrap_or_default();
+    super::outside::known_keys(entries, "`security`", (KEYS, &outside), found);
+    Security {
+        trust_boundary: node.get("trust_boundary").map(|boundary| decode_boundary(boundary, found)),
+        capability_negotiation: node
+            .get("capability_negotiation")
+            .filter(|negotiation| !negotiation.is_null())
+            .and_then(|negotiation| decode_negotiation(negotiation, found)),
+    }
+}
+
+/// Speaks the stateless revision to servers that say nothing else, when that is what is to be checked.
+pub(super) fn make_modern(security: &Security, units: &[Unit], servers: &mut [(String, Option<Arc<ServerSpec>>)]) {
+    let target = security.capability_negotiation.as_ref().and_then(|negotiation| Revision::parse(&negotiation.target));
+    let Some(target) = target.filter(|target| target.era() == Era::Modern) else { return };
+    for (name, server) in servers {
+        let says = |unit: &Unit| unit.node.get("servers")?.get(name)?.get("protocol").map(|_| ());
+        let own = units.iter().any(|unit| says(unit).is_some());
+        if let Some(server) = server.as_mut().and_then(Arc::get_mut).filter(|_| !own) {
+            server.protocol = Protocol::Exactly(target);
+        }
+    }
+}
+
+/// Flows between servers that do not exist would allow nothing.
+pub(super) fn report_unknown_servers(
+    document: &Node,
+    servers: &[(String, Option<Arc<ServerSpec>>)],
+    found: &mut Diagnostics<'_>,
+) {
+    let flows = document.get("security").and_then(|security| security.get("trust_boundary")?.get("allowed_flows"));
+    let names = || servers.iter().map(|(name, _)| name.as_str());
+    for flow in flows.and_then(Node::as_list).unwrap_or_default() {
+        for named in FLOW_KEYS.iter().filter_map(|key| flow.get(key)) {
+            let Some(text) = named.as_text().filter(|text| names().all(|name| name != *text)) else { continue };
+            let help = match nearest(text, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            found.error_with_help("unknown-server", named.span, format!("there is no server `{text}`"), help);
+        }
+    }
+}
+
+/// The JSON Schema of `security`.
+pub(super) fn schema() -> Value {
+    let flow = fragment::map(
+        "A direction.",
+        json!({"from": fragment::text("The server that said it."), "to": fragment::text("The server that may be told.")}),
+        FLOW_KEYS,
+    );
+    let mut boundary = fragment::map(
+        "What may flow from server to server; an empty map makes no exception.",
+        json!({
+            "allowed_flows": fragment::list("Pairs between which output may flow.", flow),
+            "min_length": fragment::count("The fewest characters that count as carried; 16 when left out.", 1),
+            "required_sanitizers": fragment::texts("Tools of which one must have sanitized what flows."),
+        }),
+        &[],
+    );
+    boundary["type"] = json!(["object", "null"]);
+    let negotiation = fragment::map(
+        "What clients may claim.",
+        json!({
+            "negotiated": fragment::texts("The capabilities that were agreed on."),
+            "target": fragment::text("The protocol revision; before 2026-07-28 there is nothing to check."),
+        }),
+        &["target"],
+    );
+    fragment::map(
+        "What is declared about trust.",
+        json!({"capability_negotiation": negotiation, "trust_boundary": boundary}),
+        &[],
+    )
+}
+
+fn decode_boundary(node: &Node, found: &mut Diagnostics<'_>) -> Boundary {
+    let mut boundary = Boundary::default();
+    if node.is_null() {
+        return boundary;
+    }
+    found.known_keys(node, "`trust_boundary`", BOUNDARY_KEYS);
+    let part = |key: &str| node.get(key).filter(|part| !part.is_null());
+    if let Some(flows) = part("allowed_flows") {
+        let flows = found.list(flows, "`allowed_flows`").iter();
+        boundary.allowed_flows = flows.filter_map(|flow| decode_flow(flow, found)).collect();
+    }
+    if let Some(tools) = part("required_sanitizers") {
+        boundary.required_sanitizers = texts::list(tools, "`required_sanitizers`", found);
+    }
+    if let Some(length) = part("min_length") {
+        match found.count_of(length, "`min_length`").map(usize::try_from) {
+            Some(Ok(least)) if least > 0 => boundary.min_length = least,
+            Some(_) => found.wrong_kind(length, "`min_length`", "a whole number, 1 or more"),
+            None => {}
+        }
+    }
+    boundary
+}
+
+fn decode_flow(node: &Node, found: &mut Diagnostics<'_>) -> Option<FlowPair> {
+    let entries = found.map(node, "a flow")?;
+    let place = entries.first().map_or(node.span, |entry| entry.key.span);
+    found.known_keys(node, "a flow", FLOW_KEYS);
+    let mut end = |key: &str| {
+        let Some(named) = node.get(key).filter(|named| !named.is_null()) else {
+            let message = format!("this flow has no `{key}`");
+            found.error_with_help("missing-key", place, message, "write `- {from: fetcher, to: database}`");
+            return None;
+        };
+        found.text(named, &format!("`{key}`")).map(str::to_owned)
+    };
+    let (from, to) = (end("from"), end("to"));
+    Some(FlowPair { from: from?, to: to? })
+}
+
+fn decode_negotiation(node: &Node, found: &mut Diagnostics<'_>) -> Option<Negotiation> {
+    let entries = found.known_keys(node, "`capability_negotiation`", NEGOTIATION_KEYS);
+    let place = entries.first().map_or(node.span, |entry| entry.key.span);
+    let negotiated = node.get("negotiated").filter(|names| !names.is_null());
+    let negotiated = negotiated.map(|names| texts::list(names, "`negotiated`", found));
+    let Some(target) = node.get("target").filter(|target| !target.is_null()) else {
+        let message = "`capability_negotiation` does not say for which revision";
+        found.error_with_help("missing-key", place, message, "add `target: \"2026-07-28\"`");
+        return None;
+    };
+    let text = found.text(target, "`target`")?;
+    if Revision::parse(text).is_none() {
+        let known: Vec<&str> = Revision::ALL.iter().map(|revision| revision.as_str()).collect();
+        let message = format!("`{text}` is no protocol revision");
+        found.error_with_help("unknown-revision", target.span, message, format!("there is {}", known.join(", ")));
+    }
+    Some(Negotiation { target: text.to_owned(), negotiated, span: place })
+}
