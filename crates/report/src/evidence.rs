@@ -49,9 +49,6 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
     if let Some(subject) = &call.subject {
         let _ = write!(title, " {}", harmless::line(subject));
     }
-    if let Some(server) = &call.server {
-        let _ = write!(title, " of {}", harmless::line(server));
-    }
     if let Some(fault) = &call.fault {
         let _ = write!(title, ", answered by the fault {}", harmless::line(fault));
     }
