@@ -66,6 +66,14 @@ impl Context {
         std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
     }
 
+    /// The values of all variables: what no reply should hold.
+    pub(crate) fn variable_values() -> Vec<String> {
+        std::env::vars_os()
+            .filter_map(|(_, value)| value.into_string().ok())
+            .filter(|value| !value.is_empty())
+            .collect()
+    }
+
     /// Milliseconds since the Unix epoch.
     pub(crate) fn unix_ms() -> u64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -84,10 +92,17 @@ impl Context {
     }
 }
 
+#[cfg(unix)]
 fn terminal_width() -> Option<usize> {
     rustix::termios::tcgetwinsize(io::stdout())
         .or_else(|_| rustix::termios::tcgetwinsize(io::stderr()))
         .ok()
         .map(|size| usize::from(size.ws_col))
         .filter(|columns| *columns > 0)
+}
+
+/// Elsewhere nothing is asked: lines are as long as they are.
+#[cfg(not(unix))]
+fn terminal_width() -> Option<usize> {
+    None
 }

@@ -15,6 +15,7 @@ use crate::conclusion::Over;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{Listeners, Listening};
+use crate::told_to_stop::ToldToStop;
 
 /// The deadline of a case when nobody says another, in the words of `--timeout`.
 const TIMEOUT_WORDS: &str = "30s";
@@ -153,6 +154,7 @@ impl Execution {
             docker: self.docker.clone(),
             again: manner.again.into_iter().chain(self.words()).collect(),
             limits: mcprove_wire::Limits::default(),
+            environment: Context::variable_values().into(),
         };
         let listening =
             Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: manner.redactor };
@@ -233,18 +235,9 @@ pub(crate) fn redactor_of(plan: &Plan, secrets: &[String]) -> Redactor {
 
 /// Tells the run to stop at the first interrupt and ends at the second.
 pub(crate) async fn interrupts(stopper: &Stopper) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-    else {
-        return std::future::pending().await;
-    };
+    let Some(mut told) = ToldToStop::listen() else { return std::future::pending().await };
     for _ in 0..2 {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
-        }
+        told.again().await;
         stopper.stop();
     }
 }

@@ -16,6 +16,7 @@ mod failure;
 mod finding_report;
 mod fixes;
 mod help;
+mod kept_tests;
 mod live;
 mod logs;
 mod outputs;
@@ -23,6 +24,7 @@ mod selection;
 mod stdout;
 mod subject;
 mod suites;
+mod told_to_stop;
 mod touring;
 mod whole_file;
 

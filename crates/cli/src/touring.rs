@@ -1,11 +1,11 @@
 //! What the commands share that tour a server's tools.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Visit, tour};
-use mcprove_model::{Redactor, Report};
+use mcprove_model::{Redactor, Report, escape_line};
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -43,22 +43,16 @@ impl Touring {
     /// Tours the tools; the report has a case for each.
     pub(crate) fn tour(&self, visit: Visit, context: &Context) -> Result<Report, Failure> {
         let server = self.subject.spec()?;
-        let log = match &self.events {
-            Some(path) => {
-                let shown = path.display().to_string();
-                let file = File::create(path).map_err(|error| {
-                    Failure::new(format!("the event log `{shown}` could not be created: {error}"), "give another path")
-                })?;
-                Some((shown, file))
-            }
-            None => None,
-        };
+        let log = self.events.as_deref().map(create_log).transpose()?;
         let listening = Listening {
             log,
             shown: false,
             keep_frames: false,
             redactor: Redactor::new(server.secrets.iter().map(String::as_str)),
         };
+        if context.live {
+            context.complain(&format!("calling the tools of {} …\n", escape_line(&server.name)));
+        }
         let mut listeners = Listeners::new(context, listening);
         let options = TourOptions {
             visit,
@@ -108,5 +102,16 @@ impl Touring {
     /// What people call the server.
     pub(crate) fn server_name(&self) -> Result<String, Failure> {
         Ok(self.subject.spec()?.name)
+    }
+}
+
+/// Creates an event log, and says what people call it.
+pub(crate) fn create_log(path: &Path) -> Result<(String, File), Failure> {
+    let shown = path.display().to_string();
+    match File::create(path) {
+        Ok(file) => Ok((shown, file)),
+        Err(error) => {
+            Err(Failure::new(format!("the event log `{shown}` could not be created: {error}"), "give another path"))
+        }
     }
 }

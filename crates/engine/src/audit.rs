@@ -19,13 +19,13 @@ pub(crate) async fn visit(stop: Stopover<'_>) {
     stop.record.mark(|timings| &mut timings.call);
     let seen = Observation::of_tool_call(exchange.outcome);
     let mismatch = output_mismatch(stop.tool, &seen);
-    stop.record.findings.extend(health(&seen).into_iter().chain(mismatch));
+    stop.record.findings.extend(health(&seen, &stop.input).into_iter().chain(mismatch));
 }
 
 /// What an answer says of a tool: nothing when it is healthy, a note when it rejects its input properly.
-fn health(seen: &Observation) -> Option<Finding> {
+fn health(seen: &Observation, input: &Value) -> Option<Finding> {
     match &seen.outcome {
-        Outcome::Result(_) if seen.is_error => unhandled(&seen.text).map(|trace| {
+        Outcome::Result(_) if seen.is_error => unhandled(&seen.text, input).map(|trace| {
             let mut finding = Finding::error("crashed", "the tool answered with an unhandled exception");
             finding.actual = Some(shorten(trace, 500).into_owned());
             finding.help("catch the exception and say in plain words what was wrong with the input")

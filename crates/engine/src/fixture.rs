@@ -66,7 +66,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         if kind.is_dir() {
             copy_folder(&source, &target)?;
         } else if kind.is_symlink() {
-            let linked = fs::read_link(&source).and_then(|link| std::os::unix::fs::symlink(link, &target));
+            let linked = fs::read_link(&source).and_then(|link| make_link(&link, &target));
             linked.map_err(|error| named(error, &source))?;
         } else if kind.is_file() {
             // Sockets, pipes and devices have no content to copy.
@@ -78,11 +78,35 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     fs::set_permissions(to, permissions).map_err(|error| named(error, to))
 }
 
+#[cfg(unix)]
+fn make_link(to: &Path, at: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(to, at)
+}
+
+#[cfg(not(unix))]
+fn make_link(to: &Path, at: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_file(to, at)
+}
+
+/// Lets a folder be emptied, whatever a case has done to it.
+#[cfg(unix)]
+fn make_writable(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn make_writable(folder: &Path) -> io::Result<()> {
+    let mut permissions = fs::metadata(folder)?.permissions();
+    #[expect(clippy::permissions_set_readonly_false, reason = "here this is about the owner alone")]
+    permissions.set_readonly(false);
+    fs::set_permissions(folder, permissions)
+}
+
 fn make_writable_and_remove(folder: &Path) -> io::Result<()> {
     let mut open = vec![folder.to_owned()];
     while let Some(path) = open.pop() {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
+        make_writable(&path)?;
         for entry in fs::read_dir(&path)? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
@@ -93,7 +117,7 @@ fn make_writable_and_remove(folder: &Path) -> io::Result<()> {
     fs::remove_dir_all(folder)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;

@@ -68,6 +68,8 @@ pub struct RunOptions {
     pub again: Vec<String>,
     /// Bounds on sessions.
     pub limits: Limits,
+    /// Values of the environment that no reply should hold.
+    pub environment: Arc<[String]>,
 }
 
 /// Who listens to a run.
@@ -76,6 +78,8 @@ pub trait Sink {
     fn event(&mut self, event: Event);
     /// What is going on right now; not part of the run's record.
     fn progress(&mut self, progress: &Progress<'_>);
+    /// How far a run is that counts calls rather than cases.
+    fn calls(&mut self, _progress: &CallProgress<'_>) {}
 }
 
 /// What is going on right now.
@@ -89,6 +93,19 @@ pub struct Progress<'a> {
     pub next: Option<&'a str>,
     /// How many run, or wait for their turn with a server of their own.
     pub running: usize,
+}
+
+/// How far a run is that counts calls.
+#[derive(Debug)]
+pub struct CallProgress<'a> {
+    /// Calls that were made.
+    pub done: usize,
+    /// Calls that are planned; more are made where something fails.
+    pub total: usize,
+    /// The first tool that is not done.
+    pub tool: &'a str,
+    /// Time since the run began.
+    pub elapsed: Duration,
 }
 
 /// Runs a plan to its end and tells it to `sink` in plan order.
@@ -138,6 +155,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
         hooks: Hooks::default(),
+        environment: Arc::clone(&options.environment),
         enough,
         halt,
     };

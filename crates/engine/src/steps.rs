@@ -100,7 +100,9 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             let record = calls::record(role, Some(&name), &exchange);
             talk.record.calls.push(CallRecord { server: other, ..record });
             trust::trace(&server, (&name, &args), &exchange.outcome, talk);
-            (name, Observation::of_tool_call(exchange.outcome))
+            let mut seen = Observation::of_tool_call(exchange.outcome);
+            seen.arguments = args;
+            (name, seen)
         }
         StepCall::Resource { uri } => {
             let uri = talk.text(uri);

@@ -103,7 +103,7 @@ pub async fn tour(
         let run = if stop.is_stopped() {
             guide.record(index, tool).finish(Verdict::Skipped { reason: "interrupted".to_owned() })
         } else {
-            guide.visit(index, tool, &mut current).await
+            Box::pin(guide.visit(index, tool, &mut current)).await
         };
         run.into_events().for_each(|event| sink.event(event));
     }
@@ -145,7 +145,7 @@ pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
 }
 
 /// Tools that say nothing about writing are called all the same; people should know which.
-fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
+pub(crate) fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
     let silent: Vec<&str> = catalog
         .tools
         .iter()
@@ -245,7 +245,8 @@ impl Guide<'_> {
                     record: &mut record,
                     timeout: self.options.timeout,
                 };
-                probing::make(probes, &mut probing).await;
+                // Audits await this too, and would carry its size.
+                Box::pin(probing::make(probes, &mut probing)).await;
             }
         }
         if session.is_sound().await {

@@ -30,6 +30,11 @@ pub trait Check: Debug + Send + Sync {
         false
     }
 
+    /// Whether it compares the answer with what the server lists of the tool, which is then looked up.
+    fn wants_tool(&self) -> bool {
+        false
+    }
+
     /// Whether it accepts that no reply came (otherwise silence fails the case by itself).
     fn wants_no_reply(&self) -> bool {
         false

@@ -35,7 +35,10 @@ mod suite_options;
 mod view;
 mod vocabulary;
 
-pub use act::{Act, CallTool, Completion, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use act::{
+    Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
+    Trajectory,
+};
 pub use address::{password_in, without_password};
 pub use agent::{
     Agent, AgentBudget, AgentModel, AgentServer, Dialect, NamedModel, Price, Provider, ProviderKey, Recovery, Repeat,

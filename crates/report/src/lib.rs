@@ -6,11 +6,13 @@
 
 mod again;
 mod baseline;
+mod call_progress;
 mod columns;
 mod duration;
 mod evidence;
 mod explanation;
 mod formats;
+mod fuzz_table;
 mod harmless;
 mod json_text;
 mod known_json;
@@ -29,7 +31,9 @@ mod tools;
 mod usage;
 
 pub use baseline::{Baseline, Comparison, Regression};
+pub use call_progress::CallProgress;
 pub use formats::{FORMATS, Format};
+pub use fuzz_table::fuzz_table;
 pub use harmless::line as harmless_line;
 pub use known_json::render as known_json;
 pub use ndjson::{Events, ReadError, read_events, write_event};

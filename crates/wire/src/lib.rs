@@ -10,6 +10,7 @@ mod line_pipe;
 mod listener;
 mod message;
 mod process;
+mod process_group;
 mod provider;
 mod session;
 mod sse_parser;

@@ -6,6 +6,7 @@ mod completions;
 mod convert;
 mod doctor;
 mod explain;
+mod fuzz;
 mod lint;
 mod man;
 mod matrix;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Matrix(matrix::Args),
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
+    /// Call every tool of a server with inputs that break programs.
+    Fuzz(fuzz::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
@@ -73,6 +76,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Lint(args) => lint::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
+        Command::Fuzz(args) => fuzz::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),

@@ -35,6 +35,18 @@ pub struct Table {
 const LIMITED: &[(&str, &[Vocabulary])] = &[
     ("cancelled", &[Vocabulary::Tool]),
     (
+        // It judges what tools answer.
+        "handled",
+        &[
+            Vocabulary::Tool,
+            Vocabulary::ToolStep,
+            Vocabulary::Sampling,
+            Vocabulary::Logging,
+            Vocabulary::Notifications,
+            Vocabulary::Raw,
+        ],
+    ),
+    (
         "is_error",
         &[
             Vocabulary::Tool,

@@ -31,7 +31,6 @@ pub(super) const OF_TEST: &[(&str, &str)] = &[
     ("cache", "nothing is cached here; remove it"),
     ("derivedMetrics", "use weights and a `threshold`"),
     ("effects", "it has no effect there either; remove it"),
-    ("fuzz", LATER),
     ("hooks", "`hooks` at the top run around each test; `setup` of a test calls tools"),
     ("inject_error", "`mock` answers with errors of your choice"),
     ("input_responder", "answer in `client_capabilities` of the server"),
