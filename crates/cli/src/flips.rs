@@ -106,6 +106,7 @@ mod tests {
             variant: None,
         };
         let call = CallRecord {
+            fault: None,
             role: CallRole::Act,
             method: "tools/call".to_owned(),
             subject: None,
@@ -115,7 +116,7 @@ mod tests {
             elapsed_us: 0,
         };
         let finished = CaseFinished {
-            snapshots: Vec::new(),
+            agent: None,
             index: 0,
             verdict,
             findings: Vec::new(),

@@ -35,6 +35,26 @@ mod told_to_stop;
 mod touring;
 mod whole_file;
 
+/// How well an agent recovers from a tool that does not answer: pure scores over marks in time.
+///
+/// You time a call against a faulty server and hand over the millisecond marks; the numbers come back.
+///
+/// ```
+/// use mcprove::recovery::{RecoveryObservation, meets_recovery_budget, score_recovery};
+///
+/// let report = score_recovery(&RecoveryObservation {
+///     call_start_ms: 0,
+///     detected_ms: Some(3_000),
+///     recovered_ms: Some(3_200),
+///     timeout_budget_ms: 3_000,
+/// });
+/// assert!(report.clean_timeout);
+/// assert!(meets_recovery_budget(&report, 5_000));
+/// ```
+pub mod recovery {
+    pub use mcprove_judge::recovery::{RecoveryObservation, RecoveryReport, meets_recovery_budget, score_recovery};
+}
+
 use std::io::Write as _;
 use std::process::ExitCode;
 

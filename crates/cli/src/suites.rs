@@ -156,10 +156,13 @@ pub(crate) fn server_command(text: &str) -> Result<ServerOverride, Failure> {
 /// Puts another address in the place of every server; what the client offers stays as each case wants it.
 pub(crate) fn at_address(loaded: &mut Loaded, target: &Target) {
     for case in &mut loaded.cases {
-        let Some(server) = &case.server else { continue };
-        let moved = ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) };
+        if case.server.is_none() {
+            continue;
+        }
         let case = Arc::make_mut(case);
-        case.server = Some(Arc::new(moved));
+        case.replace_servers(&mut |server| {
+            Arc::new(ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) })
+        });
         case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { servers: Vec::new(), ..own.clone() }));
     }
 }

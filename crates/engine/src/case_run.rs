@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::acts::{self, Performed};
+use crate::agent::{self, AgentCase};
 use crate::conversation::{Conversation, Others};
 use crate::fixture::FixtureCopy;
 use crate::fuzz::in_suite::{self, Surroundings};
@@ -27,6 +28,7 @@ use crate::{calls, expectations, nearby, negative_path, remarks, steps, trust};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user")]
 pub(crate) struct CaseContext {
     pub(crate) opener: Arc<Opener>,
     pub(crate) default_timeout: Duration,
@@ -37,6 +39,8 @@ pub(crate) struct CaseContext {
     pub(crate) fix: bool,
     /// What is done with stored values.
     pub(crate) storing: Storing,
+    /// Whether the replies of language models are saved.
+    pub(crate) record: bool,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
     /// Values of the environment that no reply should hold.
@@ -65,6 +69,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
         let run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
+            // What a case is in the middle of is large; it is kept aside.
             None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
         };
         if let Some(halt) = &context.halt
@@ -187,6 +192,21 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
 
     let verdict = match &case.act {
         Act::Trajectory(trajectory) => judge_trajectory(case, trajectory, &variables, &mut record, context.strict),
+        Act::Agent(agent) => {
+            let trial = planned.trial;
+            let talk = AgentCase {
+                case,
+                agent,
+                trial,
+                variables: &mut variables,
+                record: &mut record,
+                context,
+                deadline,
+                numbers: Vec::new(),
+                others: Others::default(),
+            };
+            agent::run(talk).await
+        }
         Act::CallTool(_)
         | Act::Resources(_)
         | Act::Prompts(_)
@@ -201,7 +221,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         }
     };
     let verdict = trust::judged(verdict, case, &mut record);
-    let gone = record.findings.iter().any(|finding| finding.rule == "server-gone");
+    // An agent has servers of its own, and is told when one goes away.
+    let gone = case.agent().is_none() && record.findings.iter().any(|finding| finding.rule == "server-gone");
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
     let mut run = record.finish(verdict);
     if !keep_frames {
@@ -330,7 +351,7 @@ async fn open(
     context.opener.open(server, variables, deadline).await
 }
 
-fn interrupted() -> Verdict {
+pub(crate) fn interrupted() -> Verdict {
     Verdict::Skipped { reason: "interrupted".to_owned() }
 }
 
@@ -432,6 +453,7 @@ fn fuzz_block(case: &Case) -> Option<&FuzzBlock> {
         | Act::Notifications(_)
         | Act::Trajectory(_)
         | Act::ToolQuality
+        | Act::Agent(_)
         | Act::Raw(_) => None,
     }
 }

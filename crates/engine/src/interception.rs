@@ -222,6 +222,7 @@ impl Interception {
                 open.record = Some(self.records.len());
                 let subject = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
                 self.records.push(CallRecord {
+                    fault: None,
                     role: CallRole::Act,
                     method: open.method.clone(),
                     subject: subject.map(str::to_owned),
@@ -294,7 +295,6 @@ impl Interception {
             finding.help("the conversation ended first; look at what the server was doing")
         });
         sink.event(Event::CaseFinished(CaseFinished {
-            snapshots: Vec::new(),
             index: 0,
             verdict: Verdict::Passed,
             findings: unanswered.collect(),
@@ -304,6 +304,7 @@ impl Interception {
             stderr: end.stderr,
             process_end: end.process_end,
             snapshots: Vec::new(),
+            agent: None,
         }));
         let trace: Vec<TracedCall> =
             self.calls.into_iter().map(|call| TracedCall { tool: call.tool, args: call.args }).collect();
@@ -342,7 +343,6 @@ fn judge(index: usize, wanted: &WantedTrajectory, trace: &[TracedCall], server: 
     }
     let failed = findings.iter().any(|finding| finding.fails(false));
     sink.event(Event::CaseFinished(CaseFinished {
-        snapshots: Vec::new(),
         index,
         verdict: if failed { Verdict::Failed } else { Verdict::Passed },
         findings,
@@ -352,6 +352,7 @@ fn judge(index: usize, wanted: &WantedTrajectory, trace: &[TracedCall], server: 
         stderr: String::new(),
         process_end: None,
         snapshots: Vec::new(),
+        agent: None,
     }));
 }
 

@@ -1,6 +1,7 @@
 //! What happens, in what order: a plan becomes one ordered stream of events.
 
 mod acts;
+mod agent;
 mod audit;
 mod calling;
 mod calls;
@@ -28,6 +29,7 @@ mod record;
 mod remarks;
 mod restart;
 mod run;
+mod selection;
 mod server;
 mod shard;
 mod steps;
@@ -39,6 +41,7 @@ mod turns;
 mod virtual_time;
 mod workplace;
 
+pub use agent::{MissingKey, missing_keys};
 pub use calling::{Calling, Says, forbidden, says};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;

@@ -160,6 +160,7 @@ fn role_name(role: CallRole) -> &'static str {
     match role {
         CallRole::Setup => "setup",
         CallRole::Act => "act",
+        CallRole::Agent => "agent",
         CallRole::Probe => "probe",
         CallRole::Verify => "verify",
         CallRole::Teardown => "teardown",

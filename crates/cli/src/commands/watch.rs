@@ -171,9 +171,7 @@ impl Watch<'_> {
             Err(failure) => return Err(failure),
         };
         let manner = Manner {
-            // Often only a part runs, so nothing is said of the whole.
-            is_whole: false,
-            storing: Storing::Compare,
+            record: false,
             warnings: Vec::new(),
             shown: true,
             keep_frames: false,

@@ -63,8 +63,6 @@ impl<'w> Line<'w> {
             let negotiated = session.negotiated();
             self.said.connected.push(Connected {
                 index: 0,
-                server: None,
-                began_us: 0,
                 session: u32::try_from(self.said.connected.len()).unwrap_or(u32::MAX),
                 server: None,
                 began_us: 0,

@@ -226,7 +226,6 @@ impl Round<'_> {
             variant: None,
         }));
         let mut finished = CaseFinished {
-            snapshots: Vec::new(),
             index,
             verdict: Verdict::Passed,
             findings: Vec::new(),
@@ -236,6 +235,7 @@ impl Round<'_> {
             stderr: String::new(),
             process_end: None,
             snapshots: Vec::new(),
+            agent: None,
         };
         let run = match done.run {
             Ok(run) => run,

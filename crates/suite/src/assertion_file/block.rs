@@ -156,7 +156,6 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
         repeat: 1,
         beside: Vec::new(),
         fuzz: None,
-        claims: None,
         negative_path: None,
     })
 }

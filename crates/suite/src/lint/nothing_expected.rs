@@ -18,7 +18,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Keys that say what is expected.
-const EXPECT: &[&str] = &["expect", "expect_notification", "expect_sampling", "trajectory"];
+const EXPECT: &[&str] =
+    &["expect", "expect_notification", "expect_sampling", "recovery", "tool_selection", "trajectory"];
 
 /// Keys that expect something even where nothing is under them.
 const EXPECT_BY_THEMSELVES: &[&str] = &["fuzz", "negative_path", "recovery", "tool_selection"];

@@ -3,7 +3,7 @@
 mod bearer;
 mod http;
 mod http_asking;
-mod http_client;
+pub(crate) mod http_client;
 mod http_exchange;
 mod http_exchanges;
 mod http_refusal;
