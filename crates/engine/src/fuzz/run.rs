@@ -207,7 +207,8 @@ impl Round<'_> {
             if workshop.is_over() {
                 return Done { index, run: Err("the time was over before its turn".to_owned()), duration_us: 0 };
             }
-            let run = work(&workshop, Task { tool: &tools[index], seed, runs, pool, said }).await;
+            let task = Task { tool: &tools[index], seed, runs, pool, said };
+            let run = Box::pin(work(&workshop, task)).await;
             Done { index, run: Ok(run), duration_us: micros(began.elapsed()) }
         }
     }
