@@ -87,12 +87,23 @@ impl Suites {
         paths.chain(fixture).chain(variables).collect()
     }
 
-    /// Loads them; `server` takes the place of the servers in the files.
-    pub(crate) fn load(&self, server: Option<ServerOverride>, watched: Watched) -> Result<Loaded, Failure> {
+    /// The files that variables are taken from.
+    pub(crate) fn env_files(&self) -> &[PathBuf] {
+        &self.env_file
+    }
+
+    /// Where they are.
+    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, Failure> {
         let mut paths: Vec<PathBuf> = self.paths.iter().chain(&self.suite).cloned().collect();
         if paths.is_empty() {
             paths.push(default_paths()?);
         }
+        Ok(paths)
+    }
+
+    /// Loads them; `server` takes the place of the servers in the files.
+    pub(crate) fn load(&self, server: Option<ServerOverride>, watched: Watched) -> Result<Loaded, Failure> {
+        let paths = self.paths()?;
         if let Some(fixture) = &self.fixture
             && !fixture.is_dir()
         {

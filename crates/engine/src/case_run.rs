@@ -231,7 +231,7 @@ fn judge_trajectory(
             }
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
-            record.findings.extend(expectations::judge(case, &expect, &seen));
+            record.findings.extend(expectations::judge(&case.source, &expect, &seen));
             record.verdict(strict)
         }
         Err(reason) => {
@@ -405,12 +405,12 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         Box::pin(negative_path::probe(path, &mut seen, talk)).await;
     }
     let mut judged = if accepted {
-        expectations::judge(case, &expect, &seen)
+        expectations::judge(&case.source, &expect, &seen)
     } else {
         calls::no_result(&what, &seen.outcome, Some(talk.place(at))).into_iter().collect()
     };
     if let Some(path) = negative {
-        judged.extend(expectations::judge(case, &path.expect, &seen));
+        judged.extend(expectations::judge(&case.source, &path.expect, &seen));
     }
     let gated = matches!(case.act, Act::ToolQuality) || negative.is_some() || fuzz_block(case).is_some();
     if accepted && checks.is_empty() && case.verify.is_empty() && !gated {

@@ -14,6 +14,7 @@ mod fixture;
 mod fuzz;
 mod hint;
 mod hooks;
+mod interception;
 mod lanes;
 mod latency;
 mod meet;
@@ -42,6 +43,9 @@ pub use calling::{Calling, Says, forbidden, says};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
 pub use fuzz::{Failure, FuzzOptions, FuzzRun, FuzzedTool, KeptTest, Reproduction, Tally, fuzz, kept_test};
+pub use interception::{
+    AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
+};
 pub use meet::{Acquaintance, meet};
 pub use plan::{Filter, PlanOptions, plan};
 pub use played::problems_of_played;

@@ -59,7 +59,8 @@ impl Filter {
         }
     }
 
-    fn takes(&self, name: &str) -> bool {
+    /// Whether a name is taken.
+    pub fn takes(&self, name: &str) -> bool {
         match self {
             Self::Text(text) => name.contains(text),
             Self::Pattern(pattern) => pattern.is_match(name),

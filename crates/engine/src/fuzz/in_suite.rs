@@ -86,7 +86,7 @@ fn judge(block: &FuzzBlock, run: &ToolRun, talk: &mut Conversation<'_>) {
     seen.extra = json!({"fuzz": counts});
     let (expect, problems) = expectations::resolve(talk.case, &block.expect, talk.variables);
     talk.record.findings.extend(problems);
-    talk.record.findings.extend(expectations::judge(talk.case, &expect, &seen));
+    talk.record.findings.extend(expectations::judge(&talk.case.source, &expect, &seen));
     talk.record.findings.extend(findings);
 }
 

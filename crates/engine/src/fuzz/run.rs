@@ -226,6 +226,7 @@ impl Round<'_> {
             variant: None,
         }));
         let mut finished = CaseFinished {
+            snapshots: Vec::new(),
             index,
             verdict: Verdict::Passed,
             findings: Vec::new(),
@@ -234,7 +235,6 @@ impl Round<'_> {
             calls: Vec::new(),
             stderr: String::new(),
             process_end: None,
-            snapshots: Vec::new(),
         };
         let run = match done.run {
             Ok(run) => run,
