@@ -1,7 +1,8 @@
 //! The floor under every measurement: what a session costs when the client does nothing but write and read.
 //!
 //! `floor spawn --count N --threads N -- SERVER ARGS` starts a server, shakes hands, makes one call, closes stdin
-//! and reaps, N times. `floor pipeline --count N -- SERVER ARGS` makes N calls in one session without waiting.
+//! and reaps, N times. `floor pipeline --count N -- SERVER ARGS` makes N calls in one session without waiting;
+//! `floor loop --count N -- SERVER ARGS` waits for each answer before the next call.
 
 use std::{
     env,
@@ -30,8 +31,9 @@ fn run() -> Outcome<()> {
     let start = Instant::now();
     match asked.what.as_str() {
         "spawn" => spawn(&asked)?,
+        "loop" => one_by_one(&asked)?,
         "pipeline" => pipeline(&asked)?,
-        other => return Err(format!("`{other}` is neither `spawn` nor `pipeline`").into()),
+        other => return Err(format!("`{other}` is none of `loop`, `pipeline` and `spawn`").into()),
     }
     report(&asked, start.elapsed())
 }
@@ -45,7 +47,7 @@ struct Asked {
 
 impl Asked {
     fn read(mut words: impl Iterator<Item = String>) -> Outcome<Asked> {
-        let what = words.next().ok_or("give `spawn` or `pipeline`, then `-- SERVER`")?;
+        let what = words.next().ok_or("give `loop`, `pipeline` or `spawn`, then `-- SERVER`")?;
         let mut asked = Asked { what, count: 200, threads: 1, server: vec![] };
         while let Some(word) = words.next() {
             match word.as_str() {
@@ -74,6 +76,15 @@ fn spawn(asked: &Asked) -> Outcome<()> {
         let workers: Vec<_> = (0..asked.threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| "a worker panicked")?)
     })
+}
+
+fn one_by_one(asked: &Asked) -> Outcome<()> {
+    let mut session = Session::open(&asked.server)?;
+    for id in 2..asked.count + 2 {
+        session.write(&call(id))?;
+        session.expect(id)?;
+    }
+    session.close()
 }
 
 fn pipeline(asked: &Asked) -> Outcome<()> {

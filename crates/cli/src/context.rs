@@ -56,6 +56,24 @@ impl Context {
         std::env::var(name).ok()
     }
 
+    /// Asks the person at the terminal for a line; `None` where nobody is there to be asked.
+    pub(crate) fn ask(question: &str) -> Option<String> {
+        let is_watched = io::stdin().is_terminal() && io::stderr().is_terminal() && !Self::in_ci();
+        if !is_watched {
+            return None;
+        }
+        let _ = anstream::stderr().write_all(question.as_bytes());
+        let _ = io::stderr().flush();
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).ok()?;
+        Some(line.trim().to_owned())
+    }
+
+    /// Whether nobody watches: a build server runs this.
+    pub(crate) fn in_ci() -> bool {
+        Self::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+    }
+
     /// The file that GitHub shows as the summary of a step, where there is one.
     pub(crate) fn step_summary() -> Option<PathBuf> {
         Self::variable("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)
@@ -64,6 +82,14 @@ impl Context {
     /// The names of all variables, for "did you mean".
     pub(crate) fn variable_names() -> Vec<String> {
         std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
+    }
+
+    /// The values of all variables: what no reply should hold.
+    pub(crate) fn variable_values() -> Vec<String> {
+        std::env::vars_os()
+            .filter_map(|(_, value)| value.into_string().ok())
+            .filter(|value| !value.is_empty())
+            .collect()
     }
 
     /// Milliseconds since the Unix epoch.
@@ -84,10 +110,17 @@ impl Context {
     }
 }
 
+#[cfg(unix)]
 fn terminal_width() -> Option<usize> {
     rustix::termios::tcgetwinsize(io::stdout())
         .or_else(|_| rustix::termios::tcgetwinsize(io::stderr()))
         .ok()
         .map(|size| usize::from(size.ws_col))
         .filter(|columns| *columns > 0)
+}
+
+/// Elsewhere nothing is asked: lines are as long as they are.
+#[cfg(not(unix))]
+fn terminal_width() -> Option<usize> {
+    None
 }

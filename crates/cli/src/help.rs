@@ -25,7 +25,23 @@ pub fn command_line() -> clap::Command {
         HEADING,
         HEADING.render_reset()
     );
-    Arguments::command().help_template(template)
+    compact(Arguments::command()).help_template(template)
+}
+
+/// The same with one line an option, for `-h` and `--help` alike: a second, longer text, or help for single values of an
+/// option, would make clap set every option of the command on lines of its own, and no command would fit a screen.
+fn compact(command: clap::Command) -> clap::Command {
+    let one_line = |argument: clap::Arg| {
+        let values = argument.get_possible_values();
+        if !values.iter().any(|value| value.get_help().is_some()) {
+            return argument.long_help(None);
+        }
+        let names: Vec<&str> = values.iter().map(clap::builder::PossibleValue::get_name).collect();
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let help = format!("{help} [possible values: {}]", names.join(", "));
+        argument.long_help(None).help(help).hide_possible_values(true)
+    };
+    command.long_about(None).mut_args(one_line).mut_subcommands(compact)
 }
 
 /// How the names of sections are written; clap's own are the same.
@@ -70,6 +86,18 @@ mod tests {
         let mut command = Arguments::command();
         command.build();
         assert!(!purposes(&command).contains("Other"), "add the new command to PURPOSES");
+    }
+
+    #[test]
+    fn every_help_fits_a_screen() {
+        for command in Arguments::command().get_subcommands() {
+            let help = |flag| {
+                let line = ["mcprove", command.get_name(), flag];
+                command_line().term_width(100).try_get_matches_from(line).expect_err("help is told").to_string()
+            };
+            assert_eq!(help("-h"), help("--help"), "`mcprove {}` has two texts", command.get_name());
+            assert!(help("--help").lines().count() <= 90, "`mcprove {} --help` is too long", command.get_name());
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@
 mod arguments;
 mod baselines;
 mod catalog_report;
+mod catalogs;
+mod changes;
 mod commands;
 mod conclusion;
 mod context;
@@ -15,14 +17,21 @@ mod explanations;
 mod failure;
 mod finding_report;
 mod fixes;
+mod flips;
 mod help;
+mod interception_log;
+mod kept_tests;
 mod live;
 mod logs;
 mod outputs;
 mod selection;
+mod snapshots;
+mod starters;
 mod stdout;
 mod subject;
 mod suites;
+mod terminal_mode;
+mod told_to_stop;
 mod touring;
 mod whole_file;
 
@@ -40,15 +49,19 @@ use context::Context;
 
 /// Runs the program with the arguments and environment of this process.
 pub fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == mcprove_wire::WATCHDOG) {
+        mcprove_wire::watch_over(std::io::stdin().lock());
+        return ExitCode::SUCCESS;
+    }
     let ran = std::panic::catch_unwind(|| match parsed() {
         Ok(arguments) => run(arguments),
-        Err(error) => usage(&error),
+        Err(error) => usage(&error).code(),
     });
-    let status = ran.unwrap_or_else(|_| {
+    let code = ran.unwrap_or_else(|_| {
         let _ = writeln!(anstream::stderr(), "error: this is a bug of mcprove; please report it with the lines above");
-        ExitStatus::Bug
+        ExitStatus::Bug.code()
     });
-    ExitCode::from(status.code())
+    ExitCode::from(code)
 }
 
 /// The arguments of this process.
@@ -56,13 +69,14 @@ fn parsed() -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches_mut(&mut command_line().try_get_matches()?)
 }
 
-fn run(arguments: Arguments) -> ExitStatus {
+fn run(arguments: Arguments) -> u8 {
     let context = Context::of_this_process(&arguments);
+    mcprove_wire::arm(&context.own_program);
     match commands::run(arguments.command, &context) {
-        Ok(status) => status,
+        Ok(code) => code,
         Err(failure) => {
             failure.tell(&context);
-            failure.status()
+            failure.status().code()
         }
     }
 }

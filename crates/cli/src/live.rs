@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::time::Instant;
 
-use mcprove_engine::{Progress, Sink};
+use mcprove_engine::{CallProgress, Progress, Sink};
 use mcprove_model::{Event, Redactor, Report};
 use mcprove_report::{Terminal, TerminalOptions, write_event};
 
@@ -84,6 +84,11 @@ impl<'c> Listeners<'c> {
         }
     }
 
+    fn show_progress(&mut self, line: &str) {
+        let _ = io::stderr().write_all(format!("\r\x1b[2K{line}").as_bytes());
+        self.progress = Some(Instant::now());
+    }
+
     fn write_log(&mut self, event: &Event) {
         let Some((path, log)) = &mut self.log else { return };
         // A run that is killed leaves behind what was over by then.
@@ -142,7 +147,20 @@ impl Sink for Listeners<'_> {
             elapsed_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
         }
         .line(self.context.width.unwrap_or(80).saturating_sub(1));
-        let _ = io::stderr().write_all(format!("\r\x1b[2K{line}").as_bytes());
-        self.progress = Some(Instant::now());
+        self.show_progress(&line);
+    }
+
+    fn calls(&mut self, progress: &CallProgress<'_>) {
+        if !self.context.live || self.progress.is_some_and(|last| last.elapsed().as_millis() < REFRESH_MS) {
+            return;
+        }
+        let line = mcprove_report::CallProgress {
+            done: progress.done,
+            total: progress.total,
+            tool: progress.tool,
+            elapsed_us: u64::try_from(progress.elapsed.as_micros()).unwrap_or(u64::MAX),
+        }
+        .line(self.context.width.unwrap_or(80).saturating_sub(1));
+        self.show_progress(&line);
     }
 }

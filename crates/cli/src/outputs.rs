@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn every_format_has_its_flag_on_every_command_that_reports() {
         let arguments = Arguments::command();
-        for name in ["run", "ci", "matrix", "report"] {
+        for name in ["run", "ci", "fuzz", "matrix", "report"] {
             let command = arguments.find_subcommand(name).expect("a command");
             for format in FORMATS {
                 let flag = match format.name {

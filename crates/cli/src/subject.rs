@@ -1,5 +1,6 @@
 //! The server a command is pointed at: one function and one help text for all commands.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::{ClientCapabilities, Protocol, Revision, ServerSpec, Target, nearest};
@@ -63,17 +64,58 @@ impl Subject {
         self.server.is_some() || self.url.is_some() || self.client_config.is_some() || !self.command.is_empty()
     }
 
+    /// Takes a server that was named later.
+    pub(crate) fn set_server(&mut self, command: String) {
+        self.server = Some(command);
+    }
+
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
         let target = self.target()?;
+        let password = target.password().map(str::to_owned).into_iter().collect();
         Ok(ServerSpec {
             name: target.label(),
             target,
             protocol: self.protocol,
             client: ClientCapabilities::default(),
             auth: None,
-            secrets: Vec::new(),
+            secrets: password,
         })
+    }
+
+    /// The flags that name it again; values of header fields are left to the environment.
+    pub(crate) fn command_line(&self) -> String {
+        let quoted = |text: &str| shell_words::quote(text).into_owned();
+        let mut line = if let Some(text) = &self.server {
+            format!("--server {}", quoted(text))
+        } else if let Some(url) = &self.url {
+            let mut line = format!("--url {}", quoted(url));
+            for name in self.headers.iter().filter_map(|text| header(text).ok()).map(|(name, _)| name) {
+                let variable: String = name
+                    .chars()
+                    .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+                    .collect();
+                let _ = write!(line, " --header \"{name}: ${variable}\"");
+            }
+            if let Some(transport) = &self.transport {
+                let _ = write!(line, " --transport {transport}");
+            }
+            line
+        } else if let Some(path) = &self.client_config {
+            let name = self.name.as_deref().map(|name| format!(" --name {}", quoted(name))).unwrap_or_default();
+            format!("--client-config {}{name}", quoted(&path.to_string_lossy()))
+        } else {
+            format!("--server {}", quoted(&shell_words::join(&self.command)))
+        };
+        match self.protocol {
+            Protocol::Legacy => {}
+            Protocol::Modern => line.push_str(" --protocol modern"),
+            Protocol::Auto => line.push_str(" --protocol auto"),
+            Protocol::Exactly(revision) => {
+                let _ = write!(line, " --protocol {revision}");
+            }
+        }
+        line
     }
 
     fn target(&self) -> Result<Target, Failure> {

@@ -4,7 +4,8 @@
 //!   order in one folder that has the examples, and must print that (times may differ, `...` stands for any lines) and
 //!   exit with 0, or with the code that an `echo $?` below shows. Marks after the word change that: `elsewhere` is not run,
 //!   `servers` is run only where `tests/real/install` has been.
-//! - `yaml`: an assertion, a suite or a manifest that the program loads; `file=NAME` puts it into the page's folder.
+//! - `yaml`: an assertion, a suite or a manifest that the program loads; `file=NAME` puts it into the page's folder,
+//!   and the files it names stand in the folder of `in=FOLDER`.
 //!   `yaml ci` is a build server's file: it must be YAML, and the `mcprove` lines in it understood.
 //! - `sh`, `groovy`, `dockerfile`: the `mcprove` lines in it must be understood.
 //!
@@ -153,7 +154,7 @@ fn every_yaml_block_loads() {
                 if let Err(message) = yaml::is_yaml(page.path.as_ref(), &block.text) {
                     problems.push(format!("{at}: {message}"));
                 }
-            } else if let Some(problem) = yaml::problem(&block.text) {
+            } else if let Some(problem) = yaml::problem(&block.text, block.value("in")) {
                 problems.push(format!("{at}:\n{problem}"));
             }
             loaded += 1;

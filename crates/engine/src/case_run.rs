@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_model::{Act, Case, Finding, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict};
+use mcprove_model::{
+    Act, CallTool, Case, Finding, FuzzBlock, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
+};
 use mcprove_suite::template::{FIXTURE, Variables};
 use mcprove_wire::Session;
 use serde_json::Value;
@@ -13,12 +15,14 @@ use tokio::time::Instant;
 use crate::acts::{self, Performed};
 use crate::conversation::{Conversation, Others};
 use crate::fixture::FixtureCopy;
+use crate::fuzz::in_suite::{self, Surroundings};
 use crate::hooks::Hooks;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+use crate::stored::{self, Storing};
 use crate::{calls, expectations, nearby, negative_path, remarks, steps, trust};
 
 /// What running a case needs.
@@ -31,8 +35,12 @@ pub(crate) struct CaseContext {
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// What is done with stored values.
+    pub(crate) storing: Storing,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
+    /// Values of the environment that no reply should hold.
+    pub(crate) environment: Arc<[String]>,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
@@ -188,7 +196,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         | Act::Raw(_)
         | Act::ToolQuality => {
             let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
-            speak(talk, shared).await
+            // The conversation is by far the largest part of a case.
+            Box::pin(speak(talk, shared)).await
         }
     };
     let verdict = trust::judged(verdict, case, &mut record);
@@ -222,7 +231,7 @@ fn judge_trajectory(
             }
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
-            record.findings.extend(expectations::judge(case, &expect, &seen));
+            record.findings.extend(expectations::judge(&case.source, &expect, &seen));
             record.verdict(strict)
         }
         Err(reason) => {
@@ -277,6 +286,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         variables,
         record: &mut *record,
         deadline,
+        storing: context.storing,
     };
     let ended = tokio::select! {
         biased;
@@ -336,7 +346,8 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     talk.record.mark(|timings| &mut timings.setup);
     if ready {
         change_roots(&mut talk).await;
-        act_and_judge(&mut talk).await;
+        act_and_judge(&mut talk, context).await;
+        fuzz_if_all_held(&mut talk, context).await;
     }
     // Also after a failure: what a case made, it takes away.
     steps::tear_down(&case.teardown, &mut talk).await;
@@ -357,7 +368,7 @@ async fn change_roots(talk: &mut Conversation<'_>) {
     }
 }
 
-async fn act_and_judge(talk: &mut Conversation<'_>) {
+async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     let case = talk.case;
     let (expect, problems) = expectations::resolve(case, &case.expect, talk.variables);
     talk.record.findings.extend(problems);
@@ -371,9 +382,20 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
         acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
+    stored::supply(&mut seen, checks, talk);
+    stored::capture(&seen, talk);
     // What the act itself came to is told before what came after it, though it is judged last.
     let told_before = talk.record.findings.len();
     if accepted {
+        seen.environment = Arc::clone(&context.environment);
+        if checks.iter().any(|planned| planned.check.wants_tool()) {
+            seen.tool = remarks::listed_tool(talk).await;
+            if !talk.session.is_open() {
+                let place = talk.place(at);
+                let text = format!("the server went away after it had answered {what}");
+                talk.record.findings.push(Finding::error("server-gone", text).at(place));
+            }
+        }
         steps::capture(&case.capture, "the reply", &seen, talk);
         steps::verify(&case.verify, talk).await;
     }
@@ -383,14 +405,14 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
         Box::pin(negative_path::probe(path, &mut seen, talk)).await;
     }
     let mut judged = if accepted {
-        expectations::judge(case, &expect, &seen)
+        expectations::judge(&case.source, &expect, &seen)
     } else {
         calls::no_result(&what, &seen.outcome, Some(talk.place(at))).into_iter().collect()
     };
     if let Some(path) = negative {
-        judged.extend(expectations::judge(case, &path.expect, &seen));
+        judged.extend(expectations::judge(&case.source, &path.expect, &seen));
     }
-    let gated = matches!(case.act, Act::ToolQuality) || negative.is_some();
+    let gated = matches!(case.act, Act::ToolQuality) || negative.is_some() || fuzz_block(case).is_some();
     if accepted && checks.is_empty() && case.verify.is_empty() && !gated {
         let note = "nothing was checked: the case has no `expect`";
         judged.push(Finding::note(Finding::NOTHING_CHECKED, note).at(talk.place(case.span)));
@@ -398,6 +420,31 @@ async fn act_and_judge(talk: &mut Conversation<'_>) {
     talk.record.findings.splice(told_before..told_before, judged);
     remarks::add(&seen, talk).await;
     talk.record.mark(|timings| &mut timings.checks);
+}
+
+fn fuzz_block(case: &Case) -> Option<&FuzzBlock> {
+    match &case.act {
+        Act::CallTool(CallTool { fuzz, .. }) => fuzz.as_deref(),
+        Act::Resources(_)
+        | Act::Prompts(_)
+        | Act::Complete(_)
+        | Act::Logging(_)
+        | Act::Notifications(_)
+        | Act::Trajectory(_)
+        | Act::ToolQuality
+        | Act::Raw(_) => None,
+    }
+}
+
+/// Makes the adversarial calls of a test, which mean nothing before the honest one is as expected.
+async fn fuzz_if_all_held(talk: &mut Conversation<'_>, context: &CaseContext) {
+    let Some(block) = fuzz_block(talk.case) else { return };
+    if talk.record.verdict(context.strict) != Verdict::Passed {
+        return;
+    }
+    let around = Surroundings { opener: &context.opener, environment: &context.environment, stop: &context.stop };
+    // Few cases fuzz; the others need not carry its state.
+    Box::pin(in_suite::perform(block, &around, talk)).await;
 }
 
 /// Whether the checks are to judge an outcome; otherwise the outcome itself is the failure.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mcprove_wire::{Guard, TEMPORARY};
 use tempfile::TempDir;
 
 /// A fixture copy; dropping it removes it.
@@ -11,12 +12,15 @@ use tempfile::TempDir;
 pub struct FixtureCopy {
     folder: TempDir,
     path: PathBuf,
+    /// Removes the copy if we are killed before we can.
+    _guard: Guard,
 }
 
 impl FixtureCopy {
     /// Copies a folder: permissions are kept, symbolic links stay links.
     pub fn make(original: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("mcprove-fixture-").tempdir()?;
+        let folder = tempfile::Builder::new().prefix(&format!("{TEMPORARY}fixture-")).tempdir()?;
+        let guard = Guard::folder(folder.path());
         // The copy keeps the folder's name, so that paths relative to its parent stay valid.
         let name = original.canonicalize()?.file_name().map_or_else(|| PathBuf::from("fixture"), PathBuf::from);
         // Servers that resolve links (on macOS the temporary folder is one) must see the path they were given.
@@ -25,7 +29,7 @@ impl FixtureCopy {
             let text = format!("{} holds the folder for temporary files", original.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        let copy = Self { path: copies.join(name), folder };
+        let copy = Self { path: copies.join(name), folder, _guard: guard };
         copy_folder(original, &copy.path)?;
         Ok(copy)
     }
@@ -66,7 +70,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         if kind.is_dir() {
             copy_folder(&source, &target)?;
         } else if kind.is_symlink() {
-            let linked = fs::read_link(&source).and_then(|link| std::os::unix::fs::symlink(link, &target));
+            let linked = fs::read_link(&source).and_then(|link| make_link(&link, &target));
             linked.map_err(|error| named(error, &source))?;
         } else if kind.is_file() {
             // Sockets, pipes and devices have no content to copy.
@@ -78,11 +82,35 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     fs::set_permissions(to, permissions).map_err(|error| named(error, to))
 }
 
+#[cfg(unix)]
+fn make_link(to: &Path, at: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(to, at)
+}
+
+#[cfg(not(unix))]
+fn make_link(to: &Path, at: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_file(to, at)
+}
+
+/// Lets a folder be emptied, whatever a case has done to it.
+#[cfg(unix)]
+fn make_writable(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn make_writable(folder: &Path) -> io::Result<()> {
+    let mut permissions = fs::metadata(folder)?.permissions();
+    #[expect(clippy::permissions_set_readonly_false, reason = "here this is about the owner alone")]
+    permissions.set_readonly(false);
+    fs::set_permissions(folder, permissions)
+}
+
 fn make_writable_and_remove(folder: &Path) -> io::Result<()> {
     let mut open = vec![folder.to_owned()];
     while let Some(path) = open.pop() {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
+        make_writable(&path)?;
         for entry in fs::read_dir(&path)? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
@@ -93,7 +121,7 @@ fn make_writable_and_remove(folder: &Path) -> io::Result<()> {
     fs::remove_dir_all(folder)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;

@@ -59,7 +59,8 @@ impl Filter {
         }
     }
 
-    fn takes(&self, name: &str) -> bool {
+    /// Whether a name is taken.
+    pub fn takes(&self, name: &str) -> bool {
         match self {
             Self::Text(text) => name.contains(text),
             Self::Pattern(pattern) => pattern.is_match(name),
@@ -115,6 +116,7 @@ pub(crate) mod tests {
             suite: None,
             matrix: None,
             isolation: mcprove_model::Isolation::Case,
+            masks: Vec::new(),
             tags: Vec::new(),
             timeout: None,
             skip: None,

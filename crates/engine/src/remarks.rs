@@ -6,7 +6,7 @@ use mcprove_judge::elicitation::rejects_preset;
 use mcprove_judge::log_level::messages_below;
 use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_judge::progress::does_not_increase;
-use mcprove_model::{Act, Finding, Logging, Observation, Outcome};
+use mcprove_model::{Act, Finding, Logging, Observation, Outcome, Raw};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -26,6 +26,26 @@ pub(crate) async fn add(seen: &Observation, talk: &mut Conversation<'_>) {
         let below = messages_below(&talk.text(level), &seen.notifications);
         talk.record.findings.extend(below);
     }
+}
+
+/// What the server lists of the tool that the case calls.
+pub(crate) async fn listed_tool(talk: &mut Conversation<'_>) -> Option<Value> {
+    let name = match &talk.case.act {
+        Act::CallTool(call) | Act::Notifications(call) => talk.text(&call.tool),
+        Act::Raw(Raw::Message { params: Some(params), .. }) => {
+            talk.json(params).get("name").and_then(Value::as_str)?.to_owned()
+        }
+        Act::Resources(_)
+        | Act::Prompts(_)
+        | Act::Complete(_)
+        | Act::Logging(_)
+        | Act::Trajectory(_)
+        | Act::ToolQuality
+        | Act::Raw(_) => return None,
+    };
+    let deadline = talk.deadline.min(Instant::now() + LOOK_UP);
+    let listing = talk.session.list("tools/list", "tools", deadline).await;
+    listing.items.into_iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(&name))
 }
 
 /// Structured content that violates the tool's own output schema.

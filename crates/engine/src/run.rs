@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::case_run::{CaseContext, run_lane};
+use crate::coverage_gate;
 use crate::hint::parallel_hint;
 use crate::hooks::Hooks;
 use crate::lanes::{Lane, lanes};
@@ -19,6 +20,7 @@ use crate::played::Played;
 use crate::record::CaseRun;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+use crate::stored::Storing;
 use crate::turns::Turns;
 use crate::virtual_time::{is_virtual, run_virtual_lane};
 
@@ -61,10 +63,16 @@ pub struct RunOptions {
     pub isolation: Option<Isolation>,
     /// An image to run stdio servers in that name none themselves.
     pub docker: Option<String>,
+    /// Whether the plan has all cases there are; of a part, nobody can say how much of a server is covered.
+    pub is_whole: bool,
+    /// What is done with stored values.
+    pub storing: Storing,
     /// The words that start such a run again.
     pub again: Vec<String>,
     /// Bounds on sessions.
     pub limits: Limits,
+    /// Values of the environment that no reply should hold.
+    pub environment: Arc<[String]>,
 }
 
 /// Who listens to a run.
@@ -73,6 +81,8 @@ pub trait Sink {
     fn event(&mut self, event: Event);
     /// What is going on right now; not part of the run's record.
     fn progress(&mut self, progress: &Progress<'_>);
+    /// How far a run is that counts calls rather than cases.
+    fn calls(&mut self, _progress: &CallProgress<'_>) {}
 }
 
 /// What is going on right now.
@@ -86,6 +96,19 @@ pub struct Progress<'a> {
     pub next: Option<&'a str>,
     /// How many run, or wait for their turn with a server of their own.
     pub running: usize,
+}
+
+/// How far a run is that counts calls.
+#[derive(Debug)]
+pub struct CallProgress<'a> {
+    /// Calls that were made.
+    pub done: usize,
+    /// Calls that are planned; more are made where something fails.
+    pub total: usize,
+    /// The first tool that is not done.
+    pub tool: &'a str,
+    /// Time since the run began.
+    pub elapsed: Duration,
 }
 
 /// Runs a plan to its end and tells it to `sink` in plan order.
@@ -131,13 +154,16 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         strict: options.strict,
         keep_frames: options.keep_frames,
         fix: options.fix,
+        storing: options.storing,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
         hooks: Hooks::default(),
+        environment: Arc::clone(&options.environment),
         enough,
         halt,
     };
     let hooks = context.hooks.clone();
+    let opener = Arc::clone(&context.opener);
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
     let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
@@ -186,7 +212,12 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     }
     // Shared servers and fixture copies are ended by their lanes.
     while workers.join_next().await.is_some() {}
-    for finding in hooks.end(plan).await.into_iter().chain(too_slow(plan, &ordered.latencies)) {
+    let mut findings = hooks.end(plan).await;
+    findings.extend(too_slow(plan, &ordered.latencies));
+    if options.is_whole && !stop.is_stopped() {
+        findings.extend(coverage_gate::too_little(plan, &opener, options.timeout).await);
+    }
+    for finding in findings {
         sink.event(Event::Finding { finding });
     }
     let lanes_of_all = crate::lanes::lanes(plan, options.isolation, options.cores);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::acts::observed;
 use crate::conversation::Conversation;
 use crate::observe::FilesBefore;
-use crate::{calls, expectations, trust};
+use crate::{calls, expectations, stored, trust};
 
 /// Makes the setup calls; false when one failed and the case cannot go on.
 pub(crate) async fn set_up(steps: &[Step], talk: &mut Conversation<'_>) -> bool {
@@ -77,7 +77,8 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         talk.record.findings.push(finding);
         return false;
     }
-    let mut judged = expectations::judge(talk.case, &expect, &seen);
+    stored::supply(&mut seen, &expect.checks, talk);
+    let mut judged = expectations::judge(&talk.case.source, &expect, &seen);
     for finding in &mut judged {
         finding.message = format!("{what}: {}", finding.message);
     }
@@ -100,7 +101,9 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             let record = calls::record(role, Some(&name), &exchange);
             talk.record.calls.push(CallRecord { server: other, ..record });
             trust::trace(&server, (&name, &args), &exchange.outcome, talk);
-            (name, Observation::of_tool_call(exchange.outcome))
+            let mut seen = Observation::of_tool_call(exchange.outcome);
+            seen.arguments = args;
+            (name, seen)
         }
         StepCall::Resource { uri } => {
             let uri = talk.text(uri);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Expectation, Node};
+use crate::{Expectation, Node, Span};
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
 ///
@@ -46,6 +46,36 @@ pub struct CallTool {
     pub claims: Option<Value>,
     /// Wrong requests that are made afterwards.
     pub negative_path: Option<NegativePath>,
+    /// How many times in a row it is called; each answer is judged. At least 1.
+    pub repeat: u32,
+    /// Calls that are open at the same time: all are sent before any answer is awaited.
+    pub beside: Vec<BesideCall>,
+    /// Adversarial calls of the same tool, made once everything else held.
+    pub fuzz: Option<Box<FuzzBlock>>,
+}
+
+/// A call that is open at the same time as another.
+#[derive(Clone, Debug)]
+pub struct BesideCall {
+    /// The tool's name: a text node.
+    pub tool: Node,
+    /// Its arguments: a map.
+    pub args: Node,
+}
+
+/// Adversarial calls of a tool, as a suite asks for them.
+#[derive(Clone, Debug)]
+pub struct FuzzBlock {
+    /// Fixes every byte of every call.
+    pub seed: u64,
+    /// How many calls are made.
+    pub cases: usize,
+    /// How long a call may take.
+    pub max_call: Duration,
+    /// What is expected of the counts; no failure at all when nothing is.
+    pub expect: Expectation,
+    /// Where the block is written.
+    pub span: Span,
 }
 
 /// Wrong requests of a tool, each of which must be rejected.

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::{Observation, Span};
+use crate::{Observation, Snapshot, Span};
 
 /// One thing a case expects. A check is pure: it reads an [`Observation`] and nothing else.
 pub trait Check: Debug + Send + Sync {
@@ -20,6 +20,16 @@ pub trait Check: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether it compares with stored values; they are read before it judges.
+    fn wants_stored(&self) -> bool {
+        false
+    }
+
+    /// The values it would have stored.
+    fn to_store(&self, _seen: &Observation) -> Vec<Snapshot> {
+        Vec::new()
+    }
+
     /// Whether notifications that are still to come could make it hold: "at least", never "at most".
     fn awaits_more(&self) -> bool {
         false
@@ -27,6 +37,11 @@ pub trait Check: Debug + Send + Sync {
 
     /// Whether it accepts a JSON-RPC error as the answer (otherwise such an error fails the case by itself).
     fn wants_protocol_error(&self) -> bool {
+        false
+    }
+
+    /// Whether it compares the answer with what the server lists of the tool, which is then looked up.
+    fn wants_tool(&self) -> bool {
         false
     }
 

@@ -21,18 +21,23 @@ mod nearest;
 mod node;
 mod observation;
 mod plan;
+mod reach;
 mod redact;
 mod report;
 mod revision;
 mod safe_text;
 mod security;
 mod server;
+mod snapshot;
 mod source;
 mod suite_options;
 mod view;
 mod vocabulary;
 
-pub use act::{Act, CallTool, Completion, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources, Trajectory};
+pub use act::{
+    Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
+    Trajectory,
+};
 pub use address::{password_in, without_password};
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use check::{Check, Mismatch, PlannedCheck};
@@ -51,6 +56,7 @@ pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
 pub use plan::{Plan, PlannedCase};
+pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};
 pub use redact::Redactor;
 pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
@@ -59,6 +65,7 @@ pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };
+pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
 pub use suite_options::{Coverage, Hook, Hooks, Parallel, SuiteOptions};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};

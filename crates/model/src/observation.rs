@@ -1,11 +1,11 @@
 //! What a case saw: everything its checks may look at, gathered before they run.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::{Notification, Outcome, view};
+use crate::{Notification, Outcome, StoredValues, view};
 
 /// What a case saw. Checks read it and nothing else.
 #[derive(Debug)]
@@ -26,8 +26,16 @@ pub struct Observation {
     pub asked: Vec<AskedOfClient>,
     /// The sequence of tool calls under test, for acts that judge one.
     pub trace: Vec<TracedCall>,
+    /// The arguments that were sent, where a tool was called; what a reply merely repeats was not given away.
+    pub arguments: Value,
+    /// What the server lists of the tool that was called, where a check asked for it.
+    pub tool: Option<Value>,
+    /// Values of the environment that no reply should hold.
+    pub environment: Arc<[String]>,
     /// Further names that targets may begin with, and what they stand for: an object, or null.
     pub extra: Value,
+    /// Stored values that the checks compare with.
+    pub stored: StoredValues,
     /// Time the request under test took.
     pub elapsed_us: u64,
     json: OnceLock<Option<Value>>,
@@ -85,7 +93,11 @@ impl Observation {
             notifications: Vec::new(),
             asked: Vec::new(),
             trace: Vec::new(),
+            arguments: Value::Null,
+            tool: None,
+            environment: Arc::new([]),
             extra: Value::Null,
+            stored: StoredValues::default(),
             elapsed_us: 0,
             json: OnceLock::new(),
         }

@@ -2,17 +2,18 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcprove_model::ProcessEnd;
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::process_group::{Ending, ProcessGroup, signal_of};
+use crate::watchdog::Guard;
 
 /// How often a group without its leader is looked at; nothing announces the end of someone else's child.
 const GROUP_POLL: Duration = Duration::from_millis(5);
@@ -72,11 +73,13 @@ impl SpawnError {
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
-    group: Option<Pid>,
+    group: Option<ProcessGroup>,
     end: Option<ProcessEnd>,
     stderr: StderrTail,
     /// Reads standard error; `None` once it has ended.
     drain: Option<JoinHandle<()>>,
+    /// Ends the group if we are killed before we can.
+    _guard: Guard,
 }
 
 /// The pipes of a process that a transport speaks over.
@@ -89,6 +92,15 @@ pub(crate) struct Pipes {
 impl Process {
     /// Starts a program in a process group of its own, with its standard error drained into a bounded tail.
     pub(crate) fn start(program: &Program, stderr_bytes: usize) -> Result<(Self, Pipes), SpawnError> {
+        Self::start_echoing(program, stderr_bytes, tokio::io::sink())
+    }
+
+    /// Starts a program as [`Process::start`] does; its standard error also goes on to somebody else.
+    pub(crate) fn start_echoing(
+        program: &Program,
+        stderr_bytes: usize,
+        echo: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Result<(Self, Pipes), SpawnError> {
         let mut command = Command::new(&program.command);
         command
             .args(&program.args)
@@ -96,20 +108,21 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
             .kill_on_drop(true);
+        ProcessGroup::lead(&mut command);
         if let Some(cwd) = &program.cwd {
             command.current_dir(cwd);
         }
         let mut child = command.spawn().map_err(|error| spawn_error(program, error))?;
-        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let group = ProcessGroup::of(&child);
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             unreachable!("all three streams were asked to be piped");
         };
         let tail = StderrTail::new(stderr_bytes);
-        let drain = Some(tokio::spawn(tail.clone().drain(stderr)));
-        Ok((Self { child, group, end: None, stderr: tail, drain }, Pipes { stdin, stdout }))
+        let drain = Some(tokio::spawn(tail.clone().drain(stderr, echo)));
+        let guard = Guard::group(group.as_ref());
+        Ok((Self { child, group, end: None, stderr: tail, drain, _guard: guard }, Pipes { stdin, stdout }))
     }
 
     /// Waits for the leader to exit. Safe to cancel.
@@ -143,9 +156,11 @@ impl Process {
     /// SIGTERM to the group, a grace period, then SIGKILL.
     pub(crate) async fn finish(mut self, grace: Duration) -> (ProcessEnd, String) {
         if self.end.is_none() {
-            self.signal(Signal::TERM);
+            self.end_group(Ending::Asked);
             if timeout(grace, self.exited()).await.is_err() {
-                self.signal(Signal::KILL);
+                self.end_group(Ending::Forced);
+                // Where there are no groups, the leader is all that can be ended.
+                let _ = self.child.start_kill();
             }
         }
         let end = self.exited().await;
@@ -160,7 +175,7 @@ impl Process {
             self.group = None;
             return;
         }
-        self.signal(Signal::TERM);
+        self.end_group(Ending::Asked);
         let deadline = Instant::now() + grace;
         let gone = timeout_at(deadline, async {
             while self.group_lives() {
@@ -168,19 +183,19 @@ impl Process {
             }
         });
         if gone.await.is_err() {
-            self.signal(Signal::KILL);
+            self.end_group(Ending::Forced);
         }
         self.group = None;
     }
 
     fn group_lives(&self) -> bool {
-        self.group.is_some_and(|group| test_kill_process_group(group).is_ok())
+        self.group.as_ref().is_some_and(ProcessGroup::lives)
     }
 
-    fn signal(&self, signal: Signal) {
-        if let Some(group) = self.group {
-            // The group may be gone by now; that is what we want.
-            let _ = kill_process_group(group, signal);
+    /// Tells the whole group to end.
+    pub(crate) fn end_group(&self, ending: Ending) {
+        if let Some(group) = &self.group {
+            group.end(ending);
         }
     }
 }
@@ -188,7 +203,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         // Reached with a live group only when a run is abandoned (Ctrl-C, panic): leave nothing behind.
-        self.signal(Signal::KILL);
+        self.end_group(Ending::Forced);
         if let Some(drain) = &self.drain {
             drain.abort();
         }
@@ -196,7 +211,7 @@ impl Drop for Process {
 }
 
 fn process_end(status: ExitStatus) -> ProcessEnd {
-    ProcessEnd { code: status.code(), signal: status.signal() }
+    ProcessEnd { code: status.code(), signal: signal_of(status) }
 }
 
 fn spawn_error(program: &Program, error: io::Error) -> SpawnError {
@@ -224,13 +239,16 @@ impl StderrTail {
         Self { ring: Arc::default(), limit }
     }
 
-    async fn drain(self, mut stderr: ChildStderr) {
+    async fn drain(self, mut stderr: ChildStderr, mut echo: impl AsyncWrite + Unpin) {
         let mut chunk = vec![0; 8 << 10];
         while let Ok(count) = stderr.read(&mut chunk).await {
             if count == 0 {
                 return;
             }
             self.add(&chunk[..count]);
+            // Nobody may be there to see it.
+            let _ = echo.write_all(&chunk[..count]).await;
+            let _ = echo.flush().await;
         }
     }
 

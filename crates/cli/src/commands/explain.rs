@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mcprove_judge::checks::{CheckKind, TABLES};
 use mcprove_judge::matchers::{MATCHERS, MatcherKind};
 use mcprove_judge::negative::Probe;
-use mcprove_judge::trust::{TrustRule, mapping_table};
+use mcprove_judge::trust::{self, TrustRule};
 use mcprove_judge::{RULES, Rule, RuleExample};
 use mcprove_model::{ExitStatus, nearest};
 use mcprove_suite::lint::{RULES as SUITE_RULES, Rule as SuiteRule};
@@ -19,13 +19,17 @@ use crate::stdout::print;
 /// The name of a list, and how it is made.
 type NamedList = (&'static str, fn() -> String);
 
+/// What the ids of rules about trust begin with.
+const TRUST_GROUP: &str = "SEC";
+
 /// Lists that can be asked for by name.
 const LISTS: &[NamedList] = &[
     ("checks", checks),
     ("exit-codes", exit_codes),
     ("findings", all_findings),
     ("matchers", matchers),
-    ("rules", || list(RULES.iter()) + &suite_rules()),
+    ("rules", || list(RULES.iter()) + "\n" + &trust_list() + &suite_rules()),
+    (TRUST_GROUP, trust_list),
 ];
 
 const WIDTH: usize = 100;
@@ -35,7 +39,7 @@ const WIDTH: usize = 100;
 #[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain stdout-pollution\n  \
                         mcprove explain json_path\n  mcprove explain exit-codes")]
 pub(crate) struct Args {
-    /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR), or one of the lists: checks,
+    /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR, SEC), or one of the lists: checks,
     /// exit-codes, findings, matchers, rules; without it, all rules are listed.
     #[arg(value_name = "NAME")]
     topic: Option<String>,
@@ -124,6 +128,22 @@ fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
     text
 }
 
+fn trust_list() -> String {
+    let mut text = format!("{TRUST_GROUP}: trust between servers, and between a client and a server\n");
+    for rule in trust::RULES {
+        let _ = writeln!(text, "  {}  {:8}  {} ({})", rule.id, rule.severity.word(), rule.summary, rule.axis);
+    }
+    text
+}
+
+fn trust_page(rule: &TrustRule) -> String {
+    let mut text = format!("{} {} ({})\n", rule.id, rule.axis, rule.severity.word());
+    text.push_str(&paragraph(rule.summary));
+    let _ = write!(text, "\n{}\nwhat to write in a suite:\n{}", paragraph(rule.why), indented(rule.help));
+    let _ = write!(text, "\n{}", trust::mapping_table());
+    text
+}
+
 /// What `mcprove lint` finds in suites.
 fn suite_rules() -> String {
     let line = |rule: &SuiteRule| format!("  {:18}  {}\n", rule.id, rule.summary);
@@ -139,15 +159,6 @@ fn rule_page(rule: &Rule) -> String {
     }
     let _ = writeln!(text, "\nbad:\n{}", example(&rule.bad));
     let _ = write!(text, "good:\n{}", example(&rule.good));
-    text
-}
-
-fn trust_page(rule: &TrustRule) -> String {
-    let mut text = format!("{} {} ({})\n", rule.id, rule.axis, rule.severity.word());
-    text.push_str(&paragraph(rule.summary));
-    let _ =
-        write!(text, "\n{}\nsource: {}\n\nwhat to write:\n{}", paragraph(rule.why), rule.source, indented(rule.help));
-    let _ = write!(text, "\n{}", mapping_table());
     text
 }
 

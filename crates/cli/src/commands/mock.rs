@@ -8,6 +8,7 @@ use mcprove_report::render_findings;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::told_to_stop::ToldToStop;
 
 /// Pretend to be a server, from a manifest or a recording.
 #[derive(Debug, clap::Args)]
@@ -65,16 +66,9 @@ async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(),
 
 /// Ends when the mock is told to stop, which is how it ends well.
 async fn stopped() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hang_up.recv() => {}
+    match ToldToStop::listen() {
+        Some(mut told) => told.again().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -150,7 +150,7 @@ fn executable(path: &Path) {
 #[cfg(not(unix))]
 fn executable(_path: &Path) {}
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("made");
     for entry in fs::read_dir(from).expect("a folder") {
         let path = entry.expect("an entry").path();

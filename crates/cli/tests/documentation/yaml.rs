@@ -3,12 +3,15 @@
 use std::path::Path;
 use std::process::Command;
 
-/// What is wrong with a block, if anything.
-pub(crate) fn problem(text: &str) -> Option<String> {
+/// What is wrong with a block, if anything; it may name files that stand in the folder `beside` it.
+pub(crate) fn problem(text: &str, beside: Option<&str>) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
+    if let Some(beside) = beside {
+        super::console::copy(&super::blocks::root().join(beside), folder.path());
+    }
     let file = folder.path().join("block.yaml");
     std::fs::write(&file, completed(text)).expect("written");
-    std::fs::create_dir(folder.path().join("fixtures")).expect("made");
+    std::fs::create_dir_all(folder.path().join("fixtures")).expect("made");
     let manifest = has_key(text, "mock_server");
     let arguments: Vec<String> = if manifest {
         let server = format!("mcprove mock --tools-from {}", file.display());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcprove_model::{CallRole, CallTool, Exchange, Finding, Observation, Outcome};
+use mcprove_model::{BesideCall, CallRole, CallTool, Exchange, Finding, Observation, Outcome, PlannedCheck};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -10,21 +10,82 @@ use super::{Performed, SETTLE};
 use crate::conversation::Conversation;
 use crate::{calls, steps, trust};
 
-pub(super) async fn perform(call: &CallTool, talk: &mut Conversation<'_>) -> Performed {
+pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
     let name = talk.text(&call.tool);
     let args = talk.json(&call.args);
+    if call.repeat > 1 {
+        return repeated(call, checks, talk).await;
+    }
     talk.session.claim(call.claims.clone());
     let exchange = match call.cancel_after {
         Some(after) => cancelled(&name, &args, after, talk).await,
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,
+        None if !call.beside.is_empty() => together(&name, &args, &call.beside, talk).await,
         None => talk.session.call_tool(&name, &args, talk.deadline).await,
     };
     talk.session.claim(None);
     talk.record.calls.push(calls::record(CallRole::Act, Some(&name), &exchange));
     trust::trace(&talk.name_of(None), (&name, &args), &exchange.outcome, talk);
+    let what = format!("`tools/call` of `{name}`");
+    Performed { seen: observed(exchange, args), what, at: call.tool.span }
+}
+
+fn observed(exchange: Exchange, arguments: Value) -> Observation {
     let mut seen = Observation::of_tool_call(exchange.outcome);
     seen.elapsed_us = exchange.elapsed_us;
-    Performed { seen, what: format!("`tools/call` of `{name}`"), at: call.tool.span }
+    seen.arguments = arguments;
+    seen
+}
+
+/// Calls again and again; ends with the first answer that is not as expected, or else with the last.
+async fn repeated(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
+    let name = talk.text(&call.tool);
+    let mut number = 1;
+    loop {
+        let args = talk.json(&call.args);
+        let exchange = talk.session.call_tool(&name, &args, talk.deadline).await;
+        let record = calls::record(CallRole::Act, Some(&name), &exchange);
+        let seen = observed(exchange, args);
+        let holds = match &seen.outcome {
+            Outcome::Result(_) | Outcome::Error(_) => checks.iter().all(|planned| planned.check.judge(&seen).is_ok()),
+            Outcome::Malformed(_)
+            | Outcome::Refused(_)
+            | Outcome::TimedOut { .. }
+            | Outcome::Closed { .. }
+            | Outcome::Cancelled => false,
+        };
+        if !holds || number == call.repeat {
+            talk.record.calls.push(record);
+            let what = format!("`tools/call` of `{name}` (call {number} of {})", call.repeat);
+            return Performed { seen, what, at: call.tool.span };
+        }
+        number += 1;
+    }
+}
+
+/// Sends a call and others beside it before any answer is awaited; the others must be answered too.
+async fn together(name: &str, args: &Value, beside: &[BesideCall], talk: &mut Conversation<'_>) -> Exchange {
+    talk.session.learn_schemas(talk.deadline).await;
+    let params = talk.session.tool_params(name, args);
+    let id = talk.session.start("tools/call", &params);
+    let mut others = Vec::new();
+    for other in beside {
+        let other_name = talk.text(&other.tool);
+        let params = talk.session.tool_params(&other_name, &talk.json(&other.args));
+        others.push((other_name, talk.session.start("tools/call", &params), other.tool.span));
+    }
+    let exchange = talk.session.finish(id, talk.deadline).await;
+    for (other, id, span) in others {
+        let exchange = talk.session.finish(id, talk.deadline).await;
+        talk.record.calls.push(calls::record(CallRole::Setup, Some(&other), &exchange));
+        if matches!(exchange.outcome, Outcome::Result(_) | Outcome::Error(_)) {
+            continue;
+        }
+        let place = talk.place(span);
+        let what = format!("`tools/call` of `{other}`, which was open at the same time,");
+        talk.record.findings.extend(calls::no_result(&what, &exchange.outcome, Some(place)));
+    }
+    exchange
 }
 
 /// Calls, cancels after a while, and makes sure that the server keeps quiet about it and lives on.

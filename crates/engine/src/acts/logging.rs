@@ -1,6 +1,6 @@
 //! A log level, then perhaps a tool.
 
-use mcprove_model::{CallRole, Logging, Observation, Outcome};
+use mcprove_model::{CallRole, Logging, Observation, Outcome, PlannedCheck};
 use serde_json::json;
 
 use super::{Performed, call_tool};
@@ -23,9 +23,9 @@ pub(super) async fn set_level(logging: &Logging, talk: &mut Conversation<'_>) ->
     }
 }
 
-pub(super) async fn perform(logging: &Logging, talk: &mut Conversation<'_>) -> Performed {
+pub(super) async fn perform(logging: &Logging, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
     match &logging.call {
-        Some(call) => call_tool::perform(call, talk).await,
+        Some(call) => call_tool::perform(call, checks, talk).await,
         None => Performed {
             seen: Observation::new(Outcome::Result(json!({})), ""),
             what: "`logging/setLevel`".to_owned(),

@@ -46,11 +46,11 @@ pub(crate) async fn prepare(act: &Act, talk: &mut Conversation<'_>) -> bool {
 /// Performs an act.
 pub(crate) async fn perform(act: &Act, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
     match act {
-        Act::CallTool(call) | Act::Notifications(call) => call_tool::perform(call, talk).await,
+        Act::CallTool(call) | Act::Notifications(call) => call_tool::perform(call, checks, talk).await,
         Act::Resources(resources) => resources::perform(resources, talk).await,
         Act::Prompts(prompts) => prompts::perform(prompts, talk).await,
         Act::Complete(completion) => completion::perform(completion, talk).await,
-        Act::Logging(logging) => logging::perform(logging, talk).await,
+        Act::Logging(logging) => logging::perform(logging, checks, talk).await,
         Act::Raw(raw) => raw::perform(raw, checks, talk).await,
         Act::ToolQuality => tool_quality::perform(talk).await,
         Act::Trajectory(_) => unreachable!("a trajectory is judged without a session"),

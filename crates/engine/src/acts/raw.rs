@@ -43,6 +43,9 @@ pub(super) async fn perform(raw: &Raw, checks: &[PlannedCheck], talk: &mut Conve
         matches!(&exchange.outcome, Outcome::Result(result) if result.get("isError") == Some(&Value::Bool(true)));
     let mut seen = observed_as_json(exchange);
     seen.is_error = is_error;
+    if let Raw::Message { params: Some(params), .. } = raw {
+        seen.arguments = talk.json(params).get("arguments").cloned().unwrap_or_default();
+    }
     Performed { seen, what, at }
 }
 

@@ -11,6 +11,7 @@ mod file_contains;
 mod file_not_contains;
 mod file_not_exists;
 mod file_unchanged;
+mod handled;
 mod in_order;
 mod is_error;
 mod json_path;
@@ -73,6 +74,7 @@ pub const CHECKS: &[CheckKind] = &[
     is_error::KIND,
     protocol_error::KIND,
     cancelled::KIND,
+    handled::KIND,
     not_empty::KIND,
     equals::KIND,
     contains::KIND,
@@ -230,6 +232,7 @@ mod tests {
             ("result", "3"),
             ("system_prompt_contains", "{}"),
             ("not_error", "3"),
+            ("handled", "false"),
             ("is_error", "\"maybe\""),
             ("protocol_error", "[1]"),
             ("protocol_error", "1.5"),

@@ -4,17 +4,31 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::echo::Echo;
+use crate::exception::Echo;
 
 /// Shorter values are too ordinary to be a secret.
 const SHORTEST: usize = 8;
 
-/// How lines of system files begin that path traversal is tried with.
-const SYSTEM_FILES: &[(&str, &str)] = &[
-    ("root:x:0:0:", "/etc/passwd"),
-    ("root:*:0:0:", "/etc/passwd"),
-    ("; for 16-bit app support", "win.ini"),
-    ("[boot loader]", "boot.ini"),
+/// A system file that a way out of the folder leads to.
+struct SystemFile {
+    /// How a line of it begins.
+    line: &'static str,
+    name: &'static str,
+    /// What must have been asked for, where tools may well say such a thing by themselves.
+    asked: Option<&'static str>,
+}
+
+const SYSTEM_FILES: &[SystemFile] = &[
+    SystemFile { line: "root:x:0:0:", name: "/etc/passwd", asked: None },
+    SystemFile { line: "root:*:0:0:", name: "/etc/passwd", asked: None },
+    SystemFile { line: "Linux version ", name: "/proc/version", asked: Some("proc/version") },
+    SystemFile {
+        line: "<key>ProductBuildVersion</key>",
+        name: "SystemVersion.plist",
+        asked: Some("SystemVersion.plist"),
+    },
+    SystemFile { line: "; for 16-bit app support", name: "win.ini", asked: None },
+    SystemFile { line: "[boot loader]", name: "boot.ini", asked: None },
 ];
 
 /// A path to source code: absolute, with a file name that only programs have.
@@ -29,12 +43,15 @@ static SOURCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The first line of a system file that no tool has reason to show: a way out of the folder was found.
 pub(crate) fn system_file(text: &str, echo: &Echo) -> Option<String> {
-    if !SYSTEM_FILES.iter().any(|(part, _)| text.contains(part)) {
+    if !SYSTEM_FILES.iter().any(|file| text.contains(file.line)) {
         return None;
     }
-    let known = |line: &str| SYSTEM_FILES.iter().find(|(part, _)| line.starts_with(part)).map(|(_, file)| *file);
+    let known = |line: &str| {
+        let asked = |file: &SystemFile| file.asked.is_none_or(|path| echo.repeats(path));
+        SYSTEM_FILES.iter().find(|file| line.trim_start().starts_with(file.line) && asked(file))
+    };
     let file = text.lines().find_map(|line| known(line).filter(|_| !echo.repeats(line)))?;
-    Some(format!("the content of {file} in the reply"))
+    Some(format!("the content of {} in the reply", file.name))
 }
 
 /// Says which value of the environment a text gives away; what the arguments held is not given away.
@@ -112,6 +129,8 @@ mod tests {
         let none = Echo::of(&json!({}));
         assert!(system_file("a\nroot:x:0:0:root:/root:/bin/bash\n", &none).is_some());
         assert_eq!(system_file("no such file: /etc/passwd", &none), None);
+        assert_eq!(system_file("Linux version 6.1", &none), None);
+        assert!(system_file("Linux version 6.1", &Echo::of(&json!({"path": "../proc/version"}))).is_some());
         assert_eq!(system_file("the first line begins with root:x:0:0:", &none), None);
         assert_eq!(system_file("root:x:0:0:", &Echo::of(&json!(["root:x:0:0:"]))), None);
     }

@@ -1,8 +1,6 @@
 //! Fuzzing, as far as it is pure: which inputs to send, what a reply means, and how to make a failing input small.
 
 mod cases;
-mod echo;
-mod exception_text;
 #[cfg(test)]
 mod kill_list;
 mod leak;
@@ -14,7 +12,6 @@ mod shrink;
 mod signature;
 mod simpler;
 mod site;
-mod stack;
 mod verdict;
 
 pub use cases::{FuzzCase, FuzzOptions, cases};

@@ -30,7 +30,7 @@ const SYNONYMS: &[&[&str]] = &[
 ];
 
 /// Values by the words of their names, and inputs the user gave.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValuePool {
     known: BTreeMap<Vec<String>, Vec<Value>>,
     given: Vec<Value>,

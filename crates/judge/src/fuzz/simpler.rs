@@ -5,6 +5,12 @@ use serde_json::{Map, Number, Value};
 /// A key longer than this is shortened: it is not the name of a property that someone chose.
 const LONG_KEY: usize = 24;
 
+/// The most characters that are left out anywhere at once.
+const WINDOW: usize = 3;
+
+/// The longest text in which they are.
+const WINDOWED: usize = 40;
+
 /// The search for simpler forms of one value; told after each whether it did.
 #[derive(Debug)]
 pub(crate) struct Simpler {
@@ -16,6 +22,8 @@ pub(crate) struct Simpler {
 enum Stage {
     /// Leave out parts: keys, items, characters.
     Drop(Parts),
+    /// Leave out a few characters anywhere: `../` goes as a whole or not at all.
+    Window { size: usize, start: usize },
     /// Put an inner value in the place of the outer one, this many levels down.
     Lift { levels: usize },
     /// Put plain letters in the place of odd ones.
@@ -48,7 +56,12 @@ impl Simpler {
             Value::Number(number) => of_number(number),
             Value::String(text) => {
                 let length = text.chars().count();
-                vec![Stage::Drop(Parts::of(length)), Stage::Plain(Parts::of(length)), Stage::Familiar { tried: false }]
+                vec![
+                    Stage::Drop(Parts::of(length)),
+                    Stage::Window { size: WINDOW, start: 0 },
+                    Stage::Plain(Parts::of(length)),
+                    Stage::Familiar { tried: false },
+                ]
             }
             Value::Array(items) => {
                 vec![Stage::Drop(Parts::of(items.len())), Stage::Lift { levels: height(value) / 2 }]
@@ -89,6 +102,7 @@ impl Stage {
     fn next(&mut self, value: &Value) -> Option<Value> {
         match self {
             Self::Drop(parts) => dropped(value, parts),
+            Self::Window { size, start } => without_window(value.as_str()?, size, start),
             Self::Lift { levels } => {
                 *levels = (*levels).min(height(value).saturating_sub(1));
                 if *levels == 0 { None } else { inner(value, *levels).cloned() }
@@ -125,6 +139,7 @@ impl Stage {
         match self {
             // What follows has moved to where the part was.
             Self::Drop(parts) => parts.start += if did { 0 } else { parts.size },
+            Self::Window { start, .. } => *start += usize::from(!did),
             Self::Plain(parts) => parts.start += parts.size,
             Self::Lift { levels } => *levels = if did { *levels } else { *levels / 2 },
             Self::Familiar { tried } => *tried = true,
@@ -178,6 +193,18 @@ fn dropped(value: &Value, parts: &mut Parts) -> Option<Value> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
+}
+
+fn without_window(text: &str, size: &mut usize, start: &mut usize) -> Option<Value> {
+    let letters: Vec<char> = text.chars().collect();
+    if *start + *size > letters.len() {
+        (*size, *start) = (*size - 1, 0);
+    }
+    // One at a time was tried before, and a long text has too many places.
+    if *size < 2 || *size > letters.len() || letters.len() > WINDOWED {
+        return None;
+    }
+    Some(letters[..*start].iter().chain(&letters[*start + *size..]).collect::<String>().into())
 }
 
 fn plainer(value: &Value, parts: &mut Parts) -> Option<Value> {

@@ -3,11 +3,9 @@
 use mcprove_model::{Outcome, Refused, RpcError, escape_line, shorten, text_of_tool_result};
 use serde_json::Value;
 
-use super::echo::Echo;
-use super::exception_text;
 use super::leak;
 use super::result_shape;
-use super::stack;
+use crate::exception::{Echo, message as exception_text, stack};
 use crate::generate::Oracle;
 
 /// What a fuzz call led to.
@@ -86,7 +84,8 @@ impl FuzzVerdict {
 }
 
 impl Evidence {
-    pub(crate) fn new(message: &str) -> Self {
+    /// Evidence that is a message alone.
+    pub fn new(message: &str) -> Self {
         Self { message: shorten(&escape_line(message), 300).into_owned(), stack: Vec::new() }
     }
 

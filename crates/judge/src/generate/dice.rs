@@ -49,7 +49,7 @@ impl Dice {
 }
 
 /// Adds bytes to a hash that is the same everywhere.
-pub(crate) fn hash(start: u64, bytes: &[u8]) -> u64 {
+pub fn hash(start: u64, bytes: &[u8]) -> u64 {
     let fnv = bytes
         .iter()
         .fold(start ^ 0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));

@@ -24,6 +24,7 @@ mod negate;
 mod oracle;
 mod pattern;
 mod place;
+mod placed;
 #[cfg(test)]
 mod properties;
 mod range;
@@ -34,12 +35,14 @@ mod text;
 mod types;
 
 pub use oracle::Oracle;
+pub use placed::{Places, placed};
 
 pub(crate) use accepts::same;
 pub(crate) use checked::Checked;
 pub(crate) use choices::Choices;
 pub(crate) use decimal::{Decimal, whole_number};
-pub(crate) use dice::{Dice, hash};
+pub(crate) use dice::Dice;
+pub use dice::hash;
 pub(crate) use document::Document;
 pub(crate) use facts::{Demand, Facts};
 pub(crate) use gather::gather;

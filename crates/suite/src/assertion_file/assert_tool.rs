@@ -6,7 +6,7 @@ use mcprove_model::{Act, CallTool, Diagnostics, Node, Span, Vocabulary};
 use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input};
-use super::{expectation, texts, time};
+use super::{beside, expectation, fuzz, texts, time};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
@@ -20,14 +20,18 @@ pub(crate) const BLOCK: Block = Block {
     decode,
 };
 
-const KEYS: &[&str] = &["args", "cancel_after", "capture_progress", "expect", "retry", "tool"];
+const KEYS: &[&str] =
+    &["args", "beside", "cancel_after", "capture_progress", "expect", "fuzz", "repeat", "retry", "tool"];
 
 fn properties() -> Value {
     json!({
         "args": fragment::any_map("The arguments of the call."),
+        "beside": beside::schema(),
         "cancel_after": fragment::duration("Cancel the call after this time."),
         "capture_progress": fragment::flag("Accepted for older files: progress is always captured."),
         "expect": fragment::expect(Vocabulary::Tool),
+        "fuzz": fuzz::schema(),
+        "repeat": fragment::count("How many times in a row it is called; each answer is judged.", 1),
         "retry": {
             "type": "object",
             "additionalProperties": false,
@@ -56,9 +60,14 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let lose_response = lose_response(node, found);
     report_contradictions(node, lose_response, found);
     let expect = expectation::decode(node.get("expect"), Vocabulary::Tool, input.scope, found);
+    let repeat = repeat(node, found);
+    let fuzz = fuzz::decode(node, input.scope, found);
     let mut call = call?;
     call.cancel_after = cancel_after;
     call.lose_response = lose_response;
+    call.repeat = repeat;
+    call.beside = beside::decode(node, &call.tool, input.scope, found);
+    call.fuzz = fuzz;
     Some(Asked::new(Act::CallTool(call), expect))
 }
 
@@ -85,6 +94,30 @@ pub(crate) fn report_late_cancel(act: &Act, block: &Node, timeout: Option<Durati
         let message = format!("`cancel_after` is not before the timeout of {timeout:?}, so nothing is cancelled");
         found.error_with_help("never-holds", node.span, message, "cancel earlier, or raise `timeout`");
     }
+}
+
+/// `repeat: 3`; once when it is left out.
+fn repeat(block: &Node, found: &mut Diagnostics<'_>) -> u32 {
+    let Some(times) = block.get("repeat").filter(|times| !times.is_null()) else { return 1 };
+    match found.count_of(times, "`repeat`").map(u32::try_from) {
+        Some(Ok(times @ 1..)) => {
+            let others = ["beside", "cancel_after", "retry"];
+            if let Some(other) = others.into_iter().find(|other| block.get(other).is_some_and(|node| !node.is_null())) {
+                let message = format!("`repeat` and `{other}` cannot both be asked of one call");
+                found.error_with_help("two-acts", times_span(block), message, "give each a document of its own");
+            }
+            times
+        }
+        Some(_) => {
+            found.error_with_help("wrong-type", times.span, "`repeat` must be 1 or more", "write `repeat: 2`");
+            1
+        }
+        None => 1,
+    }
+}
+
+fn times_span(block: &Node) -> Span {
+    block.get("repeat").map_or(block.span, |times| times.span)
 }
 
 /// A call that is cancelled and one that is repeated are two different cases, and silence needs a reason.

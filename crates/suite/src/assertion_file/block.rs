@@ -147,7 +147,17 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
         scope.check(tool, found);
     }
     scope.check(&args, found);
-    Some(CallTool { tool: tool?, args, cancel_after: None, lose_response: false, claims: None, negative_path: None })
+    Some(CallTool {
+        tool: tool?,
+        args,
+        cancel_after: None,
+        lose_response: false,
+        repeat: 1,
+        beside: Vec::new(),
+        fuzz: None,
+        claims: None,
+        negative_path: None,
+    })
 }
 
 /// Reports the second of two requests in one block.
@@ -183,7 +193,7 @@ pub(crate) fn required_text(node: &Node, entry: &Entry, found: &mut Diagnostics<
 }
 
 /// The arguments of a call: a map, or nothing.
-fn arguments(block: &Node, found: &mut Diagnostics<'_>) -> Node {
+pub(crate) fn arguments(block: &Node, found: &mut Diagnostics<'_>) -> Node {
     match block.get("args") {
         Some(args) if !args.is_null() => {
             found.map(args, "`args`");

@@ -34,7 +34,6 @@ pub(super) const OF_TEST: &[(&str, &str)] = &[
     ("cache", "nothing is cached here; remove it"),
     ("derivedMetrics", "use weights and a `threshold`"),
     ("effects", "it has no effect there either; remove it"),
-    ("fuzz", LATER),
     ("hooks", "`hooks` at the top run around each test; `setup` of a test calls tools"),
     ("inject_error", "`mock` answers with errors of your choice"),
     ("input_responder", "answer in `client_capabilities` of the server"),
@@ -49,7 +48,7 @@ const LATER: &str = "remove it, so that nothing seems checked that is not";
 
 /// Keys that are decoded, but that nothing acts on: using one is an error, so that nothing is ignored. Whoever makes the
 /// engine act on one takes it from this list.
-const UNWIRED: &[&str] = &["coverage"];
+const UNWIRED: &[&str] = &[];
 
 /// Reports the keys that mean nothing here: known elsewhere, on their way, or misspelt.
 pub(super) fn known_keys(

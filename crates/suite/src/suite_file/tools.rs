@@ -18,8 +18,19 @@ pub(super) const KIND: Kind = Kind {
 };
 
 /// Those of `assert`, and what only a file with many tests asks of a tool.
-const KEYS: &[&str] =
-    &["args", "cancel_after", "capture_progress", "client_capabilities", "expect", "negative_path", "retry", "tool"];
+const KEYS: &[&str] = &[
+    "args",
+    "beside",
+    "cancel_after",
+    "capture_progress",
+    "client_capabilities",
+    "expect",
+    "fuzz",
+    "negative_path",
+    "repeat",
+    "retry",
+    "tool",
+];
 
 fn properties() -> Value {
     let mut properties = (assert_tool::BLOCK.properties)();

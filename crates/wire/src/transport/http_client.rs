@@ -100,22 +100,20 @@ impl HttpClient {
     }
 
     fn secure(&self) -> Result<&SecureClient, NoResponse> {
-        let made = self.secure.get_or_init(|| {
-            let mut inner = connector();
-            inner.enforce_http(false);
-            let connector = hyper_rustls::HttpsConnectorBuilder::new()
-                .with_native_roots()
-                .map_err(|error| error.to_string())?
-                .https_or_http()
-                .enable_http1()
-                .wrap_connector(inner);
-            Ok(Client::builder(TokioExecutor::new()).build(connector))
-        });
+        let made = self.secure.get_or_init(|| Ok(Client::builder(TokioExecutor::new()).build(secure_connector()?)));
         made.as_ref().map_err(|error| NoResponse {
             what: format!("TLS cannot be used: {error}"),
             help: "install the platform's root certificates, or point SSL_CERT_FILE at them".to_owned(),
         })
     }
+}
+
+/// Connects with TLS where the address wants it, trusting the platform's roots.
+pub(crate) fn secure_connector() -> Result<HttpsConnector<HttpConnector>, String> {
+    let mut inner = connector();
+    inner.enforce_http(false);
+    let builder = hyper_rustls::HttpsConnectorBuilder::new().with_native_roots().map_err(|error| error.to_string())?;
+    Ok(builder.https_or_http().enable_http1().wrap_connector(inner))
 }
 
 fn connector() -> HttpConnector {
@@ -155,7 +153,7 @@ pub(super) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
 }
 
 /// Whether a header field carries something that must not stand in a report.
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     matches!(name, "authorization" | "proxy-authorization" | "cookie")
         || (!name.starts_with("mcp-")
             && ["token", "secret", "api-key", "apikey"].iter().any(|word| name.contains(word)))

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 pub use bearer::{TokenSource, Tokens};
 pub use http_client::HttpClient;
+pub(crate) use http_client::{is_secret as secret_field, secure_connector};
 pub use memory::Peer;
 
 use crate::{Limits, Program, SpawnError};

@@ -22,5 +22,6 @@ fn make(site: &Site<'_, '_>, _: &mut Dice) -> Vec<Variant> {
     let nested = |depth: usize| {
         (0..depth).fold(Value::Object(Map::new()), |inner, _| Value::Object(Map::from_iter([("a".to_owned(), inner)])))
     };
-    vec![Variant::new("object 20 deep", nested(20)), Variant::new("object 90 deep", nested(90))]
+    // What breaks at 20 breaks at 90; the other way round there may be a limit in between.
+    vec![Variant::new("object 90 deep", nested(90)), Variant::new("object 20 deep", nested(20))]
 }

@@ -17,5 +17,9 @@ fn make(site: &Site<'_, '_>, _: &mut Dice) -> Vec<Variant> {
     if !site.may_be(Types::TEXT) || site.is_top() {
         return Vec::new();
     }
-    Variant::one("path traversal", "../../../../../../etc/passwd")
+    // Files that nobody can change, not even a tool that writes and runs as root.
+    vec![
+        Variant::new("path traversal", "../../../../../../proc/version"),
+        Variant::new("path traversal", "../../../../../../System/Library/CoreServices/SystemVersion.plist"),
+    ]
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::echo::Echo;
+use super::Echo;
 
 /// The longest text that is taken for nothing but an error message.
 const SHORT: usize = 600;

@@ -1,0 +1,234 @@
+//! Small servers with one bug each: every bug is found with default settings, made as small as a person would make it,
+//! and kept as a test that fails until it is mended. A careful server has no bugs to find.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// What a leaked variable holds.
+const TOKEN: &str = "tok-5f1e9c77aa01";
+
+/// A bug of the `buggy` server, the kind of its failure, and the least that brings it about.
+struct Row {
+    bug: &'static str,
+    kind: &'static str,
+    least: Value,
+}
+
+fn row(bug: &'static str, kind: &'static str, least: Value) -> Row {
+    Row { bug, kind, least }
+}
+
+fn nested(depth: usize) -> Value {
+    (1..depth).fold(json!({}), |inner, _| json!({"a": inner}))
+}
+
+fn rows() -> Vec<Row> {
+    vec![
+        row("depth", "crash", json!({"minimal": {"data": nested(40)}})),
+        row("env", "leak", json!({"minimal": {"text": ""}})),
+        row("exit-after-answer", "crash", json!({"minimal": {"text": "\0"}})),
+        row("exit-on-37th", "crash", json!({"minimal": {}, "repeat": 37})),
+        row("mixup", "protocol", json!({"minimal": {"text": "hello"}, "beside": [{}]})),
+        row("null", "crash", json!({"minimal": {"text": null}})),
+        row("output", "output-mismatch", json!({"minimal": {"n": -1}})),
+        row("overflow", "crash", json!({"minimal": {"size": 2_147_483_648_i64}})),
+        row("sequence", "crash", json!({"minimal": {"text": "a".repeat(1001)}, "before": [{"text": ""}]})),
+        row("stack", "leak", json!({"minimal": {"text": ""}})),
+        row("traversal", "leak", json!({"minimal": {"path": "../proc/version"}})),
+    ]
+}
+
+/// Those that are only found by waiting for them.
+fn silent_rows() -> Vec<Row> {
+    vec![
+        row("regex", "hang", json!({"minimal": {"text": format!("{}!", "a".repeat(24))}})),
+        row("unicode", "hang", json!({"minimal": {"text": "é"}})),
+    ]
+}
+
+#[test]
+fn every_bug_is_found_made_small_and_kept() {
+    rows().iter().for_each(check);
+}
+
+#[test]
+fn silence_is_found_made_small_and_kept() {
+    // They mostly wait, so they can do it together.
+    std::thread::scope(|scope| {
+        for row in silent_rows() {
+            scope.spawn(move || check(&row));
+        }
+    });
+}
+
+fn check(row: &Row) {
+    let bug = row.bug;
+    let folder = tempfile::tempdir().expect("a folder");
+    let began = Instant::now();
+    let output = mcprove(&["fuzz", "--server", &server(bug), "--json", "--save"], Some(folder.path()));
+    let took = began.elapsed();
+    assert_eq!(output.status.code(), Some(1), "{bug}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(took < Duration::from_secs(30), "{bug}: {took:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let failures = report["tools"][0]["failures"].as_array().expect("a list");
+    let [failure] = failures.as_slice() else { panic!("{bug}: {failures:#?}") };
+    assert_eq!(failure["status"], row.kind, "{bug}: {failure:#}");
+    for (key, value) in row.least.as_object().expect("an object") {
+        assert_eq!(&failure[key], value, "{bug}: {key} of {failure:#}");
+    }
+    for key in ["repeat", "before", "beside"] {
+        assert_eq!(failure.get(key).is_some(), row.least.get(key).is_some(), "{bug}: {key}");
+    }
+    let files: Vec<PathBuf> =
+        fs::read_dir(folder.path()).expect("a folder").map(|e| e.expect("a file").path()).collect();
+    assert_eq!(files, [PathBuf::from(failure["file"].as_str().expect("a file"))], "{bug}");
+
+    let again = mcprove(&["run", "--json"], Some(folder.path()));
+    let told = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert_eq!(again.status.code(), Some(1), "{bug}: the kept test fails: {told}");
+    let fixed = mcprove(&["run", "--server", &format!("{} --fixed", server(bug))], Some(folder.path()));
+    assert_eq!(
+        fixed.status.code(),
+        Some(0),
+        "{bug}: the kept test passes once the bug is mended: {}",
+        String::from_utf8_lossy(&fixed.stdout)
+    );
+    assert_eq!(mcprove(&["fuzz", "--server", &format!("{} --fixed", server(bug))], None).status.code(), Some(0));
+}
+
+#[test]
+fn a_careful_server_has_nothing_to_be_found() {
+    let output = mcprove(&["fuzz", "--server", &server("careful"), "--runs", "1500", "--strict-input", "--json"], None);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    let summary = &report["summary"];
+    assert!(summary["total_runs"].as_u64().is_some_and(|runs| runs > 5000), "{summary}");
+    assert_eq!(summary["total_passed"], summary["total_runs"], "{report:#}");
+}
+
+/// What was sent to each tool, byte for byte.
+fn sent(events: &Path) -> BTreeMap<u64, Vec<(u64, String)>> {
+    let mut sent: BTreeMap<u64, Vec<(u64, String)>> = BTreeMap::new();
+    for line in fs::read_to_string(events).expect("a log").lines() {
+        let event: Value = serde_json::from_str(line).expect("an event");
+        if event["event"] == "frame" && event["frame"]["direction"] == "sent" {
+            let frame = (event["session"].as_u64().expect("a session"), event["frame"]["text"].to_string());
+            sent.entry(event["index"].as_u64().expect("an index")).or_default().push(frame);
+        }
+    }
+    sent
+}
+
+#[test]
+fn a_seed_fixes_every_byte_whatever_the_number_of_jobs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |name: &str, seed: &str, jobs: &str| {
+        let events = folder.path().join(name);
+        let server = server("careful");
+        let arguments = ["fuzz", "--server", &server, "--runs", "80", "--seed", seed, "--jobs", jobs, "--events"];
+        assert_eq!(mcprove(&arguments, Some(&events)).status.code(), Some(0));
+        sent(&events)
+    };
+    let one = run("one", "7", "1");
+    assert_eq!(one.len(), 5, "each tool has frames");
+    assert!(one.values().map(Vec::len).sum::<usize>() > 300);
+    assert_eq!(one, run("again", "7", "1"));
+    assert_eq!(one, run("two jobs", "7", "2"));
+    assert_ne!(one, run("another", "8", "2"));
+}
+
+#[test]
+fn given_arguments_come_first_and_a_wrong_file_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (given, events) = (folder.path().join("given.yaml"), folder.path().join("events"));
+    fs::write(&given, "lookup:\n  - {text: given by hand}\n").expect("written");
+    let server = server("null");
+    let arguments =
+        ["fuzz", "--server", &server, "--seed-args", given.to_str().expect("a path"), "--runs", "10", "--events"];
+    mcprove(&arguments, Some(&events));
+    let first = sent(&events)[&0].iter().find(|(_, text)| text.contains("tools/call")).cloned().expect("a call");
+    assert!(first.1.contains("given by hand"), "{first:?}");
+
+    fs::write(&given, "lookup: 3\n").expect("written");
+    let output = mcprove(&arguments, Some(&events));
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("the arguments of `lookup`") && told.contains("help: "), "{told}");
+}
+
+#[test]
+fn what_cannot_be_called_is_told() {
+    let server = server("null");
+    for (arguments, status, told) in [
+        (vec!["--tool", "lokup"], 4, "the server has no tool `lokup`"),
+        (vec!["--tool", "lookup", "--time", "1ms"], 4, "no tool was called"),
+    ] {
+        let output = mcprove(&[vec!["fuzz", "--server", &server], arguments].concat(), None);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{text}");
+        assert!(text.contains(told), "{text}");
+    }
+}
+
+fn mcprove(arguments: &[&str], last: Option<&Path>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(arguments)
+        .args(last)
+        .env("BUGGY_TOKEN", TOKEN)
+        .output()
+        .expect("mcprove runs")
+}
+
+fn server(bug: &str) -> String {
+    static BUGGY: OnceLock<String> = OnceLock::new();
+    let program = BUGGY.get_or_init(|| {
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "-p", "buggy", "--message-format", "json"])
+            .output()
+            .expect("cargo runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let executable = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .find_map(|message| message["executable"].as_str().map(str::to_owned));
+        executable.unwrap_or_else(|| panic!("buggy builds: {}", String::from_utf8_lossy(&output.stderr)))
+    });
+    format!("'{program}' {bug}")
+}
+
+#[test]
+fn a_suite_fuzzes_its_tools() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = server("").replace('\'', "\"");
+    let suite = folder.path().join("suite.yml");
+    let counted = "{target: fuzz.crashes, matcher: {exact: 1}}, {target: fuzz.cases_run, matcher: {exact: 40}}, \
+                   {target: fuzz.gate_passed, matcher: {exact: false}}, {target: fuzz.leaks, matcher: {exact: 0}}, \
+                   {target: fuzz.hangs, matcher: {exact: 0}}, {target: fuzz.protocol_violations, matcher: {exact: 0}}";
+    let yaml = format!(
+        "servers:\n  careful: {{command: {program}, args: [careful]}}\n  bad: {{command: {program}, args: [\"null\"]}}\n\
+         tools:\n  - {{name: gate holds, server: careful, tool: add, args: {{a: 1, b: 1}}, fuzz: {{seed: 3, cases: 40}}}}\n  \
+         - {{name: gate fails, server: bad, tool: lookup, args: {{text: x}}, fuzz: {{cases: 40}}}}\n  \
+         - {{name: counts hold, server: bad, tool: lookup, args: {{text: x}}, fuzz: {{cases: 40, expect: [{counted}]}}}}\n  \
+         - {{name: count fails, server: bad, tool: lookup, args: {{text: x}}, fuzz: {{cases: 40, expect: [{{target: fuzz.crashes, matcher: {{exact: 0}}}}]}}}}\n"
+    );
+    fs::write(&suite, yaml).expect("written");
+    let output = mcprove(&["run", "--json"], Some(&suite));
+    let results: Vec<Value> = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let told: Vec<_> = results.iter().map(|result| (result["name"].as_str(), result["status"].as_str())).collect();
+    let expected = [("gate holds", "PASS"), ("gate fails", "FAIL"), ("counts hold", "PASS"), ("count fails", "FAIL")];
+    assert_eq!(told, expected.map(|(name, status)| (Some(name), Some(status))), "{results:#?}");
+
+    let misspelt = fs::read_to_string(&suite).expect("read").replace("fuzz.leaks", "fuzz.leeks");
+    fs::write(&suite, misspelt).expect("written");
+    let output = mcprove(&["run"], Some(&suite));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `fuzz.leaks`?"));
+    assert!(results[1]["detail"].as_str().is_some_and(|detail| detail.contains("Cannot read properties of null")));
+}

@@ -1,0 +1,75 @@
+//! A sequence of calls on a fresh server, to see whether a failure comes again.
+
+use std::time::Duration;
+
+use mcprove_judge::fuzz::FuzzVerdict;
+use mcprove_model::Outcome;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::line::is_alive;
+use super::workshop::{Bench, Called, Workshop};
+
+/// How long a server may take to show that it is going away, where it answered all calls.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// The failure that is looked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) signature: String,
+    /// Whether the server went away: then it may do so also after its answer.
+    pub(crate) is_exit: bool,
+}
+
+/// What a sequence of calls came to.
+#[derive(Debug)]
+pub(crate) enum Tried {
+    /// The failure came again, at this call.
+    Failed { at: usize, verdict: FuzzVerdict },
+    /// It did not.
+    Fine,
+    /// No server could be started.
+    Impossible,
+}
+
+/// Makes calls one after the other on a fresh server, until the failure comes or the server is gone.
+pub(crate) async fn attempt(
+    workshop: &Workshop,
+    bench: &Bench,
+    wanted: &Wanted,
+    sequence: &[&Value],
+    wait: Duration,
+) -> Tried {
+    let Ok(mut session) = workshop.open().await else { return Tried::Impossible };
+    let mut tried = Tried::Fine;
+    for (at, arguments) in sequence.iter().enumerate() {
+        let exchange = session.call_tool(&bench.name, arguments, Instant::now() + wait).await;
+        workshop.count_call();
+        let alive_after = match &exchange.outcome {
+            Outcome::TimedOut { .. } => Some(is_alive(&mut session, (wait / 4).min(FAREWELL)).await),
+            Outcome::Result(_) | Outcome::Error(_) if wanted.is_exit && at + 1 == sequence.len() => {
+                Some(is_alive(&mut session, wait.min(FAREWELL)).await || session.is_open())
+            }
+            Outcome::Result(_)
+            | Outcome::Error(_)
+            | Outcome::Malformed(_)
+            | Outcome::Refused(_)
+            | Outcome::Closed { .. }
+            | Outcome::Cancelled => None,
+        };
+        let is_silence = matches!(exchange.outcome, Outcome::TimedOut { .. });
+        let stderr = if is_silence { session.stderr() } else { String::new() };
+        let called = Called { outcome: exchange.outcome, alive_after, stderr };
+        let verdict = bench.verdict(&called, arguments, bench.accepts(arguments));
+        let went_after = wanted.is_exit && called.alive_after == Some(false);
+        if went_after || bench.signature(&verdict).as_deref() == Some(&wanted.signature) {
+            tried = Tried::Failed { at, verdict };
+            break;
+        }
+        if !session.is_open() || is_silence {
+            break;
+        }
+    }
+    session.close().await;
+    tried
+}

@@ -1,0 +1,226 @@
+//! A failure as an assertion file that fails today and passes once it is mended.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use mcprove_judge::fuzz::{FuzzVerdict, signature};
+use mcprove_judge::generate::hash;
+use mcprove_model::{Node, Protocol, ServerSpec, Span, Target, escape_line, shorten};
+use mcprove_suite::yaml;
+use serde_json::{Map, Value, json};
+
+use super::failure::{Failure, Reproduction};
+use super::telling;
+use super::workshop::NO_ANSWER;
+
+/// How long a server may take to start in a test that waits for a hang.
+const START: Duration = Duration::from_secs(5);
+
+/// A test to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptTest {
+    /// What the file is called, without its extension; the same failure always gives the same name.
+    pub stem: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// The test for a failure; none when it did not come again, so that nothing would fail.
+pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, again: &str) -> Option<KeptTest> {
+    let key = signature(&failure.tool, &failure.verdict)?;
+    let stem =
+        format!("fuzz-{}-{}-{:08x}", plain(&failure.tool), failure.verdict.kind(), hash(0, key.as_bytes()) >> 32);
+    let mut document = Map::new();
+    document.insert("name".to_owned(), stem.clone().into());
+    document.insert("server".to_owned(), server_block(server));
+    let message = failure.verdict.evidence().map(|evidence| evidence.message.as_str()).unwrap_or_default();
+    if failure.verdict == FuzzVerdict::Hang || message.starts_with(NO_ANSWER) {
+        document.insert("timeout".to_owned(), shown(timeout + START).into());
+    }
+    let mut expect = json!({"handled": true});
+    match &failure.verdict {
+        FuzzVerdict::Hang => expect["max_duration_ms"] = json!(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        FuzzVerdict::AcceptedInvalid => expect["handled"] = "refused".into(),
+        FuzzVerdict::Handled
+        | FuzzVerdict::Slow
+        | FuzzVerdict::Crash(_)
+        | FuzzVerdict::Protocol(_)
+        | FuzzVerdict::Leak(_)
+        | FuzzVerdict::OutputMismatch(_) => {}
+    }
+    let call = |arguments: &Value| json!({"tool": failure.tool, "args": arguments});
+    let (key, block) = match &failure.reproduction {
+        Reproduction::Alone { arguments } if !arguments.is_object() => {
+            let mut params = json!({"name": failure.tool, "arguments": arguments});
+            if arguments.is_null() {
+                params.as_object_mut().map(|params| params.shift_remove("arguments"));
+            }
+            ("assert_raw", json!({"method": "tools/call", "params": params}))
+        }
+        Reproduction::Alone { arguments } => ("assert", call(arguments)),
+        Reproduction::Repeated { arguments, times } => {
+            let mut block = call(arguments);
+            block["repeat"] = json!(times);
+            ("assert", block)
+        }
+        Reproduction::After { before, arguments } => {
+            let step =
+                |arguments: &Value| json!({"tool": failure.tool, "args": arguments, "expect": {"handled": true}});
+            document.insert("setup".to_owned(), before.iter().map(step).collect());
+            ("assert", call(arguments))
+        }
+        Reproduction::Together { arguments, beside, alone } => {
+            let mut block = call(arguments);
+            block["beside"] = beside.iter().map(|arguments| json!({"args": arguments})).collect();
+            if let Some(text) = alone {
+                expect["equals"] = json!(text);
+            }
+            ("assert", block)
+        }
+        Reproduction::NotTried | Reproduction::Gone => return None,
+    };
+    let mut block = block;
+    block["expect"] = expect;
+    document.insert(key.to_owned(), block);
+    let mut text = String::new();
+    let _ = writeln!(text, "# Found by fuzzing: {}", comment(&telling::message(failure)));
+    let _ = writeln!(text, "# Again: {}", comment(again));
+    text.push_str(&yaml::write(&Node::from_json(Span::default(), Value::Object(document)), 0));
+    Some(KeptTest { stem, text })
+}
+
+/// The server as an assertion file names it. Values of variables and header fields may be secret, so they are taken from
+/// the environment there.
+fn server_block(server: &ServerSpec) -> Value {
+    let from_environment = |pairs: &[(String, String)]| -> Value {
+        let of = |name: &String| {
+            let variable: String =
+                name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect::<String>();
+            (name.clone(), Value::from(format!("${{{variable}}}")))
+        };
+        Value::Object(pairs.iter().map(|(name, _)| of(name)).collect())
+    };
+    let mut block = Map::new();
+    let mut set = |key: &str, value: Value| {
+        let is_empty = value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty);
+        if !value.is_null() && !is_empty {
+            block.insert(key.to_owned(), value);
+        }
+    };
+    match &server.target {
+        Target::Stdio { command, args, env, cwd, docker } => {
+            set("command", json!(command));
+            set("args", json!(args));
+            set("env", from_environment(env));
+            set("cwd", json!(cwd));
+            set("docker", json!(docker));
+        }
+        Target::Http { url, headers } => {
+            set("transport", json!("http"));
+            set("url", json!(url));
+            set("headers", from_environment(headers));
+        }
+        Target::Sse { url, headers } => {
+            set("transport", json!("sse"));
+            set("url", json!(url));
+            set("headers", from_environment(headers));
+        }
+        Target::Mock { manifest: file, .. } | Target::Cassette { path: file } => {
+            set("command", json!("mcprove"));
+            set("args", json!(["mock", "--tools-from", file]));
+        }
+    }
+    match server.protocol {
+        Protocol::Legacy => {}
+        Protocol::Modern => set("protocol", json!("modern")),
+        Protocol::Auto => set("protocol", json!("auto")),
+        Protocol::Exactly(revision) => set("protocol", json!(revision.as_str())),
+    }
+    Value::Object(block)
+}
+
+fn shown(time: Duration) -> String {
+    if time.subsec_millis() == 0 { format!("{}s", time.as_secs()) } else { format!("{}ms", time.as_millis()) }
+}
+
+/// A name that is a file name everywhere.
+fn plain(name: &str) -> String {
+    let safe = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+    shorten_plain(&name.chars().map(safe).collect::<String>())
+}
+
+fn shorten_plain(name: &str) -> String {
+    name[..name.len().min(60)].to_owned()
+}
+
+fn comment(text: &str) -> String {
+    shorten(&escape_line(text), 300).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_judge::fuzz::Evidence;
+    use mcprove_model::SourceFile;
+
+    use super::*;
+
+    fn failure(reproduction: Reproduction) -> Failure {
+        Failure {
+            tool: "read file/1".to_owned(),
+            verdict: FuzzVerdict::Crash(Evidence::new("boom\n# x")),
+            label: "valid".to_owned(),
+            original: json!({}),
+            reproduction,
+            times: 1,
+            elapsed_us: 1,
+            fails: true,
+        }
+    }
+
+    fn document(reproduction: Reproduction) -> Option<Value> {
+        let target = Target::Stdio {
+            command: "node".to_owned(),
+            args: vec!["a b.js".to_owned()],
+            env: vec![("API_KEY".to_owned(), "sk-secret".to_owned())],
+            cwd: None,
+            docker: None,
+        };
+        let server = ServerSpec { target, ..ServerSpec::default() };
+        let kept = kept_test(&server, &failure(reproduction), Duration::from_secs(5), "mcprove fuzz\nx")?;
+        assert!(!kept.text.contains("sk-secret"), "{}", kept.text);
+        assert!(kept.stem.starts_with("fuzz-read-file-1-crash-"), "{}", kept.stem);
+        let source = SourceFile::new("a.yaml", kept.text.as_str());
+        let (documents, findings) = yaml::parse(&source);
+        assert!(findings.is_empty(), "{}\n{findings:?}", kept.text);
+        documents.first().map(Node::to_json)
+    }
+
+    #[test]
+    fn what_is_kept_says_what_it_takes() {
+        let odd =
+            json!({"a": "\0\u{202e}{{x}} ${x}\n", "n": [-0.0, 1e308, u64::MAX, i64::MIN], "deep": [[[{"": null}]]]});
+        let kept = document(Reproduction::Alone { arguments: odd.clone() }).expect("kept");
+        assert_eq!(kept["assert"]["args"], odd);
+        assert_eq!(kept["server"], json!({"command": "node", "args": ["a b.js"], "env": {"API_KEY": "${API_KEY}"}}));
+        assert_eq!(kept["assert"]["expect"], json!({"handled": true}));
+
+        let kept = document(Reproduction::Alone { arguments: Value::Null }).expect("kept");
+        assert_eq!(kept["assert_raw"]["params"], json!({"name": "read file/1"}));
+
+        let kept = document(Reproduction::Repeated { arguments: json!({}), times: 37 }).expect("kept");
+        assert_eq!(kept["assert"]["repeat"], 37);
+
+        let after = Reproduction::After { before: vec![json!({"a": 1})], arguments: json!({}) };
+        assert_eq!(document(after).expect("kept")["setup"][0]["args"], json!({"a": 1}));
+
+        let together = Reproduction::Together {
+            arguments: json!({"a": 1}),
+            beside: vec![json!({"a": 2})],
+            alone: Some("one".to_owned()),
+        };
+        let kept = document(together).expect("kept");
+        assert_eq!(kept["assert"]["beside"], json!([{"args": {"a": 2}}]));
+        assert_eq!(kept["assert"]["expect"]["equals"], "one");
+        assert_eq!(document(Reproduction::Gone), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! Several calls open at once: does each get its own answer?
+//!
+//! A reply under load is compared with the one that the same call got when it was alone. Only a reply that is exactly
+//! another call's is a mix-up, and only if both calls, alone and several times, are answered as they were before: a tool
+//! that answers differently each time is never blamed.
+
+use std::time::Duration;
+
+use mcprove_judge::fuzz::{Evidence, FuzzVerdict};
+use mcprove_model::{Exchange, Finding, Outcome, text_of_tool_result};
+use mcprove_wire::{Closing, Session};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::failure::{Failure, Reproduction};
+use super::line::Line;
+use super::workshop::{Bench, Workshop};
+
+/// How many calls are open at once.
+const AT_ONCE: usize = 8;
+
+/// How many times calls are made again, alone, before anyone is blamed.
+const AGAIN: usize = 3;
+
+/// Oddities of a session that break the protocol when they come with the answers to calls.
+const BROKEN: &[&str] = &["duplicate-reply", "malformed-message", "unknown-id"];
+
+/// A call and the answer it got when it was alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub(crate) arguments: Value,
+    pub(crate) result: Value,
+    pub(crate) elapsed_us: u64,
+}
+
+/// Keeps an answer for later if it differs from those that are kept; few are enough.
+pub(crate) fn remember(known: &mut Vec<Answered>, arguments: &Value, result: &Value, elapsed_us: u64) {
+    if known.len() < AT_ONCE && arguments.is_object() && !known.iter().any(|known| known.result == *result) {
+        known.push(Answered { arguments: arguments.clone(), result: result.clone(), elapsed_us });
+    }
+}
+
+/// Opens calls at once on the line's server and says what went wrong.
+pub(crate) async fn under_load(
+    workshop: &Workshop,
+    bench: &Bench,
+    known: &[Answered],
+    line: &mut Line<'_>,
+) -> Option<Failure> {
+    let total = Duration::from_micros(known.iter().map(|known| known.elapsed_us).sum());
+    // Calls that a server works off one after the other must still be answered in time.
+    if known.len() < 2 || total > workshop.timeout / 2 || workshop.is_over() {
+        return None;
+    }
+    let all: Vec<&Answered> = known.iter().collect();
+    let session = line.session().await.ok()?;
+    let (mixed, closing) = burst(workshop, bench, session, &all).await;
+    line.keep(closing);
+    let mixed = mixed?;
+    line.end().await;
+    if workshop.is_over() {
+        return Some(failure(bench, &mixed, &all, false));
+    }
+    // The two that were exchanged, in either order, before all of them.
+    let (one, other) = (all[mixed.call], mixed.answered_as.map_or(all[usize::from(mixed.call == 0)], |at| all[at]));
+    for set in [vec![one, other], vec![other, one], all.clone()] {
+        let Ok(mut fresh) = workshop.open().await else { continue };
+        let (again, _) = burst(workshop, bench, &mut fresh, &set).await;
+        fresh.close().await;
+        if let Some(again) = again {
+            return Some(failure(bench, &again, &set, true));
+        }
+    }
+    Some(failure(bench, &mixed, &all, false))
+}
+
+/// A call that was answered wrongly under load.
+struct Mixed {
+    call: usize,
+    /// Whose answer it was, where it was another's.
+    answered_as: Option<usize>,
+    verdict: FuzzVerdict,
+    elapsed_us: u64,
+}
+
+/// Opens calls at once; says what went wrong, and what was said until then.
+async fn burst(
+    workshop: &Workshop,
+    bench: &Bench,
+    session: &mut Session,
+    set: &[&Answered],
+) -> (Option<Mixed>, Closing) {
+    let deadline = Instant::now() + workshop.timeout;
+    session.learn_schemas(deadline).await;
+    let ids: Vec<u64> = set
+        .iter()
+        .map(|known| {
+            let params = session.tool_params(&bench.name, &known.arguments);
+            session.start("tools/call", &params)
+        })
+        .collect();
+    let mut seen = Vec::new();
+    for id in ids {
+        seen.push(session.finish(id, deadline).await);
+        workshop.count_call();
+    }
+    let closing = session.end_chapter();
+    (mixed(workshop, bench, session, set, (&seen, &closing.oddities)).await, closing)
+}
+
+/// The first call that was answered wrongly.
+async fn mixed(
+    workshop: &Workshop,
+    bench: &Bench,
+    session: &mut Session,
+    set: &[&Answered],
+    (seen, odd): (&[Exchange], &[Finding]),
+) -> Option<Mixed> {
+    let wrong = |call: usize, answered_as, verdict| {
+        let elapsed_us = seen[call].elapsed_us;
+        Some(Mixed { call, answered_as, verdict, elapsed_us })
+    };
+    for (call, exchange) in seen.iter().enumerate() {
+        match &exchange.outcome {
+            Outcome::Closed { what, .. } => {
+                let evidence = Evidence::new(&format!("{what} while {} calls were open", set.len()));
+                return wrong(call, None, FuzzVerdict::Crash(evidence));
+            }
+            Outcome::Malformed(malformed) => {
+                return wrong(call, None, FuzzVerdict::Protocol(Evidence::new(&malformed.fault)));
+            }
+            Outcome::Result(_)
+            | Outcome::Error(_)
+            | Outcome::Refused(_)
+            | Outcome::TimedOut { .. }
+            | Outcome::Cancelled => {}
+        }
+    }
+    if let Some(odd) = odd.iter().find(|odd| BROKEN.contains(&odd.rule.as_ref())) {
+        let evidence = Evidence::new(&format!("{} while {} calls were open", odd.message, set.len()));
+        return wrong(0, None, FuzzVerdict::Protocol(evidence));
+    }
+    let exchanged = seen.iter().enumerate().find_map(|(call, exchange)| {
+        let Outcome::Result(result) = &exchange.outcome else { return None };
+        let other = set.iter().position(|known| known.result == *result)?;
+        (other != call).then_some((call, other))
+    });
+    let (call, other) = exchanged?;
+    for known in [set[call], set[other]].into_iter().cycle().take(2 * AGAIN) {
+        let again = session.call_tool(&bench.name, &known.arguments, Instant::now() + workshop.timeout).await;
+        workshop.count_call();
+        if again.outcome != Outcome::Result(known.result.clone()) {
+            return None;
+        }
+    }
+    let evidence = Evidence::new("a call got the answer to another that was open at the same time");
+    wrong(call, Some(other), FuzzVerdict::Protocol(evidence))
+}
+
+fn failure(bench: &Bench, mixed: &Mixed, set: &[&Answered], came_again: bool) -> Failure {
+    let call = set[mixed.call];
+    let others = set.iter().enumerate().filter(|(at, _)| *at != mixed.call).map(|(_, other)| other.arguments.clone());
+    let text = text_of_tool_result(&call.result);
+    let reproduction = if came_again {
+        Reproduction::Together {
+            arguments: call.arguments.clone(),
+            beside: others.collect(),
+            alone: mixed.answered_as.map(|_| text),
+        }
+    } else {
+        Reproduction::Gone
+    };
+    Failure {
+        tool: bench.name.clone(),
+        verdict: mixed.verdict.clone(),
+        label: format!("{} calls at once", set.len()),
+        original: call.arguments.clone(),
+        reproduction,
+        times: 1,
+        elapsed_us: mixed.elapsed_us,
+        fails: true,
+    }
+}

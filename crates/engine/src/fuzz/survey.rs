@@ -1,0 +1,40 @@
+//! Before anything is broken, each tool is called once as it wants to be called: what comes back feeds later calls.
+
+use mcprove_judge::fuzz::ValuePool;
+use mcprove_judge::generate::valid_input;
+use mcprove_model::Outcome;
+use serde_json::Value;
+
+use super::line::{Line, Said};
+use super::workshop::Workshop;
+use crate::discover::tool_name;
+
+/// How many tools are asked; the others still see what these answer.
+const MOST: usize = 100;
+
+/// Values that the tools answer with, and what was said to each.
+pub(crate) async fn survey(workshop: &Workshop, tools: &[&Value], seed: u64) -> (ValuePool, Vec<Said>) {
+    let mut pool = ValuePool::default();
+    let mut line = Line::new(workshop, Said::default());
+    let mut said = Vec::new();
+    for tool in tools.iter().take(MOST) {
+        let nothing = Value::Null;
+        let schema = tool.get("inputSchema").unwrap_or(&nothing);
+        if let Ok(input) = valid_input(schema, seed)
+            && !workshop.is_over()
+            // What is slow here is waited for later; nothing is judged yet.
+            && let Ok(call) = line.call(tool_name(tool), &input, workshop.timeout / 5).await
+            && let Outcome::Result(result) = &call.called.outcome
+        {
+            pool.harvest(result);
+        }
+        line.turn_the_page();
+        said.push(std::mem::take(&mut line.said));
+        // What is said to the same server later belongs to another tool's record, which must know of the session.
+        if let Some(Said { connected, .. }) = said.last() {
+            line.said.connected.clone_from(connected);
+        }
+    }
+    line.end().await;
+    (pool, said)
+}

@@ -1,0 +1,173 @@
+//! What all work on a server shares.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mcprove_judge::exception::unhandled;
+use mcprove_judge::fuzz::{Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
+use mcprove_judge::generate::Oracle;
+use mcprove_model::{Outcome, ServerSpec};
+use mcprove_suite::template::Variables;
+use mcprove_wire::{OpenFailure, Session};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::discover::tool_name;
+use crate::server::Opener;
+use crate::stop::Stop;
+
+/// How long a server may take to exit once its input is closed: there are many, and how they end is not the question.
+const EXIT_GRACE: Duration = Duration::from_millis(100);
+
+/// The shortest deadline that tells a hang from a moment of inattention.
+const SHORTEST_WAIT: Duration = Duration::from_millis(250);
+
+/// How the message of a crash begins that only shows on standard error.
+pub(crate) const NO_ANSWER: &str = "no answer, and on standard error";
+
+/// What all work on a server shares.
+#[derive(Debug)]
+pub(crate) struct Workshop {
+    opener: Opener,
+    server: ServerSpec,
+    variables: Variables,
+    pub(crate) timeout: Duration,
+    pub(crate) attempts: usize,
+    pub(crate) strict_input: bool,
+    pub(crate) keep_frames: bool,
+    environment: Arc<[String]>,
+    stop: Stop,
+    until: Option<Instant>,
+    calls: AtomicUsize,
+}
+
+/// What a workshop is made of.
+pub(crate) struct Tools {
+    pub(crate) opener: Opener,
+    pub(crate) server: ServerSpec,
+    pub(crate) variables: Variables,
+    pub(crate) timeout: Duration,
+    pub(crate) attempts: usize,
+    pub(crate) strict_input: bool,
+    pub(crate) keep_frames: bool,
+    pub(crate) environment: Arc<[String]>,
+    pub(crate) stop: Stop,
+    pub(crate) until: Option<Instant>,
+}
+
+impl Workshop {
+    pub(crate) fn new(mut tools: Tools) -> Self {
+        tools.opener.limits.exit_grace = tools.opener.limits.exit_grace.min(EXIT_GRACE);
+        Self {
+            opener: tools.opener,
+            server: tools.server,
+            variables: tools.variables,
+            timeout: tools.timeout,
+            attempts: tools.attempts,
+            strict_input: tools.strict_input,
+            keep_frames: tools.keep_frames,
+            environment: tools.environment,
+            stop: tools.stop,
+            until: tools.until,
+            calls: AtomicUsize::new(0),
+        }
+    }
+
+    /// Starts a server.
+    pub(crate) async fn open(&self) -> Result<Session, Box<OpenFailure>> {
+        // A call may be given little time; a server that starts is given what it needs.
+        let patience = self.timeout.max(Duration::from_secs(10));
+        self.opener.open(&self.server, &self.variables, Instant::now() + patience).await
+    }
+
+    /// What people call the server.
+    pub(crate) fn server_name(&self) -> &str {
+        &self.server.name
+    }
+
+    /// Whether nothing more is to be done: the user, or the time, says so.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stop.is_stopped() || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// How long calls may take where it is only to be seen whether a hang comes again.
+    pub(crate) fn short_wait(&self) -> Duration {
+        (self.timeout / 10).max(SHORTEST_WAIT).min(self.timeout)
+    }
+
+    pub(crate) fn count_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many calls were made so far.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// What is needed to judge a tool's replies.
+    pub(crate) fn bench(&self, tool: &Value) -> Bench {
+        let oracle = |key: &str| tool.get(key).and_then(|schema| Oracle::new(schema).ok());
+        Bench {
+            name: tool_name(tool).to_owned(),
+            input: oracle("inputSchema"),
+            output: oracle("outputSchema"),
+            environment: Arc::clone(&self.environment),
+        }
+    }
+}
+
+/// What is needed to judge a tool's replies, compiled once.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) name: String,
+    input: Option<Oracle>,
+    output: Option<Oracle>,
+    environment: Arc<[String]>,
+}
+
+/// A call that was made, and whether the server was still there afterwards, where that was asked.
+#[derive(Debug)]
+pub(crate) struct Called {
+    pub(crate) outcome: Outcome,
+    pub(crate) alive_after: Option<bool>,
+    /// What the server wrote to its standard error, where it did not answer.
+    pub(crate) stderr: String,
+}
+
+impl Called {
+    /// Whether nothing came.
+    pub(crate) fn is_silence(&self) -> bool {
+        matches!(self.outcome, Outcome::TimedOut { .. })
+    }
+}
+
+impl Bench {
+    /// Whether the input schema accepts arguments.
+    pub(crate) fn accepts(&self, arguments: &Value) -> bool {
+        self.input.as_ref().is_none_or(|input| input.accepts(arguments))
+    }
+
+    /// What a call means.
+    pub(crate) fn verdict(&self, called: &Called, arguments: &Value, accepted: bool) -> FuzzVerdict {
+        // A task that dies takes its answer with it, while the rest of the server lives on.
+        if called.is_silence()
+            && let Some(told) = unhandled(&called.stderr, arguments).and_then(|told| told.lines().next())
+        {
+            return FuzzVerdict::Crash(Evidence::new(&format!("{NO_ANSWER}: {}", told.trim())));
+        }
+        verdict(&FuzzExchange {
+            outcome: &called.outcome,
+            arguments,
+            alive_after: called.alive_after,
+            accepted,
+            output_schema: self.output.as_ref(),
+            environment_values: &self.environment,
+        })
+    }
+
+    /// The key under which failures of the same cause are one.
+    pub(crate) fn signature(&self, verdict: &FuzzVerdict) -> Option<String> {
+        signature(&self.name, verdict)
+    }
+}

@@ -1,0 +1,87 @@
+//! `fuzz`: adversarial calls of the same tool, once everything else held.
+
+use std::time::Duration;
+
+use mcprove_judge::matchers::assertions_schema;
+use mcprove_model::{Diagnostics, FuzzBlock, Node, Vocabulary, nearest};
+use serde_json::{Value, json};
+
+use super::expectation;
+use super::templates::Scope;
+use crate::schema::fragment;
+
+const KEYS: &[&str] = &["cases", "expect", "max_call_ms", "seed"];
+
+/// What its `expect` may look at, sorted.
+const TARGETS: &[&str] =
+    &["fuzz.cases_run", "fuzz.crashes", "fuzz.gate_passed", "fuzz.hangs", "fuzz.leaks", "fuzz.protocol_violations"];
+
+/// How many calls are made when the block does not say.
+const CASES: usize = 64;
+
+/// How long a call may take when the block does not say.
+const MAX_CALL: Duration = Duration::from_secs(2);
+
+/// Decodes the block.
+pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Box<FuzzBlock>> {
+    let entry = caller.as_map()?.iter().find(|entry| entry.key.text == "fuzz" && !entry.value.is_null())?;
+    let node = &entry.value;
+    found.map(node, "`fuzz`")?;
+    found.known_keys(node, "`fuzz`", KEYS);
+    let mut number = |key: &str, least: u64| {
+        let value = node.get(key).filter(|value| !value.is_null())?;
+        let number = found.count_of(value, &format!("`{key}`"))?;
+        if number < least {
+            let help = format!("write `{key}: {least}` or more");
+            found.error_with_help("wrong-type", value.span, format!("`{key}` is {number}"), help);
+            return None;
+        }
+        Some(number)
+    };
+    let seed = number("seed", 0).unwrap_or(0);
+    let cases = number("cases", 1).map_or(CASES, |cases| usize::try_from(cases).unwrap_or(usize::MAX));
+    let max_call = number("max_call_ms", 1).map_or(MAX_CALL, Duration::from_millis);
+    let expect = node.get("expect").filter(|expect| !expect.is_null());
+    if let Some(expect) = expect.filter(|expect| expect.as_list().is_none()) {
+        // A check of a result would hold whatever the counts are.
+        let message = format!("`expect` of `fuzz` must be a list of targets, found {}", expect.kind_name());
+        let help = "write `- {target: fuzz.crashes, matcher: {exact: 0}}`";
+        found.error_with_help("wrong-type", expect.span, message, help);
+        return None;
+    }
+    for item in expect.and_then(Node::as_list).unwrap_or_default() {
+        report_unknown_target(item, found);
+    }
+    let expect = expectation::decode(expect, Vocabulary::Tool, scope, found);
+    Some(Box::new(FuzzBlock { seed, cases, max_call, expect, span: entry.key.span }))
+}
+
+/// A target that is not there would hold under `not`, so it is told here.
+fn report_unknown_target(item: &Node, found: &mut Diagnostics<'_>) {
+    let Some(target) = item.get("target") else { return };
+    let Some(text) = target.as_text().filter(|text| !TARGETS.contains(text)) else { return };
+    let help = match nearest(text, TARGETS.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", TARGETS.join(", ")),
+    };
+    found.error_with_help("unknown-target", target.span, format!("`fuzz` has no target `{text}`"), help);
+}
+
+/// The JSON Schema of the block.
+pub(super) fn schema() -> Value {
+    let mut expect = assertions_schema();
+    expect["description"] = "What is expected of the counts.".into();
+    let properties = json!({
+        "cases": fragment::count("How many calls are made; 64 when left out.", 1),
+        "expect": expect,
+        "max_call_ms": fragment::count("How long a call may take, in milliseconds; 2000 when left out.", 1),
+        "seed": fragment::count("What the calls are made from; 0 when left out.", 0),
+    });
+    fragment::map(
+        "Adversarial calls of the same tool, made once everything else held. Targets of its `expect` are \
+         `fuzz.cases_run`, `fuzz.crashes`, `fuzz.hangs`, `fuzz.protocol_violations`, `fuzz.leaks` and \
+         `fuzz.gate_passed`; without one, the last must be true.",
+        properties,
+        &[],
+    )
+}

@@ -1,0 +1,103 @@
+//! Everything a server started, where the system can name it by one number.
+//!
+//! On Unix that is a process group. Elsewhere there is no such thing: the leader is ended through its own handle, and
+//! children it leaves behind are its own affair.
+
+use std::process::ExitStatus;
+
+use tokio::process::{Child, Command};
+
+/// How firmly a group is told to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It may tidy up first.
+    Asked,
+    /// As by Ctrl-C.
+    Interrupted,
+    /// As by a terminal that goes away.
+    HungUp,
+    /// At once.
+    Forced,
+}
+
+/// The group of a process that leads one.
+#[derive(Debug)]
+pub(crate) struct ProcessGroup {
+    #[cfg(unix)]
+    leader: rustix::process::Pid,
+}
+
+#[cfg(unix)]
+impl ProcessGroup {
+    /// Lets a command lead a group of its own.
+    pub(crate) fn lead(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    /// The group that a started process leads.
+    pub(crate) fn of(child: &Child) -> Option<Self> {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        id.and_then(rustix::process::Pid::from_raw).map(|leader| Self { leader })
+    }
+
+    /// The group of this number; the first one is the system's.
+    pub(crate) fn numbered(number: i32) -> Option<Self> {
+        Some(number).filter(|number| *number > 1).and_then(rustix::process::Pid::from_raw).map(|leader| Self { leader })
+    }
+
+    /// What the system calls it.
+    pub(crate) fn number(&self) -> i32 {
+        self.leader.as_raw_nonzero().get()
+    }
+
+    /// Whether anything of it is left.
+    pub(crate) fn lives(&self) -> bool {
+        rustix::process::test_kill_process_group(self.leader).is_ok()
+    }
+
+    /// Tells all of it to end.
+    pub(crate) fn end(&self, ending: Ending) {
+        let signal = match ending {
+            Ending::Asked => rustix::process::Signal::TERM,
+            Ending::Interrupted => rustix::process::Signal::INT,
+            Ending::HungUp => rustix::process::Signal::HUP,
+            Ending::Forced => rustix::process::Signal::KILL,
+        };
+        // The group may be gone by now; that is what we want.
+        let _ = rustix::process::kill_process_group(self.leader, signal);
+    }
+}
+
+#[cfg(not(unix))]
+impl ProcessGroup {
+    pub(crate) fn lead(_command: &mut Command) {}
+
+    pub(crate) fn of(_child: &Child) -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn numbered(_number: i32) -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn number(&self) -> i32 {
+        0
+    }
+
+    pub(crate) fn lives(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn end(&self, _ending: Ending) {}
+}
+
+/// The signal that ended a process, where there are signals.
+#[cfg(unix)]
+pub(crate) fn signal_of(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn signal_of(_status: ExitStatus) -> Option<i32> {
+    None
+}
