@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcprove_engine::{RunOptions, Sink as _, Stopper, Storing, wanted_side_by_side};
-use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, ServerSpec};
+use mcprove_model::{Event, Finding, Isolation, Plan, PlannedCase, Protocol, Redactor, RunFinished, ServerSpec};
 use mcprove_report::render_findings;
 use mcprove_suite::duration;
 
@@ -241,7 +241,10 @@ fn milliseconds(duration: Duration) -> String {
 
 /// Knows the secrets of a suite, and those of all servers of a plan.
 pub(crate) fn redactor_of(plan: &Plan, secrets: &[String]) -> Redactor {
-    let servers = plan.cases.iter().filter_map(|planned| planned.case.server.as_ref());
+    let servers = plan.cases.iter().flat_map(|PlannedCase { case, .. }| {
+        let steps = case.setup.iter().chain(&case.verify).chain(&case.teardown);
+        case.server.iter().chain(steps.filter_map(|step| step.server.as_ref()))
+    });
     let of_server = |server: &'_ Arc<ServerSpec>| -> Vec<String> {
         server.secrets.iter().cloned().chain(server.target.password().map(str::to_owned)).collect()
     };

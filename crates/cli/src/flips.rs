@@ -124,6 +124,7 @@ mod tests {
             calls: vec![call],
             stderr: String::new(),
             process_end: None,
+            snapshots: Vec::new(),
         };
         let case = CaseReport { run: 0, started, sessions: Vec::new(), frames: Vec::new(), finished: Some(finished) };
         Report { cases: vec![case], ..Report::default() }

@@ -291,7 +291,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => false,
-        () = converse(conversation, context) => true,
+        () = Box::pin(converse(conversation, context)) => true,
     };
     others.close(record).await;
     if ended && shared.goes_on && session.is_sound().await {
@@ -347,7 +347,7 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     if ready {
         change_roots(&mut talk).await;
         act_and_judge(&mut talk, context).await;
-        fuzz_if_all_held(&mut talk, context).await;
+        Box::pin(fuzz_if_all_held(&mut talk, context)).await;
     }
     // Also after a failure: what a case made, it takes away.
     steps::tear_down(&case.teardown, &mut talk).await;
@@ -389,7 +389,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     if accepted {
         seen.environment = Arc::clone(&context.environment);
         if checks.iter().any(|planned| planned.check.wants_tool()) {
-            seen.tool = remarks::listed_tool(talk).await;
+            seen.tool = Box::pin(remarks::listed_tool(talk)).await;
             if !talk.session.is_open() {
                 let place = talk.place(at);
                 let text = format!("the server went away after it had answered {what}");
@@ -443,8 +443,7 @@ async fn fuzz_if_all_held(talk: &mut Conversation<'_>, context: &CaseContext) {
         return;
     }
     let around = Surroundings { opener: &context.opener, environment: &context.environment, stop: &context.stop };
-    // Few cases fuzz; the others need not carry its state.
-    Box::pin(in_suite::perform(block, &around, talk)).await;
+    in_suite::perform(block, &around, talk).await;
 }
 
 /// Whether the checks are to judge an outcome; otherwise the outcome itself is the failure.

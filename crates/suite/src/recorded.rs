@@ -241,19 +241,19 @@ mod tests {
         RecordedCall { tool: tool.to_owned(), args, outcome, elapsed_us: 1_000 }
     }
 
-    fn said(text: &str) -> Option<Result<Value, Value>> {
-        Some(Ok(json!({"content": [{"type": "text", "text": text}]})))
+    fn said(text: &str) -> Value {
+        json!({"content": [{"type": "text", "text": text}]})
     }
 
     #[test]
     fn only_what_will_come_again_is_asked_for() {
         let failed = Some(Ok(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true})));
         let calls = vec![
-            call("echo", json!({"text": "hi ${x} 7"}), said("hi ${x} 7")),
-            call("clock", json!({}), said("it is 12:30")),
-            call("clock", json!({}), said("it is 12:31")),
-            call("sum", json!({"a": 1}), said("the sum is 42")),
-            call("sum", json!({"a": 1}), said("the sum is 42")),
+            call("echo", json!({"text": "hi ${x} 7"}), Some(Ok(said("hi ${x} 7")))),
+            call("clock", json!({}), Some(Ok(said("it is 12:30")))),
+            call("clock", json!({}), Some(Ok(said("it is 12:31")))),
+            call("sum", json!({"a": 1}), Some(Ok(said("the sum is 42")))),
+            call("sum", json!({"a": 1}), Some(Ok(said("the sum is 42")))),
             call("read", json!({"path": "x"}), failed),
             call("gone", json!({}), Some(Err(json!({"code": -32602, "message": "no"})))),
             call("hung", json!({}), None),
@@ -266,9 +266,8 @@ mod tests {
         let server = ServerSpec { target, ..ServerSpec::default() };
         let (text, count) = suite_of(&Recorded { server, calls, ..Recorded::default() });
         assert_eq!(count, 8);
-        let expected = r#"# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.
-# Left out, because no final answer was recorded: hung.
-"#;
+        let expected = "# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.\n\
+                        # Left out, because no final answer was recorded: hung.\n";
         assert!(text.starts_with(expected), "{text}");
         let source = mcprove_model::SourceFile::new("s.yaml", text.as_str());
         let (documents, findings) = yaml::parse(&source);

@@ -27,7 +27,8 @@ pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure
         None => print(&page(whole)?)?,
         Some(folder) => {
             fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-            let parts = whole.get_subcommands().filter(|command| !command.is_hide_set());
+            let parts =
+                whole.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help");
             for part in parts.cloned().chain([whole.clone()]) {
                 let name = part.get_display_name().unwrap_or(part.get_name());
                 let path = folder.join(format!("{name}.1"));

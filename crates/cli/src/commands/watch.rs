@@ -179,6 +179,7 @@ impl Watch<'_> {
             keep_frames: false,
             protocol: None,
             fix: false,
+            // A part of the cases says nothing about what is missing.
             strict_reports: false,
             redactor: redactor_of(&plan, &self.secrets),
             again: self.again(),

@@ -51,7 +51,7 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
     });
     let task =
         Task { tool: &tool, seed: block.seed, runs: block.cases, pool: ValuePool::default(), said: Said::default() };
-    let run = work(&workshop, task).await;
+    let run = Box::pin(work(&workshop, task)).await;
     judge(block, &run, talk);
 }
 

@@ -207,7 +207,7 @@ impl Round<'_> {
             if workshop.is_over() {
                 return Done { index, run: Err("the time was over before its turn".to_owned()), duration_us: 0 };
             }
-            let run = work(&workshop, Task { tool: &tools[index], seed, runs, pool, said }).await;
+            let run = Box::pin(work(&workshop, Task { tool: &tools[index], seed, runs, pool, said })).await;
             Done { index, run: Ok(run), duration_us: micros(began.elapsed()) }
         }
     }

@@ -12,8 +12,8 @@ pub(super) const RULE: Rule = Rule {
     bad: "servers: {a: {command: x}}\ntools:\n  - {name: one, tool: a}\n",
     good: "servers: {a: {command: x}}\ntools:\n  - {name: one, tool: a, expect: {not_error: true}}\n  \
            - {name: two, tool: a, verify: [{tool: b, expect: {contains: x}}]}\n  \
-           - {name: three, tool: a, negative_path: {}}\n  \
-           - {name: five, tool: a, fuzz: {}}\ntool_quality: [{name: four}]\n",
+           - {name: three, tool: a, negative_path: {}}\n  - {name: five, tool: a, fuzz: {}}\n\
+           tool_quality: [{name: four}]\n",
     run,
 };
 
