@@ -56,6 +56,24 @@ impl Context {
         std::env::var(name).ok()
     }
 
+    /// Asks the person at the terminal for a line; `None` where nobody is there to be asked.
+    pub(crate) fn ask(question: &str) -> Option<String> {
+        let is_watched = io::stdin().is_terminal() && io::stderr().is_terminal() && !Self::in_ci();
+        if !is_watched {
+            return None;
+        }
+        let _ = anstream::stderr().write_all(question.as_bytes());
+        let _ = io::stderr().flush();
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).ok()?;
+        Some(line.trim().to_owned())
+    }
+
+    /// Whether nobody watches: a build server runs this.
+    pub(crate) fn in_ci() -> bool {
+        Self::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+    }
+
     /// The file that GitHub shows as the summary of a step, where there is one.
     pub(crate) fn step_summary() -> Option<PathBuf> {
         Self::variable("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_engine::{RunOptions, Sink as _, Stopper, wanted_side_by_side};
+use mcprove_engine::{RunOptions, Sink as _, Stopper, Storing, wanted_side_by_side};
 use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, ServerSpec};
 use mcprove_report::render_findings;
 use mcprove_suite::duration;
@@ -69,6 +69,10 @@ pub(crate) struct Manner {
     pub(crate) protocol: Option<Protocol>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// Whether all cases there are will run.
+    pub(crate) is_whole: bool,
+    /// What is done with stored values.
+    pub(crate) storing: Storing,
     /// Whether a log that cannot be written is reason enough not to begin.
     pub(crate) strict_reports: bool,
     /// What must not be heard by anyone.
@@ -115,6 +119,25 @@ impl FromStr for Jobs {
 }
 
 impl Execution {
+    /// Cases one after the other, as they say themselves.
+    pub(crate) fn plain(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            jobs: Some(Jobs::Number(1)),
+            isolation: None,
+            probe_timeout: Duration::from_secs(2),
+            docker: None,
+            fail_fast: false,
+            strict: false,
+            events: None,
+        }
+    }
+
+    /// The deadline of whatever has none of its own.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Runs a plan and tells it as it happens.
     pub(crate) fn run(&self, plan: &Plan, manner: Manner, context: &Context) -> Result<Over, Failure> {
         let (log, mut complaints) = match self.create_log() {
@@ -149,6 +172,8 @@ impl Execution {
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
             docker: self.docker.clone(),
+            storing: manner.storing,
+            is_whole: manner.is_whole && plan.shard.is_none(),
             again: manner.again.into_iter().chain(self.words()).collect(),
             limits: mcprove_wire::Limits::default(),
             environment: Context::variable_values().into(),

@@ -6,6 +6,7 @@
 mod arguments;
 mod baselines;
 mod catalog_report;
+mod catalogs;
 mod commands;
 mod conclusion;
 mod context;
@@ -21,6 +22,8 @@ mod live;
 mod logs;
 mod outputs;
 mod selection;
+mod snapshots;
+mod starters;
 mod stdout;
 mod subject;
 mod suites;

@@ -64,6 +64,11 @@ impl Subject {
         self.server.is_some() || self.url.is_some() || self.client_config.is_some() || !self.command.is_empty()
     }
 
+    /// Takes a server that was named later.
+    pub(crate) fn set_server(&mut self, command: String) {
+        self.server = Some(command);
+    }
+
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
         let target = self.target()?;

@@ -10,7 +10,7 @@ use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 use crate::context::Context;
 use crate::env_files::KnownVariables;
 use crate::failure::Failure;
-use crate::subject::words;
+use crate::subject::{Subject, words};
 
 /// Where suites are looked for when none is named.
 pub(crate) const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
@@ -42,6 +42,42 @@ pub(crate) enum Watched {
 }
 
 impl Suites {
+    /// The suite at a path.
+    pub(crate) fn at(path: &Path, fixture: Option<&Path>) -> Self {
+        Self {
+            paths: vec![path.to_owned()],
+            suite: Vec::new(),
+            fixture: fixture.map(Path::to_owned),
+            env_file: Vec::new(),
+        }
+    }
+
+    /// The first that was named, if any was.
+    pub(crate) fn first(&self) -> Option<&Path> {
+        self.paths.iter().chain(&self.suite).map(PathBuf::as_path).next()
+    }
+
+    /// The folder that was named as fixture.
+    pub(crate) fn fixture(&self) -> Option<PathBuf> {
+        self.fixture.clone()
+    }
+
+    /// Loads them for the server that was named, if one was; otherwise for those that they name.
+    pub(crate) fn load_for(&self, subject: &Subject) -> Result<Loaded, Failure> {
+        if !subject.is_named() {
+            return self.load(None, Watched::Perhaps);
+        }
+        let server = subject.spec()?;
+        match server.target {
+            Target::Stdio { command, args, .. } => self.load(Some(ServerOverride { command, args }), Watched::Perhaps),
+            target @ (Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. }) => {
+                let mut loaded = self.load(None, Watched::Perhaps)?;
+                at_address(&mut loaded, &target);
+                Ok(loaded)
+            }
+        }
+    }
+
     /// The words that name them.
     pub(crate) fn words(&self) -> Vec<String> {
         let paths = self.paths.iter().chain(&self.suite).map(|path| path.display().to_string());
@@ -66,7 +102,6 @@ impl Suites {
             ));
         }
         let variables = KnownVariables::read(&self.env_file)?;
-        let is_ci = Context::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
         let mut loaded = load(
             &paths,
             &LoadOptions {
@@ -74,7 +109,7 @@ impl Suites {
                 known_variables: &variables.names(),
                 fixture: self.fixture.clone(),
                 server,
-                ci: watched == Watched::No || is_ci,
+                ci: watched == Watched::No || Context::in_ci(),
             },
         );
         loaded.findings.extend(problems_of_played(&loaded.played));

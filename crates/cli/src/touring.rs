@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_engine::{Calling, Stopper, TourOptions, Visit, tour};
-use mcprove_model::{Redactor, Report, escape_line};
+use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
+use mcprove_model::{Redactor, Report, ServerSpec, Target, escape_line};
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -17,8 +17,6 @@ use crate::subject::Subject;
 /// How a server's tools are toured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Touring {
-    #[command(flatten)]
-    subject: Subject,
     /// Only this tool.
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
@@ -28,6 +26,9 @@ pub(crate) struct Touring {
     /// Call only tools that say that they only read.
     #[arg(long)]
     read_only: bool,
+    /// A folder that is copied before anything is called; `{{fixture}}` in the server's arguments, or its path, is the copy.
+    #[arg(long, value_name = "DIR")]
+    fixture: Option<PathBuf>,
     /// How long the server may take to start, and each call.
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     timeout: Duration,
@@ -37,12 +38,23 @@ pub(crate) struct Touring {
     /// Write everything that happened, every frame, to a log file.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 impl Touring {
     /// Tours the tools; the report has a case for each.
     pub(crate) fn tour(&self, visit: Visit, context: &Context) -> Result<Report, Failure> {
-        let server = self.subject.spec()?;
+        Ok(self.tour_with_replies(visit, context)?.0)
+    }
+
+    /// Tours the tools, and also hands out what was called; nothing of it when the tour was dropped half way.
+    pub(crate) fn tour_with_replies(
+        &self,
+        visit: Visit,
+        context: &Context,
+    ) -> Result<(Report, Option<Toured>), Failure> {
+        let server = self.server()?;
         let log = self.events.as_deref().map(create_log).transpose()?;
         let listening = Listening {
             log,
@@ -62,6 +74,7 @@ impl Touring {
                 (false, false) => Calling::Cautious,
             },
             tool: self.tool.clone(),
+            fixture: self.fixture.clone(),
             timeout: self.timeout,
             seed: self.seed,
             strict: false,
@@ -78,12 +91,13 @@ impl Touring {
             }
         });
         let heard = listeners.finish();
-        match toured {
-            Some(Ok(_)) | None => {}
+        let toured = match toured {
+            Some(Ok(toured)) => Some(toured),
+            None => None,
             Some(Err(failure)) => {
                 return Err(Failure::Other { message: failure.message, help: failure.help });
             }
-        }
+        };
         if let Some(error) = heard.log_error {
             return Err(Failure::new(error, "give `--events` a path that can be written"));
         }
@@ -96,12 +110,48 @@ impl Touring {
                 help: "look at what it lists".to_owned(),
             });
         }
-        Ok(heard.report)
+        Ok((heard.report, toured))
     }
 
-    /// What people call the server.
-    pub(crate) fn server_name(&self) -> Result<String, Failure> {
-        Ok(self.subject.spec()?.name)
+    /// The server; where it is given the path of the fixture, it gets the copy.
+    pub(crate) fn server(&self) -> Result<ServerSpec, Failure> {
+        let mut server = self.subject.spec()?;
+        let Some(fixture) = &self.fixture else { return Ok(server) };
+        if !fixture.is_dir() {
+            return Err(Failure::new(
+                format!("the fixture folder `{}` does not exist", fixture.display()),
+                "give `--fixture` an existing folder",
+            ));
+        }
+        if let Target::Stdio { args, .. } = &mut server.target {
+            let real = fixture.canonicalize().ok();
+            for arg in args {
+                if Path::new(arg) == fixture || real.is_some() && Path::new(arg).canonicalize().ok() == real {
+                    "{{fixture}}".clone_into(arg);
+                }
+            }
+        }
+        Ok(server)
+    }
+
+    /// Whether a server was named at all.
+    pub(crate) fn is_named(&self) -> bool {
+        self.subject.is_named()
+    }
+
+    /// Takes a server that was named later.
+    pub(crate) fn set_server(&mut self, command: String) {
+        self.subject.set_server(command);
+    }
+
+    /// How long a call may take.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The folder that was copied.
+    pub(crate) fn fixture(&self) -> Option<&Path> {
+        self.fixture.as_deref()
     }
 }
 

@@ -22,6 +22,7 @@ use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+use crate::stored::{self, Storing};
 use crate::{calls, expectations, nearby, negative_path, remarks, steps, trust};
 
 /// What running a case needs.
@@ -34,6 +35,8 @@ pub(crate) struct CaseContext {
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
+    /// What is done with stored values.
+    pub(crate) storing: Storing,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
     /// Values of the environment that no reply should hold.
@@ -283,6 +286,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         variables,
         record: &mut *record,
         deadline,
+        storing: context.storing,
     };
     let ended = tokio::select! {
         biased;
@@ -378,6 +382,8 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         acts::await_checks(&case.act, checks, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
+    stored::supply(&mut seen, checks, talk);
+    stored::capture(&seen, talk);
     // What the act itself came to is told before what came after it, though it is judged last.
     let told_before = talk.record.findings.len();
     if accepted {

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::record::CaseRecord;
 use crate::server::Opener;
+use crate::stored::Storing;
 
 /// A case in conversation with its server.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Conversation<'c> {
     pub(crate) variables: &'c mut Variables,
     pub(crate) record: &'c mut CaseRecord,
     pub(crate) deadline: Instant,
+    /// What is done with stored values.
+    pub(crate) storing: Storing,
 }
 
 /// Sessions of a case with other servers than its own, each opened when the case first speaks to it.

@@ -115,6 +115,7 @@ pub(crate) mod tests {
             suite: None,
             matrix: None,
             isolation: mcprove_model::Isolation::Case,
+            masks: Vec::new(),
             tags: Vec::new(),
             timeout: None,
             skip: None,

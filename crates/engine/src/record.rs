@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{
     CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, ProcessEnd, Severity,
-    Timings, Verdict, shorten,
+    Snapshot, Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
 // The runtime's time, which may be virtual.
@@ -44,6 +44,7 @@ pub(crate) struct CaseRecord {
     connected: Vec<Connected>,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
+    pub(crate) snapshots: Vec<Snapshot>,
     /// What was said to servers and what they said, in full and in order, where somebody wants to know.
     pub(crate) trace: Vec<TraceEvent>,
     frames: Vec<(u32, Frame)>,
@@ -76,6 +77,7 @@ impl CaseRecord {
             connected: Vec::new(),
             calls: Vec::new(),
             findings: Vec::new(),
+            snapshots: Vec::new(),
             trace: Vec::new(),
             frames: Vec::new(),
             stderr: String::new(),
@@ -174,6 +176,7 @@ impl CaseRecord {
                 calls: self.calls,
                 stderr: self.stderr,
                 process_end: self.end,
+                snapshots: self.snapshots,
             },
         }
     }

@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::case_run::{CaseContext, run_lane};
+use crate::coverage_gate;
 use crate::hint::parallel_hint;
 use crate::hooks::Hooks;
 use crate::lanes::{Lane, lanes};
@@ -19,6 +20,7 @@ use crate::played::Played;
 use crate::record::CaseRun;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
+use crate::stored::Storing;
 use crate::turns::Turns;
 use crate::virtual_time::{is_virtual, run_virtual_lane};
 
@@ -61,6 +63,10 @@ pub struct RunOptions {
     pub isolation: Option<Isolation>,
     /// An image to run stdio servers in that name none themselves.
     pub docker: Option<String>,
+    /// Whether the plan has all cases there are; of a part, nobody can say how much of a server is covered.
+    pub is_whole: bool,
+    /// What is done with stored values.
+    pub storing: Storing,
     /// The words that start such a run again.
     pub again: Vec<String>,
     /// Bounds on sessions.
@@ -148,6 +154,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         strict: options.strict,
         keep_frames: options.keep_frames,
         fix: options.fix,
+        storing: options.storing,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
         hooks: Hooks::default(),
@@ -156,6 +163,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         halt,
     };
     let hooks = context.hooks.clone();
+    let opener = Arc::clone(&context.opener);
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
     let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
@@ -204,7 +212,12 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     }
     // Shared servers and fixture copies are ended by their lanes.
     while workers.join_next().await.is_some() {}
-    for finding in hooks.end(plan).await.into_iter().chain(too_slow(plan, &ordered.latencies)) {
+    let mut findings = hooks.end(plan).await;
+    findings.extend(too_slow(plan, &ordered.latencies));
+    if options.is_whole && !stop.is_stopped() {
+        findings.extend(coverage_gate::too_little(plan, &opener, options.timeout).await);
+    }
+    for finding in findings {
         sink.event(Event::Finding { finding });
     }
     let lanes_of_all = crate::lanes::lanes(plan, options.isolation, options.cores);

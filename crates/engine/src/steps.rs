@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::acts::observed;
 use crate::conversation::Conversation;
 use crate::observe::FilesBefore;
-use crate::{calls, expectations, trust};
+use crate::{calls, expectations, stored, trust};
 
 /// Makes the setup calls; false when one failed and the case cannot go on.
 pub(crate) async fn set_up(steps: &[Step], talk: &mut Conversation<'_>) -> bool {
@@ -77,6 +77,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         talk.record.findings.push(finding);
         return false;
     }
+    stored::supply(&mut seen, &expect.checks, talk);
     let mut judged = expectations::judge(talk.case, &expect, &seen);
     for finding in &mut judged {
         finding.message = format!("{what}: {}", finding.message);

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as Clock};
 
-use mcprove_judge::generate::valid_input;
+use mcprove_judge::generate::{placed, valid_input};
 use mcprove_judge::negative::{Probe, Subject};
-use mcprove_model::{CaseStarted, Event, Finding, RunFinished, RunStarted, ServerSpec, Verdict};
-use mcprove_suite::template::Variables;
-use mcprove_wire::{HttpClient, Limits, OpenFailure, Session, Tokens};
+use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict};
+use mcprove_wire::{Closing, HttpClient, Limits, OpenFailure, Session, Stage, Tokens};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -20,6 +19,7 @@ use crate::restart::Restartable;
 use crate::run::Sink;
 use crate::server::Opener;
 use crate::stop::Stop;
+use crate::workplace::Workplace;
 use crate::{audit, probing};
 
 /// How a tour is made.
@@ -31,6 +31,8 @@ pub struct TourOptions {
     pub calling: Calling,
     /// Only this tool.
     pub tool: Option<String>,
+    /// A folder that is copied for the tour; `{{fixture}}` in the server's description is the copy.
+    pub fixture: Option<PathBuf>,
     /// How long a call may take.
     pub timeout: Duration,
     /// What generated inputs are made from.
@@ -51,7 +53,10 @@ pub struct TourOptions {
 #[derive(Clone, Debug)]
 pub enum Visit {
     /// It is called once with a valid input.
-    Audit,
+    Audit {
+        /// Whether each tool that answers is called once more on a fresh server, to see what stays the same.
+        rehearse: bool,
+    },
     /// It is asked what it must reject.
     Probe {
         /// The probes.
@@ -59,6 +64,28 @@ pub enum Visit {
         /// How many bytes an oversized argument has.
         oversized: usize,
     },
+}
+
+/// What a tour brings home beside its events.
+#[derive(Debug)]
+pub struct Toured {
+    /// What the server offers.
+    pub catalog: Catalog,
+    /// What was called, in the order of the catalog; the path of the fixture copy is `{{fixture}}` again.
+    pub called: Vec<Called>,
+}
+
+/// A tool with the input that was made for it.
+#[derive(Debug)]
+pub struct Called {
+    /// The tool's name.
+    pub tool: String,
+    /// Its input; `None` when none could be made.
+    pub input: Option<Value>,
+    /// How it answered, each time on its own; empty when it was not called.
+    pub replies: Vec<Observation>,
+    /// Why it was not called, if so.
+    pub skipped: Option<String>,
 }
 
 /// A tool on a tour.
@@ -78,12 +105,15 @@ pub async fn tour(
     options: &TourOptions,
     stop: &Stop,
     sink: &mut dyn Sink,
-) -> Result<Catalog, Box<OpenFailure>> {
+) -> Result<Toured, Box<OpenFailure>> {
     let began = Clock::now();
-    let guide = Guide { opener: opener(&options.own_program, options.limits), server, options };
+    let workplace = Workplace::new(options.fixture.as_deref()).map_err(|error| not_copied(&error))?;
+    let mut guide =
+        Guide { opener: opener(&options.own_program, options.limits), server, options, workplace, called: Vec::new() };
     let mut session = guide.open().await?;
     let mut catalog = discover(&mut session, Instant::now() + options.timeout).await;
-    session.end_chapter();
+    // What it printed while it started is nobody's fault but its own.
+    catalog.findings.append(&mut session.end_chapter().oddities);
     catalog.tools.retain(|tool| options.tool.as_ref().is_none_or(|only| tool_name(tool) == only));
     sink.event(Event::RunStarted(RunStarted {
         format: RunStarted::FORMAT,
@@ -95,7 +125,8 @@ pub async fn tour(
         shard: None,
         again: Vec::new(),
     }));
-    for finding in catalog.findings.iter().cloned().chain(unannotated(&catalog, options.calling)) {
+    let told = unannotated(&catalog, options.calling).into_iter().chain(on_own_data(&catalog, options));
+    for finding in catalog.findings.iter().cloned().chain(told) {
         sink.event(Event::Finding { finding });
     }
     let mut current = Some(session);
@@ -107,15 +138,17 @@ pub async fn tour(
         };
         run.into_events().for_each(|event| sink.event(event));
     }
+    let Guide { called, workplace, .. } = guide;
     if let Some(session) = current {
         session.close().await;
     }
+    drop(workplace);
     sink.event(Event::RunFinished(RunFinished {
         duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
         interrupted: stop.is_stopped(),
         hint: None,
     }));
-    Ok(catalog)
+    Ok(Toured { catalog, called })
 }
 
 /// What a server offers, without calling anything.
@@ -124,11 +157,35 @@ pub async fn catalog_of(
     own_program: &Path,
     timeout: Duration,
 ) -> Result<Catalog, Box<OpenFailure>> {
+    catalog_with_fixture(server, None, own_program, timeout).await
+}
+
+/// What a server offers that works on a copy of a folder.
+pub async fn catalog_with_fixture(
+    server: &ServerSpec,
+    fixture: Option<&Path>,
+    own_program: &Path,
+    timeout: Duration,
+) -> Result<Catalog, Box<OpenFailure>> {
     let deadline = Instant::now() + timeout;
-    let mut session = opener(own_program, Limits::default()).open(server, &Variables::default(), deadline).await?;
+    let workplace = Workplace::new(fixture).map_err(|error| not_copied(&error))?;
+    let mut session = opener(own_program, Limits::default()).open(server, workplace.variables(), deadline).await?;
     let catalog = discover(&mut session, deadline).await;
     session.close().await;
     Ok(catalog)
+}
+
+/// A fixture that cannot be copied keeps the server from being started.
+fn not_copied(error: &std::io::Error) -> Box<OpenFailure> {
+    Box::new(OpenFailure {
+        stage: Stage::Start,
+        message: format!("the fixture folder could not be copied: {error}"),
+        help: Some("give `--fixture` a folder that can be read".to_owned()),
+        evidence: None,
+        status: None,
+        again: None,
+        closing: Closing::default(),
+    })
 }
 
 pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
@@ -160,16 +217,34 @@ pub(crate) fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding
     Some(Finding::note("unannotated-tools", text).help("`--read-only` calls only tools that say that they only read"))
 }
 
+/// Tools that write work on whatever the server has; people should know how to keep that safe.
+fn on_own_data(catalog: &Catalog, options: &TourOptions) -> Option<Finding> {
+    let writes = catalog.tools.iter().any(|tool| says(tool) == Says::Writes);
+    (writes && options.calling == Calling::IncludeWrites && options.fixture.is_none()).then(|| {
+        Finding::note("own-data", "tools that write are called, and work on the server's own data")
+            .help("`--fixture DIR` gives the server a copy of a folder: `{{fixture}}` in its arguments")
+    })
+}
+
 /// What every stop of a tour needs.
 struct Guide<'t> {
     opener: Opener,
     server: &'t ServerSpec,
     options: &'t TourOptions,
+    workplace: Workplace,
+    called: Vec<Called>,
 }
 
 impl Guide<'_> {
     async fn open(&self) -> Result<Session, Box<OpenFailure>> {
-        self.opener.open(self.server, &Variables::default(), Instant::now() + self.options.timeout).await
+        self.opener.open(self.server, self.workplace.variables(), Instant::now() + self.options.timeout).await
+    }
+
+    /// Starts a server that is gone; what it prints while it starts was told when it was started first.
+    async fn open_again(&self) -> Result<Session, Box<OpenFailure>> {
+        let mut session = self.open().await?;
+        session.end_chapter();
+        Ok(session)
     }
 
     fn record(&self, index: usize, tool: &Value) -> CaseRecord {
@@ -185,30 +260,40 @@ impl Guide<'_> {
     }
 
     /// Visits one tool; a server that died is started again, and only the tool that killed it is blamed.
-    async fn visit(&self, index: usize, tool: &Value, current: &mut Option<Session>) -> CaseRun {
+    async fn visit(&mut self, index: usize, tool: &Value, current: &mut Option<Session>) -> CaseRun {
         let mut record = self.record(index, tool);
-        if let Some(reason) = forbidden(tool, self.options.calling) {
-            return record.finish(Verdict::Skipped { reason: reason.to_owned() });
-        }
         let nothing = Value::Null;
         let schema = tool.get("inputSchema").unwrap_or(&nothing);
-        let input = match valid_input(schema, self.options.seed) {
-            Ok(input) => input,
-            Err(why) => {
-                let reason = format!("no valid input could be made for it: {why}");
-                return record.finish(Verdict::Skipped { reason });
-            }
+        let made = valid_input(schema, self.options.seed);
+        let skipped = match (&made, forbidden(tool, self.options.calling)) {
+            (_, Some(reason)) => Some(reason.to_owned()),
+            (Err(why), None) => Some(format!("no valid input could be made for it: {why}")),
+            (Ok(_), None) => None,
         };
+        let input = made.ok().map(|input| match self.workplace.places() {
+            Some(places) => placed(tool, &input, &places),
+            None => input,
+        });
+        let called = Called {
+            tool: tool_name(tool).to_owned(),
+            input: input.as_ref().map(|input| self.workplace.as_template(input)),
+            replies: Vec::new(),
+            skipped: skipped.clone(),
+        };
+        self.called.push(called);
+        if let Some(reason) = skipped {
+            return record.finish(Verdict::Skipped { reason });
+        }
         let session = match current.take() {
             Some(mut session) => {
                 if session.is_sound().await {
                     Ok(session)
                 } else {
                     session.close().await;
-                    self.open().await
+                    self.open_again().await
                 }
             }
-            None => self.open().await,
+            None => self.open_again().await,
         };
         let mut session = match session {
             Ok(session) => session,
@@ -218,8 +303,9 @@ impl Guide<'_> {
             }
         };
         let mut number = record.opened(&session);
+        let input = input.unwrap_or_default();
         match &self.options.visit {
-            Visit::Audit => {
+            Visit::Audit { rehearse } => {
                 let stopover = Stopover {
                     name: tool_name(tool),
                     tool,
@@ -228,10 +314,9 @@ impl Guide<'_> {
                     record: &mut record,
                     timeout: self.options.timeout,
                 };
-                audit::visit(stopover).await;
+                self.audit(stopover, *rehearse).await;
             }
             Visit::Probe { probes, oversized } => {
-                let variables = Variables::default();
                 let mut probing = Probing {
                     subject: Subject { tool: tool_name(tool), schema, base: &input, oversized: *oversized },
                     server: Restartable {
@@ -239,7 +324,7 @@ impl Guide<'_> {
                         number: &mut number,
                         opener: &self.opener,
                         server: self.server,
-                        variables: &variables,
+                        variables: self.workplace.variables(),
                         timeout: self.options.timeout,
                     },
                     record: &mut record,
@@ -257,5 +342,36 @@ impl Guide<'_> {
         }
         let verdict = record.verdict(self.options.strict);
         record.finish(verdict)
+    }
+
+    /// Calls a tool, looks at what it did to the fixture, and perhaps calls it once more where nothing else was called.
+    async fn audit(&mut self, stop: Stopover<'_>, rehearse: bool) {
+        let Stopover { name, tool, input, session, record, timeout } = stop;
+        let again =
+            Stopover { name, tool, input: input.clone(), session: &mut *session, record: &mut *record, timeout };
+        let mut replies = vec![audit::visit(again).await];
+        match self.workplace.restore() {
+            Ok(changes) if says(tool) == Says::Reads => {
+                record.findings.extend(audit::contradiction(&changes));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let text = format!("the fixture copy could not be put back as it was: {error}");
+                record.findings.push(Finding::warning("fixture", text));
+            }
+        }
+        if rehearse
+            && audit::is_answered(&replies)
+            && let Ok(mut fresh) = self.open().await
+        {
+            let exchange = fresh.call_tool(name, &input, Instant::now() + timeout).await;
+            replies.push(Observation::of_tool_call(exchange.outcome));
+            fresh.close().await;
+            // What it changed is of no interest the second time; what cannot be put back was told above.
+            let _ = self.workplace.restore();
+        }
+        if let Some(called) = self.called.last_mut() {
+            called.replies = replies.into_iter().map(|seen| self.workplace.seen_as_template(seen)).collect();
+        }
     }
 }

@@ -1,9 +1,12 @@
 //! What is true of an observation. Everything here is pure: no clock, no environment, no files, no waiting.
 
 pub mod arguments;
+pub mod catalog_change;
 pub mod checks;
+pub mod coverage;
 pub mod elicitation;
 pub mod exception;
+pub mod first_expectation;
 pub mod fuzz;
 pub mod generate;
 pub mod json_path;
@@ -13,6 +16,8 @@ pub mod negative;
 pub mod output_schema;
 pub mod progress;
 pub mod recovery;
+pub mod schema_change;
+pub mod snapshot;
 pub mod target;
 pub mod trace;
 pub mod trajectory_match;
@@ -43,5 +48,6 @@ pub use json_path::JsonPath;
 pub use lint::{Fault, lint};
 pub use output_schema::violates_output_schema;
 pub use quality::{GateFailure, Quality, ToolQuality};
-pub use rules::{Example as RuleExample, Group, RULES, Rule, Selection, SelectionOptions, rules_page};
+
+pub use rules::{Example as RuleExample, Group, RULES, Rule, Selection, SelectionOptions, catalog_tokens, rules_page};
 pub use tighten::{Required, TightenOptions, Tightened};

@@ -37,6 +37,8 @@ pub struct Case {
     pub matrix: Option<Arc<Matrix>>,
     /// Who shares its server.
     pub isolation: Isolation,
+    /// Patterns of what is masked in its snapshots, beside what always is.
+    pub masks: Vec<String>,
     /// Words it can be chosen by.
     pub tags: Vec<String>,
     /// Its own deadline; the run's when absent.

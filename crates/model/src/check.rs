@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::{Observation, Span};
+use crate::{Observation, Snapshot, Span};
 
 /// One thing a case expects. A check is pure: it reads an [`Observation`] and nothing else.
 pub trait Check: Debug + Send + Sync {
@@ -17,6 +17,16 @@ pub trait Check: Debug + Send + Sync {
 
     /// The files it speaks of; they are read before and after the request under test.
     fn files(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Whether it compares with stored values; they are read before it judges.
+    fn wants_stored(&self) -> bool {
+        false
+    }
+
+    /// The values it would have stored.
+    fn to_store(&self, _seen: &Observation) -> Vec<Snapshot> {
         Vec::new()
     }
 

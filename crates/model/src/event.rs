@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Frame, ProcessEnd};
+use crate::{Finding, Frame, ProcessEnd, Snapshot};
 
 /// Something that happened in a run. Events of a case come together and cases come in plan order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,6 +144,9 @@ pub struct CaseFinished {
     /// How the server process ended, when there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_end: Option<ProcessEnd>,
+    /// What is to be stored of it, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub snapshots: Vec<Snapshot>,
 }
 
 /// How a case ended.

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::{Notification, Outcome, view};
+use crate::{Notification, Outcome, StoredValues, view};
 
 /// What a case saw. Checks read it and nothing else.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub struct Observation {
     pub environment: Arc<[String]>,
     /// Further names that targets may begin with, and what they stand for: an object, or null.
     pub extra: Value,
+    /// Stored values that the checks compare with.
+    pub stored: StoredValues,
     /// Time the request under test took.
     pub elapsed_us: u64,
     json: OnceLock<Option<Value>>,
@@ -95,6 +97,7 @@ impl Observation {
             tool: None,
             environment: Arc::new([]),
             extra: Value::Null,
+            stored: StoredValues::default(),
             elapsed_us: 0,
             json: OnceLock::new(),
         }

@@ -13,7 +13,7 @@ use memchr::memmem;
 
 use crate::{
     CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Finding, Fix, Frame, Part, Place, RunFinished,
-    RunStarted, TextPlace, Verdict, WirePlace,
+    RunStarted, Snapshot, TextPlace, Verdict, WirePlace,
 };
 
 /// What stands where a secret stood.
@@ -109,8 +109,17 @@ impl Redactor {
     }
 
     fn case_finished(&self, finished: &mut CaseFinished) {
-        let CaseFinished { index: _, verdict, findings, duration_us: _, timings: _, calls, stderr, process_end: _ } =
-            finished;
+        let CaseFinished {
+            index: _,
+            verdict,
+            findings,
+            duration_us: _,
+            timings: _,
+            calls,
+            stderr,
+            process_end: _,
+            snapshots,
+        } = finished;
         match verdict {
             Verdict::Skipped { reason } => self.string(reason),
             Verdict::Passed | Verdict::Failed | Verdict::Error => {}
@@ -123,6 +132,9 @@ impl Redactor {
             self.optionals([subject, server, reply]);
         }
         self.string(stderr);
+        for Snapshot { kind: _, name, text } in snapshots {
+            self.strings([name, text]);
+        }
     }
 
     fn finding(&self, finding: &mut Finding) {
@@ -413,6 +425,7 @@ mod tests {
                 calls: vec![call.clone()],
                 stderr: own(),
                 process_end: Some(ProcessEnd { code: Some(0), signal: None }),
+                snapshots: vec![Snapshot { kind: crate::SnapshotKind::Case, name: own(), text: own() }],
             })
         };
         let mut events = vec![

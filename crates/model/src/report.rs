@@ -399,6 +399,7 @@ mod tests {
             calls: Vec::new(),
             stderr: String::new(),
             process_end: None,
+            snapshots: Vec::new(),
         };
         [Event::CaseStarted(started), Event::CaseFinished(finished)]
     }

@@ -254,6 +254,7 @@ mod tests {
                 calls: Vec::new(),
                 stderr: String::new(),
                 process_end: None,
+                snapshots: Vec::new(),
             }),
         };
         Report { cases: cases.iter().enumerate().map(case).collect(), ..Report::default() }

@@ -197,6 +197,7 @@ mod tests {
                 calls: Vec::new(),
                 stderr: String::new(),
                 process_end: None,
+                snapshots: Vec::new(),
             });
             reliability.add(position, &started, finished.as_ref());
         }

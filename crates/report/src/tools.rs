@@ -23,6 +23,9 @@ pub enum Health {
 }
 
 impl Health {
+    /// Every kind, from best to worst, and what was not called.
+    const ALL: [Self; 5] = [Self::Healthy, Self::Rejects, Self::Crashed, Self::TimedOut, Self::Skipped];
+
     /// What an audited tool is.
     pub fn of(case: &CaseReport) -> Self {
         let Some(finished) = &case.finished else { return Self::Skipped };
@@ -52,6 +55,16 @@ impl Health {
         }
     }
 
+    /// The word in the JSON that other tools read.
+    pub fn known_word(self) -> &'static str {
+        match self {
+            Self::Healthy | Self::Rejects => "healthy",
+            Self::Crashed => "crash",
+            Self::TimedOut => "timeout",
+            Self::Skipped => "skipped",
+        }
+    }
+
     fn role(self) -> Role {
         match self {
             Self::Healthy | Self::Rejects => Role::Good,
@@ -68,8 +81,15 @@ pub fn score(report: &Report) -> Option<usize> {
     (!called.is_empty()).then(|| good * 100 / called.len())
 }
 
+/// What an audit knows of a server beside what its tools answered.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AuditFacts {
+    /// How many tokens the list of tools takes of every request, about.
+    pub tokens: usize,
+}
+
 /// The result of an audit: the score, a table, and what to mend first.
-pub fn audit_table(report: &Report, style: &Style) -> String {
+pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String {
     let mut text = String::new();
     run_findings(&mut text, report, style);
     let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 50);
@@ -93,12 +113,26 @@ pub fn audit_table(report: &Report, style: &Style) -> String {
     match score(report) {
         Some(score) => {
             let role = if score == 100 { Role::Good } else { Role::Bad };
-            let _ = writeln!(text, "score: {}", style.paint(role, &format!("{score} %")));
+            let count = |wanted: Health| report.cases.iter().filter(|case| Health::of(case) == wanted).count();
+            let parts = Health::ALL.map(|health| (health, count(health)));
+            let told = parts
+                .iter()
+                .filter(|(_, count)| *count > 0)
+                .map(|(health, count)| format!("{count} {}", health.word()));
+            let told = told.collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "score: {} ({told})", style.paint(role, &format!("{score} %")));
         }
         None => text.push_str("score: none, because no tool was called\n"),
     }
     if let Some((name, elapsed)) = slowest(report) {
         let _ = writeln!(text, "slowest: {} ({})", harmless::line(name), duration::human(elapsed));
+    }
+    if facts.tokens > 0 {
+        let tools = match report.cases.len() {
+            1 => "the tool takes".to_owned(),
+            count => format!("the {count} tools take"),
+        };
+        let _ = writeln!(text, "catalog: {tools} about {} tokens of every request", facts.tokens);
     }
     to_mend(&mut text, report, style);
     text

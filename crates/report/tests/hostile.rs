@@ -81,6 +81,7 @@ fn run() -> impl Strategy<Value = Vec<Event>> {
                 calls: [CallRole::Setup, CallRole::Act].map(|role| call(&mut text, role)).to_vec(),
                 stderr: text(),
                 process_end: Some(ProcessEnd { code: None, signal: Some(9) }),
+                snapshots: Vec::new(),
             }));
         }
         events.push(Event::RunFinished(RunFinished { duration_us: 9, interrupted: false, hint: Some(text()) }));

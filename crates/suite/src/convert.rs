@@ -78,7 +78,7 @@ impl Conversion {
         for part in document.as_map().unwrap_or_default() {
             let key = part.key.text.as_str();
             let is_step = STEPS.contains(&key);
-            let is_kept = is_step || matches!(key, "skip" | "skip_unless_env" | "timeout");
+            let is_kept = is_step || matches!(key, "mask" | "skip" | "skip_unless_env" | "timeout");
             if is_kept && !part.value.is_null() || assertion_file::block::is_spread(key) {
                 test.push(Entry { key: part.key.clone(), value: literal(&part.value) });
             } else if assertion_file::block::is_key(key) {

@@ -12,6 +12,7 @@ pub mod environment;
 pub mod lint;
 pub mod load;
 pub mod schema;
+pub mod starter;
 pub mod suite_file;
 pub mod template;
 pub mod yaml;

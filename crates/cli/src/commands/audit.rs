@@ -1,45 +1,75 @@
 //! `mcprove audit`: point it at a server and learn which tools are healthy.
 
-use mcprove_engine::Visit;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use mcprove_engine::{Toured, Visit};
+use mcprove_judge::catalog_tokens;
 use mcprove_model::{ExitStatus, Report};
-use mcprove_report::{Health, audit_table, score};
+use mcprove_report::{AuditFacts, Health, audit_table, score};
+use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::outputs::Outputs;
+use crate::starters;
 use crate::stdout::print;
 use crate::touring::Touring;
 
 /// Call every tool of a server once with a valid input.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  mcprove audit --server 'npx my-server'\n  mcprove audit --url http://localhost:3000/mcp"
-)]
+#[command(after_help = "Examples:\n  mcprove audit --server 'npx my-server'\n  \
+                        mcprove audit --server 'npx my-server' --output evals/\n  \
+                        mcprove audit --url http://localhost:3000/mcp")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    touring: Touring,
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
     /// Exit with 0 also when something crashed or timed out.
     #[arg(long)]
     no_fail: bool,
+    /// Write an assertion file for each tool that expects what it answered; each is called once more for that.
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// With `--output`: replace files that are there already.
+    #[arg(long, requires = "output")]
+    overwrite: bool,
+    #[command(flatten)]
+    touring: Touring,
     #[command(flatten)]
     outputs: Outputs,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let report = args.touring.tour(Visit::Audit, context)?;
+    let visit = Visit::Audit { rehearse: args.output.is_some() };
+    let (report, toured) = args.touring.tour_with_replies(visit, context)?;
+    let tokens = toured.as_ref().map_or(0, |toured| catalog_tokens(&toured.catalog.tools));
     if args.json {
-        print(&format!("{:#}\n", as_json(&report, &args.touring.server_name()?)))?;
+        print(&format!("{:#}\n", as_json(&report, toured.as_ref(), &args.touring.server()?.name)))?;
     } else {
-        print(&audit_table(&report, &context.style()))?;
+        print(&audit_table(&report, AuditFacts { tokens }, &context.style()))?;
+    }
+    if let (Some(folder), Some(toured)) = (&args.output, &toured) {
+        let files = starters::of_tour(toured, &args.touring.server()?, &mut FileNames::default());
+        let written = starters::write_all(folder, &files, args.overwrite)?;
+        let mut told = written.told(folder);
+        let shown = folder.display();
+        match args.touring.fixture() {
+            Some(fixture) => {
+                let _ = writeln!(told, "run them: mcprove run {shown} --fixture {}", fixture.display());
+            }
+            None => {
+                let _ = writeln!(told, "run them: mcprove run {shown}");
+            }
+        }
+        if args.json { context.complain(&told) } else { print(&format!("\n{told}"))? }
     }
     for complaint in args.outputs.write(&report, None) {
         context.complain(&format!("error: {complaint}\n"));
     }
     Ok(match (score(&report), report.exit_status()) {
+        (_, ExitStatus::Interrupted) => ExitStatus::Interrupted,
         (None, _) => {
             context.complain("error: no tool was called, so there is no score\n");
             ExitStatus::NothingSelected
@@ -49,8 +79,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     })
 }
 
-/// The known shape of an audit.
-fn as_json(report: &Report, server: &str) -> Value {
+/// The known shape of an audit, with more beside it.
+fn as_json(report: &Report, toured: Option<&Toured>, server: &str) -> Value {
     let transport = report.cases.iter().find_map(|case| case.sessions.first()).map(|session| session.transport.clone());
     let results: Vec<Value> = report
         .cases
@@ -58,11 +88,20 @@ fn as_json(report: &Report, server: &str) -> Value {
         .map(|case| {
             let finished = case.finished.as_ref();
             let call = finished.and_then(|finished| finished.calls.last());
-            let detail = finished.and_then(|finished| finished.findings.first()).map(|finding| finding.message.clone());
+            let findings = finished.map(|finished| finished.findings.as_slice()).unwrap_or_default();
+            let tool = toured.and_then(|toured| toured.catalog.tool(&case.started.name));
+            let called = toured.and_then(|toured| toured.called.iter().find(|called| called.tool == case.started.name));
+            let seen = called.and_then(|called| called.replies.first());
+            let health = Health::of(case);
             json!({
                 "tool": case.started.name,
-                "status": Health::of(case).word(),
-                "detail": detail,
+                "description": tool.and_then(|tool| tool.get("description")),
+                "status": health.known_word(),
+                "health": health.word(),
+                "detail": findings.first().map(|finding| finding.message.clone()),
+                "findings": findings,
+                "is_error": seen.is_some_and(|seen| seen.is_error),
+                "has_content": seen.is_some_and(|seen| !seen.text.is_empty()),
                 "duration_ms": call.map_or(0, |call| call.elapsed_us / 1000),
                 "request": call.and_then(|call| serde_json::from_str::<Value>(&call.request).ok()),
             })
@@ -74,5 +113,7 @@ fn as_json(report: &Report, server: &str) -> Value {
         "tool_count": report.cases.len(),
         "results": results,
         "score": score(report),
+        "catalog_tokens": toured.map(|toured| catalog_tokens(&toured.catalog.tools)),
+        "findings": report.findings,
     })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use mcprove_engine::Storing;
 use mcprove_model::{ColumnServer, ExitStatus, Matrix, Revision, nearest, without_password};
 use mcprove_suite::load::ServerOverride;
 
@@ -131,6 +132,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let baseline = args.baselines.read(args.selection.is_partial())?;
     let manner = Manner {
+        is_whole: !args.selection.is_partial(),
+        storing: Storing::Compare,
         warnings,
         shown: !args.json,
         protocol: None,

@@ -4,9 +4,12 @@ mod audit;
 mod ci;
 mod completions;
 mod convert;
+mod coverage;
 mod doctor;
 mod explain;
 mod fuzz;
+mod generate;
+mod init;
 mod lint;
 mod man;
 mod matrix;
@@ -16,6 +19,7 @@ mod report;
 mod run;
 mod schema;
 mod schema_lint;
+mod snapshot;
 mod trust;
 mod validate;
 
@@ -32,6 +36,8 @@ pub(crate) enum Command {
     Audit(audit::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
+    /// Tell how much of a server a suite asserts.
+    Coverage(coverage::Args),
     /// Turn assertion files into one suite file with the same verdicts.
     Convert(convert::Args),
     /// Say what is doubtful about suites: checks that cannot fail, and what a revision has left behind.
@@ -42,6 +48,10 @@ pub(crate) enum Command {
     Explain(explain::Args),
     /// Call every tool of a server with inputs that break programs.
     Fuzz(fuzz::Args),
+    /// Write an assertion file for each tool, resource and prompt of a server; nothing is called.
+    Generate(generate::Args),
+    /// Begin a suite: a template, or everything for a server.
+    Init(init::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
@@ -52,6 +62,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Judge the input schemas that a server lists.
     SchemaLint(schema_lint::Args),
+    /// Compare replies, or what a server offers, with what is stored beside the suite.
+    Snapshot(snapshot::Args),
     /// Judge recorded conversations: what flowed from server to server, and what requests claimed.
     Trust(trust::Args),
     /// Print the JSON Schema of a kind of file, for editors.
@@ -72,16 +84,20 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
     match command {
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
+        Command::Coverage(args) => coverage::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
         Command::Lint(args) => lint::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Fuzz(args) => fuzz::run(&args, context),
+        Command::Generate(args) => generate::run(&args, context),
+        Command::Init(args) => init::run(args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
+        Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Trust(args) => trust::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Validate(args) => validate::run(&args, context),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mcprove_engine::Storing;
 use mcprove_model::{ExitStatus, Protocol, without_password};
 
 use crate::baselines::Baselines;
@@ -12,11 +13,13 @@ use crate::failure::Failure;
 use crate::fixes;
 use crate::outputs::Outputs;
 use crate::selection::{Selection, show};
+use crate::snapshots;
 use crate::subject::{address, protocol};
 use crate::suites::{Suites, Watched, at_address, in_one_revision, server_command, usable};
 
 /// Run suites against servers.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(
     after_help = "Examples:\n  mcprove run evals/\n  mcprove run evals/ --fixture evals/fixtures --jobs auto\n  \
                         mcprove run evals/ --filter '/read.*file/' --server 'npx my-server'\n  \
@@ -50,6 +53,9 @@ pub(crate) struct Args {
     /// With `--fix`: change the files to the positions that pass.
     #[arg(long, requires = "fix")]
     write: bool,
+    /// Store the values of `snapshot` matchers instead of comparing with them.
+    #[arg(short = 'u', long)]
+    update_snapshots: bool,
     #[command(flatten)]
     pub(super) outputs: Outputs,
     #[command(flatten)]
@@ -83,6 +89,8 @@ pub(super) fn run_through(
     }
     let baseline = args.baselines.read(args.selection.is_partial())?;
     let manner = Manner {
+        is_whole: !args.selection.is_partial(),
+        storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         warnings,
         shown: !args.json,
         keep_frames: args.outputs.show_frames(),
@@ -96,6 +104,11 @@ pub(super) fn run_through(
     if args.write {
         for line in fixes::write_all(&over.report)? {
             context.complain(&format!("changed {line}\n"));
+        }
+    }
+    if args.update_snapshots {
+        for line in snapshots::store_values(&over.report)? {
+            context.complain(&format!("{line}\n"));
         }
     }
     let known: BTreeSet<_> = loaded.cases.iter().map(|case| case.name.as_str()).collect();

@@ -131,6 +131,7 @@ fn judge(report: &Report, recordings: &[Recording], security: Option<&Security>)
                 calls: Vec::new(),
                 stderr: String::new(),
                 process_end: None,
+                snapshots: Vec::new(),
             }),
         });
     }

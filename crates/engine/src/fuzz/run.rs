@@ -226,6 +226,7 @@ impl Round<'_> {
             variant: None,
         }));
         let mut finished = CaseFinished {
+            snapshots: Vec::new(),
             index,
             verdict: Verdict::Passed,
             findings: Vec::new(),

@@ -77,7 +77,7 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
 const ELSEWHERE: &[(&str, &str)] = &[
     ("response_headers", "`--events` writes down every header field; nothing judges them"),
     ("response_headers_absent", "`--events` writes down every header field; nothing judges them"),
-    ("snapshot", "write the value under `equals`, or under `exact` of a target"),
+    ("snapshot", "name it at a target: `{target: result, matcher: {snapshot: NAME}}`; or use `mcprove snapshot`"),
 ];
 
 /// What targets of `tool_quality` begin with.

@@ -24,6 +24,7 @@ mod negate;
 mod oracle;
 mod pattern;
 mod place;
+mod placed;
 #[cfg(test)]
 mod properties;
 mod range;
@@ -34,6 +35,7 @@ mod text;
 mod types;
 
 pub use oracle::Oracle;
+pub use placed::{Places, placed};
 
 pub(crate) use accepts::same;
 pub(crate) use checked::Checked;

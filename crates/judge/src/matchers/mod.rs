@@ -24,6 +24,7 @@ mod parts;
 mod regex;
 mod schema;
 mod several;
+mod snapshot;
 mod starts_with;
 mod subset;
 mod text;
@@ -33,7 +34,9 @@ pub use regex::is_found_everywhere;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, Span, nearest};
+use mcprove_model::{
+    Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, Snapshot, Span, StoredValues, nearest,
+};
 use serde_json::{Value, json};
 
 use crate::excerpt;
@@ -43,6 +46,21 @@ use crate::target::Target;
 pub(crate) trait Matcher: Debug + Send + Sync {
     /// Says whether the value is as expected.
     fn judge(&self, value: &Value) -> Result<(), Mismatch>;
+
+    /// Says whether the value is as expected, where that depends on what is stored.
+    fn judge_with(&self, value: &Value, _stored: &StoredValues) -> Result<(), Mismatch> {
+        self.judge(value)
+    }
+
+    /// Whether it depends on what is stored.
+    fn wants_stored(&self) -> bool {
+        false
+    }
+
+    /// What it would have stored of the value.
+    fn to_store(&self, _value: &Value, _stored: &StoredValues) -> Vec<Snapshot> {
+        Vec::new()
+    }
 
     /// Whether a target that leads nowhere is as expected.
     fn accepts_missing(&self) -> bool {
@@ -108,6 +126,7 @@ pub const MATCHERS: &[MatcherKind] = &[
     one_of::KIND,
     regex::KIND,
     schema::KIND,
+    snapshot::KIND,
     starts_with::KIND,
     subset::KIND,
 ];
@@ -125,7 +144,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("llm-judge", "no language model judges here; state facts with `contains-all` or `regex`"),
     ("llm-jury", "no language model judges here; state facts with `contains-all` or `regex`"),
     ("similar", "use `icontains` or `regex`"),
-    ("snapshot", "write the value under `exact`"),
 ];
 
 const ASSERTION_KEYS: &[&str] = &["matcher", "message", "name", "target", "weight"];
@@ -212,8 +230,7 @@ fn decode_kind(node: &Node, found: &mut Diagnostics<'_>) -> Option<(&'static str
     }
     if let Some((name, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == entry.key.text) {
         let message = format!("the matcher `{name}` is not supported");
-        let rule = if *name == "snapshot" { "not-yet-supported" } else { "unsupported-matcher" };
-        found.error_with_help(rule, entry.key.span, message, *instead);
+        found.error_with_help("unsupported-matcher", entry.key.span, message, *instead);
         return None;
     }
     let names = MATCHERS.iter().map(|kind| kind.name);
@@ -290,7 +307,7 @@ impl Check for Expected {
     fn judge(&self, seen: &Observation) -> Result<(), Mismatch> {
         let target = self.target.text();
         let judged = match self.target.look_up(seen) {
-            Ok(value) => self.matcher.judge(&value).map_err(|mut mismatch| {
+            Ok(value) => self.matcher.judge_with(&value, &seen.stored).map_err(|mut mismatch| {
                 mismatch.message = format!("`{target}` {}", mismatch.message);
                 mismatch
             }),
@@ -311,6 +328,14 @@ impl Check for Expected {
             }
             mismatch
         })
+    }
+
+    fn wants_stored(&self) -> bool {
+        self.matcher.wants_stored()
+    }
+
+    fn to_store(&self, seen: &Observation) -> Vec<Snapshot> {
+        self.target.look_up(seen).map(|value| self.matcher.to_store(&value, &seen.stored)).unwrap_or_default()
     }
 
     fn wants_protocol_error(&self) -> bool {
@@ -358,7 +383,9 @@ mod tests {
             }
             for example in kind.examples {
                 let seen: Value = serde_json::from_str(example.seen).expect(example.seen);
-                let judged = decoded(kind.name, example.given).judge(&seen);
+                let texts = [("greeting".to_owned(), "hello at <timestamp>".to_owned())].into();
+                let stored = StoredValues { texts, ..StoredValues::default() };
+                let judged = decoded(kind.name, example.given).judge_with(&seen, &stored);
                 assert_eq!(judged.is_ok(), example.holds, "{}: {example:?}: {judged:?}", kind.name);
                 if let Err(mismatch) = judged {
                     assert!(
@@ -408,7 +435,7 @@ mod tests {
             {"target": "result..x", "matcher": {"regex": "("}, "weight": 0},
             {"target": "result.x", "matcher": {"contains-any": []}},
             {"target": "result.x", "matcher": {"allOf": []}},
-            {"target": "result.x", "matcher": {"snapshot": "x"}},
+            {"target": "result.x", "matcher": {"snapshot": " "}},
             {"target": "result.x", "matcher": {"llm-judge": {"rubric": "nice"}}},
         ]);
         decode_assertions(&Node::from_json(Span::default(), list), &mut found);
@@ -425,7 +452,7 @@ mod tests {
                 "bad-regex",
                 "bad-matcher",
                 "bad-matcher",
-                "not-yet-supported",
+                "bad-matcher",
                 "unsupported-matcher",
             ]
         );

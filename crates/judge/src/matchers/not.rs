@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Mismatch, Node};
+use mcprove_model::{Diagnostics, Mismatch, Node, StoredValues};
 use serde_json::{Value, json};
 
 use super::{Decoded, Matcher, MatcherKind, decode_matcher, fails, holds, mismatch};
@@ -27,10 +27,18 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
 
 impl Matcher for Not {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
-        match self.inner.judge(value) {
+        self.judge_with(value, &StoredValues::default())
+    }
+
+    fn judge_with(&self, value: &Value, stored: &StoredValues) -> Result<(), Mismatch> {
+        match self.inner.judge_with(value, stored) {
             Err(_) => Ok(()),
             Ok(()) => Err(mismatch("matches what it must not", format!("not {}", self.written), value)),
         }
+    }
+
+    fn wants_stored(&self) -> bool {
+        self.inner.wants_stored()
     }
 
     fn accepts_missing(&self) -> bool {

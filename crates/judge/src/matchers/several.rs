@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Mismatch, Node};
+use mcprove_model::{Diagnostics, Mismatch, Node, Snapshot, StoredValues};
 use serde_json::{Value, json};
 
 use super::{Decoded, Matcher, decode_matchers, mismatch};
@@ -33,7 +33,20 @@ struct Several {
 
 impl Matcher for Several {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
-        let missed: Vec<Mismatch> = self.matchers.iter().filter_map(|matcher| matcher.judge(value).err()).collect();
+        self.judge_with(value, &StoredValues::default())
+    }
+
+    fn wants_stored(&self) -> bool {
+        self.matchers.iter().any(|matcher| matcher.wants_stored())
+    }
+
+    fn to_store(&self, value: &Value, stored: &StoredValues) -> Vec<Snapshot> {
+        self.matchers.iter().flat_map(|matcher| matcher.to_store(value, stored)).collect()
+    }
+
+    fn judge_with(&self, value: &Value, stored: &StoredValues) -> Result<(), Mismatch> {
+        let missed: Vec<Mismatch> =
+            self.matchers.iter().filter_map(|matcher| matcher.judge_with(value, stored).err()).collect();
         let held = self.matchers.len() - missed.len();
         match self.wanted {
             Wanted::All => match missed.into_iter().next() {

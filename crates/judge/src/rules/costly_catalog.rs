@@ -37,3 +37,8 @@ fn run<'c>(view: &ListingView<'c>, faults: &mut RuleFaults<'_, 'c>) {
         faults.add(list, format!("the tools take about {tokens} tokens of every request, more than {MOST}"));
     }
 }
+
+/// How many tokens a list of tools takes of every request, about.
+pub fn catalog_tokens(tools: &[serde_json::Value]) -> usize {
+    tools.iter().map(|tool| tool.to_string().len()).sum::<usize>() / CHARACTERS
+}

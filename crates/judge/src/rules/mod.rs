@@ -53,6 +53,7 @@ mod selection;
 #[cfg(test)]
 mod tests;
 
+pub use costly_catalog::catalog_tokens;
 pub use example::Example;
 pub use page::rules_page;
 pub use selection::{Selection, SelectionOptions};

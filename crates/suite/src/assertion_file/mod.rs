@@ -17,6 +17,7 @@ pub(crate) mod client_capabilities;
 pub(crate) mod expectation;
 mod fuzz;
 mod listing;
+pub(crate) mod mask;
 pub(crate) mod matrix;
 pub(crate) mod redact;
 pub(crate) mod server;
@@ -44,8 +45,19 @@ use block::BLOCKS;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
-const KEYS: &[&str] =
-    &["matrix", "name", "redact", "server", "setup", "skip", "skip_unless_env", "teardown", "timeout", "verify"];
+const KEYS: &[&str] = &[
+    "mask",
+    "matrix",
+    "name",
+    "redact",
+    "server",
+    "setup",
+    "skip",
+    "skip_unless_env",
+    "teardown",
+    "timeout",
+    "verify",
+];
 
 /// The keys of a document that hold steps.
 pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
@@ -116,6 +128,7 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         fixture: context.fixture.map(Path::to_path_buf),
         matrix: parts.matrix,
         isolation: Isolation::Case,
+        masks: parts.masks,
         tags: Vec::new(),
         timeout: parts.timeout,
         skip: parts.skip,
@@ -134,6 +147,7 @@ struct Parts {
     asked: block::Asked,
     timeout: Option<Duration>,
     skip: Option<mcprove_model::Skip>,
+    masks: Vec<String>,
 }
 
 fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>) -> Option<Parts> {
@@ -146,6 +160,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     }
     let skip = skip::decode(node, &context.environment, found);
     let timeout = time::optional(node, "timeout", found);
+    let masks = mask::decode(node, found);
 
     let chosen = block::choose(entries, found);
     let unset = if skip.is_some() { Unset::Ignored } else { Unset::Reported };
@@ -186,7 +201,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
     let redacted = redact::decode(node, (&context.environment, unset), found);
-    Some(Parts { server, matrix, redacted, setup, verify, teardown, asked, timeout, skip })
+    Some(Parts { server, matrix, redacted, setup, verify, teardown, asked, timeout, skip, masks })
 }
 
 /// The server with the answers that the block gives in the place of a model.
@@ -233,6 +248,7 @@ pub(crate) fn block_of(document: &Node) -> Option<&Entry> {
 /// The JSON Schema of an assertion file.
 pub fn schema() -> Value {
     let mut properties = json!({
+        "mask": mask::schema(),
         "matrix": matrix::schema(false),
         "name": fragment::scalar("What the test is called; the file's name when left out."),
         "redact": redact::schema(),

@@ -48,7 +48,7 @@ const LATER: &str = "remove it, so that nothing seems checked that is not";
 
 /// Keys that are decoded, but that nothing acts on: using one is an error, so that nothing is ignored. Whoever makes the
 /// engine act on one takes it from this list.
-const UNWIRED: &[&str] = &["coverage"];
+const UNWIRED: &[&str] = &[];
 
 /// Reports the keys that mean nothing here: known elsewhere, on their way, or misspelt.
 pub(super) fn known_keys(

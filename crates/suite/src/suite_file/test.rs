@@ -11,12 +11,13 @@ use super::list::List;
 use super::performance::milliseconds;
 use super::{Suite, outside, steps};
 use crate::assertion_file::templates::Scope;
-use crate::assertion_file::{self, skip, texts, time};
+use crate::assertion_file::{self, mask, skip, texts, time};
 use crate::schema::fragment;
 
 /// The keys that all tests have, sorted.
 const KEYS: &[&str] = &[
     "capture",
+    "mask",
     "name",
     "only",
     "server",
@@ -55,6 +56,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let skip = skip::decode(node, &suite.context.environment, found);
     let timeout = milliseconds(node, "timeout_ms", found).or_else(|| time::optional(node, "timeout", found));
     let tags = node.get("tags").map(|tags| decode_tags(tags, found)).unwrap_or_default();
+    let masks = mask::decode(node, found);
     let server = server_of(list, node, (place, skip.is_some()), suite, found);
     let mut scope = Scope::new(suite.context.fixture.is_some());
     let setup = steps::decode(node, "setup", (&mut scope, suite), found);
@@ -100,6 +102,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             fixture: suite.context.fixture.map(Path::to_path_buf),
             matrix: suite.matrix.clone(),
             isolation: suite.isolation,
+            masks,
             tags,
             timeout,
             skip,
@@ -113,6 +116,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
 pub(super) fn schema(list: List) -> Value {
     let mut properties = json!({
         "capture": assertion_file::capture_schema(),
+        "mask": mask::schema(),
         "name": fragment::text("What the test is called; unique in its file."),
         "only": fragment::flag("Run this test and others like it, and no other; refused in CI."),
         "server": fragment::text("The server it is for; may be left out when there is one."),

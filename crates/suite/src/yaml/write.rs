@@ -55,12 +55,34 @@ fn nested(node: &Node, depth: usize, text: &mut String, after_dash: bool) {
             text.push('\n');
             block(node, depth + 1, text);
         }
+        Kind::Scalar(scalar) if scalar.style == ScalarStyle::Block && fits_block(&scalar.text) => {
+            text.push_str(if scalar.text.ends_with('\n') { " |\n" } else { " |-\n" });
+            for line in scalar.text.strip_suffix('\n').unwrap_or(&scalar.text).split('\n') {
+                if !line.is_empty() {
+                    indent(depth + 1, text);
+                }
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
         Kind::Scalar(_) | Kind::List(_) | Kind::Map(_) => {
             text.push(' ');
             text.push_str(&inline(node));
             text.push('\n');
         }
     }
+}
+
+/// Whether a text of several lines can be written line by line and mean the same.
+fn fits_block(text: &str) -> bool {
+    let is_plain = |c: char| {
+        c == '\n' || c == '\t' || !c.is_control() && !matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
+    };
+    text.contains('\n')
+        && !text.starts_with([' ', '\t', '\n'])
+        && !text.ends_with("\n\n")
+        && text.lines().all(|line| line.is_empty() || !line.trim().is_empty())
+        && text.chars().all(is_plain)
 }
 
 /// A value on one line.
@@ -152,7 +174,30 @@ mod tests {
         })
     }
 
+    /// The same tree with every text as a block, where that is possible.
+    fn in_blocks(mut node: Node) -> Node {
+        match &mut node.kind {
+            Kind::Scalar(scalar) if scalar.value.is_string() => scalar.style = ScalarStyle::Block,
+            Kind::Scalar(_) => {}
+            Kind::List(items) => items.iter_mut().for_each(|item| *item = in_blocks(item.clone())),
+            Kind::Map(entries) => entries.iter_mut().for_each(|entry| entry.value = in_blocks(entry.value.clone())),
+        }
+        node
+    }
+
+    #[test]
+    fn lines_are_written_as_lines_where_that_was_asked_for() {
+        let node = in_blocks(Node::from_json(Span::default(), json!({"a": "one\n\n  two", "b": "x\n", "c": " x\ny"})));
+        assert_eq!(write(&node, 0), "a: |-\n  one\n\n    two\nb: |\n  x\nc: \" x\\ny\"\n");
+    }
+
     proptest! {
+        #[test]
+        fn blocks_read_back(text in "[a-z:#{}, \n\"'\t-]{0,20}", list in prop::collection::vec("[a-z\n ]{0,9}", 0..3)) {
+            let value = json!({"top": {"text": text, "list": list, "maps": [{"in": text}]}});
+            prop_assert_eq!(read_back(&in_blocks(Node::from_json(Span::default(), value.clone()))), value);
+        }
+
         #[test]
         fn what_is_written_reads_back(value in value()) {
             let value = json!({"top": value});

@@ -1,0 +1,200 @@
+//! What servers offer, compared with what is stored of it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mcprove_engine::{Catalog, catalog_with_fixture};
+use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
+use mcprove_model::{ExitStatus, ServerSpec};
+use mcprove_report::harmless_line;
+use mcprove_suite::starter::FileNames;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::execution::runtime;
+use crate::failure::Failure;
+use crate::stdout::print;
+use crate::subject::Subject;
+use crate::suites::{Suites, Watched, usable};
+use crate::whole_file;
+
+/// What is wanted of a comparison of catalogs.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
+pub(crate) struct Wishes<'a> {
+    /// The suites beside which catalogs are stored, and whose servers are asked when none is named.
+    pub(crate) suites: &'a Suites,
+    /// The server, when one is named.
+    pub(crate) subject: &'a Subject,
+    /// Whether what came is stored.
+    pub(crate) update: bool,
+    /// Whether only what breaks callers fails.
+    pub(crate) breaking_only: bool,
+    /// Whether a catalog that is not stored yet fails.
+    pub(crate) new_fails: bool,
+    /// Whether standard output is for JSON.
+    pub(crate) json: bool,
+    /// How long a server may take.
+    pub(crate) timeout: Duration,
+}
+
+/// A catalog that was compared.
+struct Compared {
+    server: String,
+    file: PathBuf,
+    is_new: bool,
+    changes: Vec<CatalogChange>,
+}
+
+/// Asks each server what it offers and compares it with what is stored.
+pub(crate) fn run(wishes: &Wishes<'_>, context: &Context) -> Result<ExitStatus, Failure> {
+    let mut compared = Vec::new();
+    for (file, Asked { server, fixture }) in servers(wishes)? {
+        let now = ask(&server, fixture.as_deref(), wishes.timeout, context)?;
+        let stored = read(&file)?;
+        if wishes.update && stored.as_ref() != Some(&now) {
+            write(&file, &now)?;
+        }
+        compared.push(Compared {
+            server: server.name,
+            file,
+            is_new: stored.is_none(),
+            changes: stored.map(|stored| catalog_changes(&stored, &now)).unwrap_or_default(),
+        });
+    }
+    if wishes.json {
+        print(&format!("{:#}\n", compared.iter().map(as_json).collect::<Value>()))?;
+    } else {
+        print(&compared.iter().map(|one| told(one, wishes.update)).collect::<String>())?;
+    }
+    let fails = |one: &Compared| {
+        one.is_new && wishes.new_fails
+            || one.changes.iter().any(|change| !wishes.breaking_only || change.class == Class::Breaking)
+    };
+    let is_wrong = !wishes.update && compared.iter().any(fails);
+    Ok(if is_wrong { ExitStatus::Wrong } else { ExitStatus::Good })
+}
+
+/// A server that is asked what it offers.
+#[derive(Clone)]
+struct Asked {
+    /// The server.
+    pub(crate) server: ServerSpec,
+    /// The folder that it gets a copy of.
+    pub(crate) fixture: Option<PathBuf>,
+}
+
+/// The servers to ask, each with the file that its catalog is stored in.
+fn servers(wishes: &Wishes<'_>) -> Result<BTreeMap<PathBuf, Asked>, Failure> {
+    if wishes.subject.is_named() {
+        let folder = match wishes.suites.first() {
+            Some(path) if path.is_file() => path.parent().map(Path::to_owned).unwrap_or_default(),
+            Some(path) => path.to_owned(),
+            None if Path::new("evals").is_dir() => PathBuf::from("evals"),
+            None => PathBuf::new(),
+        };
+        let asked = Asked { server: wishes.subject.spec()?, fixture: wishes.suites.fixture() };
+        return Ok([(folder.join(".snapshots/catalog.json"), asked)].into());
+    }
+    let loaded = wishes.suites.load(None, Watched::Perhaps)?;
+    usable(&loaded, false)?;
+    let mut found: Vec<(PathBuf, Asked)> = Vec::new();
+    for case in &loaded.cases {
+        let Some(server) = &case.server else { continue };
+        let folder = Path::new(case.source.path()).with_file_name(".snapshots");
+        let is_known = |(known, other): &(PathBuf, Asked)| *known == folder && other.server.target == server.target;
+        if !found.iter().any(is_known) {
+            found.push((folder, Asked { server: ServerSpec::clone(server), fixture: case.fixture.clone() }));
+        }
+    }
+    if found.is_empty() {
+        return Err(Failure::NothingSelected {
+            message: "no case of the suite speaks to a server".to_owned(),
+            help: "name one with `--server`".to_owned(),
+        });
+    }
+    let mut names: BTreeMap<PathBuf, FileNames> = BTreeMap::new();
+    let many = |folder: &PathBuf| found.iter().filter(|(other, _)| other == folder).count() > 1;
+    let file = |folder: &PathBuf, server: &ServerSpec, names: &mut FileNames| {
+        if many(folder) { format!("catalog-{}.json", names.stem(&server.name)) } else { "catalog.json".to_owned() }
+    };
+    let placed = found.iter().map(|(folder, asked)| {
+        let names = names.entry(folder.clone()).or_default();
+        (folder.join(file(folder, &asked.server, names)), asked.clone())
+    });
+    Ok(placed.collect())
+}
+
+fn ask(server: &ServerSpec, fixture: Option<&Path>, timeout: Duration, context: &Context) -> Result<Value, Failure> {
+    let asked = runtime(1)?.block_on(catalog_with_fixture(server, fixture, &context.own_program, timeout));
+    let Catalog { tools, resources, templates, prompts, findings } =
+        asked.map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
+    if let Some(finding) = findings.into_iter().find(|finding| finding.severity.fails()) {
+        return Err(Failure::Other { message: finding.message, help: finding.help });
+    }
+    Ok(catalog_document(&tools, &resources, &templates, &prompts))
+}
+
+fn told(one: &Compared, update: bool) -> String {
+    let mut text = String::new();
+    let (server, file) = (harmless_line(&one.server), one.file.display());
+    let word = if one.is_new {
+        "NEW"
+    } else if one.changes.is_empty() {
+        "MATCH"
+    } else {
+        "CHANGED"
+    };
+    let _ = writeln!(text, "{word:<8}  {server}  ({file})");
+    for change in &one.changes {
+        let subject = harmless_line(&change.subject);
+        let _ = writeln!(text, "          {:<16}  {subject}: {}", change.class.word(), harmless_line(&change.what));
+    }
+    if one.is_new || !one.changes.is_empty() {
+        text.push_str(if update {
+            "stored; read the file as you read code\n"
+        } else {
+            "`--update` stores what came\n"
+        });
+    }
+    text
+}
+
+fn as_json(one: &Compared) -> Value {
+    let changes = one
+        .changes
+        .iter()
+        .map(|change| json!({"class": change.class.word(), "subject": change.subject, "what": change.what}));
+    json!({
+        "server": one.server,
+        "file": one.file.display().to_string(),
+        "status": if one.is_new { "NEW" } else if one.changes.is_empty() { "MATCH" } else { "CHANGED" },
+        "changes": changes.collect::<Vec<_>>(),
+    })
+}
+
+fn read(path: &Path) -> Result<Option<Value>, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
+            let message = format!("`{}` is not JSON: {error}", path.display());
+            Failure::new(message, "mend the file, or remove it and store the catalog again with `--update`")
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            Err(Failure::new(format!("`{}` could not be read: {error}", path.display()), "look at its permissions"))
+        }
+    }
+}
+
+fn write(path: &Path, catalog: &Value) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    let written =
+        fs::create_dir_all(folder).and_then(|()| whole_file::write(path, format!("{catalog:#}\n").as_bytes()));
+    written.map_err(|error| {
+        Failure::new(format!("`{}` could not be written: {error}", path.display()), "look at its permissions")
+    })
+}

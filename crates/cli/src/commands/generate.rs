@@ -1,0 +1,61 @@
+//! `mcprove generate`: an assertion file for everything that a server offers, to be filled in.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcprove_engine::{Calling, catalog_with_fixture};
+use mcprove_model::ExitStatus;
+use mcprove_suite::duration;
+use mcprove_suite::starter::FileNames;
+
+use crate::context::Context;
+use crate::execution::runtime;
+use crate::failure::Failure;
+use crate::starters;
+use crate::stdout::print;
+use crate::subject::Subject;
+
+/// Write an assertion file for each tool, resource and prompt of a server; nothing is called.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "`mcprove audit --output DIR` also calls the tools, and writes down what they answer.\n\n\
+                        Examples:\n  mcprove generate --server 'npx my-server' --output evals/")]
+pub(crate) struct Args {
+    /// The folder to write to; it is made if need be.
+    #[arg(long, value_name = "DIR", default_value = "evals")]
+    output: PathBuf,
+    /// Replace files that are there already.
+    #[arg(long)]
+    overwrite: bool,
+    /// Let the files of tools that say that they write be run, too.
+    #[arg(long)]
+    include_writes: bool,
+    /// A folder that the server gets a copy of: `{{fixture}}` in its arguments.
+    #[arg(long, value_name = "DIR")]
+    fixture: Option<PathBuf>,
+    /// How long the server may take to start and to list what it has.
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
+    timeout: Duration,
+    #[command(flatten)]
+    subject: Subject,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let server = args.subject.spec()?;
+    let asking = catalog_with_fixture(&server, args.fixture.as_deref(), &context.own_program, args.timeout);
+    let catalog = runtime(1)?
+        .block_on(asking)
+        .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
+    let calling = if args.include_writes { Calling::IncludeWrites } else { Calling::Cautious };
+    let mut names = FileNames::default();
+    let mut files = starters::of_tools(&catalog, &server, calling, &mut names);
+    files.extend(starters::of_offer(&catalog, &server, &mut names));
+    if files.is_empty() {
+        return Err(Failure::NothingSelected {
+            message: "the server offers no tools, resources or prompts".to_owned(),
+            help: "look at what it lists".to_owned(),
+        });
+    }
+    let written = starters::write_all(&args.output, &files, args.overwrite)?;
+    print(&written.told(&args.output))?;
+    Ok(ExitStatus::Good)
+}

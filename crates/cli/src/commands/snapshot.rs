@@ -1,0 +1,174 @@
+//! `mcprove snapshot`: replies, or what a server offers, compared with what is stored beside the suite.
+
+use std::fmt::Write as _;
+
+use mcprove_engine::{Filter, PlanOptions, Storing, plan};
+use mcprove_model::{ExitStatus, Redactor};
+use mcprove_report::harmless_line;
+use serde_json::{Value, json};
+
+use crate::catalogs;
+use crate::context::Context;
+use crate::execution::{Execution, Manner, redactor_of};
+use crate::failure::Failure;
+use crate::snapshots::{Judgement, Status, judge};
+use crate::stdout::print;
+use crate::subject::Subject;
+use crate::suites::{Suites, usable};
+
+/// Compare replies, or what a server offers, with what is stored beside the suite.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[command(
+    after_help = "What changes from run to run is masked: durations, temporary folders, timestamps, UUIDs, days of the week, the \
+                  fixture folder, and what a file lists under `mask:`.\n\nExamples:\n  mcprove snapshot evals/ --update\n  \
+                  mcprove snapshot evals/\n  mcprove snapshot evals/ --catalog --server 'npx my-server'"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    suites: Suites,
+    /// Store what came instead of comparing with it.
+    #[arg(long)]
+    update: bool,
+    /// Compare the lists of tools, resources and prompts, and say which changes break callers.
+    #[arg(long)]
+    catalog: bool,
+    /// With `--catalog`: exit with 1 only when a change breaks callers.
+    #[arg(long, requires = "catalog")]
+    breaking_only: bool,
+    /// Only cases whose name contains the text, or matches a /regex/.
+    #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
+    filter: Option<Filter>,
+    /// Exit with 1 also for what is not stored yet; so it is in CI.
+    #[arg(long)]
+    ci: bool,
+    /// Print the results as JSON, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    execution: Execution,
+    #[command(flatten)]
+    subject: Subject,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let ci = args.ci || Context::in_ci();
+    if args.catalog {
+        let wishes = catalogs::Wishes {
+            suites: &args.suites,
+            subject: &args.subject,
+            update: args.update,
+            breaking_only: args.breaking_only,
+            new_fails: ci,
+            json: args.json,
+            timeout: args.execution.timeout(),
+        };
+        return catalogs::run(&wishes, context);
+    }
+    let loaded = args.suites.load_for(&args.subject)?;
+    let warnings = usable(&loaded, false)?;
+    let options = PlanOptions { filter: args.filter.clone(), ..PlanOptions::default() };
+    let plan = plan(&loaded.cases, &options);
+    if plan.cases.is_empty() {
+        return Err(Failure::NothingSelected {
+            message: format!("none of the {} cases was selected", loaded.cases.len()),
+            help: "`--filter` compares with case names".to_owned(),
+        });
+    }
+    let manner = Manner {
+        warnings,
+        shown: false,
+        keep_frames: false,
+        protocol: None,
+        fix: false,
+        is_whole: false,
+        storing: Storing::Capture,
+        strict_reports: false,
+        redactor: redactor_of(&plan, &loaded.secrets),
+        again: Vec::new(),
+    };
+    let redactor = redactor_of(&plan, &loaded.secrets);
+    let over = args.execution.run(&plan, manner, context)?;
+    let judgement = judge(&loaded.cases, &over.report)?;
+    if over.report.exit_status() == ExitStatus::Interrupted || over.dropped {
+        return Ok(ExitStatus::Interrupted);
+    }
+    if args.update {
+        judgement.store()?;
+    }
+    if args.json {
+        print(&redactor.text(&format!("{:#}\n", as_json(&judgement))))?;
+    } else {
+        print(&told(&judgement, args.update, &redactor))?;
+    }
+    Ok(status(&judgement, args.update, ci))
+}
+
+fn status(judgement: &Judgement, update: bool, ci: bool) -> ExitStatus {
+    let is = |wanted: fn(&Status) -> bool| judgement.judged.iter().any(|judged| wanted(&judged.status));
+    if is(|status| matches!(status, Status::Error(_, true))) {
+        ExitStatus::NotDone
+    } else if is(|status| matches!(status, Status::Error(_, false)))
+        || !update && (is(|status| matches!(status, Status::Changed(_))) || ci && is(|status| *status == Status::New))
+    {
+        ExitStatus::Wrong
+    } else if judgement.judged.iter().all(|judged| matches!(judged.status, Status::Skipped(_) | Status::Obsolete)) {
+        ExitStatus::NothingSelected
+    } else {
+        ExitStatus::Good
+    }
+}
+
+fn told(judgement: &Judgement, update: bool, redactor: &Redactor) -> String {
+    let mut text = String::new();
+    for judged in &judgement.judged {
+        let name = harmless_line(&judged.name);
+        let file = judged.file.display();
+        let _ = match &judged.status {
+            Status::New | Status::Obsolete => writeln!(text, "{:<8}  {name}  ({file})", judged.status.word()),
+            Status::Match => writeln!(text, "{:<8}  {name}", judged.status.word()),
+            Status::Skipped(reason) | Status::Error(reason, _) => {
+                writeln!(text, "{:<8}  {name}  ({})", judged.status.word(), harmless_line(reason))
+            }
+            Status::Changed(diff) => {
+                let _ = writeln!(text, "{:<8}  {name}  ({file})", judged.status.word());
+                for line in diff.lines() {
+                    let _ = writeln!(text, "          {}", harmless_line(line));
+                }
+                Ok(())
+            }
+        };
+    }
+    let words = ["NEW", "CHANGED", "MATCH", "OBSOLETE", "SKIP", "ERROR"];
+    let counts = words.map(|word| (word, judgement.count(word)));
+    let counts: Vec<_> =
+        counts.iter().filter(|(_, n)| *n > 0).map(|(word, n)| format!("{n} {}", word.to_lowercase())).collect();
+    let _ = writeln!(text, "\nsnapshots: {}", counts.join(", "));
+    let open = judgement.count("NEW") + judgement.count("CHANGED") + judgement.count("OBSOLETE");
+    if open > 0 {
+        text.push_str(if update {
+            "what is new or changed was stored, what is obsolete removed; read the files as you read code\n"
+        } else {
+            "`--update` stores what came, and removes what is obsolete\n"
+        });
+    }
+    redactor.text(&text).into_owned()
+}
+
+fn as_json(judgement: &Judgement) -> Value {
+    let rows = judgement.judged.iter().map(|judged| {
+        let (diff, reason) = match &judged.status {
+            Status::Changed(diff) => (Some(diff), None),
+            Status::Skipped(reason) | Status::Error(reason, _) => (None, Some(reason)),
+            Status::New | Status::Match | Status::Obsolete => (None, None),
+        };
+        json!({
+            "name": judged.name,
+            "file": judged.file.display().to_string(),
+            "status": judged.status.word(),
+            "diff": diff,
+            "reason": reason,
+        })
+    });
+    rows.collect()
+}

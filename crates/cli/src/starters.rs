@@ -1,0 +1,225 @@
+//! Assertion files for people who have none yet: made from what a server offers, and from what it answered.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcprove_engine::{Called, Calling, Catalog, Toured, forbidden, tool_name};
+use mcprove_judge::first_expectation::first_expectation;
+use mcprove_judge::generate::valid_input;
+use mcprove_model::{Observation, ServerSpec};
+use mcprove_suite::starter::{FileNames, Starter, variables_of};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::whole_file;
+
+/// Values of the environment from this length on are known again in a reply.
+const TELLING: usize = 6;
+
+/// A file that is to be written.
+#[derive(Debug)]
+pub(crate) struct StarterFile {
+    /// Its name below the folder.
+    pub(crate) name: String,
+    /// Its text.
+    pub(crate) text: String,
+}
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Those that were written.
+    pub(crate) written: Vec<PathBuf>,
+    /// Those that were there already, and stayed as they were.
+    pub(crate) kept: Vec<PathBuf>,
+}
+
+impl Written {
+    /// What is told of them.
+    pub(crate) fn told(&self, folder: &Path) -> String {
+        let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        let mut text = format!("wrote {} to {}\n", files(self.written.len()), folder.display());
+        if !self.kept.is_empty() {
+            let kept = files(self.kept.len());
+            let _ = writeln!(text, "kept {kept} of an earlier time; `--overwrite` replaces what is there");
+        }
+        text
+    }
+}
+
+/// A file for each tool of a tour, with what it answered as the first expectation.
+pub(crate) fn of_tour(toured: &Toured, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
+    let machine = machine_values();
+    toured.called.iter().map(|called| of_called(called, server, &machine, names)).collect()
+}
+
+fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &mut FileNames) -> StarterFile {
+    let nothing = json!({});
+    let input = called.input.as_ref().unwrap_or(&nothing);
+    let replies: Vec<&Observation> = called.replies.iter().collect();
+    let expect = first_expectation(input, &replies, machine);
+    let mut remarks =
+        vec!["Written by mcprove from what the tool answered. Change `expect` to what you really want.".to_owned()];
+    remarks.extend(variables_remark(server));
+    let is_shown = |value: &&String| replies.iter().any(|reply| reply.text.contains(value.as_str()));
+    let mut masks = Vec::new();
+    if machine.iter().any(|value| is_shown(&value)) {
+        remarks.push("The reply shows values of this machine's environment, so its snapshot is masked.".to_owned());
+        masks.push("(?s).+".to_owned());
+    }
+    let starter = Starter {
+        name: called.tool.clone(),
+        remarks,
+        server,
+        skip: called.skipped.as_ref().map(|reason| {
+            let reason = reason.split(';').next().unwrap_or(reason);
+            format!("{reason}; remove this line to call it")
+        }),
+        masks,
+        block: "assert",
+        content: call(&called.tool, input, &expect),
+    };
+    StarterFile { name: format!("{}.yaml", names.stem(&called.tool)), text: starter.text() }
+}
+
+/// A file for each resource, template and prompt that a server offers. What they need is made up by name, so that whoever
+/// reads them knows what to fill in.
+pub(crate) fn of_offer(catalog: &Catalog, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
+    let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut files = Vec::new();
+    let mut add = |stem: String, name: String, skip: Option<&str>, block: &'static str, content: Value| {
+        let starter = Starter {
+            name,
+            remarks: variables_remark(server).into_iter().collect(),
+            server,
+            skip: skip.map(str::to_owned),
+            masks: Vec::new(),
+            block,
+            content,
+        };
+        files.push(StarterFile { name: format!("{}.yaml", names.stem(&stem)), text: starter.text() });
+    };
+    for resource in &catalog.resources {
+        let (uri, name) = (text(resource, "uri"), text(resource, "name"));
+        let stem = format!("resource-{}", if name.is_empty() { &uri } else { &name });
+        let content = json!({"read": uri, "expect": {"not_empty": true}});
+        add(stem, format!("resource {uri}"), None, "assert_resources", content);
+    }
+    for template in &catalog.templates {
+        let (uri, name) = (text(template, "uriTemplate"), text(template, "name"));
+        let stem = format!("template-{}", if name.is_empty() { &uri } else { &name });
+        let content = json!({"read": uri, "expect": {"not_empty": true}});
+        let skip = "fill in the variables of the address, then remove this line";
+        add(stem, format!("template {uri}"), Some(skip), "assert_resources", content);
+    }
+    for prompt in &catalog.prompts {
+        let name = text(prompt, "name");
+        let arguments = prompt.get("arguments").and_then(Value::as_array).into_iter().flatten();
+        let required = arguments.filter(|argument| argument.get("required") == Some(&Value::Bool(true)));
+        let arguments: serde_json::Map<String, Value> =
+            required.map(|argument| (text(argument, "name"), json!("example"))).collect();
+        let get =
+            if arguments.is_empty() { json!({"name": name}) } else { json!({"name": name, "arguments": arguments}) };
+        let skip = (!arguments.is_empty()).then_some("fill in the arguments, then remove this line");
+        let content = json!({"get": get, "expect": {"not_empty": true}});
+        add(format!("prompt-{name}"), format!("prompt {name}"), skip, "assert_prompts", content);
+    }
+    files
+}
+
+/// A file for each tool, with an input made from its schema; nothing is called.
+pub(crate) fn of_tools(
+    catalog: &Catalog,
+    server: &ServerSpec,
+    calling: Calling,
+    names: &mut FileNames,
+) -> Vec<StarterFile> {
+    let mut files = Vec::new();
+    for tool in &catalog.tools {
+        let name = tool_name(tool);
+        let nothing = Value::Null;
+        let made = valid_input(tool.get("inputSchema").unwrap_or(&nothing), 0);
+        let skip = match (&made, forbidden(tool, calling)) {
+            (Err(why), _) => Some(format!("no valid input could be made: {why}")),
+            (Ok(_), Some(_)) => Some("it says that it writes; remove this line to call it".to_owned()),
+            (Ok(_), None) => None,
+        };
+        let input = made.unwrap_or_else(|_| json!({}));
+        let mut remarks =
+            vec!["The arguments are made from the tool's schema. Say what you expect of the reply.".to_owned()];
+        remarks.extend(variables_remark(server));
+        let starter = Starter {
+            name: name.to_owned(),
+            remarks,
+            server,
+            skip,
+            masks: Vec::new(),
+            block: "assert",
+            content: call(name, &input, &json!({"not_error": true})),
+        };
+        files.push(StarterFile { name: format!("{}.yaml", names.stem(name)), text: starter.text() });
+    }
+    files
+}
+
+/// The content of an `assert` block.
+pub(crate) fn call(tool: &str, input: &Value, expect: &Value) -> Value {
+    if input.as_object().is_some_and(serde_json::Map::is_empty) {
+        return json!({"tool": tool, "expect": expect});
+    }
+    json!({"tool": tool, "args": input, "expect": expect})
+}
+
+/// Says which variables a server needs, because their values are not written down.
+pub(crate) fn variables_remark(server: &ServerSpec) -> Option<String> {
+    let names = variables_of(server);
+    (!names.is_empty()).then(|| format!("The server takes from the environment: {}.", names.join(", ")))
+}
+
+/// Writes files into a folder, which is made if need be; what is there already stays unless it may be replaced.
+pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -> Result<Written, Failure> {
+    let failed = |path: &Path, error: &std::io::Error| {
+        Failure::new(format!("`{}` could not be written: {error}", path.display()), "give a folder that can be written")
+    };
+    fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    let mut done = Written::default();
+    for file in files {
+        let path = folder.join(&file.name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|error| failed(parent, &error))?;
+        }
+        if path.exists() && !overwrite {
+            done.kept.push(path);
+            continue;
+        }
+        whole_file::write(&path, file.text.as_bytes()).map_err(|error| failed(&path, &error))?;
+        done.written.push(path);
+    }
+    Ok(done)
+}
+
+/// Values of this machine's environment: a reply that shows them would be another one elsewhere.
+fn machine_values() -> Vec<String> {
+    let names = Context::variable_names();
+    names.iter().filter_map(|name| Context::variable(name)).filter(|value| value.len() >= TELLING).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_replaced_only_when_asked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let evals = folder.path().join("new/evals");
+        let file = |text: &str| vec![StarterFile { name: "a.yaml".to_owned(), text: text.to_owned() }];
+        assert_eq!(write_all(&evals, &file("1"), false).expect("written").written.len(), 1);
+        let again = write_all(&evals, &file("2"), false).expect("kept");
+        assert_eq!((again.written.len(), again.kept.len()), (0, 1));
+        assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "1");
+        write_all(&evals, &file("3"), true).expect("replaced");
+        assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "3");
+    }
+}

@@ -1,0 +1,111 @@
+//! How much of its servers a suite must reach: `coverage:` of a suite file, judged after its cases.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcprove_judge::coverage::{Offer, coverage};
+use mcprove_model::{Case, Finding, Plan, Reach, ReachPart, ServerSpec, SuiteOptions, Target};
+use tokio::time::Instant;
+
+use crate::discover::discover;
+use crate::server::Opener;
+use crate::workplace::Workplace;
+
+/// The findings about suites that reach less of their servers than they ask for.
+pub(crate) async fn too_little(plan: &Plan, opener: &Opener, timeout: Duration) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut judged: Vec<&str> = Vec::new();
+    for suite in plan.cases.iter().filter_map(|planned| planned.case.suite.as_ref()) {
+        let path = suite.source.path();
+        if suite.coverage == mcprove_model::Coverage::default() || judged.contains(&path) {
+            continue;
+        }
+        judged.push(path);
+        let cases: Vec<&Arc<Case>> = plan
+            .cases
+            .iter()
+            .filter(|planned| planned.trial == 1)
+            .map(|planned| &planned.case)
+            .filter(|case| case.suite.as_ref().is_some_and(|other| other.source.path() == path))
+            .collect();
+        match reached(&cases, opener, timeout).await {
+            Ok(reaches) => findings.extend(compare(suite, &reaches, transports(&cases))),
+            Err(finding) => findings.push(finding),
+        }
+    }
+    findings
+}
+
+/// How much of each server its cases reach; the error says which server could not be asked.
+async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Result<Vec<Reach>, Finding> {
+    let mut servers: Vec<(&Arc<ServerSpec>, Option<&PathBuf>)> = Vec::new();
+    for case in cases {
+        if let Some(server) = &case.server
+            && !servers.iter().any(|(known, _)| known.target == server.target)
+        {
+            servers.push((server, case.fixture.as_ref()));
+        }
+    }
+    let mut reaches = Vec::new();
+    for (server, fixture) in servers {
+        let unknown = |reason: String| {
+            Finding::error("coverage", format!("how much of `{}` is covered is not known: {reason}", server.name))
+        };
+        let workplace = Workplace::new(fixture.map(PathBuf::as_path)).map_err(|error| unknown(error.to_string()))?;
+        let deadline = Instant::now() + timeout;
+        let opened = opener.open(server, workplace.variables(), deadline).await;
+        let mut session = opened.map_err(|failure| unknown(failure.message))?;
+        let catalog = discover(&mut session, deadline).await;
+        session.close().await;
+        let own = cases.iter().filter(|case| case.server.as_ref().is_some_and(|s| s.target == server.target));
+        reaches.push(coverage(
+            Offer {
+                tools: &catalog.tools,
+                resources: &catalog.resources,
+                templates: &catalog.templates,
+                prompts: &catalog.prompts,
+            },
+            own.map(AsRef::as_ref),
+        ));
+    }
+    Ok(reaches)
+}
+
+fn compare(suite: &SuiteOptions, reaches: &[Reach], transports: ReachPart) -> Vec<Finding> {
+    let sum = |part: fn(&Reach) -> ReachPart| reaches.iter().map(part).fold(ReachPart::default(), |all, one| all + one);
+    let wanted = suite.coverage;
+    let parts = [
+        ("tools", wanted.tools, sum(Reach::tools), "tools have an assertion"),
+        ("args", wanted.args, sum(Reach::arguments), "arguments are passed"),
+        ("error_paths", wanted.error_paths, sum(Reach::error_paths), "tools are expected to fail once"),
+        ("transports", wanted.transports, transports, "transports are spoken"),
+    ];
+    let mut findings = Vec::new();
+    for (key, least, part, what) in parts {
+        if let Some(least) = least
+            && part.percent() < least
+        {
+            let text = format!(
+                "`{}`: {} of {} {what} ({:.0} %), and `coverage.{key}` asks for {least} %",
+                suite.source.path(),
+                part.covered,
+                part.total,
+                part.percent()
+            );
+            findings.push(Finding::error("coverage", text).help("`mcprove coverage` lists what is not covered"));
+        }
+    }
+    findings
+}
+
+/// Which of the two transports servers have today, pipes and HTTP, the cases speak.
+fn transports(cases: &[&Arc<Case>]) -> ReachPart {
+    let is_spoken = |wanted: fn(&Target) -> bool| {
+        cases.iter().filter_map(|case| case.server.as_ref()).any(|server| wanted(&server.target))
+    };
+    let pipes =
+        is_spoken(|target| matches!(target, Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. }));
+    let http = is_spoken(|target| matches!(target, Target::Http { .. } | Target::Sse { .. }));
+    ReachPart { covered: usize::from(pipes) + usize::from(http), total: 2 }
+}

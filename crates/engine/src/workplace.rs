@@ -1,0 +1,186 @@
+//! The folder that tools work on during a tour: a copy, looked at after each call and put back as it was.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mcprove_judge::generate::Places;
+use mcprove_model::{Observation, Outcome};
+use mcprove_suite::template::{FIXTURE, Variables};
+use serde_json::Value;
+
+use crate::fixture::FixtureCopy;
+
+/// What stands for the copy in whatever leaves the tour.
+const TEMPLATE: &str = "{{fixture}}";
+
+/// A copy of the fixture, or nothing when there is none.
+#[derive(Debug)]
+pub(crate) struct Workplace {
+    copy: Option<Copy>,
+    variables: Variables,
+}
+
+#[derive(Debug)]
+struct Copy {
+    original: PathBuf,
+    fixture: FixtureCopy,
+    path: String,
+    state: FolderState,
+}
+
+impl Workplace {
+    pub(crate) fn new(original: Option<&Path>) -> io::Result<Self> {
+        let mut variables = Variables::default();
+        let Some(original) = original else { return Ok(Self { copy: None, variables }) };
+        let fixture = FixtureCopy::make(original)?;
+        let path = fixture.path().to_string_lossy().into_owned();
+        variables.set(FIXTURE, Value::String(path.clone()));
+        let state = FolderState::read(fixture.path())?;
+        Ok(Self { copy: Some(Copy { original: original.to_owned(), fixture, path, state }), variables })
+    }
+
+    /// What the server's description may name.
+    pub(crate) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// Paths that inputs may name; `None` without a fixture.
+    pub(crate) fn places(&self) -> Option<Places> {
+        let copy = self.copy.as_ref()?;
+        let file = copy.state.0.iter().find(|(_, kind)| matches!(kind, Entry::File(_, _))).map(|(path, _)| path);
+        Some(Places {
+            file: file.map(|path| format!("{}/{path}", copy.path)),
+            folder: copy.path.clone(),
+            fresh: format!("{}/made-by-mcprove", copy.path),
+        })
+    }
+
+    /// Says what changed in the copy since it was made, and puts it back as it was.
+    pub(crate) fn restore(&mut self) -> io::Result<Vec<String>> {
+        let Some(copy) = &self.copy else { return Ok(Vec::new()) };
+        let changes = copy.state.changes(&FolderState::read(copy.fixture.path()).unwrap_or_default());
+        if !changes.is_empty() {
+            copy.fixture.renew(&copy.original)?;
+        }
+        Ok(changes)
+    }
+
+    /// A value with `{{fixture}}` in the place of the copy's path.
+    pub(crate) fn as_template(&self, value: &Value) -> Value {
+        match &self.copy {
+            Some(copy) => with_template(value, &copy.path),
+            None => value.clone(),
+        }
+    }
+
+    /// An answer of a tool with `{{fixture}}` in the place of the copy's path.
+    pub(crate) fn seen_as_template(&self, seen: Observation) -> Observation {
+        match (&self.copy, &seen.outcome) {
+            (Some(copy), Outcome::Result(result)) => {
+                Observation::of_tool_call(Outcome::Result(with_template(result, &copy.path)))
+            }
+            (_, _) => seen,
+        }
+    }
+}
+
+fn with_template(value: &Value, path: &str) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace(path, TEMPLATE)),
+        Value::Array(items) => Value::Array(items.iter().map(|item| with_template(item, path)).collect()),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(key, item)| (key.clone(), with_template(item, path))).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// Everything in a folder, by its path below it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct FolderState(BTreeMap<String, Entry>);
+
+#[derive(Debug, PartialEq, Eq)]
+enum Entry {
+    Folder,
+    /// Its length and a hash of its content: fixtures may be large.
+    File(usize, u64),
+    Other,
+}
+
+impl FolderState {
+    fn read(folder: &Path) -> io::Result<Self> {
+        let mut found = BTreeMap::new();
+        let mut open = vec![folder.to_owned()];
+        while let Some(next) = open.pop() {
+            for entry in fs::read_dir(&next)? {
+                let entry = entry?;
+                let path = entry.path();
+                let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+                let kind = entry.file_type()?;
+                let state = if kind.is_dir() {
+                    open.push(path);
+                    Entry::Folder
+                } else if kind.is_file() {
+                    let content = fs::read(&path)?;
+                    let mut hasher = DefaultHasher::new();
+                    content.hash(&mut hasher);
+                    Entry::File(content.len(), hasher.finish())
+                } else {
+                    Entry::Other
+                };
+                found.insert(name, state);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// What is different later, one line each.
+    fn changes(&self, later: &Self) -> Vec<String> {
+        let gone = self.0.keys().filter(|path| !later.0.contains_key(*path)).map(|path| format!("removed {path}"));
+        let changed = later.0.iter().filter_map(|(path, state)| match self.0.get(path) {
+            None => Some(format!("created {path}")),
+            Some(before) if before != state => Some(format!("changed {path}")),
+            Some(_) => None,
+        });
+        gone.chain(changed).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_tool_did_is_told_and_undone_and_the_original_never_changes() {
+        let original = tempfile::tempdir().expect("a folder");
+        fs::create_dir(original.path().join("sub")).expect("a subfolder");
+        fs::write(original.path().join("sub/a.txt"), "a").expect("a file");
+        fs::write(original.path().join("b.txt"), "b").expect("a file");
+        let mut workplace = Workplace::new(Some(original.path())).expect("a copy");
+        let places = workplace.places().expect("places");
+        assert!(places.file.as_ref().is_some_and(|file| file.ends_with("/b.txt")));
+        assert_eq!(workplace.restore().expect("fine"), Vec::<String>::new());
+
+        fs::write(places.fresh.clone(), "new").expect("written");
+        fs::remove_file(format!("{}/b.txt", places.folder)).expect("removed");
+        fs::write(format!("{}/sub/a.txt", places.folder), "changed").expect("written");
+        let changes = workplace.restore().expect("put back");
+        assert_eq!(changes, ["removed b.txt", "created made-by-mcprove", "changed sub/a.txt"]);
+        assert_eq!(workplace.restore().expect("fine"), Vec::<String>::new());
+        assert_eq!(fs::read(original.path().join("sub/a.txt")).expect("read"), b"a");
+
+        let path = format!("{}/sub/a.txt", places.folder);
+        assert_eq!(workplace.as_template(&json!({"p": [path]})), json!({"p": ["{{fixture}}/sub/a.txt"]}));
+    }
+
+    #[test]
+    fn without_a_fixture_nothing_is_looked_at() {
+        let mut workplace = Workplace::new(None).expect("nothing to copy");
+        assert_eq!(workplace.places(), None);
+        assert_eq!(workplace.restore().expect("fine"), Vec::<String>::new());
+    }
+}

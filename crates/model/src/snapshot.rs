@@ -1,0 +1,39 @@
+//! Replies that are stored to be compared with later ones.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A text that is stored, or was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// What it is of.
+    pub kind: SnapshotKind,
+    /// The case's name, or the one that the author gave it.
+    pub name: String,
+    /// The text, with everything masked that changes from run to run.
+    pub text: String,
+}
+
+/// What a snapshot is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SnapshotKind {
+    /// The whole reply of a case.
+    Case,
+    /// A value that an assertion names.
+    Value,
+}
+
+/// What a check may know of stored values: they are read before it judges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredValues {
+    /// The texts by name.
+    pub texts: BTreeMap<String, String>,
+    /// Why they could not be read, if so.
+    pub unreadable: Option<String>,
+    /// The folder whose path is masked.
+    pub fixture: Option<String>,
+    /// Further patterns that are masked.
+    pub masks: Vec<String>,
+}

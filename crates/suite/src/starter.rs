@@ -1,0 +1,203 @@
+//! Assertion files that somebody goes on writing: a server, one block, and the words around them. Pure: values in, text
+//! out.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use mcprove_model::{Entry, Key, Kind, Node, ScalarStyle, ServerSpec, Span, Target};
+use serde_json::{Map, Value, json};
+
+use crate::yaml;
+
+/// One assertion file.
+#[derive(Clone, Debug)]
+pub struct Starter<'s> {
+    /// The case's name.
+    pub name: String,
+    /// What stands above everything else, a line each.
+    pub remarks: Vec<String>,
+    /// The server under test.
+    pub server: &'s ServerSpec,
+    /// Why it is not to be run, if so.
+    pub skip: Option<String>,
+    /// What is masked in its snapshots.
+    pub masks: Vec<String>,
+    /// The key of the block.
+    pub block: &'static str,
+    /// What the block holds.
+    pub content: Value,
+}
+
+impl Starter<'_> {
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for remark in &self.remarks {
+            let _ = writeln!(text, "# {}", one_line(remark));
+        }
+        let mut map = Map::new();
+        map.insert("name".to_owned(), json!(self.name));
+        map.insert("server".to_owned(), server_block(self.server));
+        if let Some(skip) = &self.skip {
+            map.insert("skip".to_owned(), json!(skip));
+        }
+        if !self.masks.is_empty() {
+            map.insert("mask".to_owned(), json!(self.masks));
+        }
+        map.insert(self.block.to_owned(), self.content.clone());
+        text.push_str(&yaml::write(&spread(node(&Value::Object(map))), 0));
+        text
+    }
+}
+
+/// A server as an assertion file names it. Values that may be secret are not written down: the environment gives them.
+pub fn server_block(server: &ServerSpec) -> Value {
+    let mut block = Map::new();
+    let mut put = |key: &str, value: Value| {
+        block.insert(key.to_owned(), value);
+    };
+    match &server.target {
+        Target::Stdio { command, args, env, cwd, docker } => {
+            put("command", json!(command));
+            if !args.is_empty() {
+                put("args", json!(args));
+            }
+            if !env.is_empty() {
+                let names = env.iter().map(|(name, _)| (name.clone(), json!(format!("${{{name}}}"))));
+                put("env", Value::Object(names.collect()));
+            }
+            if let Some(cwd) = cwd {
+                put("cwd", json!(cwd));
+            }
+            if let Some(image) = docker {
+                put("docker", json!(image));
+            }
+        }
+        Target::Http { url, headers } | Target::Sse { url, headers } => {
+            put("url", json!(url));
+            put("transport", json!(server.target.transport()));
+            if !headers.is_empty() {
+                let named = headers.iter().map(|(name, _)| (name.clone(), json!(format!("${{{}}}", variable(name)))));
+                put("headers", Value::Object(named.collect()));
+            }
+        }
+        // Assertion files know processes and addresses; the program itself plays what is in a file.
+        Target::Mock { manifest: file, .. } | Target::Cassette { path: file } => {
+            put("command", json!("mcprove"));
+            put("args", json!(["mock", "--tools-from", file]));
+        }
+    }
+    Value::Object(block)
+}
+
+/// The variables that a server block asks of the environment.
+pub fn variables_of(server: &ServerSpec) -> Vec<String> {
+    match &server.target {
+        Target::Stdio { env, .. } => env.iter().map(|(name, _)| name.clone()).collect(),
+        Target::Http { headers, .. } | Target::Sse { headers, .. } => {
+            headers.iter().map(|(name, _)| variable(name)).collect()
+        }
+        Target::Mock { .. } | Target::Cassette { .. } => Vec::new(),
+    }
+}
+
+/// File names that nobody has yet, made from names that may hold anything.
+#[derive(Debug, Default)]
+pub struct FileNames {
+    taken: BTreeSet<String>,
+}
+
+impl FileNames {
+    /// A name for a file, without its extension.
+    pub fn stem(&mut self, name: &str) -> String {
+        let mut stem = String::new();
+        for c in name.chars() {
+            if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
+                stem.push(c);
+            } else if !stem.ends_with('-') {
+                stem.push('-');
+            }
+        }
+        let stem = stem.trim_matches('-');
+        let stem: String = if stem.is_empty() { "unnamed".to_owned() } else { stem.chars().take(80).collect() };
+        let numbered = (2..).map(|number| format!("{stem}-{number}"));
+        let mut names = std::iter::once(stem.clone()).chain(numbered);
+        // Names that differ in case only are one file on many disks; and the numbers do not end.
+        names.find(|name| self.taken.insert(name.to_lowercase())).unwrap_or(stem)
+    }
+}
+
+/// The variable that holds the value of a header field.
+fn variable(header: &str) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    format!("MCP_{}", header.chars().map(word).collect::<String>())
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn node(value: &Value) -> Node {
+    Node::from_json(Span::default(), value.clone())
+}
+
+/// The tree with texts of several lines written as lines.
+fn spread(mut node: Node) -> Node {
+    match &mut node.kind {
+        Kind::Scalar(scalar) => {
+            if scalar.value.is_string() && scalar.text.contains('\n') {
+                scalar.style = ScalarStyle::Block;
+            }
+        }
+        Kind::List(items) => items.iter_mut().for_each(|item| *item = spread(item.clone())),
+        Kind::Map(entries) => {
+            for Entry { key: Key { .. }, value } in entries {
+                *value = spread(value.clone());
+            }
+        }
+    }
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_starter_reads_like_a_file_somebody_wrote() {
+        let server = ServerSpec {
+            target: Target::Stdio {
+                command: "npx".to_owned(),
+                args: vec!["my-server".to_owned(), "{{fixture}}".to_owned()],
+                env: vec![("API_KEY".to_owned(), "s3cr3t".to_owned())],
+                cwd: None,
+                docker: None,
+            },
+            ..ServerSpec::default()
+        };
+        let starter = Starter {
+            name: "reads a file".to_owned(),
+            remarks: vec!["first\nlook".to_owned()],
+            server: &server,
+            skip: None,
+            masks: Vec::new(),
+            block: "assert",
+            content: json!({"tool": "read", "args": {"path": "{{fixture}}/a"}, "expect": {"equals": "a\nb"}}),
+        };
+        let text = starter.text();
+        assert_eq!(
+            text,
+            "# first look\nname: reads a file\nserver:\n  command: npx\n  args: [my-server, \"{{fixture}}\"]\n  env:\n    \
+             API_KEY: \"${API_KEY}\"\nassert:\n  tool: read\n  args:\n    path: \"{{fixture}}/a\"\n  expect:\n    \
+             equals: |-\n      a\n      b\n"
+        );
+        assert!(!text.contains("s3cr3t"));
+    }
+
+    #[test]
+    fn file_names_are_harmless_and_unique() {
+        let mut names = FileNames::default();
+        let stems: Vec<_> = ["get sum", "../../etc/passwd", "Get-Sum", "???", "ä"].map(|name| names.stem(name)).into();
+        assert_eq!(stems, ["get-sum", "etc-passwd", "Get-Sum-2", "unnamed", "unnamed-2"]);
+    }
+}
