@@ -64,6 +64,8 @@ impl<'w> Line<'w> {
             self.said.connected.push(Connected {
                 index: 0,
                 session: u32::try_from(self.said.connected.len()).unwrap_or(u32::MAX),
+                server: None,
+                began_us: 0,
                 transport: session.transport_name().to_owned(),
                 protocol: negotiated.revision.to_string(),
                 server_name: negotiated.server_name.clone(),
