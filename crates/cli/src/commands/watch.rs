@@ -178,6 +178,8 @@ impl Watch<'_> {
             protocol: None,
             fix: false,
             // A part of the cases says nothing about what is missing.
+            is_whole: false,
+            storing: Storing::Compare,
             strict_reports: false,
             redactor: redactor_of(&plan, &self.secrets),
             again: self.again(),
