@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcprove_engine::{RunOptions, Sink as _, Stopper, Storing, wanted_side_by_side};
-use mcprove_model::{Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, ServerSpec};
+use mcprove_model::{AgentModel, Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, ServerSpec};
 use mcprove_report::render_findings;
 use mcprove_suite::duration;
 
@@ -73,6 +73,8 @@ pub(crate) struct Manner {
     pub(crate) is_whole: bool,
     /// What is done with stored values.
     pub(crate) storing: Storing,
+    /// Whether the replies of language models are saved.
+    pub(crate) record: bool,
     /// Whether a log that cannot be written is reason enough not to begin.
     pub(crate) strict_reports: bool,
     /// What must not be heard by anyone.
@@ -168,6 +170,7 @@ impl Execution {
             started_unix_ms: Context::unix_ms(),
             findings: manner.warnings,
             fix: manner.fix,
+            record: manner.record,
             protocol: manner.protocol,
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
@@ -239,13 +242,17 @@ fn milliseconds(duration: Duration) -> String {
     format!("{}ms", duration.as_millis())
 }
 
-/// Knows the secrets of a suite, and those of all servers of a plan.
+/// Knows the secrets of a suite, those of all servers of a plan, and the keys of its models.
 pub(crate) fn redactor_of(plan: &Plan, secrets: &[String]) -> Redactor {
-    let servers = plan.cases.iter().filter_map(|planned| planned.case.server.as_ref());
+    let servers = plan.cases.iter().flat_map(|planned| planned.case.servers());
+    let keys = plan.cases.iter().filter_map(|planned| match &planned.case.agent()?.model {
+        AgentModel::Named(named) => named.provider.key.as_ref()?.value.as_ref().map(|key| key.0.clone()),
+        AgentModel::Script(_) => None,
+    });
     let of_server = |server: &'_ Arc<ServerSpec>| -> Vec<String> {
         server.secrets.iter().cloned().chain(server.target.password().map(str::to_owned)).collect()
     };
-    let mut all: Vec<String> = servers.flat_map(of_server).chain(secrets.iter().cloned()).collect();
+    let mut all: Vec<String> = servers.flat_map(of_server).chain(secrets.iter().cloned()).chain(keys).collect();
     all.sort_unstable();
     all.dedup();
     Redactor::new(all.iter().map(String::as_str))

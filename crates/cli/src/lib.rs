@@ -7,6 +7,7 @@ mod arguments;
 mod baselines;
 mod catalog_report;
 mod catalogs;
+mod changes;
 mod commands;
 mod conclusion;
 mod context;
@@ -16,7 +17,9 @@ mod explanations;
 mod failure;
 mod finding_report;
 mod fixes;
+mod flips;
 mod help;
+mod interception_log;
 mod kept_tests;
 mod live;
 mod logs;
@@ -27,9 +30,30 @@ mod starters;
 mod stdout;
 mod subject;
 mod suites;
+mod terminal_mode;
 mod told_to_stop;
 mod touring;
 mod whole_file;
+
+/// How well an agent recovers from a tool that does not answer: pure scores over marks in time.
+///
+/// You time a call against a faulty server and hand over the millisecond marks; the numbers come back.
+///
+/// ```
+/// use mcprove::recovery::{RecoveryObservation, meets_recovery_budget, score_recovery};
+///
+/// let report = score_recovery(&RecoveryObservation {
+///     call_start_ms: 0,
+///     detected_ms: Some(3_000),
+///     recovered_ms: Some(3_200),
+///     timeout_budget_ms: 3_000,
+/// });
+/// assert!(report.clean_timeout);
+/// assert!(meets_recovery_budget(&report, 5_000));
+/// ```
+pub mod recovery {
+    pub use mcprove_judge::recovery::{RecoveryObservation, RecoveryReport, meets_recovery_budget, score_recovery};
+}
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -45,15 +69,19 @@ use context::Context;
 
 /// Runs the program with the arguments and environment of this process.
 pub fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == mcprove_wire::WATCHDOG) {
+        mcprove_wire::watch_over(std::io::stdin().lock());
+        return ExitCode::SUCCESS;
+    }
     let ran = std::panic::catch_unwind(|| match parsed() {
         Ok(arguments) => run(arguments),
-        Err(error) => usage(&error),
+        Err(error) => usage(&error).code(),
     });
-    let status = ran.unwrap_or_else(|_| {
+    let code = ran.unwrap_or_else(|_| {
         let _ = writeln!(anstream::stderr(), "error: this is a bug of mcprove; please report it with the lines above");
-        ExitStatus::Bug
+        ExitStatus::Bug.code()
     });
-    ExitCode::from(status.code())
+    ExitCode::from(code)
 }
 
 /// The arguments of this process.
@@ -61,13 +89,14 @@ fn parsed() -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches_mut(&mut command_line().try_get_matches()?)
 }
 
-fn run(arguments: Arguments) -> ExitStatus {
+fn run(arguments: Arguments) -> u8 {
     let context = Context::of_this_process(&arguments);
+    mcprove_wire::arm(&context.own_program);
     match commands::run(arguments.command, &context) {
-        Ok(status) => status,
+        Ok(code) => code,
         Err(failure) => {
             failure.tell(&context);
-            failure.status()
+            failure.status().code()
         }
     }
 }

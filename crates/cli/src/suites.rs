@@ -87,12 +87,23 @@ impl Suites {
         paths.chain(fixture).chain(variables).collect()
     }
 
-    /// Loads them; `server` takes the place of the servers in the files.
-    pub(crate) fn load(&self, server: Option<ServerOverride>, watched: Watched) -> Result<Loaded, Failure> {
+    /// The files that variables are taken from.
+    pub(crate) fn env_files(&self) -> &[PathBuf] {
+        &self.env_file
+    }
+
+    /// Where they are.
+    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, Failure> {
         let mut paths: Vec<PathBuf> = self.paths.iter().chain(&self.suite).cloned().collect();
         if paths.is_empty() {
             paths.push(default_paths()?);
         }
+        Ok(paths)
+    }
+
+    /// Loads them; `server` takes the place of the servers in the files.
+    pub(crate) fn load(&self, server: Option<ServerOverride>, watched: Watched) -> Result<Loaded, Failure> {
+        let paths = self.paths()?;
         if let Some(fixture) = &self.fixture
             && !fixture.is_dir()
         {
@@ -145,10 +156,13 @@ pub(crate) fn server_command(text: &str) -> Result<ServerOverride, Failure> {
 /// Puts another address in the place of every server; what the client offers stays as each case wants it.
 pub(crate) fn at_address(loaded: &mut Loaded, target: &Target) {
     for case in &mut loaded.cases {
-        let Some(server) = &case.server else { continue };
-        let moved = ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) };
+        if case.server.is_none() {
+            continue;
+        }
         let case = Arc::make_mut(case);
-        case.server = Some(Arc::new(moved));
+        case.replace_servers(&mut |server| {
+            Arc::new(ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) })
+        });
         case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { servers: Vec::new(), ..own.clone() }));
     }
 }

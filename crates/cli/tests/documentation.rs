@@ -180,7 +180,14 @@ fn every_link_between_pages_leads_somewhere() {
 #[test]
 fn every_example_shows_a_command_that_runs_it() {
     for entry in std::fs::read_dir(blocks::root().join("examples")).expect("examples") {
-        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        let entry = entry.expect("an entry");
+        if entry.path().is_file() {
+            // A suite that stands alone says in its first lines how it is run.
+            let text = std::fs::read_to_string(entry.path()).expect("text");
+            assert!(text.lines().take(6).any(|line| line.contains("mcprove run")), "{}", entry.path().display());
+            continue;
+        }
+        let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("examples/{name}/README.md");
         let page = pages().into_iter().find(|page| page.path == path);
         let page = page.unwrap_or_else(|| panic!("{path} should say what the example shows"));

@@ -60,7 +60,7 @@ fn health(seen: &Observation, input: &Value) -> Option<Finding> {
             finding.help("catch the exception and say in plain words what was wrong with the input")
         } else {
             let first = seen.text.lines().next().unwrap_or_default();
-            Finding::note("handled", format!("it says what is wrong: {}", shorten(first, 200)))
+            Finding::note("says-why", format!("it says what is wrong: {}", shorten(first, 200)))
         }),
         Outcome::Result(_) | Outcome::Cancelled => None,
         Outcome::Error(error) if matches!(error.code, INTERNAL_ERROR | METHOD_NOT_FOUND) => {

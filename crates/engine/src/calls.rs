@@ -15,6 +15,7 @@ pub(crate) fn record(role: CallRole, subject: Option<&str>, exchange: &Exchange)
         method: exchange.method.clone(),
         subject: subject.map(str::to_owned),
         server: None,
+        fault: None,
         request: text(&exchange.request),
         reply: exchange.reply.as_deref().map(text),
         elapsed_us: exchange.elapsed_us,

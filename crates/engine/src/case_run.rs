@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::acts::{self, Performed};
+use crate::agent::{self, AgentCase};
 use crate::conversation::{Conversation, Others};
 use crate::fixture::FixtureCopy;
 use crate::fuzz::in_suite::{self, Surroundings};
@@ -27,6 +28,7 @@ use crate::{calls, expectations, nearby, negative_path, remarks, steps, trust};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user")]
 pub(crate) struct CaseContext {
     pub(crate) opener: Arc<Opener>,
     pub(crate) default_timeout: Duration,
@@ -37,6 +39,8 @@ pub(crate) struct CaseContext {
     pub(crate) fix: bool,
     /// What is done with stored values.
     pub(crate) storing: Storing,
+    /// Whether the replies of language models are saved.
+    pub(crate) record: bool,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
     /// Values of the environment that no reply should hold.
@@ -65,6 +69,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
         let run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
+            // What a case is in the middle of is large; it is kept aside.
             None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
         };
         if let Some(halt) = &context.halt
@@ -187,6 +192,21 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
 
     let verdict = match &case.act {
         Act::Trajectory(trajectory) => judge_trajectory(case, trajectory, &variables, &mut record, context.strict),
+        Act::Agent(agent) => {
+            let trial = planned.trial;
+            let talk = AgentCase {
+                case,
+                agent,
+                trial,
+                variables: &mut variables,
+                record: &mut record,
+                context,
+                deadline,
+                numbers: Vec::new(),
+                others: Others::default(),
+            };
+            agent::run(talk).await
+        }
         Act::CallTool(_)
         | Act::Resources(_)
         | Act::Prompts(_)
@@ -201,7 +221,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         }
     };
     let verdict = trust::judged(verdict, case, &mut record);
-    let gone = record.findings.iter().any(|finding| finding.rule == "server-gone");
+    // An agent has servers of its own, and is told when one goes away.
+    let gone = case.agent().is_none() && record.findings.iter().any(|finding| finding.rule == "server-gone");
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
     let mut run = record.finish(verdict);
     if !keep_frames {
@@ -231,7 +252,7 @@ fn judge_trajectory(
             }
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.trace = trace;
-            record.findings.extend(expectations::judge(case, &expect, &seen));
+            record.findings.extend(expectations::judge(&case.source, &expect, &seen));
             record.verdict(strict)
         }
         Err(reason) => {
@@ -291,7 +312,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => false,
-        () = converse(conversation, context) => true,
+        () = Box::pin(converse(conversation, context)) => true,
     };
     others.close(record).await;
     if ended && shared.goes_on && session.is_sound().await {
@@ -330,7 +351,7 @@ async fn open(
     context.opener.open(server, variables, deadline).await
 }
 
-fn interrupted() -> Verdict {
+pub(crate) fn interrupted() -> Verdict {
     Verdict::Skipped { reason: "interrupted".to_owned() }
 }
 
@@ -347,7 +368,7 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     if ready {
         change_roots(&mut talk).await;
         act_and_judge(&mut talk, context).await;
-        fuzz_if_all_held(&mut talk, context).await;
+        Box::pin(fuzz_if_all_held(&mut talk, context)).await;
     }
     // Also after a failure: what a case made, it takes away.
     steps::tear_down(&case.teardown, &mut talk).await;
@@ -389,7 +410,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     if accepted {
         seen.environment = Arc::clone(&context.environment);
         if checks.iter().any(|planned| planned.check.wants_tool()) {
-            seen.tool = remarks::listed_tool(talk).await;
+            seen.tool = Box::pin(remarks::listed_tool(talk)).await;
             if !talk.session.is_open() {
                 let place = talk.place(at);
                 let text = format!("the server went away after it had answered {what}");
@@ -405,12 +426,12 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         Box::pin(negative_path::probe(path, &mut seen, talk)).await;
     }
     let mut judged = if accepted {
-        expectations::judge(case, &expect, &seen)
+        expectations::judge(&case.source, &expect, &seen)
     } else {
         calls::no_result(&what, &seen.outcome, Some(talk.place(at))).into_iter().collect()
     };
     if let Some(path) = negative {
-        judged.extend(expectations::judge(case, &path.expect, &seen));
+        judged.extend(expectations::judge(&case.source, &path.expect, &seen));
     }
     let gated = matches!(case.act, Act::ToolQuality) || negative.is_some() || fuzz_block(case).is_some();
     if accepted && checks.is_empty() && case.verify.is_empty() && !gated {
@@ -432,6 +453,7 @@ fn fuzz_block(case: &Case) -> Option<&FuzzBlock> {
         | Act::Notifications(_)
         | Act::Trajectory(_)
         | Act::ToolQuality
+        | Act::Agent(_)
         | Act::Raw(_) => None,
     }
 }
@@ -443,8 +465,7 @@ async fn fuzz_if_all_held(talk: &mut Conversation<'_>, context: &CaseContext) {
         return;
     }
     let around = Surroundings { opener: &context.opener, environment: &context.environment, stop: &context.stop };
-    // Few cases fuzz; the others need not carry its state.
-    Box::pin(in_suite::perform(block, &around, talk)).await;
+    in_suite::perform(block, &around, talk).await;
 }
 
 /// Whether the checks are to judge an outcome; otherwise the outcome itself is the failure.

@@ -21,11 +21,14 @@ pub(crate) fn in_columns(
         .iter()
         .map(|column| {
             let variant = Some(Arc::clone(&column.name));
-            let Some(own) = &case.server else { return (Arc::clone(case), variant) };
-            let key = (Arc::clone(&column.name), Arc::as_ptr(own));
-            let server = servers.entry(key).or_insert_with(|| Arc::new(server_for(column, own)));
+            if case.server.is_none() {
+                return (Arc::clone(case), variant);
+            }
             let mut case = Case::clone(case);
-            case.server = Some(Arc::clone(server));
+            case.replace_servers(&mut |own| {
+                let key = (Arc::clone(&column.name), Arc::as_ptr(own));
+                Arc::clone(servers.entry(key).or_insert_with(|| Arc::new(server_for(column, own))))
+            });
             (Arc::new(case), variant)
         })
         .collect()

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use mcprove_judge::checks;
-use mcprove_model::{Case, Diagnostics, Expectation, Finding, Observation, Severity};
+use mcprove_model::{Case, Diagnostics, Expectation, Finding, Observation, Severity, SourceFile};
 use mcprove_suite::template::{Variables, substitute_with_keys};
 
 /// An expectation with its templates filled in; what no longer decodes is a finding. One without templates is not copied.
@@ -25,12 +25,12 @@ pub(crate) fn resolve<'e>(
 }
 
 /// Judges every check; none hides another. Where a threshold is set and met, what did not hold is a note.
-pub(crate) fn judge(case: &Case, expect: &Expectation, seen: &Observation) -> Vec<Finding> {
+pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observation) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (mut held, mut total) = (0.0, 0.0);
     for planned in &expect.checks {
         total += planned.weight;
-        let place = case.source.place(planned.span);
+        let place = source.place(planned.span);
         match planned.check.judge(seen) {
             Ok(()) => {
                 held += planned.weight;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mcprove_wire::{Guard, TEMPORARY};
 use tempfile::TempDir;
 
 /// A fixture copy; dropping it removes it.
@@ -11,12 +12,15 @@ use tempfile::TempDir;
 pub struct FixtureCopy {
     folder: TempDir,
     path: PathBuf,
+    /// Removes the copy if we are killed before we can.
+    _guard: Guard,
 }
 
 impl FixtureCopy {
     /// Copies a folder: permissions are kept, symbolic links stay links.
     pub fn make(original: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("mcprove-fixture-").tempdir()?;
+        let folder = tempfile::Builder::new().prefix(&format!("{TEMPORARY}fixture-")).tempdir()?;
+        let guard = Guard::folder(folder.path());
         // The copy keeps the folder's name, so that paths relative to its parent stay valid.
         let name = original.canonicalize()?.file_name().map_or_else(|| PathBuf::from("fixture"), PathBuf::from);
         // Servers that resolve links (on macOS the temporary folder is one) must see the path they were given.
@@ -25,7 +29,7 @@ impl FixtureCopy {
             let text = format!("{} holds the folder for temporary files", original.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        let copy = Self { path: copies.join(name), folder };
+        let copy = Self { path: copies.join(name), folder, _guard: guard };
         copy_folder(original, &copy.path)?;
         Ok(copy)
     }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use mcprove_model::{Case, Isolation, Parallel, Plan, PlannedCase};
 
+use crate::virtual_time::is_virtual;
+
 /// Cases that run one after the other, on one server if they share it.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
@@ -56,5 +58,5 @@ fn same_server(one: &Case, other: &Case) -> bool {
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
     };
-    server && one.fixture == other.fixture
+    server && one.fixture == other.fixture && is_virtual(one) == is_virtual(other)
 }

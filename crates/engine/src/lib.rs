@@ -1,6 +1,7 @@
 //! What happens, in what order: a plan becomes one ordered stream of events.
 
 mod acts;
+mod agent;
 mod audit;
 mod calling;
 mod calls;
@@ -14,6 +15,7 @@ mod fixture;
 mod fuzz;
 mod hint;
 mod hooks;
+mod interception;
 mod lanes;
 mod latency;
 mod meet;
@@ -27,6 +29,7 @@ mod record;
 mod remarks;
 mod restart;
 mod run;
+mod selection;
 mod server;
 mod shard;
 mod steps;
@@ -38,10 +41,14 @@ mod turns;
 mod virtual_time;
 mod workplace;
 
+pub use agent::{MissingKey, missing_keys};
 pub use calling::{Calling, Says, forbidden, says};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
 pub use fuzz::{Failure, FuzzOptions, FuzzRun, FuzzedTool, KeptTest, Reproduction, Tally, fuzz, kept_test};
+pub use interception::{
+    AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
+};
 pub use meet::{Acquaintance, meet};
 pub use plan::{Filter, PlanOptions, plan};
 pub use played::problems_of_played;

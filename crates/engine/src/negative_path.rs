@@ -23,7 +23,8 @@ pub(crate) fn of(act: &Act) -> Option<&NegativePath> {
         | Act::Notifications(_)
         | Act::Trajectory(_)
         | Act::Raw(_)
-        | Act::ToolQuality => None,
+        | Act::ToolQuality
+        | Act::Agent(_) => None,
     }
 }
 

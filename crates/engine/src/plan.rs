@@ -59,7 +59,8 @@ impl Filter {
         }
     }
 
-    fn takes(&self, name: &str) -> bool {
+    /// Whether a name is taken.
+    pub fn takes(&self, name: &str) -> bool {
         match self {
             Self::Text(text) => name.contains(text),
             Self::Pattern(pattern) => pattern.is_match(name),
@@ -76,7 +77,7 @@ pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
     for case in chosen {
         let columns = case.matrix.as_ref().map(|matrix| matrix.columns()).unwrap_or_default();
         for (case, variant) in in_columns(case, &columns, &mut servers) {
-            for trial in 1..=options.trials.get() {
+            for trial in 1..=runs_of(&case).max(options.trials).get() {
                 let (index, case, variant) = (planned.len(), Arc::clone(&case), variant.clone());
                 planned.push(PlannedCase { index, case, trial, variant });
             }
@@ -86,6 +87,11 @@ pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
         Some(shard) => shard.take(planned),
         None => Plan { cases: planned, shard: None },
     }
+}
+
+/// How often a case wants to be run.
+fn runs_of(case: &Case) -> NonZeroU32 {
+    case.agent().map_or(NonZeroU32::MIN, |agent| agent.runs)
 }
 
 #[cfg(test)]

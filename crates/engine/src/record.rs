@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{
-    CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, ProcessEnd, Severity,
-    Snapshot, Timings, Verdict, shorten,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, ProcessEnd,
+    Severity, Snapshot, Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
 // The runtime's time, which may be virtual.
@@ -45,6 +45,8 @@ pub(crate) struct CaseRecord {
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) snapshots: Vec<Snapshot>,
+    /// What an agent did beside its calls.
+    pub(crate) agent: Option<Box<AgentRecord>>,
     /// What was said to servers and what they said, in full and in order, where somebody wants to know.
     pub(crate) trace: Vec<TraceEvent>,
     frames: Vec<(u32, Frame)>,
@@ -78,6 +80,7 @@ impl CaseRecord {
             calls: Vec::new(),
             findings: Vec::new(),
             snapshots: Vec::new(),
+            agent: None,
             trace: Vec::new(),
             frames: Vec::new(),
             stderr: String::new(),
@@ -177,6 +180,7 @@ impl CaseRecord {
                 stderr: self.stderr,
                 process_end: self.end,
                 snapshots: self.snapshots,
+                agent: self.agent,
             },
         }
     }

@@ -18,6 +18,7 @@ use crate::lanes::{Lane, lanes};
 use crate::latency::too_slow;
 use crate::played::Played;
 use crate::record::CaseRun;
+use crate::selection::Selections;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
 use crate::stored::Storing;
@@ -55,6 +56,8 @@ pub struct RunOptions {
     pub findings: Vec<Finding>,
     /// Whether positions around those of a failing case are tried.
     pub fix: bool,
+    /// Whether the replies of language models are saved next to their suites.
+    pub record: bool,
     /// The protocol revision, when the user names one; otherwise each server says it.
     pub protocol: Option<Protocol>,
     /// How long a server that is asked for its era may take to answer.
@@ -155,6 +158,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         keep_frames: options.keep_frames,
         fix: options.fix,
         storing: options.storing,
+        record: options.record,
         acting: Arc::new(Semaphore::new(options.jobs)),
         stop: stop.clone(),
         hooks: Hooks::default(),
@@ -177,6 +181,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         waiting: BTreeMap::new(),
         durations: BTreeMap::new(),
         latencies: BTreeMap::new(),
+        selections: Selections::default(),
         masks: Masks { tokens, known: 0, redactor: Redactor::default() },
     };
     while ordered.next < plan.cases.len() {
@@ -214,6 +219,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     while workers.join_next().await.is_some() {}
     let mut findings = hooks.end(plan).await;
     findings.extend(too_slow(plan, &ordered.latencies));
+    findings.extend(ordered.selections.findings());
     if options.is_whole && !stop.is_stopped() {
         findings.extend(coverage_gate::too_little(plan, &opener, options.timeout).await);
     }
@@ -235,6 +241,8 @@ struct InOrder<'p> {
     durations: BTreeMap<usize, Duration>,
     /// How long the request under test of each case took.
     latencies: BTreeMap<usize, Duration>,
+    /// Which tools agents chose.
+    selections: Selections,
     masks: Masks,
 }
 
@@ -272,6 +280,7 @@ impl InOrder<'_> {
             if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
             }
+            self.selections.add(&due.case, &run.finished);
             for mut event in run.into_events() {
                 self.masks.cover(&mut event);
                 sink.event(event);

@@ -78,7 +78,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         return false;
     }
     stored::supply(&mut seen, &expect.checks, talk);
-    let mut judged = expectations::judge(talk.case, &expect, &seen);
+    let mut judged = expectations::judge(&talk.case.source, &expect, &seen);
     for finding in &mut judged {
         finding.message = format!("{what}: {}", finding.message);
     }
@@ -160,6 +160,7 @@ fn role_name(role: CallRole) -> &'static str {
     match role {
         CallRole::Setup => "setup",
         CallRole::Act => "act",
+        CallRole::Agent => "agent",
         CallRole::Probe => "probe",
         CallRole::Verify => "verify",
         CallRole::Teardown => "teardown",

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::time::Duration;
 
 use mcprove_mock::{Clock, Sleep};
-use mcprove_model::{Case, Finding, Target, Verdict};
+use mcprove_model::{AgentModel, Case, Finding, Target, Verdict};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -22,8 +22,12 @@ const BEGIN_UNIX_MS: u64 = 1_767_225_600_000;
 
 /// Whether a case lives in virtual time.
 pub(crate) fn is_virtual(case: &Case) -> bool {
-    let target = case.server.as_ref().map(|server| &server.target);
-    matches!(target, Some(Target::Mock { virtual_time: true, .. }))
+    // Whatever is really waited for, a process or a language model, would never be in time there.
+    let is_asked = case.agent().is_some_and(|agent| matches!(agent.model, AgentModel::Named(_)));
+    let mut servers = case.servers().map(|server| &server.target).peekable();
+    !is_asked
+        && servers.peek().is_some()
+        && servers.all(|target| matches!(target, Target::Mock { virtual_time: true, .. }))
 }
 
 /// Runs a lane in a time of its own.

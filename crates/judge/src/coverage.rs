@@ -88,9 +88,13 @@ fn exercise(case: &Case) -> Option<Exercise> {
             ResourceAsk::Nothing => Some(Exercise::Resource { uri: text(resources.subscribe.as_ref()?)? }),
         },
         Act::Prompts(Prompts::Get { name, .. }) => Some(Exercise::Prompt { name: text(name)? }),
-        Act::Prompts(Prompts::List { .. }) | Act::Complete(_) | Act::Trajectory(_) | Act::Raw(_) | Act::ToolQuality => {
-            None
-        }
+        // What an agent calls is up to its model.
+        Act::Agent(_)
+        | Act::Prompts(Prompts::List { .. })
+        | Act::Complete(_)
+        | Act::Trajectory(_)
+        | Act::Raw(_)
+        | Act::ToolQuality => None,
     }
 }
 

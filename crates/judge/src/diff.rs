@@ -25,6 +25,11 @@ pub(crate) struct Sides {
     pub(crate) new: &'static str,
 }
 
+/// A unified diff of two texts that differ, under these names.
+pub fn text_diff(old_name: &'static str, new_name: &'static str, old: &str, new: &str) -> String {
+    unified(Sides { old: old_name, new: new_name }, old, new)
+}
+
 /// A unified diff from `old` to `new`, which differ.
 pub(crate) fn unified(sides: Sides, old: &str, new: &str) -> String {
     // Split at line feeds only: a carriage return that is in one text and not in the other is a difference to show.

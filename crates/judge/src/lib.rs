@@ -43,6 +43,7 @@ pub use arguments::argument_errors;
 pub use catalog::Catalog;
 pub use catalog_file::CatalogError;
 pub use checks::{CHECKS, CheckKind, decode_expect, expect_schema};
+pub use diff::text_diff;
 pub use ignores::Ignores;
 pub use json_path::JsonPath;
 pub use lint::{Fault, lint};

@@ -53,6 +53,16 @@ impl Target {
         }
     }
 
+    /// Whether it speaks of why the run of an agent ended.
+    pub fn is_stop_reason(&self) -> bool {
+        match &self.way {
+            Way::Segments(segments) => {
+                matches!(segments.as_slice(), [Segment::Key(a), Segment::Key(b)] if a == "conversation" && b == "stop_reason")
+            }
+            Way::Path(_) => self.text.starts_with("$.conversation.stop_reason"),
+        }
+    }
+
     /// What it leads to, or why it leads nowhere.
     pub fn look_up<'s>(&self, seen: &'s Observation) -> Result<Cow<'s, Value>, String> {
         match &self.way {

@@ -79,9 +79,13 @@ fn take_event(event: Event, with_frames: &mut HashSet<usize>, calls: &mut Vec<Tr
 
 fn sent_call(request: &str) -> Option<TracedCall> {
     let request: Value = serde_json::from_str(request).ok()?;
-    let params = request.get("params").filter(|_| request.get("method") == Some(&Value::from("tools/call")))?;
+    called(request.get("method")?.as_str()?, request.get("params")?)
+}
+
+/// The call of a tool that a request makes, if it does.
+pub fn called(method: &str, params: &Value) -> Option<TracedCall> {
     // Since 2026-07-28 a call that needs input is sent again with the answers; it is the same call.
-    if params.get("inputResponses").is_some() {
+    if method != "tools/call" || params.get("inputResponses").is_some() {
         return None;
     }
     let args = params.get("arguments").cloned().unwrap_or_else(no_args);

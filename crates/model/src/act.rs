@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Expectation, Node, Span};
+use crate::{Agent, Expectation, Node, Span};
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
 ///
@@ -27,6 +27,8 @@ pub enum Act {
     Trajectory(Trajectory),
     /// Any request, or any bytes (`assert_raw`).
     Raw(Raw),
+    /// A model in a loop with the tools of servers (`agents`).
+    Agent(Box<Agent>),
     /// Every tool is listed, and judged by how it describes itself (`tool_quality`).
     ToolQuality,
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Act, Isolation, Matrix, Node, PlannedCheck, ServerSpec, SourceFile, Span, SuiteOptions, Vocabulary};
+use crate::{
+    Act, Agent, Isolation, Matrix, Node, PlannedCheck, ServerSpec, SourceFile, Span, SuiteOptions, Vocabulary,
+};
 
 /// One test, decoded and valid: a server, what to do there, and what to expect.
 #[derive(Clone, Debug)]
@@ -47,6 +49,43 @@ pub struct Case {
     pub skip: Option<Skip>,
     /// What its file says about all of its cases, for files that hold many.
     pub suite: Option<Arc<SuiteOptions>>,
+}
+
+impl Case {
+    /// Every server it speaks to: its own, those of an agent, and those of its steps.
+    pub fn servers(&self) -> impl Iterator<Item = &Arc<ServerSpec>> {
+        let of_agent = self.agent().into_iter().flat_map(|agent| agent.servers.iter().map(|own| &own.spec));
+        let steps = self.setup.iter().chain(&self.verify).chain(&self.teardown);
+        self.server.iter().chain(of_agent).chain(steps.filter_map(|step| step.server.as_ref()))
+    }
+
+    /// Puts others in the place of all its servers; an agent goes on calling them by the names it knows.
+    pub fn replace_servers(&mut self, other: &mut dyn FnMut(&Arc<ServerSpec>) -> Arc<ServerSpec>) {
+        if let Some(server) = &mut self.server {
+            *server = other(server);
+        }
+        if let Act::Agent(agent) = &mut self.act {
+            for own in &mut agent.servers {
+                own.spec = other(&own.spec);
+            }
+        }
+    }
+
+    /// The agent, if it is one.
+    pub fn agent(&self) -> Option<&Agent> {
+        match &self.act {
+            Act::Agent(agent) => Some(agent),
+            Act::CallTool(_)
+            | Act::Resources(_)
+            | Act::Prompts(_)
+            | Act::Complete(_)
+            | Act::Logging(_)
+            | Act::Notifications(_)
+            | Act::Trajectory(_)
+            | Act::Raw(_)
+            | Act::ToolQuality => None,
+        }
+    }
 }
 
 /// A call made around the act.

@@ -49,6 +49,11 @@ pub trait Check: Debug + Send + Sync {
     fn wants_no_reply(&self) -> bool {
         false
     }
+
+    /// Whether it says how an agent's run must end (otherwise one that did not finish fails by itself).
+    fn judges_stop_reason(&self) -> bool {
+        false
+    }
 }
 
 /// How an observation differs from what was expected.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Frame, ProcessEnd, Snapshot};
+use crate::{Finding, Frame, ProcessEnd, Snapshot, StopReason, Usage};
 
 /// Something that happened in a run. Events of a case come together and cases come in plan order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,6 +147,36 @@ pub struct CaseFinished {
     /// What is to be stored of it, where that was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snapshots: Vec<Snapshot>,
+    /// What an agent did, for cases that are one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Box<AgentRecord>>,
+}
+
+/// What an agent did beside its calls. Texts may be shortened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentRecord {
+    /// The model.
+    pub model: String,
+    /// Whether its replies were recorded earlier.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
+    /// What the user said, in order.
+    pub prompts: Vec<String>,
+    /// The final answer; `None` when there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Why the run ended.
+    pub stop_reason: StopReason,
+    /// How often the model answered.
+    pub turns: u64,
+    /// Tokens it used.
+    pub usage: Usage,
+    /// What they cost, in millionths of a US dollar; `None` when no price is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd_micros: Option<u64>,
+    /// How it recovered from injected faults, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<String>,
 }
 
 /// How a case ended.
@@ -205,9 +235,12 @@ pub struct CallRecord {
     /// The tool, resource or prompt it names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The server, as the suite names it, where it is another than the case's own.
+    /// The server, as the suite names it, where it is another than the case's own, and for calls of an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// The injected fault that answered in the server's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// The request as sent, possibly shortened.
     pub request: String,
     /// The reply as received, possibly shortened; `None` when none came.
@@ -225,6 +258,8 @@ pub enum CallRole {
     Setup,
     /// The request under test.
     Act,
+    /// A call that a model asked for.
+    Agent,
     /// A wrong request that is to be rejected.
     Probe,
     /// A step that looks at the state afterwards.

@@ -7,12 +7,15 @@
 
 mod act;
 mod address;
+mod agent;
 mod case;
+mod chat;
 mod check;
 mod diagnostics;
 mod event;
 mod exchange;
 mod exit;
+mod fault;
 mod finding;
 mod frame;
 mod isolation;
@@ -39,15 +42,21 @@ pub use act::{
     Trajectory,
 };
 pub use address::{password_in, without_password};
+pub use agent::{
+    Agent, AgentBudget, AgentModel, AgentServer, Dialect, NamedModel, Price, Provider, ProviderKey, Recovery, Repeat,
+    ScriptAction, ScriptCall, ScriptStep, Secret, StopReason, ToolSelection, When,
+};
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
+pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use diagnostics::Diagnostics;
 pub use event::{
-    CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, ShardOf, Timings,
-    Verdict,
+    AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, ShardOf,
+    Timings, Verdict,
 };
 pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refused, RpcError};
 pub use exit::ExitStatus;
+pub use fault::{Fault, FaultKind};
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use frame::{Direction, Frame, FrameKind, Part};
 pub use isolation::Isolation;

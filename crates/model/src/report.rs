@@ -400,6 +400,7 @@ mod tests {
             stderr: String::new(),
             process_end: None,
             snapshots: Vec::new(),
+            agent: None,
         };
         [Event::CaseStarted(started), Event::CaseFinished(finished)]
     }

@@ -29,6 +29,10 @@ pub enum Vocabulary {
     Trajectory,
     /// `expect` of `assert_raw`.
     Raw,
+    /// `expect` of an agent: its final answer, and targets in everything it did.
+    Agent,
+    /// `trajectory` of an agent: a sequence of calls with a mode, or a list of items.
+    AgentTrajectory,
     /// `expect` of `tool_quality`: targets only.
     ToolQuality,
     /// `expect` of `negative_path`: targets only.
@@ -50,6 +54,8 @@ impl Vocabulary {
             Self::Notifications => "`assert_notifications`",
             Self::Trajectory => "`trajectory`",
             Self::Raw => "`assert_raw`",
+            Self::Agent => "an agent",
+            Self::AgentTrajectory => "`trajectory` of an agent",
             Self::ToolQuality => "`tool_quality`",
             Self::NegativePath => "`negative_path`",
         }

@@ -255,6 +255,7 @@ mod tests {
                 stderr: String::new(),
                 process_end: None,
                 snapshots: Vec::new(),
+                agent: None,
             }),
         };
         Report { cases: cases.iter().enumerate().map(case).collect(), ..Report::default() }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use mcprove_model::{CallRecord, CallRole, CaseFinished, Connected, Timings, shorten};
+use mcprove_model::{AgentRecord, CallRecord, CallRole, CaseFinished, Connected, Timings, shorten};
 
 use crate::style::{Role, Style};
+use crate::usage::Used;
 use crate::{duration, harmless};
 
 /// Characters of a request or reply that are shown, and lines of stderr.
@@ -18,8 +19,11 @@ pub(crate) struct Bounds {
 }
 
 /// The calls that explain a failure: the act and what was verified after it, or, when the case never came that far, the
-/// last call that was made.
+/// last call that was made. Of an agent, every call tells.
 pub(crate) fn telling_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
+    if calls.iter().any(|call| call.role == CallRole::Agent) {
+        return calls.iter().filter(|call| matches!(call.role, CallRole::Agent | CallRole::Verify)).collect();
+    }
     match calls.iter().rposition(|call| call.role == CallRole::Act) {
         Some(act) => {
             let after = calls[act + 1..].iter().filter(|call| call.role == CallRole::Verify);
@@ -33,7 +37,7 @@ pub(crate) fn telling_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
 pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &Style) {
     let role = match call.role {
         CallRole::Setup => "setup: ",
-        CallRole::Act => "",
+        CallRole::Act | CallRole::Agent => "",
         CallRole::Probe => "probe: ",
         CallRole::Verify => "verify: ",
         CallRole::Teardown => "teardown: ",
@@ -44,6 +48,9 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
     };
     if let Some(subject) = &call.subject {
         let _ = write!(title, " {}", harmless::line(subject));
+    }
+    if let Some(fault) = &call.fault {
+        let _ = write!(title, ", answered by the fault {}", harmless::line(fault));
     }
     let elapsed = style.paint(Role::Faint, &format!("({})", duration::human(call.elapsed_us)));
     let _ = writeln!(out, "{} {elapsed}", style.paint(Role::Strong, &title));
@@ -84,6 +91,28 @@ fn spaced_json(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(spaced)
+}
+
+/// What an agent was asked, what it answered, why it ended, and what it used.
+pub(crate) fn agent(out: &mut String, agent: &AgentRecord, bounds: Bounds, style: &Style) {
+    let replayed = if agent.replayed { ", replayed" } else { "" };
+    let turns = if agent.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", agent.turns) };
+    let title = format!("agent ({}{replayed})", harmless::line(&agent.model));
+    let used = Used::by(agent).text().map_or_else(String::new, |used| format!(", {used}"));
+    let circumstances = format!("{turns}, {}{used}", agent.stop_reason.name());
+    let _ = writeln!(out, "{} {}", style.paint(Role::Strong, &title), style.paint(Role::Faint, &circumstances));
+    for prompt in &agent.prompts {
+        message(out, "prompt", prompt, bounds, style);
+    }
+    match &agent.answer {
+        Some(answer) => message(out, "answer", answer, bounds, style),
+        None => {
+            let _ = writeln!(out, "  {:<8} none came", "answer");
+        }
+    }
+    if let Some(recovery) = &agent.recovery {
+        message(out, "recovery", recovery, bounds, style);
+    }
 }
 
 /// The tail of the server's standard error behind a gutter, and how the process ended.
@@ -159,6 +188,7 @@ mod tests {
             method: "tools/call".to_owned(),
             subject: Some(subject.to_owned()),
             server: None,
+            fault: None,
             request: String::new(),
             reply: None,
             elapsed_us: 0,

@@ -42,6 +42,9 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
             paragraph(&|text| render_finding(text, finding, style));
         }
     }
+    if let Some(agent) = &finished.agent {
+        paragraph(&|text| evidence::agent(text, agent, depth.bounds, style));
+    }
     let calls =
         if depth.all_calls { finished.calls.iter().collect() } else { evidence::telling_calls(&finished.calls) };
     for call in calls {

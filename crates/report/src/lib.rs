@@ -29,6 +29,7 @@ mod terminal;
 mod threshold;
 mod timestamp;
 mod tools;
+mod usage;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use call_progress::CallProgress;

@@ -198,6 +198,7 @@ mod tests {
                 stderr: String::new(),
                 process_end: None,
                 snapshots: Vec::new(),
+                agent: None,
             });
             reliability.add(position, &started, finished.as_ref());
         }

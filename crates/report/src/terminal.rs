@@ -20,6 +20,7 @@ use crate::reliability::{Reliability, Trials};
 use crate::snippet::{render_finding, severity_role};
 use crate::status::{UNFINISHED, title};
 use crate::style::{Role, Style};
+use crate::usage::Used;
 use crate::{again, duration, harmless};
 
 /// Columns that a name is padded to, so that durations stand below each other.
@@ -72,6 +73,7 @@ pub struct Terminal<W> {
     summary: Summary,
     failed: Vec<CaseStarted>,
     reliability: Reliability,
+    used: Used,
 }
 
 #[derive(Debug)]
@@ -98,6 +100,7 @@ impl<W: io::Write> Terminal<W> {
             summary: Summary::default(),
             failed: Vec::new(),
             reliability: Reliability::default(),
+            used: Used::default(),
         }
     }
 
@@ -192,6 +195,7 @@ impl<W: io::Write> Terminal<W> {
             Verdict::Error => self.summary.errors += 1,
         }
         self.reliability.add(self.ended, &current.started, Some(finished));
+        self.used.add(finished);
         self.ended += 1;
         match &finished.verdict {
             Verdict::Passed => {
@@ -270,6 +274,9 @@ impl<W: io::Write> Terminal<W> {
         }
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
+            if let Some(agent) = &finished.agent {
+                evidence::agent(text, agent, Depth::FULL.bounds, &self.style);
+            }
             for call in &finished.calls {
                 evidence::call(text, call, Depth::FULL.bounds, &self.style);
             }
@@ -315,6 +322,9 @@ impl<W: io::Write> Terminal<W> {
         }
         self.matrix(text);
         self.counts(text, finished);
+        if let Some(used) = self.used.text() {
+            let _ = writeln!(text, "{} {used}", self.style.paint(Role::Strong, "models:"));
+        }
         if self.reliability.repeated() {
             self.trials(text);
         }

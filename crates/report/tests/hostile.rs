@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 
 use mcprove_model::{
-    CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, Finding, Place, ProcessEnd, Report, RunFinished,
-    RunStarted, Severity, TextPlace, Timings, Verdict, WirePlace,
+    AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, Finding, Place, ProcessEnd, Report,
+    RunFinished, RunStarted, Severity, StopReason, TextPlace, Timings, Usage, Verdict, WirePlace,
 };
 use mcprove_report::{Baseline, FORMATS, Format, Terminal, TerminalOptions, Verbosity, known_json, render_findings};
 use proptest::prelude::*;
@@ -82,11 +82,26 @@ fn run() -> impl Strategy<Value = Vec<Event>> {
                 stderr: text(),
                 process_end: Some(ProcessEnd { code: None, signal: Some(9) }),
                 snapshots: Vec::new(),
+                agent: (index == 0).then(|| Box::new(agent(&mut text))),
             }));
         }
         events.push(Event::RunFinished(RunFinished { duration_us: 9, interrupted: false, hint: Some(text()) }));
         events
     })
+}
+
+fn agent(text: &mut impl FnMut() -> String) -> AgentRecord {
+    AgentRecord {
+        model: text(),
+        replayed: true,
+        prompts: vec![text()],
+        answer: Some(text()),
+        stop_reason: StopReason::TurnBudget,
+        turns: 3,
+        usage: Usage { prompt_tokens: 10, completion_tokens: 5 },
+        cost_usd_micros: Some(1_234),
+        recovery: Some(text()),
+    }
 }
 
 fn finding(text: &mut impl FnMut() -> String, severity: Severity, column: u32) -> Finding {
@@ -111,6 +126,7 @@ fn call(text: &mut impl FnMut() -> String, role: CallRole) -> CallRecord {
         method: text(),
         subject: Some(text()),
         server: Some(text()),
+        fault: Some(text()),
         request: text(),
         reply: Some(text()),
         elapsed_us: 5,

@@ -182,7 +182,7 @@ fn literal(node: &Node) -> Node {
 }
 
 /// A text in which no dollar sign begins a reference.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace("$$", "$$$$").replace("${", "$${")
 }
 

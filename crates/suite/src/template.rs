@@ -42,6 +42,20 @@ pub fn substitute(node: &Node, variables: &Variables) -> Node {
     node.map_text(&mut |text, _| substituted(text, variables))
 }
 
+/// The tree with every `{{name}}` in its texts replaced that `value_of` knows a value for.
+#[must_use]
+pub fn substitute_by(node: &Node, value_of: &mut dyn FnMut(&str) -> Option<Value>) -> Node {
+    node.map_text(&mut |text, _| {
+        let mut variables = Variables::new();
+        for reference in references(text) {
+            if let Some(value) = value_of(reference.name) {
+                variables.set(reference.name, value);
+            }
+        }
+        substituted(text, &variables)
+    })
+}
+
 /// Like [`substitute`], in keys too: the paths of an `expect` block are keys.
 #[must_use]
 pub fn substitute_with_keys(node: &Node, variables: &Variables) -> Node {

@@ -92,6 +92,7 @@ fn act(act: &Act) -> String {
         }
         Act::Trajectory(Trajectory::Trace(trace)) => format!("trace {}", json(trace)),
         Act::Trajectory(Trajectory::AuditLog(path)) => format!("log {}", json(path)),
+        Act::Agent(agent) => format!("agent {}", agent.model.name()),
         Act::Raw(Raw::Message { method, params, notification }) => {
             format!("message {} {}, notification: {notification}", json(method), optional(params.as_ref()))
         }

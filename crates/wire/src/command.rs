@@ -6,8 +6,22 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use crate::process_group::{Ending, ProcessGroup};
+use crate::watchdog::Guard;
+
 /// How much of what a command printed is kept.
 const KEPT: usize = 2_000;
+
+/// The group of a command that has not ended by itself; it is ended when nobody waits for it any more.
+struct Group(Option<ProcessGroup>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = &self.0 {
+            group.end(Ending::Forced);
+        }
+    }
+}
 
 /// Runs a command; the error says in one line why it did not end well.
 pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), String> {
@@ -18,13 +32,23 @@ pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), Str
 pub async fn command_output(words: &[String], deadline: Duration) -> Result<String, String> {
     let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.kill_on_drop(true);
+    ProcessGroup::lead(&mut command);
     let shown = words.join(" ");
-    let output = match timeout(deadline, command.output()).await {
+    let child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Err(format!("`{shown}` could not be started: {error}")),
+    };
+    let mut group = Group(ProcessGroup::of(&child));
+    let _guard = Guard::group(group.0.as_ref());
+    let output = match timeout(deadline, child.wait_with_output()).await {
         Err(_) => return Err(format!("`{shown}` did not end within {:.1} s", deadline.as_secs_f64())),
-        Ok(Err(error)) => return Err(format!("`{shown}` could not be started: {error}")),
+        Ok(Err(error)) => return Err(format!("`{shown}` could not be waited for: {error}")),
         Ok(Ok(output)) => output,
     };
+    // What it started to stay (a service for the cases) stays.
+    group.0 = None;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcprove_model::ProcessEnd;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::process_group::{Ending, ProcessGroup, signal_of};
+use crate::watchdog::Guard;
 
 /// How often a group without its leader is looked at; nothing announces the end of someone else's child.
 const GROUP_POLL: Duration = Duration::from_millis(5);
@@ -77,6 +78,8 @@ pub(crate) struct Process {
     stderr: StderrTail,
     /// Reads standard error; `None` once it has ended.
     drain: Option<JoinHandle<()>>,
+    /// Ends the group if we are killed before we can.
+    _guard: Guard,
 }
 
 /// The pipes of a process that a transport speaks over.
@@ -89,6 +92,15 @@ pub(crate) struct Pipes {
 impl Process {
     /// Starts a program in a process group of its own, with its standard error drained into a bounded tail.
     pub(crate) fn start(program: &Program, stderr_bytes: usize) -> Result<(Self, Pipes), SpawnError> {
+        Self::start_echoing(program, stderr_bytes, tokio::io::sink())
+    }
+
+    /// Starts a program as [`Process::start`] does; its standard error also goes on to somebody else.
+    pub(crate) fn start_echoing(
+        program: &Program,
+        stderr_bytes: usize,
+        echo: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Result<(Self, Pipes), SpawnError> {
         let mut command = Command::new(&program.command);
         command
             .args(&program.args)
@@ -108,8 +120,9 @@ impl Process {
             unreachable!("all three streams were asked to be piped");
         };
         let tail = StderrTail::new(stderr_bytes);
-        let drain = Some(tokio::spawn(tail.clone().drain(stderr)));
-        Ok((Self { child, group, end: None, stderr: tail, drain }, Pipes { stdin, stdout }))
+        let drain = Some(tokio::spawn(tail.clone().drain(stderr, echo)));
+        let guard = Guard::group(group.as_ref());
+        Ok((Self { child, group, end: None, stderr: tail, drain, _guard: guard }, Pipes { stdin, stdout }))
     }
 
     /// Waits for the leader to exit. Safe to cancel.
@@ -179,7 +192,8 @@ impl Process {
         self.group.as_ref().is_some_and(ProcessGroup::lives)
     }
 
-    fn end_group(&self, ending: Ending) {
+    /// Tells the whole group to end.
+    pub(crate) fn end_group(&self, ending: Ending) {
         if let Some(group) = &self.group {
             group.end(ending);
         }
@@ -225,13 +239,16 @@ impl StderrTail {
         Self { ring: Arc::default(), limit }
     }
 
-    async fn drain(self, mut stderr: ChildStderr) {
+    async fn drain(self, mut stderr: ChildStderr, mut echo: impl AsyncWrite + Unpin) {
         let mut chunk = vec![0; 8 << 10];
         while let Ok(count) = stderr.read(&mut chunk).await {
             if count == 0 {
                 return;
             }
             self.add(&chunk[..count]);
+            // Nobody may be there to see it.
+            let _ = echo.write_all(&chunk[..count]).await;
+            let _ = echo.flush().await;
         }
     }
 

@@ -12,6 +12,10 @@ use tokio::process::{Child, Command};
 pub(crate) enum Ending {
     /// It may tidy up first.
     Asked,
+    /// As by Ctrl-C.
+    Interrupted,
+    /// As by a terminal that goes away.
+    HungUp,
     /// At once.
     Forced,
 }
@@ -36,6 +40,16 @@ impl ProcessGroup {
         id.and_then(rustix::process::Pid::from_raw).map(|leader| Self { leader })
     }
 
+    /// The group of this number; the first one is the system's.
+    pub(crate) fn numbered(number: i32) -> Option<Self> {
+        Some(number).filter(|number| *number > 1).and_then(rustix::process::Pid::from_raw).map(|leader| Self { leader })
+    }
+
+    /// What the system calls it.
+    pub(crate) fn number(&self) -> i32 {
+        self.leader.as_raw_nonzero().get()
+    }
+
     /// Whether anything of it is left.
     pub(crate) fn lives(&self) -> bool {
         rustix::process::test_kill_process_group(self.leader).is_ok()
@@ -45,6 +59,8 @@ impl ProcessGroup {
     pub(crate) fn end(&self, ending: Ending) {
         let signal = match ending {
             Ending::Asked => rustix::process::Signal::TERM,
+            Ending::Interrupted => rustix::process::Signal::INT,
+            Ending::HungUp => rustix::process::Signal::HUP,
             Ending::Forced => rustix::process::Signal::KILL,
         };
         // The group may be gone by now; that is what we want.
@@ -58,6 +74,14 @@ impl ProcessGroup {
 
     pub(crate) fn of(_child: &Child) -> Option<Self> {
         None
+    }
+
+    pub(crate) fn numbered(_number: i32) -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn number(&self) -> i32 {
+        0
     }
 
     pub(crate) fn lives(&self) -> bool {

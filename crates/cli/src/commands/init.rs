@@ -103,6 +103,7 @@ fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
     let warnings = usable(&loaded, false)?;
     let plan = plan(&loaded.cases, &PlanOptions::default());
     let manner = Manner {
+        record: false,
         warnings,
         shown: false,
         keep_frames: false,

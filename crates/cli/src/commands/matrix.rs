@@ -138,6 +138,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         shown: !args.json,
         protocol: None,
         fix: false,
+        record: false,
         keep_frames: args.outputs.show_frames(),
         strict_reports: args.outputs.strict_reports,
         redactor,

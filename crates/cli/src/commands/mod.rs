@@ -10,6 +10,7 @@ mod explain;
 mod fuzz;
 mod generate;
 mod init;
+mod intercept;
 mod lint;
 mod man;
 mod matrix;
@@ -22,6 +23,7 @@ mod schema_lint;
 mod snapshot;
 mod trust;
 mod validate;
+mod watch;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Generate(generate::Args),
     /// Begin a suite: a template, or everything for a server.
     Init(init::Args),
+    /// Stand between a client and a server, unnoticed, and tell what is called.
+    Intercept(intercept::Args),
     /// Pretend to be a server, from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
@@ -70,6 +74,8 @@ pub(crate) enum Command {
     Schema(schema::Args),
     /// Say what is wrong with suites, and start nothing.
     Validate(validate::Args),
+    /// Run suites again whenever something they depend on changes.
+    Watch(watch::Args),
     /// Look at what is installed here, and whether a server can be reached.
     Doctor(doctor::Args),
     /// Print a completion script for a shell.
@@ -79,9 +85,9 @@ pub(crate) enum Command {
     Man(man::Args),
 }
 
-/// Runs a command.
-pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Failure> {
-    match command {
+/// Runs a command; the exit code is one of ours, or that of a server whose place we took.
+pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
+    let status = match command {
         Command::Audit(args) => audit::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
         Command::Coverage(args) => coverage::run(&args, context),
@@ -92,6 +98,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Fuzz(args) => fuzz::run(&args, context),
         Command::Generate(args) => generate::run(&args, context),
         Command::Init(args) => init::run(args, context),
+        Command::Intercept(args) => return intercept::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
         Command::Report(args) => report::run(&args, context),
@@ -101,8 +108,10 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitStatus, Fai
         Command::Trust(args) => trust::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Validate(args) => validate::run(&args, context),
+        Command::Watch(args) => watch::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
-    }
+    };
+    status.map(ExitStatus::code)
 }

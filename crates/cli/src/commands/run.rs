@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mcprove_engine::Storing;
-use mcprove_model::{ExitStatus, Protocol, without_password};
+use mcprove_engine::{Storing, missing_keys};
+use mcprove_model::{ExitStatus, Plan, Protocol, without_password};
 
 use crate::baselines::Baselines;
 use crate::conclusion::{Gates, Stdout, Wishes, conclude};
@@ -25,6 +25,7 @@ use crate::suites::{Suites, Watched, at_address, in_one_revision, server_command
                         mcprove run evals/ --filter '/read.*file/' --server 'npx my-server'\n  \
                         mcprove run evals/ --junit junit.xml --html report.html"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) suites: Suites,
@@ -56,6 +57,9 @@ pub(crate) struct Args {
     /// Store the values of `snapshot` matchers instead of comparing with them.
     #[arg(short = 'u', long)]
     update_snapshots: bool,
+    /// Save the replies of language models next to their suites, to be played again without them.
+    #[arg(long)]
+    record: bool,
     #[command(flatten)]
     pub(super) outputs: Outputs,
     #[command(flatten)]
@@ -64,6 +68,20 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     run_through(args, Gates { threshold: None, regressions: true }, Watched::Perhaps, context)
+}
+
+/// Agents whose model cannot be asked are told of before anything is started.
+fn keys_are_set(plan: &Plan, record: bool) -> Result<(), Failure> {
+    let missing = missing_keys(plan, record);
+    let Some(first) = missing.first() else { return Ok(()) };
+    let mut variables: Vec<&str> = missing.iter().map(|key| key.variable.as_str()).collect();
+    variables.sort_unstable();
+    variables.dedup();
+    let message = match variables.as_slice() {
+        [one] => format!("the environment variable `{one}` is not set, and the agent `{}` needs it", first.case),
+        many => format!("the environment variables `{}` are not set, and agents need them", many.join("`, `")),
+    };
+    Err(Failure::new(message, "set the key and run again; `model: script`, or a recorded conversation, needs none"))
 }
 
 /// Runs the suites and concludes by these gates.
@@ -87,6 +105,7 @@ pub(super) fn run_through(
     if args.selection.dry_run {
         return show(&plan, &redactor, args.json);
     }
+    keys_are_set(&plan, args.record)?;
     let baseline = args.baselines.read(args.selection.is_partial())?;
     let manner = Manner {
         is_whole: !args.selection.is_partial(),
@@ -96,6 +115,7 @@ pub(super) fn run_through(
         keep_frames: args.outputs.show_frames(),
         protocol: args.protocol,
         fix: args.fix,
+        record: args.record,
         strict_reports: args.outputs.strict_reports,
         redactor,
         again: args.again(),

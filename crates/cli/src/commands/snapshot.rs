@@ -76,6 +76,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         });
     }
     let manner = Manner {
+        record: false,
         warnings,
         shown: false,
         keep_frames: false,

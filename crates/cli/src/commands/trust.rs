@@ -132,6 +132,7 @@ fn judge(report: &Report, recordings: &[Recording], security: Option<&Security>)
                 stderr: String::new(),
                 process_end: None,
                 snapshots: Vec::new(),
+                agent: None,
             }),
         });
     }

@@ -35,7 +35,9 @@ pub(crate) fn page() -> String {
         "\n## Matchers\n\nA list of `{target, matcher}` may stand in the place of any `expect`: the target is a path such \
          as `result.content[0].text`, or an RFC 9535 path that begins with `$`.\n",
     );
-    MATCHERS.iter().for_each(|kind| matcher(&mut page, kind));
+    for kind in MATCHERS {
+        matcher(&mut page, kind);
+    }
     page
 }
 

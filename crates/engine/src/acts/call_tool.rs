@@ -13,14 +13,15 @@ use crate::{calls, steps, trust};
 pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
     let name = talk.text(&call.tool);
     let args = talk.json(&call.args);
+    // What few cases ask for is kept out of the state of all others.
     if call.repeat > 1 {
-        return repeated(call, checks, talk).await;
+        return Box::pin(repeated(call, checks, talk)).await;
     }
     talk.session.claim(call.claims.clone());
     let exchange = match call.cancel_after {
         Some(after) => cancelled(&name, &args, after, talk).await,
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,
-        None if !call.beside.is_empty() => together(&name, &args, &call.beside, talk).await,
+        None if !call.beside.is_empty() => Box::pin(together(&name, &args, &call.beside, talk)).await,
         None => talk.session.call_tool(&name, &args, talk.deadline).await,
     };
     talk.session.claim(None);

@@ -39,7 +39,8 @@ pub(crate) async fn prepare(act: &Act, talk: &mut Conversation<'_>) -> bool {
         | Act::Notifications(_)
         | Act::Trajectory(_)
         | Act::Raw(_)
-        | Act::ToolQuality => true,
+        | Act::ToolQuality
+        | Act::Agent(_) => true,
     }
 }
 
@@ -54,6 +55,7 @@ pub(crate) async fn perform(act: &Act, checks: &[PlannedCheck], talk: &mut Conve
         Act::Raw(raw) => raw::perform(raw, checks, talk).await,
         Act::ToolQuality => tool_quality::perform(talk).await,
         Act::Trajectory(_) => unreachable!("a trajectory is judged without a session"),
+        Act::Agent(_) => unreachable!("an agent opens sessions of its own"),
     }
 }
 
@@ -73,7 +75,8 @@ pub(crate) async fn await_checks(
         | Act::Complete(_)
         | Act::Trajectory(_)
         | Act::Raw(_)
-        | Act::ToolQuality => return,
+        | Act::ToolQuality
+        | Act::Agent(_) => return,
     }
     talk.session.listen((Instant::now() + SETTLE).min(talk.deadline)).await;
     loop {

@@ -51,7 +51,7 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
     });
     let task =
         Task { tool: &tool, seed: block.seed, runs: block.cases, pool: ValuePool::default(), said: Said::default() };
-    let run = work(&workshop, task).await;
+    let run = Box::pin(work(&workshop, task)).await;
     judge(block, &run, talk);
 }
 
@@ -86,7 +86,7 @@ fn judge(block: &FuzzBlock, run: &ToolRun, talk: &mut Conversation<'_>) {
     seen.extra = json!({"fuzz": counts});
     let (expect, problems) = expectations::resolve(talk.case, &block.expect, talk.variables);
     talk.record.findings.extend(problems);
-    talk.record.findings.extend(expectations::judge(talk.case, &expect, &seen));
+    talk.record.findings.extend(expectations::judge(&talk.case.source, &expect, &seen));
     talk.record.findings.extend(findings);
 }
 

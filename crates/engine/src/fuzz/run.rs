@@ -207,7 +207,7 @@ impl Round<'_> {
             if workshop.is_over() {
                 return Done { index, run: Err("the time was over before its turn".to_owned()), duration_us: 0 };
             }
-            let run = work(&workshop, Task { tool: &tools[index], seed, runs, pool, said }).await;
+            let run = Box::pin(work(&workshop, Task { tool: &tools[index], seed, runs, pool, said })).await;
             Done { index, run: Ok(run), duration_us: micros(began.elapsed()) }
         }
     }
@@ -226,7 +226,6 @@ impl Round<'_> {
             variant: None,
         }));
         let mut finished = CaseFinished {
-            snapshots: Vec::new(),
             index,
             verdict: Verdict::Passed,
             findings: Vec::new(),
@@ -235,6 +234,8 @@ impl Round<'_> {
             calls: Vec::new(),
             stderr: String::new(),
             process_end: None,
+            snapshots: Vec::new(),
+            agent: None,
         };
         let run = match done.run {
             Ok(run) => run,

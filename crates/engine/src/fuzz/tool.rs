@@ -106,12 +106,12 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
     }
     goes_on = goes_on && hand.make(later, &mut pool).await;
     if goes_on {
-        let failed = load::under_load(workshop, &bench, &hand.answered, &mut hand.line).await;
+        let failed = Box::pin(load::under_load(workshop, &bench, &hand.answered, &mut hand.line)).await;
         hand.run.failures.extend(failed);
     }
     hand.line.end().await;
     hand.run.is_complete = goes_on;
-    hand.make_small().await;
+    Box::pin(hand.make_small()).await;
     hand.run.said = hand.line.said;
     hand.run
 }

@@ -27,6 +27,7 @@ mod not_empty;
 mod not_error;
 mod protocol_error;
 
+mod agent_trajectory;
 mod expect_notification;
 mod logging;
 mod notifications;

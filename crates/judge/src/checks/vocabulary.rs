@@ -4,7 +4,9 @@ use mcprove_model::{Diagnostics, Entry, Key, Node, PlannedCheck, Vocabulary, nea
 use serde_json::{Map, Value, json};
 
 use super::trajectory::{decode_trajectory, trajectory_schema};
-use super::{CHECKS, CheckKind, expect_notification, logging, notifications, raw, sampling, trajectory};
+use super::{
+    CHECKS, CheckKind, agent_trajectory, expect_notification, logging, notifications, raw, sampling, trajectory,
+};
 use crate::matchers;
 
 /// Every table of checks, by the key it stands under.
@@ -71,6 +73,22 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
         "min_progress",
         &[Vocabulary::Tool, Vocabulary::Sampling, Vocabulary::Logging, Vocabulary::Notifications, Vocabulary::Raw],
     ),
+    (
+        // What a tool of an agent answers goes to its model; the agent itself has an answer or none.
+        "protocol_error",
+        &[
+            Vocabulary::Tool,
+            Vocabulary::ToolStep,
+            Vocabulary::ReadStep,
+            Vocabulary::Resources,
+            Vocabulary::Prompts,
+            Vocabulary::Completion,
+            Vocabulary::Sampling,
+            Vocabulary::Logging,
+            Vocabulary::Notifications,
+            Vocabulary::Raw,
+        ],
+    ),
 ];
 
 /// Keys of the `expect` of other tools, and the nearest thing we have.
@@ -109,7 +127,8 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
         | Vocabulary::ToolStep
         | Vocabulary::ReadStep
         | Vocabulary::Prompts
-        | Vocabulary::Completion => decode_result(vocabulary, block, found),
+        | Vocabulary::Completion
+        | Vocabulary::Agent => decode_result(vocabulary, block, found),
         Vocabulary::Resources => decode_resources(block, found),
         Vocabulary::Sampling => {
             let mut checks = part(block, "expect", |expect| decode_result(vocabulary, expect, found));
@@ -120,6 +139,7 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
         Vocabulary::Notifications => decode_notifications(block, found),
         Vocabulary::Trajectory => decode_trajectory(block, found),
         Vocabulary::Raw => decode_raw(block, found),
+        Vocabulary::AgentTrajectory => agent_trajectory::decode(block, found),
         Vocabulary::ToolQuality => decode_targets(vocabulary, block, QUALITY_TARGETS, found),
         Vocabulary::NegativePath => decode_targets(vocabulary, block, NEGATIVE_TARGETS, found),
     }
@@ -159,8 +179,10 @@ pub fn schema(vocabulary: Vocabulary) -> Value {
         | Vocabulary::Notifications
         | Vocabulary::Raw
         | Vocabulary::ToolQuality
-        | Vocabulary::NegativePath => result_words(vocabulary).schema(),
+        | Vocabulary::NegativePath
+        | Vocabulary::Agent => result_words(vocabulary).schema(),
         Vocabulary::Trajectory => trajectory_schema(),
+        Vocabulary::AgentTrajectory => agent_trajectory::schema(),
     }
 }
 
@@ -238,7 +260,9 @@ fn result_words(vocabulary: Vocabulary) -> Words {
         | Vocabulary::Prompts
         | Vocabulary::Completion
         | Vocabulary::Sampling
-        | Vocabulary::Trajectory => &[],
+        | Vocabulary::Trajectory
+        | Vocabulary::Agent
+        | Vocabulary::AgentTrajectory => &[],
         // There is no result, only numbers at targets.
         Vocabulary::ToolQuality | Vocabulary::NegativePath => {
             return Words { what: "`expect`", vocabulary, kinds: Vec::new() };
@@ -432,11 +456,13 @@ mod tests {
             (Vocabulary::Notifications, json!({"in_order": ["a", "b"]}), vec!["in_order", "in_order"]),
             (Vocabulary::Trajectory, json!([{"type": "only", "tools": []}]), vec!["only"]),
             (Vocabulary::Raw, json!({"contains": "x", "error_code": 1}), vec!["error_code", "contains"]),
+            (Vocabulary::Agent, json!({"contains": "x", "not_error": true}), vec!["not_error", "contains"]),
+            (Vocabulary::AgentTrajectory, json!({"calls": [{"name": "a"}]}), vec!["trajectory"]),
         ] {
             let (decoded, findings) = decoded(vocabulary, block);
             assert_eq!((decoded, findings), (names, Vec::new()), "{vocabulary:?}");
             let empty = match vocabulary {
-                Vocabulary::Trajectory => continue,
+                Vocabulary::Trajectory | Vocabulary::AgentTrajectory => continue,
                 _ => self::tests::decoded(vocabulary, Value::Null),
             };
             assert_eq!(empty, (Vec::new(), Vec::new()), "{vocabulary:?}");

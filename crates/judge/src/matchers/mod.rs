@@ -341,6 +341,10 @@ impl Check for Expected {
     fn wants_protocol_error(&self) -> bool {
         self.target.is_error()
     }
+
+    fn judges_stop_reason(&self) -> bool {
+        self.target.is_stop_reason()
+    }
 }
 
 /// A mismatch that shows both sides as JSON.

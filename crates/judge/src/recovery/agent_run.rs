@@ -97,7 +97,8 @@ pub fn score_agent_run(marks: &AgentMarks, budget: &RecoveryBudget) -> RecoveryV
     RecoveryVerdict { report, summary, findings }
 }
 
-fn never_hit(faults: &[FaultHits]) -> Vec<Finding> {
+/// Findings about faults that no call met: a run that meets none proves nothing.
+pub fn never_hit(faults: &[FaultHits]) -> Vec<Finding> {
     let finding = |message: String| {
         Finding::error(NEVER_HIT, message).help(
             "the agent never called the tool, so nothing was tested: check the fault's `target` and the prompt, or \

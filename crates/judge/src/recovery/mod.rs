@@ -21,7 +21,7 @@ mod error_recovery;
 mod fault;
 mod score;
 
-pub use agent_run::{AgentMarks, CLASS, FaultHits, RecoveryBudget, RecoveryVerdict, score_agent_run};
+pub use agent_run::{AgentMarks, CLASS, FaultHits, RecoveryBudget, RecoveryVerdict, never_hit, score_agent_run};
 pub use error_recovery::{ToolOutcome, error_recovery};
-pub use fault::{FaultEffect, FaultKind};
+pub use fault::{FaultEffect, effect};
 pub use score::{RecoveryObservation, RecoveryReport, meets_recovery_budget, score_recovery};

@@ -15,13 +15,15 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use mcprove_model::{
-    CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, Part, ProcessEnd, Report, Timings,
+    AgentRecord, CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, Part, ProcessEnd, Report,
+    Timings,
 };
 use serde::Serialize;
 
 use super::Format;
 use crate::reliability::{Reliability, Trials};
 use crate::status::{Status, duration_us};
+use crate::usage::Used;
 use crate::{json_text, timestamp};
 
 /// See the module.
@@ -51,6 +53,8 @@ pub(super) struct Whole<'a> {
     summary: Counts,
     #[serde(skip_serializing_if = "Option::is_none")]
     reliability: Option<ReliabilityPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    models: Option<Used>,
     findings: &'a [Finding],
     cases: Vec<Case<'a>>,
 }
@@ -109,6 +113,8 @@ struct Case<'a> {
     timings: Option<&'a Timings>,
     findings: &'a [Finding],
     calls: &'a [CallRecord],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a AgentRecord>,
     sessions: Vec<Session<'a>>,
     stderr: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,6 +164,7 @@ impl<'a> Whole<'a> {
             program: head.map(|head| head.program),
             summary: Counts { passed, failed, skipped, errors, unfinished },
             reliability: reliability.repeated().then(|| ReliabilityPart::of(&reliability)),
+            models: Used::of(report),
             findings: &report.findings,
             cases: report.cases.iter().map(Case::of).collect(),
         }
@@ -253,6 +260,7 @@ impl<'a> Case<'a> {
             timings: finished.map(|finished| &finished.timings),
             findings: finished.map_or(&[], |finished| &finished.findings),
             calls: finished.map_or(&[], |finished| &finished.calls),
+            agent: finished.and_then(|finished| finished.agent.as_deref()),
             sessions: case.sessions.iter().map(Session::of).collect(),
             stderr: finished.map_or("", |finished| &finished.stderr),
             process_end: finished.and_then(|finished| finished.process_end.as_ref()),

@@ -152,10 +152,10 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
         args,
         cancel_after: None,
         lose_response: false,
+        claims: None,
         repeat: 1,
         beside: Vec::new(),
         fuzz: None,
-        claims: None,
         negative_path: None,
     })
 }

@@ -38,6 +38,8 @@ pub(crate) fn decode(
         | Vocabulary::Logging
         | Vocabulary::Notifications
         | Vocabulary::Trajectory
+        | Vocabulary::Agent
+        | Vocabulary::AgentTrajectory
         | Vocabulary::Raw
         | Vocabulary::ToolQuality
         | Vocabulary::NegativePath => block,

@@ -42,6 +42,12 @@ impl Scope {
         self.report(unresolved(node, &self.names()), found);
     }
 
+    /// Reports references in texts that nothing provides, where `is_known` tells of further names.
+    pub(crate) fn check_beside(&self, node: &Node, is_known: impl Fn(&str) -> bool, found: &mut Diagnostics<'_>) {
+        let references = unresolved(node, &self.names());
+        self.report(references.into_iter().filter(|(name, _)| !is_known(name)).collect(), found);
+    }
+
     /// Reports references in texts and keys that nothing provides.
     pub(crate) fn check_with_keys(&self, node: &Node, found: &mut Diagnostics<'_>) {
         self.report(unresolved_with_keys(node, &self.names()), found);

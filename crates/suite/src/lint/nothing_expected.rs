@@ -12,13 +12,14 @@ pub(super) const RULE: Rule = Rule {
     bad: "servers: {a: {command: x}}\ntools:\n  - {name: one, tool: a}\n",
     good: "servers: {a: {command: x}}\ntools:\n  - {name: one, tool: a, expect: {not_error: true}}\n  \
            - {name: two, tool: a, verify: [{tool: b, expect: {contains: x}}]}\n  \
-           - {name: three, tool: a, negative_path: {}}\n  \
-           - {name: five, tool: a, fuzz: {}}\ntool_quality: [{name: four}]\n",
+           - {name: three, tool: a, negative_path: {}}\n  - {name: five, tool: a, fuzz: {}}\n\
+           tool_quality: [{name: four}]\n",
     run,
 };
 
 /// Keys that say what is expected.
-const EXPECT: &[&str] = &["expect", "expect_notification", "expect_sampling", "trajectory"];
+const EXPECT: &[&str] =
+    &["expect", "expect_notification", "expect_sampling", "recovery", "tool_selection", "trajectory"];
 
 /// Keys that expect something even where nothing is under them.
 const EXPECT_BY_THEMSELVES: &[&str] = &["fuzz", "negative_path", "recovery", "tool_selection"];

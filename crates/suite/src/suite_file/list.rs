@@ -3,12 +3,12 @@
 use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node};
 use serde_json::Value;
 
-use super::{prompts, resources, tool_quality, tools};
+use super::{Suite, agents, prompts, resources, tool_quality, tools};
 use crate::assertion_file::block::{Asked, BLOCKS, Block, Input};
 use crate::assertion_file::templates::Scope;
 
 /// The kinds of tests that only suite files have, sorted by key.
-pub(super) const KINDS: &[Kind] = &[prompts::KIND, resources::KIND, tool_quality::KIND, tools::KIND];
+pub(super) const KINDS: &[Kind] = &[agents::KIND, prompts::KIND, resources::KIND, tool_quality::KIND, tools::KIND];
 
 /// One kind of test.
 pub(super) struct Kind {
@@ -23,7 +23,7 @@ pub(super) struct Kind {
     /// The JSON Schema of each of its keys.
     pub(super) properties: fn() -> Value,
     /// Turns a test into what a case does and expects.
-    pub(super) decode: fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<(Act, Expectation)>,
+    pub(super) decode: fn(&Input<'_>, &Suite<'_>, &mut Diagnostics<'_>) -> Option<(Act, Expectation)>,
 }
 
 /// A list of tests.
@@ -82,6 +82,11 @@ impl List {
         }
     }
 
+    /// Whether its tests say for themselves which servers they are for.
+    pub(super) fn names_servers(self) -> bool {
+        self.key() == agents::KIND.key
+    }
+
     pub(super) fn needs_server(self) -> bool {
         match self {
             Self::Own(_) => true,
@@ -95,10 +100,15 @@ impl List {
     }
 
     /// Decodes a test that has been stripped to the keys of its kind.
-    pub(super) fn decode(self, test: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Asked> {
+    pub(super) fn decode(
+        self,
+        test: &Entry,
+        (scope, suite): (&Scope, &Suite<'_>),
+        found: &mut Diagnostics<'_>,
+    ) -> Option<Asked> {
         let whole = Input { document: &test.value, entry: test, scope };
         match self {
-            Self::Own(kind) => (kind.decode)(&whole, found).map(|(act, expect)| Asked::new(act, expect)),
+            Self::Own(kind) => (kind.decode)(&whole, suite, found).map(|(act, expect)| Asked::new(act, expect)),
             Self::Of(block) if block.companions.is_empty() => (block.decode)(&whole, found),
             // Such a block is spread over its document: the test is the document.
             Self::Of(block) => {

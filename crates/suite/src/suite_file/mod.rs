@@ -3,10 +3,12 @@
 //! Every list of tests has a row in `list::KINDS` or is a block of assertion files; every other key has a file of its
 //! own. What the other tool knows and we do not is in `outside`.
 
+mod agents;
 mod auth;
 mod claims;
 mod coverage;
 mod default_test;
+mod faults;
 mod hooks;
 mod imports;
 mod interpolate;
@@ -15,6 +17,7 @@ mod negative_path;
 mod outside;
 mod performance;
 mod prompts;
+mod providers;
 mod resources;
 mod run_options;
 mod security;
@@ -30,8 +33,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{
-    Case, Diagnostics, Entry, Finding, Isolation, Kind, Matrix, Node, ServerSpec, SourceFile, Span, SuiteOptions,
-    TextPlace,
+    Case, Diagnostics, Entry, Fault, Finding, Isolation, Kind, Matrix, Node, Provider, ServerSpec, SourceFile, Span,
+    SuiteOptions, TextPlace,
 };
 use serde_json::{Value, json};
 
@@ -54,10 +57,12 @@ const KEYS: &[&str] = &[
     "auth",
     "coverage",
     "defaultTest",
+    "faults",
     "hooks",
     "imports",
     "matrix",
     "performance",
+    "providers",
     "redact",
     "run_options",
     "security",
@@ -69,7 +74,7 @@ const KEYS: &[&str] = &[
 const SHARED: &[&str] = &["matrix", "redact"];
 
 /// Keys whose meaning may still change.
-const YOUNG: &[&str] = &["coverage", "hooks", "security"];
+const YOUNG: &[&str] = &["agents", "coverage", "faults", "hooks", "providers", "security"];
 
 /// What a suite file is decoded with.
 #[derive(Clone, Copy)]
@@ -141,7 +146,6 @@ pub fn is_suite(document: &Node) -> bool {
         KEYS.contains(&key) && !SHARED.contains(&key)
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
-            || matches!(key, "agents" | "faults")
     };
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
 }
@@ -183,6 +187,8 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
         decoded.secrets.extend(redact::decode_with(&unit.node, |text, _, _| text.to_owned(), found));
     }
     let mut servers = decode_servers(&units, (context, &mut decoded.secrets), &mut found);
+    let providers = providers::decode(&units, (context, &mut decoded.secrets), &mut found);
+    let faults = faults::decode(&units, &servers, &mut found);
     for server in servers.iter_mut().filter_map(|(_, server)| server.as_mut()).filter_map(Arc::get_mut) {
         server.secrets.clone_from(&decoded.secrets);
     }
@@ -211,6 +217,8 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
             isolation: general.run.isolation,
             default_timeout: general.performance.default_timeout,
             options: Arc::clone(&general.options),
+            faults: &faults,
+            providers: &providers,
         };
         decode_tests(unit, &suite, &mut found[index], &mut decoded.tests);
     }
@@ -230,10 +238,12 @@ pub fn schema() -> Value {
         "auth": auth::schema(),
         "coverage": coverage::schema(),
         "defaultTest": default_test::schema(),
+        "faults": faults::schema(),
         "hooks": hooks::schema(),
         "imports": fragment::list("Files whose keys and tests are added to these.", fragment::text("A path.")),
         "matrix": matrix::schema(true),
         "performance": performance::schema(),
+        "providers": providers::schema(),
         "redact": redact::schema(),
         "run_options": run_options::schema(),
         "security": security::schema(),
@@ -269,6 +279,10 @@ struct Suite<'a> {
     isolation: Isolation,
     default_timeout: Option<Duration>,
     options: Arc<SuiteOptions>,
+    /// Faults that agents may be given.
+    faults: &'a [Fault],
+    /// Who runs language models: those of the suite, and the built-in ones.
+    providers: &'a [Arc<Provider>],
 }
 
 impl Suite<'_> {
@@ -425,8 +439,9 @@ fn played_files(units: &[Unit]) -> Vec<PlayedFile> {
 fn decode_tests(unit: &Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {
     for entry in unit.node.as_map().unwrap_or_default().iter().filter(|entry| !entry.value.is_null()) {
         let Some(list) = List::find(&entry.key.text) else { continue };
-        for node in found.list(&entry.value, &format!("`{}`", entry.key.text)) {
-            let Some(test) = test::decode(list, node, suite, found) else { continue };
+        let nodes = found.list(&entry.value, &format!("`{}`", entry.key.text));
+        for node in nodes.iter().flat_map(|node| agents::for_each_model(list, node)) {
+            let Some(test) = test::decode(list, &node, suite, found) else { continue };
             tests.push(DecodedTest {
                 name: test.name,
                 source: Arc::clone(&unit.source),

@@ -4,7 +4,6 @@ use mcprove_model::{Diagnostics, Entry, Key};
 
 /// Keys of a suite file, and what to do instead.
 pub(super) const OF_SUITE: &[(&str, &str)] = &[
-    ("agents", LATER),
     ("budget", LATER),
     ("calibration", "no language model judges here, so there is nothing to calibrate"),
     ("compliance", "`assert_raw` sends any method; `mcprove audit` checks a server against the protocol"),
@@ -13,12 +12,10 @@ pub(super) const OF_SUITE: &[(&str, &str)] = &[
     ("corpus", "`mcprove audit` has its rules built in"),
     ("default_server", "a test may leave out `server` when there is one"),
     ("evals", "no language model judges here; state facts in `expect`"),
-    ("faults", LATER),
     ("fixtures", "`mock` answers with errors of your choice"),
     ("input_responder", "answer in `client_capabilities` of the server"),
     ("model_compat", "compare two runs with `mcprove report`"),
     ("model_compatibility", "it has no effect there either; remove it"),
-    ("providers", LATER),
     ("rubrics", "no language model judges here; state facts in `expect`"),
     ("scenarios", "`trajectory` judges a recorded sequence of calls"),
     ("scorers", "no language model judges here; state facts in `expect`"),

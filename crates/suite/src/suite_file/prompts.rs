@@ -3,6 +3,7 @@
 use mcprove_model::{Act, Diagnostics, Expectation, Prompts, Vocabulary};
 use serde_json::{Value, json};
 
+use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::block::{self, Input};
 use crate::assertion_file::{expectation, texts};
@@ -27,7 +28,7 @@ fn properties() -> Value {
     })
 }
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     found.known_keys(test, "a test of `prompts`", KEYS);
     let is_misspelt = texts::is_misspelt(test.as_map().unwrap_or_default(), "prompt", KEYS);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use mcprove_model::{Act, Diagnostics, Expectation, ResourceAsk, Resources, Vocabulary};
 use serde_json::{Value, json};
 
+use super::Suite;
 use super::list::{Kind, expectation_block};
 use crate::assertion_file::block::{self, Input};
 use crate::assertion_file::expectation;
@@ -29,7 +30,7 @@ fn properties() -> Value {
     })
 }
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     found.known_keys(test, "a test of `resources`", KEYS);
     let is_misspelt = texts::is_misspelt(test.as_map().unwrap_or_default(), "uri", KEYS);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::list::List;
 use super::performance::milliseconds;
-use super::{Suite, outside, steps};
+use super::{Suite, agents, outside, steps};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{self, mask, skip, texts, time};
 use crate::schema::fragment;
@@ -61,7 +61,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let mut scope = Scope::new(suite.context.fixture.is_some());
     let setup = steps::decode(node, "setup", (&mut scope, suite), found);
     let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, place, suite);
-    let asked = list.decode(&test, &scope, found);
+    let asked = list.decode(&test, (&scope, suite), found);
     let capture: Vec<Capture> =
         node.get("capture").map(|capture| assertion_file::steps::decode_captures(capture, found)).unwrap_or_default();
     for capture in &capture {
@@ -178,6 +178,9 @@ fn server_of(
     suite: &Suite<'_>,
     found: &mut Diagnostics<'_>,
 ) -> Option<Arc<ServerSpec>> {
+    if list.names_servers() {
+        return agents::server_of_steps(node, suite, found);
+    }
     if let Some(named) = node.get("server").filter(|named| !named.is_null()) {
         return server_named(named, suite, found);
     }

@@ -3,6 +3,7 @@
 use mcprove_model::{Act, Diagnostics, Expectation, Vocabulary};
 use serde_json::{Value, json};
 
+use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::block::Input;
 use crate::assertion_file::expectation;
@@ -24,7 +25,7 @@ fn properties() -> Value {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every kind of test is decoded by a function like this")]
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     found.known_keys(test, "a test of `tool_quality`", KEYS);
     let expect = expectation::decode(test.get("expect"), Vocabulary::ToolQuality, input.scope, found);

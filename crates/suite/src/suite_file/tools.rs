@@ -3,6 +3,7 @@
 use mcprove_model::{Act, Diagnostics, Entry, Expectation, Kind as NodeKind, Node};
 use serde_json::Value;
 
+use super::Suite;
 use super::list::Kind;
 use super::{claims, negative_path};
 use crate::assertion_file::assert_tool;
@@ -39,7 +40,7 @@ fn properties() -> Value {
     properties
 }
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     let negative = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == negative_path::KEY);
     let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, test, input.scope, found));

@@ -37,16 +37,38 @@ impl Session {
     pub async fn call_tool(&mut self, name: &str, arguments: &Value, deadline: Instant) -> Exchange {
         self.learn_schemas(deadline).await;
         if let Some(refused) = self.unusable(name) {
-            return Exchange {
-                method: "tools/call".to_owned(),
-                request: Bytes::new(),
-                reply: None,
-                outcome: Outcome::Refused(refused),
-                elapsed_us: 0,
-            };
+            return not_sent(refused);
         }
         let params = self.tool_params(name, arguments);
         self.request("tools/call", params, deadline).await
+    }
+
+    /// Calls several tools at once and waits for all of them; the exchanges come in the order of the calls.
+    pub async fn call_tools(&mut self, calls: &[(String, Value)], deadline: Instant) -> Vec<Exchange> {
+        if let [(name, arguments)] = calls {
+            return vec![self.call_tool(name, arguments, deadline).await];
+        }
+        self.learn_schemas(deadline).await;
+        let mut started = Vec::with_capacity(calls.len());
+        for (name, arguments) in calls {
+            started.push(if let Some(refused) = self.unusable(name) {
+                Err(refused)
+            } else {
+                let params = self.tool_params(name, arguments);
+                Ok((self.start("tools/call", &params), params))
+            });
+        }
+        let mut exchanges = Vec::with_capacity(calls.len());
+        for call in started {
+            exchanges.push(match call {
+                Ok((id, params)) => {
+                    let exchange = self.finish(id, deadline).await;
+                    if self.is_modern() { self.rounds(exchange, &params, deadline).await } else { exchange }
+                }
+                Err(refused) => not_sent(refused),
+            });
+        }
+        exchanges
     }
 
     /// The params of a tool call. The request's id is its progress token.
@@ -225,6 +247,17 @@ impl Session {
             (None, None) => unreachable!("an exchange ends with an answer or a reason"),
         };
         Exchange { method: pending.method, request: pending.request, reply, outcome, elapsed_us }
+    }
+}
+
+/// A call that was not made.
+fn not_sent(refused: Refused) -> Exchange {
+    Exchange {
+        method: "tools/call".to_owned(),
+        request: Bytes::new(),
+        reply: None,
+        outcome: Outcome::Refused(refused),
+        elapsed_us: 0,
     }
 }
 

@@ -34,19 +34,19 @@ pub struct HttpClient {
 
 /// A request, before it is one of hyper's.
 #[derive(Clone, Debug)]
-pub(super) struct HttpAsk<'a> {
-    pub(super) method: Method,
-    pub(super) url: &'a str,
+pub(crate) struct HttpAsk<'a> {
+    pub(crate) method: Method,
+    pub(crate) url: &'a str,
     /// Header fields of ours.
-    pub(super) headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
     /// Header fields of the user's; they win over ours.
-    pub(super) wished: &'a [(String, String)],
-    pub(super) body: Bytes,
+    pub(crate) wished: &'a [(String, String)],
+    pub(crate) body: Bytes,
 }
 
 /// A request that can be sent: everything in it has been looked at.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     request: Request<Full<Bytes>>,
 }
 
@@ -63,9 +63,9 @@ impl Prepared {
 
 /// Why no response came, and what to do.
 #[derive(Clone, Debug)]
-pub(super) struct NoResponse {
-    pub(super) what: String,
-    pub(super) help: String,
+pub(crate) struct NoResponse {
+    pub(crate) what: String,
+    pub(crate) help: String,
 }
 
 impl Default for HttpClient {
@@ -87,7 +87,7 @@ impl HttpClient {
     }
 
     /// Sends a request; nothing is followed, decoded or tried again.
-    pub(super) async fn send(&self, prepared: Prepared) -> Result<Response<Incoming>, NoResponse> {
+    pub(crate) async fn send(&self, prepared: Prepared) -> Result<Response<Incoming>, NoResponse> {
         let request = prepared.request;
         let host = request.uri().authority().map(|host| without_password(host.as_str()).into_owned());
         let host = host.unwrap_or_default();
@@ -100,22 +100,20 @@ impl HttpClient {
     }
 
     fn secure(&self) -> Result<&SecureClient, NoResponse> {
-        let made = self.secure.get_or_init(|| {
-            let mut inner = connector();
-            inner.enforce_http(false);
-            let connector = hyper_rustls::HttpsConnectorBuilder::new()
-                .with_native_roots()
-                .map_err(|error| error.to_string())?
-                .https_or_http()
-                .enable_http1()
-                .wrap_connector(inner);
-            Ok(Client::builder(TokioExecutor::new()).build(connector))
-        });
+        let made = self.secure.get_or_init(|| Ok(Client::builder(TokioExecutor::new()).build(secure_connector()?)));
         made.as_ref().map_err(|error| NoResponse {
             what: format!("TLS cannot be used: {error}"),
             help: "install the platform's root certificates, or point SSL_CERT_FILE at them".to_owned(),
         })
     }
+}
+
+/// Connects with TLS where the address wants it, trusting the platform's roots.
+pub(crate) fn secure_connector() -> Result<HttpsConnector<HttpConnector>, String> {
+    let mut inner = connector();
+    inner.enforce_http(false);
+    let builder = hyper_rustls::HttpsConnectorBuilder::new().with_native_roots().map_err(|error| error.to_string())?;
+    Ok(builder.https_or_http().enable_http1().wrap_connector(inner))
 }
 
 fn connector() -> HttpConnector {
@@ -125,7 +123,7 @@ fn connector() -> HttpConnector {
 }
 
 /// Makes a request ready, or says why it cannot be sent. A line break in a header field ends here.
-pub(super) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
+pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
     let shown = || shorten(&escape_line(&without_password(ask.url)), 200).into_owned();
     let uri: Uri = ask.url.parse().map_err(|error| NoResponse {
         what: format!("`{}` is not an address: {error}", shown()),
@@ -155,7 +153,7 @@ pub(super) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
 }
 
 /// Whether a header field carries something that must not stand in a report.
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     matches!(name, "authorization" | "proxy-authorization" | "cookie")
         || (!name.starts_with("mcp-")
             && ["token", "secret", "api-key", "apikey"].iter().any(|word| name.contains(word)))
@@ -223,7 +221,7 @@ fn explain(error: &(dyn Error + 'static), host: &str) -> NoResponse {
 }
 
 /// The body of a response, up to a limit; `Err` holds what was read when the limit or an error came first.
-pub(super) async fn read_body(mut body: Incoming, limit: usize) -> Result<Bytes, (Bytes, String)> {
+pub(crate) async fn read_body(mut body: Incoming, limit: usize) -> Result<Bytes, (Bytes, String)> {
     let mut read = bytes::BytesMut::new();
     while let Some(frame) = body.frame().await {
         match frame {
@@ -265,7 +263,7 @@ pub(super) fn shown_headers(response: &Response<Incoming>) -> Vec<(String, Strin
 }
 
 /// One header field of a response.
-pub(super) fn header(response: &Response<Incoming>, name: &str) -> Option<String> {
+pub(crate) fn header(response: &Response<Incoming>, name: &str) -> Option<String> {
     response.headers().get(name).map(text_of)
 }
 

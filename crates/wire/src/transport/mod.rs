@@ -3,7 +3,7 @@
 mod bearer;
 mod http;
 mod http_asking;
-mod http_client;
+pub(crate) mod http_client;
 mod http_exchange;
 mod http_exchanges;
 mod http_refusal;
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 pub use bearer::{TokenSource, Tokens};
 pub use http_client::HttpClient;
+pub(crate) use http_client::{is_secret as secret_field, secure_connector};
 pub use memory::Peer;
 
 use crate::{Limits, Program, SpawnError};

@@ -76,6 +76,7 @@ const fn row(name: &'static str, arg: Arg, at: &'static str, effect: Effect, sum
 /// Every behaviour, sorted by name.
 #[rustfmt::skip] // one row, one line
 pub(crate) const BEHAVIOURS: &[Behaviour] = &[
+    row("abort-at-start", None, "", Start(|_| std::process::abort()), "dies by a signal before it reads anything"),
     row("abort-mid-call", None, CALL, Before(|_, _| std::process::abort()), "dies by a signal instead of answering"),
     row("ansi", None, CALL, Bytes(effects::ansi), "wraps the reply in terminal colours"),
     row("bad-number", None, CALL, Bytes(effects::bad_number), "replies with a number no float can hold"),
@@ -103,8 +104,9 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("flood", Number(10_000), CALL, Before(effects::flood), "sends so many log notifications first"),
     row("garbage-first", None, INIT, Before(effects::garbage), "prints log lines on stdout first"),
     row("grandchild", Number(987), "", Start(effects::grandchild), "leaves a child asleep for so many seconds that ignores TERM and HUP and holds the pipes"),
+    row("half-a-reply", None, CALL, Instead(effects::half_a_reply), "writes half a reply and falls silent"),
     row("hang-on-oversized", Number(100_000), CALL, Instead(effects::hang_on_oversized), "never answers again when `text` has more bytes than that"),
-    row("huge-line", Number(16 << 20), CALL, Reply(effects::huge_line), "replies with a text of so many bytes"),
+    row("huge-line", Number(16 << 20), CALL, Bytes(effects::huge_line), "replies with a text of so many bytes"),
     row("ignore-eof", None, "", End(effects::outlive), "goes on living when stdin is closed"),
     row("ignore-sigterm", None, "", Start(effects::ignore_sigterm), "goes on living when stdin is closed and when told to end"),
     row("invalid-utf8", None, CALL, Bytes(effects::invalid_utf8), "replies with bytes that are no text"),
@@ -129,10 +131,12 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("progress", Number(3), CALL, Before(effects::progress), "reports progress so many times if it was given a token"),
     row("repeat-cursor", None, LIST, Reply(effects::repeat_cursor), "gives the same cursor on every page"),
     row("reply-to-notification", None, "", Notified(effects::reply_to_notification), "replies to what wants no reply"),
+    row("request-flood", Number(20_000), CALL, Before(effects::request_flood), "asks the client so many things first"),
     row("requests-unknown", None, CALL, Instead(effects::requests_unknown), "asks the client what it cannot know and returns its answers"),
     row("rpc-error", Number(32_603), CALL, Reply(effects::rpc_error), "replies with the JSON-RPC error of that code, negated"),
     row("silent", None, ALL, Instead(|_, _| ()), "reads and never answers"),
     row("slow-bytes", Number(2), CALL, Instead(effects::slow_bytes), "writes its reply byte by byte, so many milliseconds apart"),
+    row("speaks-after-eof", None, "", End(effects::speak_after_eof), "goes on talking when stdin is closed"),
     row("stderr-flood", Number(1 << 20), "", Start(effects::stderr_flood), "writes so many bytes to stderr first"),
     row("string-error-code", None, CALL, Reply(effects::string_error_code), "replies with an error whose code is a string"),
     row("string-id", None, CALL, Reply(effects::string_id), "replies to 1 as \"1\""),

@@ -72,6 +72,13 @@ pub(crate) fn grandchild(server: &mut Server) {
     }
 }
 
+/// Answers what nobody asked, once nobody asks any more.
+pub(crate) fn speak_after_eof(_: &mut Server) {
+    for id in 1..=100 {
+        write(&line(&json!({ "jsonrpc": "2.0", "id": id, "result": {} })));
+    }
+}
+
 // What comes before the reply.
 
 pub(crate) fn bom(_: &mut Server) {
@@ -90,6 +97,13 @@ pub(crate) fn flood(server: &mut Server, _: &Value) {
     for number in 0..server.number {
         let params = json!({ "level": "debug", "logger": "flood", "data": format!("message {number}") });
         notify("notifications/message", &params);
+    }
+}
+
+pub(crate) fn request_flood(server: &mut Server, _: &Value) {
+    // The answers are read by the thread that reads everything, so nobody waits for nobody.
+    for number in 0..server.number {
+        write(&line(&json!({ "jsonrpc": "2.0", "id": format!("flood-{number}"), "method": "ping" })));
     }
 }
 
@@ -144,6 +158,11 @@ pub(crate) fn deep_json(server: &Server, reply: &Value) -> Vec<u8> {
     let depth = usize::try_from(server.number).unwrap_or(usize::MAX);
     let (open, close) = (r#"{"a":"#.repeat(depth), "}".repeat(depth));
     raw(reply, &format!(r#"{{"content":[],"structuredContent":{open}1{close}}}"#))
+}
+
+pub(crate) fn huge_line(server: &Server, reply: &Value) -> Vec<u8> {
+    let length = usize::try_from(server.number).unwrap_or(usize::MAX);
+    raw(reply, &format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, "a".repeat(length)))
 }
 
 pub(crate) fn duplicate_keys(_: &Server, reply: &Value) -> Vec<u8> {
@@ -224,11 +243,6 @@ pub(crate) fn version(server: &Server, _: &Value, reply: &mut Value) {
 
 pub(crate) fn caps_wrong_type(_: &Server, _: &Value, reply: &mut Value) {
     reply["result"]["capabilities"] = json!({ "tools": true, "logging": [], "resources": "yes" });
-}
-
-pub(crate) fn huge_line(server: &Server, _: &Value, reply: &mut Value) {
-    let length = usize::try_from(server.number).unwrap_or(usize::MAX);
-    reply["result"] = json!({ "content": [{ "type": "text", "text": "a".repeat(length) }] });
 }
 
 pub(crate) fn control_text(_: &Server, _: &Value, reply: &mut Value) {
@@ -329,6 +343,11 @@ pub(crate) fn endless_line(_: &mut Server, request: &Value) {
     loop {
         write(&more);
     }
+}
+
+pub(crate) fn half_a_reply(_: &mut Server, request: &Value) {
+    let bytes = line(&honest_reply(request));
+    write(&bytes[..bytes.len() / 2]);
 }
 
 pub(crate) fn late(server: &mut Server, request: &Value) {

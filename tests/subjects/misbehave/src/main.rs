@@ -1,10 +1,12 @@
-//! One stdio server that does wrong what it is told to do wrong: `misbehave BEHAVIOUR [ARG] [--at METHOD]`.
+//! One server that does wrong what it is told to do wrong: `misbehave BEHAVIOUR [ARG] [--at METHOD]` over stdio,
+//! `misbehave http BEHAVIOUR` over HTTP.
 //!
 //! Apart from its one behaviour it is an honest server with one tool, `echo {text}`. The behaviours are the rows of
 //! [`behaviours::BEHAVIOURS`]; `misbehave --list` prints them.
 
 mod behaviours;
 mod effects;
+mod http;
 mod server;
 
 use std::{
@@ -14,12 +16,14 @@ use std::{
 };
 
 use behaviours::{ALL, Arg, BEHAVIOURS, Behaviour};
+use http::{HTTP, HttpBehaviour};
 use server::Server;
 
 fn main() -> ExitCode {
     match read(env::args().skip(1).collect()) {
         Ok(Asked::List) => list(),
         Ok(Asked::Serve(server)) => server.run(),
+        Ok(Asked::ServeHttp(behaviour)) => http::serve(behaviour),
         Err(reason) => {
             let _ = writeln!(io::stderr(), "misbehave: {reason}; `misbehave --list` prints what there is");
             ExitCode::from(64)
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
 enum Asked {
     List,
     Serve(Server),
+    ServeHttp(&'static HttpBehaviour),
 }
 
 fn read(mut words: Vec<String>) -> Result<Asked, String> {
@@ -42,6 +47,11 @@ fn read(mut words: Vec<String>) -> Result<Asked, String> {
     let name = words.next().ok_or("no behaviour was given")?;
     if name == "--list" {
         return Ok(Asked::List);
+    }
+    if name == "http" {
+        let name = words.next().ok_or("no behaviour was given")?;
+        let known = HTTP.iter().find(|row| row.name == name);
+        return known.map(Asked::ServeHttp).ok_or_else(|| format!("no behaviour over HTTP is called `{name}`"));
     }
     let behaviour =
         BEHAVIOURS.iter().find(|row| row.name == name).ok_or_else(|| format!("no behaviour is called `{name}`"))?;
@@ -76,6 +86,11 @@ fn list() -> ExitCode {
         };
         let line = writeln!(out, "{:call$}  {at:12}  {}", row.call(), row.summary);
         if line.is_err() {
+            return ExitCode::FAILURE;
+        }
+    }
+    for row in HTTP {
+        if writeln!(out, "http {:<width$}  {}", row.name, row.summary, width = call + 9).is_err() {
             return ExitCode::FAILURE;
         }
     }

@@ -1,0 +1,147 @@
+//! Which cases a change of files concerns. Paths in, cases out; the kernel tells of the paths.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcprove_model::{Case, Target};
+
+/// What is to be run again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// Nothing: the change concerns nobody.
+    Nothing,
+    /// The cases of these files.
+    Files(BTreeSet<PathBuf>),
+    /// Everything.
+    All,
+}
+
+/// What is watched, and what each of it means.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dependencies {
+    /// Files and folders that suites are in.
+    suites: Vec<PathBuf>,
+    /// Files that cases were written in.
+    sources: BTreeSet<PathBuf>,
+    /// Files and folders that concern every case: fixtures, programs, whatever the user names.
+    everywhere: BTreeSet<PathBuf>,
+}
+
+impl Dependencies {
+    /// What these cases depend on. All paths are made absolute, as the kernel tells them.
+    pub(crate) fn of(suites: &[PathBuf], cases: &[Arc<Case>], also: &[PathBuf]) -> Self {
+        let mut everywhere: BTreeSet<PathBuf> = also.iter().filter_map(|path| absolute(path)).collect();
+        for case in cases {
+            everywhere.extend(case.fixture.iter().filter_map(|path| absolute(path)));
+            everywhere.extend(case.server.iter().flat_map(|server| programs(&server.target)));
+        }
+        Self {
+            suites: suites.iter().filter_map(|path| absolute(path)).collect(),
+            sources: cases.iter().filter_map(|case| absolute(Path::new(case.source.path()))).collect(),
+            everywhere,
+        }
+    }
+
+    /// The folders to listen to, and whether with everything below them. A file is listened to through its folder:
+    /// editors replace files.
+    pub(crate) fn folders(&self) -> BTreeMap<PathBuf, bool> {
+        let mut folders = BTreeMap::new();
+        for path in self.suites.iter().chain(&self.everywhere) {
+            if path.is_dir() {
+                folders.insert(path.clone(), true);
+            } else if let Some(parent) = path.parent() {
+                folders.entry(parent.to_owned()).or_insert(false);
+            }
+        }
+        folders
+    }
+
+    /// What a change of these paths means.
+    pub(crate) fn again(&self, changed: &BTreeSet<PathBuf>) -> Again {
+        let mut files = BTreeSet::new();
+        for path in changed {
+            // A folder that concerns everybody may hold suites too: a suite is nothing but a suite.
+            if self.sources.contains(path) {
+                files.insert(path.clone());
+            } else if self.everywhere.iter().any(|known| path.starts_with(known)) {
+                return Again::All;
+            } else if is_yaml(path) && self.suites.iter().any(|suite| path.starts_with(suite)) {
+                // A new file, one without cases so far, or one that others import.
+                if path.exists() && !is_imported_by_name(path, &self.sources) {
+                    files.insert(path.clone());
+                } else {
+                    return Again::All;
+                }
+            }
+        }
+        if files.is_empty() { Again::Nothing } else { Again::Files(files) }
+    }
+}
+
+/// The cases that were written in one of these files.
+pub(crate) fn cases_of(files: &BTreeSet<PathBuf>, cases: &[Arc<Case>]) -> Vec<Arc<Case>> {
+    let is_in = |case: &&Arc<Case>| absolute(Path::new(case.source.path())).is_some_and(|path| files.contains(&path));
+    cases.iter().filter(is_in).cloned().collect()
+}
+
+/// The path as the kernel tells it.
+fn absolute(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
+/// The files that a server is started from: its program if it is named by a path, and arguments that are files.
+fn programs(target: &Target) -> Vec<PathBuf> {
+    let Target::Stdio { command, args, cwd, .. } = target else { return Vec::new() };
+    let base = cwd.as_deref().map_or(Path::new(""), Path::new);
+    let named = Some(command).filter(|command| command.contains('/'));
+    let files = named.into_iter().chain(args).map(|word| base.join(word)).filter(|path| path.is_file());
+    files.filter_map(|path| absolute(&path)).collect()
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().and_then(OsStr::to_str).is_some_and(|extension| matches!(extension, "yaml" | "yml"))
+}
+
+/// Whether a suite that has cases speaks of a file by its name.
+fn is_imported_by_name(path: &Path, sources: &BTreeSet<PathBuf>) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    sources.iter().any(|source| std::fs::read_to_string(source).is_ok_and(|text| text.contains(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_concerns_its_file_or_everybody() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().canonicalize().expect("a path");
+        let at = |name: &str| home.join(name);
+        for (name, text) in [
+            ("a.yaml", "x"),
+            ("b.yaml", "imports: [part.yml]"),
+            ("new.yaml", "x"),
+            ("part.yml", "x"),
+            ("server.js", ""),
+        ] {
+            std::fs::write(at(name), text).expect("a file");
+        }
+        std::fs::create_dir(at("fixtures")).expect("a folder");
+        let known = Dependencies {
+            suites: vec![home.clone()],
+            sources: [at("a.yaml"), at("b.yaml")].into(),
+            everywhere: [at("fixtures"), at("server.js")].into(),
+        };
+        let again = |names: &[&str]| known.again(&names.iter().map(|name| at(name)).collect());
+        assert_eq!(again(&["a.yaml"]), Again::Files([at("a.yaml")].into()));
+        assert_eq!(again(&["a.yaml", "new.yaml"]), Again::Files([at("a.yaml"), at("new.yaml")].into()));
+        assert_eq!(again(&["fixtures/deep/x.txt"]), Again::All);
+        assert_eq!(again(&["a.yaml", "server.js"]), Again::All);
+        assert_eq!(again(&["part.yml"]), Again::All, "others import it");
+        assert_eq!(again(&["gone.yaml"]), Again::All, "what is gone may have been imported");
+        assert_eq!(again(&[".a.yaml.swp", "4913", "notes.txt"]), Again::Nothing);
+        assert_eq!(known.folders(), [(home.clone(), true), (at("fixtures"), true)].into());
+    }
+}

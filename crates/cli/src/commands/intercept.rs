@@ -1,0 +1,372 @@
+//! `mcprove intercept`: between a client and a server.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mcprove_engine::{AboutInterception, Interception, InterceptionEnd, OverheardCall, OverheardClient};
+use mcprove_model::{
+    ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, ProcessEnd, Protocol, Redactor, SamplingReply,
+    ServerSpec, Target,
+};
+use mcprove_report::Verbosity;
+use mcprove_suite::recorded::{Recorded, RecordedCall, suite_of};
+use mcprove_suite::trajectories::{WantedTrajectory, trajectories};
+use mcprove_suite::{duration, load};
+use mcprove_wire::{
+    ClientEnds, Ear, HttpRelay, Limits, Order, Overheard, Program, RelayEnd, Upstream, Why, relay_stdio,
+};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::context::Context;
+use crate::execution::runtime;
+use crate::failure::Failure;
+use crate::interception_log::{InterceptionLog, LiveCalls};
+use crate::subject::Subject;
+use crate::whole_file;
+
+/// Stand between a client and a server, unnoticed, and tell what is called.
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("protocol", |protocol| protocol.hide(true)))]
+#[command(
+    after_help = "Put it in front of the server's command in the client's configuration, or give the client the \
+                  address it prints. Every byte is passed on as it came. When one side closes, the other is closed, \
+                  and the exit code is the server's; it is 1 when the calls are not as `--trajectory` wants \
+                  them.\n\nExamples:\n  mcprove intercept -- npx my-server\n  mcprove intercept --trajectory \
+                  calls.yaml --events run.ndjson -- npx my-server\n  mcprove intercept --as-suite recorded.yaml -- \
+                  npx my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
+)]
+pub(crate) struct Args {
+    /// Where clients of a `--url` connect to; port 0 takes a free one [default: 127.0.0.1:0].
+    #[arg(long, value_name = "HOST:PORT", requires = "url")]
+    http: Option<String>,
+    /// Judge the calls in the end by the `trajectory` of this file; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    trajectory: Vec<PathBuf>,
+    /// Write everything that was said to a log file.
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// Write a suite that makes the same calls and expects the same answers.
+    #[arg(long, value_name = "FILE")]
+    as_suite: Option<PathBuf>,
+    /// End the conversation after this time.
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
+    #[command(flatten)]
+    subject: Subject,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
+    let server = args.subject.spec()?;
+    if server.protocol != Protocol::Legacy {
+        return Err(Failure::new("`--protocol` has no effect here", "the client chooses the revision; leave it out"));
+    }
+    let wanted = wanted(&args.trajectory)?;
+    let redactor = redactor_of(&server);
+    let log = InterceptionLog::new(args.events.as_deref(), redactor.clone(), context)?;
+    let listening = Listening { args, context, server: &server, redactor, log };
+    let runtime = runtime(2)?;
+    let code = match server.target.clone() {
+        Target::Stdio { command, args: words, env, cwd, docker: _ } => {
+            let program = Program { command, args: words, env, cwd };
+            runtime.block_on(listening.stdio(program, wanted))
+        }
+        Target::Http { url, headers } => runtime.block_on(listening.http(&url, headers, wanted)),
+        Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
+            Err(Failure::new("only stdio and Streamable HTTP can be intercepted", "leave `--transport sse` out"))
+        }
+    };
+    // A pending read of standard input would keep the runtime from ending.
+    runtime.shutdown_background();
+    code
+}
+
+fn wanted(paths: &[PathBuf]) -> Result<Vec<WantedTrajectory>, Failure> {
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (files, mut findings) = load::parse(paths);
+    let (wanted, problems) = trajectories(&files);
+    findings.extend(problems);
+    if findings.iter().any(|finding| finding.fails(false)) {
+        return Err(Failure::Suite(findings));
+    }
+    Ok(wanted)
+}
+
+/// Header fields that the user adds are the only secrets we know of.
+fn redactor_of(server: &ServerSpec) -> Redactor {
+    let headers = match &server.target {
+        Target::Http { headers, .. } => headers.as_slice(),
+        Target::Stdio { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
+    };
+    let values = headers.iter().flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or_default()]);
+    Redactor::new(values.chain(server.secrets.iter().map(String::as_str)))
+}
+
+struct Listening<'a> {
+    args: &'a Args,
+    context: &'a Context,
+    server: &'a ServerSpec,
+    redactor: Redactor,
+    log: InterceptionLog,
+}
+
+/// How a conversation came to its end.
+enum Ending {
+    Stdio(RelayEnd),
+    Http,
+}
+
+impl Listening<'_> {
+    async fn stdio(mut self, program: Program, wanted: Vec<WantedTrajectory>) -> Result<u8, Failure> {
+        let (ear, mut heard) = Ear::pair();
+        let mut orders = orders(self.args.timeout)?;
+        let ends = ClientEnds { input: tokio::io::stdin(), output: tokio::io::stdout(), stderr: tokio::io::stderr() };
+        let relay =
+            tokio::spawn(async move { relay_stdio(&program, ends, &ear, &mut orders, Limits::default()).await });
+        let interception = self.begin("stdio", wanted);
+        let (interception, live) = self.listen(interception, &mut heard).await;
+        let end = match relay.await {
+            Ok(Ok(end)) => end,
+            Ok(Err(error)) => return Err(Failure::new(error.to_string(), error.help())),
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        };
+        self.end(interception, live, Ending::Stdio(end)).await
+    }
+
+    async fn http(
+        mut self,
+        url: &str,
+        headers: Vec<(String, String)>,
+        wanted: Vec<WantedTrajectory>,
+    ) -> Result<u8, Failure> {
+        let upstream = Upstream::new(url, headers).map_err(|error| Failure::new(error, "mend the address"))?;
+        let (ear, mut heard) = Ear::pair();
+        let mut orders = orders(self.args.timeout)?;
+        let address = self.args.http.as_deref().unwrap_or("127.0.0.1:0");
+        let relay = HttpRelay::listen(address, upstream, ear, Limits::default()).await.map_err(|error| {
+            Failure::new(
+                format!("`{address}` cannot be listened on: {error}"),
+                "give `--http` an address of this machine and a free port, as in 127.0.0.1:0",
+            )
+        })?;
+        self.context.complain(&format!("listening on {}\n", relay.url()));
+        let (complaints, mut complained) = mpsc::unbounded_channel();
+        let running = tokio::spawn(async move {
+            let stopped = async move {
+                orders.recv().await;
+            };
+            // Nobody listens any more once the relay is over.
+            relay.run(stopped, |complaint| drop(complaints.send(complaint.to_owned()))).await;
+        });
+        let interception = self.begin("http", wanted);
+        let context = self.context;
+        let tell = async {
+            while let Some(complaint) = complained.recv().await {
+                context.complain(&format!("mcprove: {complaint}\n"));
+            }
+        };
+        let ((interception, live), ()) = tokio::join!(self.listen(interception, &mut heard), tell);
+        if let Err(panic) = running.await {
+            std::panic::resume_unwind(panic.into_panic());
+        }
+        self.end(interception, live, Ending::Http).await
+    }
+
+    fn begin(&mut self, transport: &'static str, wanted: Vec<WantedTrajectory>) -> Interception {
+        let about = AboutInterception {
+            program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started_unix_ms: Context::unix_ms(),
+            server: self.server.name.clone(),
+            transport,
+            wanted,
+            keep_answers: self.args.as_suite.is_some(),
+        };
+        Interception::begin(about, &mut self.log)
+    }
+
+    /// Listens until everybody has left.
+    async fn listen(
+        &mut self,
+        mut interception: Interception,
+        heard: &mut mpsc::Receiver<Overheard>,
+    ) -> (Interception, LiveCalls) {
+        let live = LiveCalls::begin();
+        let is_told = self.context.verbosity != Verbosity::Quiet;
+        while let Some(said) = heard.recv().await {
+            let news = interception.hear(said, &mut self.log);
+            for news in news.iter().filter(|_| is_told) {
+                live.tell(news, &self.redactor);
+            }
+        }
+        (interception, live)
+    }
+
+    async fn end(mut self, interception: Interception, live: LiveCalls, ending: Ending) -> Result<u8, Failure> {
+        let calls = interception.calls.len();
+        if let Some(path) = &self.args.as_suite {
+            self.write_suite(path, &interception.calls, &interception.client, &live);
+        }
+        let (stderr, process_end) = match &ending {
+            Ending::Stdio(end) => (end.stderr.clone(), Some(end.end)),
+            Ending::Http => (String::new(), None),
+        };
+        interception.end(InterceptionEnd { stderr, process_end }, &mut self.log);
+        if self.context.verbosity != Verbosity::Quiet {
+            live.say(&summary(calls, &ending));
+        }
+        live.end().await;
+        let is_wrong = self.log.report.exit_status() != ExitStatus::Good;
+        for complaint in &self.log.complaints {
+            self.context.complain(&format!("error: {complaint}\n"));
+        }
+        let is_written = self.log.complaints.is_empty();
+        let verdicts = self.log.verdicts();
+        self.context.complain(&verdicts);
+        let nothing_recorded = self.args.as_suite.is_some() && calls == 0;
+        Ok(match (is_wrong, is_written, passed_on(&ending)) {
+            (true, _, _) => ExitStatus::Wrong.code(),
+            (false, false, _) => ExitStatus::NotDone.code(),
+            (false, true, 0) if nothing_recorded => ExitStatus::NothingSelected.code(),
+            (false, true, code) => code,
+        })
+    }
+
+    fn write_suite(&mut self, path: &Path, calls: &[OverheardCall], client: &OverheardClient, live: &LiveCalls) {
+        let shown = path.display();
+        if calls.is_empty() {
+            live.say(&format!("no tool was called, so `{shown}` was not written"));
+            return;
+        }
+        let recorded = Recorded {
+            server: self.server.clone(),
+            client: capabilities(client),
+            modern: !client.initialized,
+            calls: calls
+                .iter()
+                .map(|call| RecordedCall {
+                    tool: call.tool.clone(),
+                    args: call.args.clone(),
+                    outcome: call.outcome.clone(),
+                    elapsed_us: call.elapsed_us,
+                })
+                .collect(),
+        };
+        let (text, count) = suite_of(&recorded);
+        match whole_file::write(path, self.redactor.text(&text).as_bytes()) {
+            Ok(()) => live.say(&format!("wrote {count} of {} calls to `{shown}`", calls.len())),
+            Err(error) => self.log.complaints.push(format!("the suite `{shown}` could not be written: {error}")),
+        }
+    }
+}
+
+/// What a client said it can do, with the answers it gave.
+fn capabilities(client: &OverheardClient) -> ClientCapabilities {
+    let offers = |name: &str| client.capabilities.get(name).is_some();
+    let answers = |method: &str| {
+        let method = method.to_owned();
+        client.answers.iter().filter(move |(asked, _)| *asked == method).map(|(_, answer)| answer)
+    };
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let roots = |answer: &Value| {
+        let roots = answer.get("roots").and_then(Value::as_array).into_iter().flatten();
+        roots.filter_map(|root| text(root.get("uri"))).collect::<Vec<_>>()
+    };
+    let sampled = |answer: &Value| SamplingReply {
+        text: text(answer.pointer("/content/text")).unwrap_or_default(),
+        model: text(answer.get("model")).unwrap_or_else(|| "recorded".to_owned()),
+        stop_reason: text(answer.get("stopReason")).unwrap_or_else(|| "endTurn".to_owned()),
+    };
+    let mut sampling: Vec<SamplingReply> = answers("sampling/createMessage").map(sampled).collect();
+    if sampling.is_empty() && offers("sampling") {
+        sampling.push(sampled(&Value::Null));
+    }
+    let elicited = |answer: &Value| ElicitationReply {
+        action: match answer.get("action").and_then(Value::as_str) {
+            Some("accept") => ElicitationAction::Accept,
+            Some("cancel") => ElicitationAction::Cancel,
+            Some(_) | None => ElicitationAction::Decline,
+        },
+        content: answer.get("content").cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+        url: false,
+    };
+    ClientCapabilities {
+        roots: offers("roots").then(|| answers("roots/list").next_back().map(roots).unwrap_or_default()),
+        roots_changed: None,
+        sampling,
+        elicitation: offers("elicitation")
+            .then(|| elicited(answers("elicitation/create").next_back().unwrap_or(&Value::Null))),
+    }
+}
+
+/// The signals that we were sent go on to the server, and so does the end of its time.
+fn orders(timeout: Option<Duration>) -> Result<mpsc::UnboundedReceiver<Order>, Failure> {
+    let (order, orders) = mpsc::unbounded_channel();
+    listen_to_signals(&order)?;
+    if let Some(timeout) = timeout {
+        tokio::spawn(async move {
+            tokio::time::sleep(timeout).await;
+            // It is over already when nobody takes the order.
+            let _ = order.send(Order::TimeUp);
+        });
+    }
+    Ok(orders)
+}
+
+#[cfg(unix)]
+fn listen_to_signals(order: &mpsc::UnboundedSender<Order>) -> Result<(), Failure> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [
+        (SignalKind::hangup(), Order::HangUp),
+        (SignalKind::interrupt(), Order::Interrupt),
+        (SignalKind::terminate(), Order::Terminate),
+    ];
+    for (kind, what) in kinds {
+        let mut signals = signal(kind).map_err(|error| Failure::Other {
+            message: format!("signals cannot be listened to: {error}"),
+            help: None,
+        })?;
+        let order = order.clone();
+        tokio::spawn(async move { while signals.recv().await.is_some() && order.send(what).is_ok() {} });
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
+fn listen_to_signals(order: &mpsc::UnboundedSender<Order>) -> Result<(), Failure> {
+    let order = order.clone();
+    tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && order.send(Order::Interrupt).is_ok() {} });
+    Ok(())
+}
+
+fn summary(calls: usize, ending: &Ending) -> String {
+    let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
+    let how = match ending {
+        Ending::Http => return calls,
+        Ending::Stdio(end) => match (end.why, end.forced) {
+            (Why::TimeUp, _) => "its time was up".to_owned(),
+            (Why::ClientLeft, true) => "the client left; the server did not, and was ended".to_owned(),
+            (Why::ClientLeft, false) => format!("the client left; the server {}", end.end),
+            (Why::ServerLeft, _) => format!("the server {}", end.end),
+            (Why::Signalled, true) => "the server did not heed the signal and was ended".to_owned(),
+            (Why::Signalled, false) => format!("a signal came; the server {}", end.end),
+        },
+    };
+    format!("{calls}; {how}")
+}
+
+/// The exit code that a server would have had without us. One that we had to end is not to blame for that.
+fn passed_on(ending: &Ending) -> u8 {
+    let Ending::Stdio(RelayEnd { why, end, forced, .. }) = ending else { return 0 };
+    if *forced || *why == Why::TimeUp {
+        return 0;
+    }
+    match end {
+        ProcessEnd { code: Some(code), .. } => u8::try_from(code & 0xff).unwrap_or(1),
+        // As shells tell it.
+        ProcessEnd { code: None, signal: Some(signal) } => u8::try_from(128 + signal).unwrap_or(255),
+        ProcessEnd { code: None, signal: None } => 1,
+    }
+}

@@ -1,0 +1,390 @@
+//! `mcprove watch`: suites, again and again.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mcprove_engine::{Filter, Storing};
+use mcprove_model::{Case, ExitStatus};
+use mcprove_suite::duration;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+
+use crate::changes::{Again, Dependencies, cases_of};
+use crate::context::Context;
+use crate::execution::{Execution, Manner, redactor_of, runtime};
+use crate::failure::Failure;
+use crate::flips::Flips;
+use crate::selection::Selection;
+use crate::stdout::print;
+use crate::suites::{Suites, Watched, server_command, usable};
+use crate::terminal_mode::SingleKeys;
+use crate::told_to_stop::ToldToStop;
+
+/// Run suites again whenever something they depend on changes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A changed suite file runs its own cases again; a changed fixture, server program or `--also` path \
+                  runs all. On a terminal: `a` all, `f` those that failed, `t` type a filter, `q` quit.\n\nExamples:\n  \
+                  mcprove watch evals/\n  mcprove watch evals/ --also src/ --server 'node dist/index.js'"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    suites: Suites,
+    /// Use this server command instead of the suite's.
+    #[arg(long, value_name = "CMD ARGS")]
+    server: Option<String>,
+    /// Run everything again when this file or folder changes; may be repeated.
+    #[arg(long, value_name = "PATH")]
+    also: Vec<PathBuf>,
+    /// How long files must be still before anything runs.
+    #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = duration::parse)]
+    debounce: Duration,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    execution: Execution,
+}
+
+/// Something that happened outside.
+enum Input {
+    Changed(BTreeSet<PathBuf>),
+    Key(u8),
+    Stopped,
+}
+
+/// What is to be done next.
+enum Next {
+    Run(Again),
+    Failed,
+    Filter(Option<Filter>),
+    Quit(ExitStatus),
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    if args.selection.dry_run {
+        return Err(Failure::new("`--dry-run` starts nothing, so there is nothing to watch", "use `mcprove run`"));
+    }
+    let (sender, inputs) = channel();
+    let keys = SingleKeys::begin();
+    let running = Arc::new(AtomicBool::new(false));
+    listen_to_signals(sender.clone())?;
+    if keys.is_some() {
+        listen_to_keys(sender.clone(), running.clone());
+    }
+    let eyes = Eyes::open(sender)?;
+    let mut watch = Watch {
+        args,
+        context,
+        eyes,
+        inputs,
+        running,
+        has_keys: keys.is_some(),
+        flips: Flips::default(),
+        filter: None,
+        cases: Vec::new(),
+        secrets: Vec::new(),
+    };
+    let status = watch.run();
+    drop(keys);
+    status
+}
+
+struct Watch<'a> {
+    args: &'a Args,
+    context: &'a Context,
+    eyes: Eyes,
+    inputs: Receiver<Input>,
+    running: Arc<AtomicBool>,
+    has_keys: bool,
+    flips: Flips,
+    /// What was typed; beside that of the command line.
+    filter: Option<Filter>,
+    cases: Vec<Arc<Case>>,
+    /// Values of suite files that are not to be shown.
+    secrets: Vec<String>,
+}
+
+impl Watch<'_> {
+    fn run(&mut self) -> Result<ExitStatus, Failure> {
+        let mut next = Next::Run(Again::All);
+        loop {
+            let ran = match next {
+                Next::Quit(status) => return Ok(status),
+                Next::Run(again) => self.run_again(&again)?,
+                Next::Failed => {
+                    let failed = self.cases.iter().filter(|case| self.flips.failed(case.source.path(), &case.name));
+                    let failed: Vec<_> = failed.cloned().collect();
+                    self.run_cases(&failed, "no case failed last time")?
+                }
+                Next::Filter(filter) => {
+                    self.filter = filter;
+                    let cases = self.cases.clone();
+                    self.run_cases(&cases, "there are no cases")?
+                }
+            };
+            if ran == Ran::Interrupted {
+                return Ok(ExitStatus::Interrupted);
+            }
+            self.invite()?;
+            next = self.wait()?;
+        }
+    }
+
+    /// Loads everything and runs what a change concerns. Mistakes in the files are shown; the next change may mend them.
+    fn run_again(&mut self, again: &Again) -> Result<Ran, Failure> {
+        let server = self.args.server.as_deref().map(server_command).transpose()?;
+        let paths = self.args.suites.paths()?;
+        let loaded = self.args.suites.load(server, Watched::Perhaps)?;
+        let also = [self.args.also.as_slice(), self.args.suites.env_files()].concat();
+        self.eyes.watch(Dependencies::of(&paths, &loaded.cases, &also))?;
+        if let Err(failure) = usable(&loaded, self.args.execution.strict) {
+            failure.tell(self.context);
+            return Ok(Ran::Nothing);
+        }
+        self.cases = loaded.cases;
+        self.secrets = loaded.secrets;
+        let cases = match again {
+            Again::Nothing => Vec::new(),
+            Again::Files(files) => cases_of(files, &self.cases),
+            Again::All => self.cases.clone(),
+        };
+        self.run_cases(&cases, "the changed files have no cases")
+    }
+
+    fn run_cases(&mut self, cases: &[Arc<Case>], none: &str) -> Result<Ran, Failure> {
+        let wanted = |case: &&Arc<Case>| self.filter.as_ref().is_none_or(|filter| filter.takes(&case.name));
+        let cases: Vec<Arc<Case>> = cases.iter().filter(wanted).cloned().collect();
+        if cases.is_empty() {
+            print(&format!("{none}\n"))?;
+            return Ok(Ran::Nothing);
+        }
+        let plan = match self.args.selection.plan(&cases) {
+            Ok(plan) => plan,
+            Err(failure @ Failure::NothingSelected { .. }) => {
+                failure.tell(self.context);
+                return Ok(Ran::Nothing);
+            }
+            Err(failure) => return Err(failure),
+        };
+        let manner = Manner {
+            record: false,
+            warnings: Vec::new(),
+            shown: true,
+            keep_frames: false,
+            protocol: None,
+            fix: false,
+            // A part of the cases says nothing about what is missing.
+            is_whole: false,
+            storing: Storing::Compare,
+            strict_reports: false,
+            redactor: redactor_of(&plan, &self.secrets),
+            again: self.again(),
+        };
+        self.running.store(true, Ordering::Relaxed);
+        let over = self.args.execution.run(&plan, manner, self.context);
+        self.running.store(false, Ordering::Relaxed);
+        let over = over?;
+        for complaint in &over.complaints {
+            self.context.complain(&format!("error: {complaint}\n"));
+        }
+        if over.dropped || over.report.exit_status() == ExitStatus::Interrupted {
+            return Ok(Ran::Interrupted);
+        }
+        print(&self.flips.take(&over.report))?;
+        Ok(Ran::Cases)
+    }
+
+    /// The command that runs such a case by itself.
+    fn again(&self) -> Vec<String> {
+        let server = self.args.server.iter().flat_map(|server| ["--server".to_owned(), server.clone()]);
+        std::iter::once("run".to_owned()).chain(self.args.suites.words()).chain(server).collect()
+    }
+
+    fn invite(&self) -> Result<(), Failure> {
+        let keys = if self.has_keys { "; a: all, f: failed, t: filter, q: quit" } else { "" };
+        print(&format!("\nwatching {} cases{keys}\n", self.cases.len()))
+    }
+
+    /// Waits for something to do. Files that change one after the other are taken together.
+    fn wait(&mut self) -> Result<Next, Failure> {
+        let mut changed = BTreeSet::new();
+        loop {
+            let input = if changed.is_empty() {
+                self.inputs.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                self.inputs.recv_timeout(self.args.debounce)
+            };
+            match input {
+                Ok(Input::Changed(paths)) => changed.extend(paths),
+                Ok(Input::Stopped) | Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(Next::Quit(ExitStatus::Interrupted));
+                }
+                Ok(Input::Key(b'a')) => return Ok(Next::Run(Again::All)),
+                Ok(Input::Key(b'f')) => return Ok(Next::Failed),
+                Ok(Input::Key(b't' | b'/')) => match self.ask_for_filter()? {
+                    Typed::Nothing => {}
+                    Typed::Stopped => return Ok(Next::Quit(ExitStatus::Interrupted)),
+                    Typed::All => return Ok(Next::Filter(None)),
+                    Typed::Filter(filter) => return Ok(Next::Filter(Some(filter))),
+                },
+                Ok(Input::Key(b'q' | 4)) => return Ok(Next::Quit(ExitStatus::Good)),
+                Ok(Input::Key(_)) => {}
+                Err(RecvTimeoutError::Timeout) => match self.eyes.meaning(&changed) {
+                    Again::Nothing => changed.clear(),
+                    again => return Ok(Next::Run(again)),
+                },
+            }
+        }
+    }
+
+    /// Lets a filter be typed.
+    fn ask_for_filter(&mut self) -> Result<Typed, Failure> {
+        let mut typed = String::new();
+        let ended = loop {
+            print(&format!("\r\x1b[2Kfilter (a text or a /regex/; empty for all): {typed}"))?;
+            flush();
+            match self.inputs.recv() {
+                Ok(Input::Key(b'\n' | b'\r')) => break None,
+                Ok(Input::Key(0x1b)) => break Some(Typed::Nothing),
+                Ok(Input::Key(0x7f | 8)) => drop(typed.pop()),
+                Ok(Input::Key(key)) if key.is_ascii_graphic() || key == b' ' => typed.push(char::from(key)),
+                Ok(Input::Key(_) | Input::Changed(_)) => {}
+                Ok(Input::Stopped) | Err(_) => break Some(Typed::Stopped),
+            }
+        };
+        print("\n")?;
+        Ok(match (ended, Filter::parse(&typed)) {
+            (Some(ended), _) => ended,
+            (None, _) if typed.is_empty() => Typed::All,
+            (None, Ok(filter)) => Typed::Filter(filter),
+            (None, Err(error)) => {
+                print(&format!("{error}\n"))?;
+                Typed::Nothing
+            }
+        })
+    }
+}
+
+/// What came of letting a filter be typed.
+enum Typed {
+    /// It was given up.
+    Nothing,
+    /// We were told to end.
+    Stopped,
+    /// None at all.
+    All,
+    Filter(Filter),
+}
+
+/// What came of being asked to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ran {
+    Cases,
+    Nothing,
+    Interrupted,
+}
+
+/// Listens to the kernel about files.
+struct Eyes {
+    watcher: RecommendedWatcher,
+    folders: BTreeSet<(PathBuf, bool)>,
+    known: Arc<Mutex<Dependencies>>,
+}
+
+impl Eyes {
+    fn open(sender: Sender<Input>) -> Result<Self, Failure> {
+        let tell = move |event: notify::Result<notify::Event>| {
+            // Reading is no change; running the suites reads all of it.
+            if let Ok(event) = event
+                && !event.kind.is_access()
+            {
+                // Nobody listens any more when the program ends.
+                let _ = sender.send(Input::Changed(event.paths.into_iter().collect()));
+            }
+        };
+        let watcher = notify::recommended_watcher(tell).map_err(|error| unwatchable(&error))?;
+        Ok(Self { watcher, folders: BTreeSet::new(), known: Arc::default() })
+    }
+
+    /// Watches what matters now, and nothing else.
+    fn watch(&mut self, known: Dependencies) -> Result<(), Failure> {
+        let wanted: BTreeSet<(PathBuf, bool)> = known.folders().into_iter().collect();
+        for (gone, _) in self.folders.difference(&wanted) {
+            // It may have been removed, which ends the watch by itself.
+            let _ = self.watcher.unwatch(gone);
+        }
+        for (folder, deep) in wanted.difference(&self.folders) {
+            let mode = if *deep { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+            self.watcher.watch(folder, mode).map_err(|error| unwatchable(&error))?;
+        }
+        self.folders = wanted;
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(())
+    }
+
+    fn meaning(&self, changed: &BTreeSet<PathBuf>) -> Again {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).again(changed)
+    }
+}
+
+fn unwatchable(error: &notify::Error) -> Failure {
+    let help = match error.kind {
+        notify::ErrorKind::MaxFilesWatch => "raise fs.inotify.max_user_watches, or watch fewer folders",
+        notify::ErrorKind::PathNotFound => "give paths that exist",
+        _ => "check that the folders can be read",
+    };
+    Failure::new(format!("files cannot be watched: {error}"), help)
+}
+
+/// Tells when we are asked to end. The listeners are there for the whole life of the program, so that no signal that
+/// comes between two runs ends it with the terminal as it is.
+fn listen_to_signals(sender: Sender<Input>) -> Result<(), Failure> {
+    let runtime = runtime(1)?;
+    std::thread::spawn(move || {
+        runtime.block_on(async {
+            let Some(mut told) = ToldToStop::listen() else { return };
+            loop {
+                told.again().await;
+                if sender.send(Input::Stopped).is_err() {
+                    return;
+                }
+            }
+        });
+    });
+    Ok(())
+}
+
+fn listen_to_keys(sender: Sender<Input>, running: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        let mut stdin = io::stdin().lock();
+        let mut key = [0];
+        while stdin.read_exact(&mut key).is_ok() {
+            let [key] = key;
+            if key == b'q' && running.load(Ordering::Relaxed) {
+                // Whoever quits does not want to wait for the end of the run.
+                interrupt_ourselves();
+            } else if sender.send(Input::Key(key)).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+#[cfg(unix)]
+fn interrupt_ourselves() {
+    // We are there to be told.
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+}
+
+/// Single keys come from terminals that have signals.
+#[cfg(not(unix))]
+fn interrupt_ourselves() {}
+
+fn flush() {
+    // A terminal that is gone shows nothing, and the next write says so.
+    let _ = io::stdout().flush();
+}

@@ -1,0 +1,146 @@
+//! What became of cases since the last time they ran.
+
+use std::collections::BTreeMap;
+
+use mcprove_judge::text_diff;
+use mcprove_model::{CallRole, CaseReport, Report, Verdict};
+use mcprove_report::harmless_line;
+
+/// What a case is told apart by: its file, its name and its trial.
+type Key = (String, String, u32);
+
+/// How a case ended, as far as the next run wants to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Last {
+    status: Status,
+    reply: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+/// How all cases ended when they last ran.
+#[derive(Debug, Default)]
+pub(crate) struct Flips {
+    last: BTreeMap<Key, Last>,
+}
+
+impl Flips {
+    /// Takes in a run and tells which cases ended otherwise than before, with what their servers answer differently.
+    pub(crate) fn take(&mut self, report: &Report) -> String {
+        let mut text = String::new();
+        for case in &report.cases {
+            let Some(now) = last(case) else { continue };
+            let key = (case.started.file.clone(), case.started.name.clone(), case.started.trial);
+            if let Some(before) = self.last.get(&key)
+                && before.status != now.status
+            {
+                text.push_str(&told(&case.started.name, before, &now));
+            }
+            self.last.insert(key, now);
+        }
+        text
+    }
+
+    /// Whether a case did not pass when it last ran.
+    pub(crate) fn failed(&self, file: &str, name: &str) -> bool {
+        self.last.iter().any(|(key, last)| key.0 == file && key.1 == name && last.status == Status::Failed)
+    }
+}
+
+fn last(case: &CaseReport) -> Option<Last> {
+    let finished = case.finished.as_ref()?;
+    let status = match finished.verdict {
+        Verdict::Passed => Status::Passed,
+        Verdict::Failed | Verdict::Error => Status::Failed,
+        Verdict::Skipped { .. } => Status::Skipped,
+    };
+    let reply = finished.calls.iter().rfind(|call| call.role == CallRole::Act).and_then(|call| call.reply.as_deref());
+    Some(Last { status, reply: readable(reply.unwrap_or_default()) })
+}
+
+/// A reply with a line for each value, so that a difference is a line.
+fn readable(reply: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(reply) {
+        Ok(value) => format!("{:#}", value.get("result").or_else(|| value.get("error")).unwrap_or(&value)),
+        Err(_) => reply.to_owned(),
+    }
+}
+
+fn told(name: &str, before: &Last, now: &Last) -> String {
+    let word = |status: Status| match status {
+        Status::Passed => "passed",
+        Status::Failed => "failed",
+        Status::Skipped => "skipped",
+    };
+    let mut text = format!("\nchanged: {} ({} → {})\n", harmless_line(name), word(before.status), word(now.status));
+    if before.reply == now.reply {
+        text.push_str("  the server answered the same\n");
+    } else {
+        for line in text_diff("before", "now", &before.reply, &now.reply).lines() {
+            text.push_str("  ");
+            text.push_str(&harmless_line(line));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcprove_model::{CallRecord, CaseFinished, CaseStarted};
+
+    fn report(verdict: Verdict, reply: &str) -> Report {
+        let started = CaseStarted {
+            index: 0,
+            name: "n".to_owned(),
+            file: "f".to_owned(),
+            line: 1,
+            trial: 1,
+            server: None,
+            variant: None,
+        };
+        let call = CallRecord {
+            fault: None,
+            role: CallRole::Act,
+            method: "tools/call".to_owned(),
+            subject: None,
+            server: None,
+            request: String::new(),
+            reply: Some(format!("{{\"result\":{{\"text\":\"{reply}\"}}}}")),
+            elapsed_us: 0,
+        };
+        let finished = CaseFinished {
+            agent: None,
+            index: 0,
+            verdict,
+            findings: Vec::new(),
+            duration_us: 0,
+            timings: mcprove_model::Timings::default(),
+            calls: vec![call],
+            stderr: String::new(),
+            process_end: None,
+            snapshots: Vec::new(),
+        };
+        let case = CaseReport { run: 0, started, sessions: Vec::new(), frames: Vec::new(), finished: Some(finished) };
+        Report { cases: vec![case], ..Report::default() }
+    }
+
+    #[test]
+    fn only_what_ended_otherwise_is_told() {
+        let mut flips = Flips::default();
+        assert_eq!(flips.take(&report(Verdict::Passed, "a")), "");
+        assert_eq!(flips.take(&report(Verdict::Passed, "b")), "");
+        let told = flips.take(&report(Verdict::Failed, "c\\u001b[31m"));
+        assert!(told.contains("changed: n (passed → failed)\n"), "{told}");
+        assert!(told.contains("-  \"text\": \"b\"") && told.contains("+  \"text\": \"c"), "{told}");
+        assert!(!told.contains('\u{1b}'));
+        assert!(flips.failed("f", "n") && !flips.failed("f", "m"));
+        assert!(flips.take(&report(Verdict::Error, "c")).is_empty(), "it has not passed before either");
+    }
+}

@@ -1,0 +1,159 @@
+//! What becomes of the calls a model asks for: answered by a fault, by the servers, all at once, or by us.
+
+use std::time::Duration;
+
+use mcprove_judge::recovery::FaultEffect;
+use mcprove_model::{CallRecord, CallRole, ChatCall, Exchange, Outcome, Severity, shorten, text_of_tool_result};
+use mcprove_wire::Session;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::AgentCase;
+use super::injection::Injection;
+use super::side_by_side::{Waiting, all};
+use super::toolbox::Toolbox;
+use super::transcript::Called;
+use crate::calls;
+
+/// Where in a run calls are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    /// The user turn, from 0.
+    pub(super) turn: usize,
+    /// The answer of the model, from 0.
+    pub(super) hop: u64,
+}
+
+/// A call on its way: where it stands among those asked for, and what it is.
+struct Sent {
+    position: usize,
+    called: Called,
+}
+
+/// Makes all calls side by side; what came of them is in their order, and in the record.
+pub(super) async fn make(
+    talk: &mut AgentCase<'_>,
+    asked: &[ChatCall],
+    moment: Moment,
+    (toolbox, injection): (&Toolbox, &mut Injection),
+    sessions: &mut [Session],
+) -> Vec<Called> {
+    let mut done: Vec<Option<(Called, CallRecord)>> = asked.iter().map(|_| None).collect();
+    let mut sent: Vec<Vec<Sent>> = sessions.iter().map(|_| Vec::new()).collect();
+    for (position, call) in asked.iter().enumerate() {
+        let called = Called {
+            server: None,
+            tool: call.name.clone(),
+            args: call.arguments.clone(),
+            turn: moment.turn,
+            hop: moment.hop,
+            result: Value::Null,
+            text: String::new(),
+            is_error: true,
+        };
+        let Some(tool) = toolbox.called(&call.name) else {
+            let text = format!("there is no tool `{}`", call.name);
+            done[position] = Some(answered_here(called, text, None));
+            continue;
+        };
+        let server = toolbox.server(tool.server);
+        let called = Called { server: Some(server.to_owned()), tool: tool.name.clone(), ..called };
+        if !call.arguments.is_object() {
+            let text = format!("the arguments of `{}` are not a JSON object", tool.name);
+            done[position] = Some(answered_here(called, text, None));
+            continue;
+        }
+        match injection.meet(server, &tool.name) {
+            Some(met) if met.effect == FaultEffect::TimesOut => {
+                let text = format!("tool `{}` did not respond within {} ms", tool.name, injection.deadline_ms());
+                done[position] = Some(answered_here(called, text, Some(met.fault)));
+            }
+            // A call that answers late answers: in virtual time nobody waits for it.
+            Some(_) | None => sent[tool.server].push(Sent { position, called }),
+        }
+    }
+    let deadline = talk.deadline.min(Instant::now() + Duration::from_millis(injection.deadline_ms()));
+    for (sent, exchange) in send(sent, sessions, deadline).await {
+        let Sent { position, called } = sent;
+        done[position] = Some(answered(talk, called, &exchange, injection));
+    }
+    let mut made = Vec::with_capacity(asked.len());
+    for (called, record) in done.into_iter().flatten() {
+        talk.record.calls.push(record);
+        made.push(called);
+    }
+    made
+}
+
+/// Sends the calls of each server over its session, all sessions side by side.
+async fn send(sent: Vec<Vec<Sent>>, sessions: &mut [Session], deadline: Instant) -> Vec<(Sent, Exchange)> {
+    let mut waiting: Vec<Waiting<'_, Vec<(Sent, Exchange)>>> = Vec::new();
+    for (group, session) in sent.into_iter().zip(sessions) {
+        if group.is_empty() {
+            continue;
+        }
+        waiting.push(Box::pin(async move {
+            let calls: Vec<(String, Value)> =
+                group.iter().map(|sent| (sent.called.tool.clone(), sent.called.args.clone())).collect();
+            let exchanges = session.call_tools(&calls, deadline).await;
+            group.into_iter().zip(exchanges).collect()
+        }));
+    }
+    all(waiting).await.into_iter().flatten().collect()
+}
+
+/// A call that no server saw.
+fn answered_here(called: Called, text: String, fault: Option<String>) -> (Called, CallRecord) {
+    let result = json!({"content": [{"type": "text", "text": text}], "isError": true});
+    let request = json!({"method": "tools/call", "params": {"name": called.tool, "arguments": called.args}});
+    let record = CallRecord {
+        role: CallRole::Agent,
+        method: "tools/call".to_owned(),
+        subject: Some(called.tool.clone()),
+        server: called.server.clone(),
+        fault,
+        request: shorten(&request.to_string(), 4_000).into_owned(),
+        reply: Some(result.to_string()),
+        elapsed_us: 0,
+    };
+    (Called { result, text, is_error: true, ..called }, record)
+}
+
+/// A call that a server answered, or did not.
+fn answered(
+    talk: &mut AgentCase<'_>,
+    called: Called,
+    exchange: &Exchange,
+    injection: &mut Injection,
+) -> (Called, CallRecord) {
+    let mut record = calls::record(CallRole::Agent, Some(&called.tool), exchange);
+    record.server.clone_from(&called.server);
+    let (result, text, is_error) = match &exchange.outcome {
+        Outcome::Result(result) => {
+            let text = text_of_tool_result(result);
+            let text = if text.is_empty() { result.to_string() } else { text };
+            (result.clone(), text, result.get("isError") == Some(&Value::Bool(true)))
+        }
+        Outcome::Error(error) => (json!({"error": error}), format!("error {error}"), true),
+        Outcome::TimedOut { after_ms } => {
+            injection.unanswered();
+            let text = format!("tool `{}` did not respond within {after_ms} ms", called.tool);
+            (json!({"content": [{"type": "text", "text": text}], "isError": true}), text, true)
+        }
+        outcome @ (Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::Closed { .. } | Outcome::Cancelled) => {
+            let text = unanswerable(talk, &called, outcome);
+            (json!({"content": [{"type": "text", "text": text}], "isError": true}), text, true)
+        }
+    };
+    (Called { result, text, is_error, ..called }, record)
+}
+
+/// What the model is told of a call that went wrong below the protocol; people are told too.
+fn unanswerable(talk: &mut AgentCase<'_>, called: &Called, outcome: &Outcome) -> String {
+    let what = format!("`tools/call` of `{}`", called.tool);
+    let Some(mut finding) = calls::no_result(&what, outcome, None) else { return String::new() };
+    let text = finding.message.clone();
+    finding.severity = Severity::Warning;
+    talk.add(finding);
+    text
+}

@@ -1,0 +1,95 @@
+//! Which calls of an agent a fault answers, and how often each fault was met. Nothing sleeps: time is virtual.
+
+use mcprove_judge::recovery::{FaultEffect, FaultHits, effect};
+use mcprove_model::{Agent, Fault, Finding, nearest};
+
+use super::toolbox::Toolbox;
+
+/// How long an agent waits for a call when nothing says so.
+const PATIENCE_MS: u64 = 30_000;
+
+/// The faults of a case; what they count goes over the whole case.
+#[derive(Debug)]
+pub(super) struct Injection {
+    faults: Vec<(Fault, u64)>,
+    deadline_ms: u64,
+    detections: u64,
+    /// Calls that a server really did not answer in time.
+    unanswered: u64,
+}
+
+/// A fault that a call met.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Met {
+    pub(super) fault: String,
+    pub(super) effect: FaultEffect,
+}
+
+impl Injection {
+    pub(super) fn new(agent: &Agent) -> Self {
+        let configured = agent.budget.call_timeout.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        let detection = agent.recovery.map(|recovery| recovery.max_detection_ms);
+        Self {
+            faults: agent.faults.iter().map(|fault| (fault.clone(), 0)).collect(),
+            deadline_ms: configured.or(detection).unwrap_or(PATIENCE_MS),
+            detections: 0,
+            unanswered: 0,
+        }
+    }
+
+    /// How long the agent waits for a call.
+    pub(super) fn deadline_ms(&self) -> u64 {
+        self.deadline_ms
+    }
+
+    /// Faults whose tool nobody lists: they could never be met, and the run would prove nothing.
+    pub(super) fn misplaced(&self, toolbox: &Toolbox) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for (fault, _) in &self.faults {
+            let Some(tool) = &fault.tool else { continue };
+            let server = fault.server.as_deref();
+            if toolbox.names(server).any(|name| name == tool) {
+                continue;
+            }
+            let who = server.map_or("no server of this agent lists".to_owned(), |s| format!("`{s}` does not list"));
+            let message = format!("the fault `{}` is for the tool `{tool}`, which {who}", fault.name);
+            let help = match nearest(tool, toolbox.names(server)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("listed are {}", toolbox.names(server).collect::<Vec<_>>().join(", ")),
+            };
+            findings.push(Finding::error("fault-target", message).help(help));
+        }
+        findings
+    }
+
+    /// What becomes of a call: the first fault that touches it counts it.
+    pub(super) fn meet(&mut self, server: &str, tool: &str) -> Option<Met> {
+        let (fault, hits) = self.faults.iter_mut().find(|(fault, _)| fault.touches(server, tool))?;
+        let effect = effect(fault.kind, *hits, self.deadline_ms);
+        *hits += 1;
+        if effect == FaultEffect::TimesOut {
+            self.detections += 1;
+        }
+        Some(Met { fault: fault.name.clone(), effect })
+    }
+
+    /// A server really did not answer in time.
+    pub(super) fn unanswered(&mut self) {
+        self.unanswered += 1;
+    }
+
+    /// How many calls were given up, because of a fault or of a server that hangs by itself.
+    pub(super) fn detections(&self) -> u64 {
+        self.detections + self.unanswered
+    }
+
+    /// How many calls each fault met.
+    pub(super) fn hits(&self) -> Vec<FaultHits> {
+        let mut hits: Vec<FaultHits> =
+            self.faults.iter().map(|(fault, calls)| FaultHits { fault: fault.name.clone(), calls: *calls }).collect();
+        if hits.is_empty() && self.unanswered > 0 {
+            hits.push(FaultHits { fault: "a server that does not answer".to_owned(), calls: self.unanswered });
+        }
+        hits
+    }
+}

@@ -1,0 +1,447 @@
+//! A conversation that was overheard, told as events of a run: one case for the conversation, one for each thing it is
+//! judged by.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use mcprove_judge::trace;
+use mcprove_model::{
+    CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Finding, Frame, FrameKind,
+    Observation, Outcome, Part, ProcessEnd, RunFinished, RunStarted, Timings, TracedCall, Verdict, shorten,
+};
+use mcprove_suite::trajectories::WantedTrajectory;
+use mcprove_wire::{Message, Overheard, Reply, ReplyBody, classify};
+use serde_json::Value;
+
+use crate::expectations;
+use crate::run::Sink;
+
+/// How many calls are kept for the report; the log holds all of them.
+const CALLS: usize = 10_000;
+/// How much of a request or reply is kept for display; the frames hold all of it.
+const SHOWN: usize = 4_000;
+
+/// What is known of a conversation before it begins.
+#[derive(Clone, Debug)]
+pub struct AboutInterception {
+    /// Name and version of the program, for the log.
+    pub program: String,
+    /// Wall-clock start, milliseconds since the Unix epoch.
+    pub started_unix_ms: u64,
+    /// The server, as people call it.
+    pub server: String,
+    /// `stdio` or `http`.
+    pub transport: &'static str,
+    /// What it is judged by in the end.
+    pub wanted: Vec<WantedTrajectory>,
+    /// Whether the answers to calls are kept; they can be large.
+    pub keep_answers: bool,
+}
+
+/// How a conversation ended.
+#[derive(Clone, Debug, Default)]
+pub struct InterceptionEnd {
+    /// The end of the server's standard error.
+    pub stderr: String,
+    /// How the server process ended, when there was one.
+    pub process_end: Option<ProcessEnd>,
+}
+
+/// Something worth telling at once.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallNews {
+    /// A tool was called.
+    Called {
+        /// Which call, from 1.
+        number: usize,
+        /// The tool.
+        tool: String,
+        /// Its arguments.
+        args: Value,
+    },
+    /// A call was answered.
+    Answered {
+        /// Which call.
+        number: usize,
+        /// The tool.
+        tool: String,
+        /// How.
+        how: Answer,
+        /// How long it took.
+        after_us: u64,
+    },
+}
+
+/// How a call was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// With a result.
+    Result,
+    /// With a result that is marked `isError`.
+    IsError,
+    /// With a JSON-RPC error.
+    Error(String),
+    /// With something that breaks the protocol.
+    Broken(String),
+}
+
+/// A call of a tool, as far as it is known.
+#[derive(Clone, Debug)]
+pub struct OverheardCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Value,
+    /// Its result or its error; nothing while it is not answered.
+    pub outcome: Option<Result<Value, Value>>,
+    /// When it was made.
+    pub at_us: u64,
+    /// How long it took.
+    pub elapsed_us: u64,
+}
+
+/// What else a suite needs to know to make the same calls again.
+#[derive(Clone, Debug, Default)]
+pub struct OverheardClient {
+    /// What the client said it can do.
+    pub capabilities: Value,
+    /// Whether a handshake was seen.
+    pub initialized: bool,
+    /// What the client answered the server, by method, in order.
+    pub answers: Vec<(String, Value)>,
+}
+
+/// A request that is not answered yet.
+#[derive(Debug)]
+struct Open {
+    method: String,
+    at_us: u64,
+    /// Its place in the list of calls of tools.
+    call: Option<usize>,
+    /// Its place in the records of the case.
+    record: Option<usize>,
+}
+
+/// A conversation on its way.
+#[derive(Debug)]
+pub struct Interception {
+    about: AboutInterception,
+    began: Instant,
+    /// Requests that are not answered, by session, who asked, and id.
+    open: BTreeMap<(u32, bool, String), Open>,
+    records: Vec<CallRecord>,
+    /// The calls of tools, in order.
+    pub calls: Vec<OverheardCall>,
+    /// What the client said of itself.
+    pub client: OverheardClient,
+}
+
+impl Interception {
+    /// Begins to listen.
+    pub fn begin(about: AboutInterception, sink: &mut dyn Sink) -> Self {
+        sink.event(Event::RunStarted(RunStarted {
+            format: RunStarted::FORMAT,
+            program: about.program.clone(),
+            started_unix_ms: about.started_unix_ms,
+            total: 1 + about.wanted.len(),
+            jobs: 1,
+            strict: false,
+            shard: None,
+            again: Vec::new(),
+        }));
+        sink.event(Event::CaseStarted(CaseStarted {
+            index: 0,
+            name: "intercepted conversation".to_owned(),
+            file: "(intercept)".to_owned(),
+            line: 1,
+            trial: 1,
+            server: Some(about.server.clone()),
+            variant: None,
+        }));
+        Self {
+            about,
+            began: Instant::now(),
+            open: BTreeMap::new(),
+            records: Vec::new(),
+            calls: Vec::new(),
+            client: OverheardClient::default(),
+        }
+    }
+
+    /// Takes in what was said and returns what is worth telling at once.
+    pub fn hear(&mut self, heard: Overheard, sink: &mut dyn Sink) -> Vec<CallNews> {
+        let Overheard { at_us, session, direction, part, body } = heard;
+        let mut news = Vec::new();
+        let mut events = Vec::new();
+        let kind = if part == Part::Message {
+            let message = classify(&body);
+            let kind = message.kind();
+            let messages = match message {
+                Message::Batch(messages) => messages,
+                message => vec![message],
+            };
+            for message in messages {
+                let said = Said { at_us, session, direction, body: &body };
+                self.message(message, &said, &mut news, &mut events);
+            }
+            kind
+        } else {
+            FrameKind::Transport
+        };
+        let frame = Frame { at_us, direction, part, kind, body };
+        sink.event(Event::Frame { index: 0, session, frame });
+        for event in events {
+            sink.event(event);
+        }
+        news
+    }
+
+    fn message(&mut self, message: Message, said: &Said<'_>, news: &mut Vec<CallNews>, events: &mut Vec<Event>) {
+        match message {
+            Message::Request { id, method, params } => self.request(&id, method, &params, said, news),
+            Message::Reply(reply) => self.reply(reply, said, news, events),
+            Message::Notification { .. } | Message::Batch(_) | Message::Stray(_) => {}
+        }
+    }
+
+    fn request(&mut self, id: &Value, method: String, params: &Value, said: &Said<'_>, news: &mut Vec<CallNews>) {
+        let from_client = said.direction == Direction::Sent;
+        let mut open = Open { method, at_us: said.at_us, call: None, record: None };
+        if from_client {
+            if open.method == "initialize" {
+                self.client.initialized = true;
+                self.client.capabilities = params.get("capabilities").cloned().unwrap_or_default();
+            }
+            if let Some(TracedCall { tool, args }) = trace::called(&open.method, params) {
+                open.call = Some(self.calls.len());
+                let number = self.calls.len() + 1;
+                news.push(CallNews::Called { number, tool: tool.clone(), args: args.clone() });
+                self.calls.push(OverheardCall { tool, args, outcome: None, at_us: said.at_us, elapsed_us: 0 });
+            }
+            if !matches!(open.method.as_str(), "initialize" | "ping") && self.records.len() < CALLS {
+                open.record = Some(self.records.len());
+                let subject = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
+                self.records.push(CallRecord {
+                    fault: None,
+                    role: CallRole::Act,
+                    method: open.method.clone(),
+                    subject: subject.map(str::to_owned),
+                    request: shown(said.body),
+                    reply: None,
+                    elapsed_us: 0,
+                    server: None,
+                });
+            }
+        }
+        self.open.insert((said.session, from_client, id.to_string()), open);
+    }
+
+    fn reply(&mut self, reply: Reply, said: &Said<'_>, news: &mut Vec<CallNews>, events: &mut Vec<Event>) {
+        let to_client = said.direction == Direction::Received;
+        let Some(id) = reply.id else { return };
+        let Some(open) = self.open.remove(&(said.session, to_client, id.to_string())) else { return };
+        let after_us = said.at_us.saturating_sub(open.at_us);
+        if !to_client {
+            if let ReplyBody::Result(result) = reply.body {
+                self.client.answers.push((open.method, result));
+            }
+            return;
+        }
+        if let Some(record) = open.record.and_then(|at| self.records.get_mut(at)) {
+            record.reply = Some(shown(said.body));
+            record.elapsed_us = after_us;
+        }
+        if let (Some(call), Some(number)) = (open.call.and_then(|at| self.calls.get_mut(at)), open.call) {
+            call.elapsed_us = after_us;
+            let how = match &reply.body {
+                ReplyBody::Result(result) if result.get("isError") == Some(&Value::Bool(true)) => Answer::IsError,
+                ReplyBody::Result(_) => Answer::Result,
+                ReplyBody::Error(error) => Answer::Error(error.to_string()),
+                ReplyBody::Broken(fault) => Answer::Broken(fault.clone()),
+            };
+            let tool = call.tool.clone();
+            news.push(CallNews::Answered { number: number + 1, tool, how, after_us });
+            call.outcome = match reply.body {
+                ReplyBody::Result(result) if self.about.keep_answers => Some(Ok(result)),
+                ReplyBody::Error(error) => Some(Err(serde_json::to_value(error).unwrap_or_default())),
+                ReplyBody::Result(_) | ReplyBody::Broken(_) => None,
+            };
+        } else if let ("initialize", ReplyBody::Result(result)) = (open.method.as_str(), &reply.body) {
+            events.push(Event::Connected(self.connected(said.session, result)));
+        }
+    }
+
+    fn connected(&self, session: u32, result: &Value) -> Connected {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        let server = result.get("serverInfo");
+        Connected {
+            index: 0,
+            session,
+            transport: self.about.transport.to_owned(),
+            protocol: text(result.get("protocolVersion")),
+            server_name: text(server.and_then(|server| server.get("name"))),
+            server_version: text(server.and_then(|server| server.get("version"))),
+            server: None,
+            began_us: 0,
+        }
+    }
+
+    /// The conversation is over: it is judged, and what it came to is told.
+    pub fn end(self, end: InterceptionEnd, sink: &mut dyn Sink) {
+        let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let unanswered = self.open.values().filter_map(|open| self.calls.get(open.call?)).map(|call| {
+            let finding =
+                Finding::warning("unanswered-call", format!("the call of `{}` was never answered", call.tool));
+            finding.help("the conversation ended first; look at what the server was doing")
+        });
+        sink.event(Event::CaseFinished(CaseFinished {
+            index: 0,
+            verdict: Verdict::Passed,
+            findings: unanswered.collect(),
+            duration_us: micros,
+            timings: Timings::default(),
+            calls: self.records,
+            stderr: end.stderr,
+            process_end: end.process_end,
+            snapshots: Vec::new(),
+            agent: None,
+        }));
+        let trace: Vec<TracedCall> =
+            self.calls.into_iter().map(|call| TracedCall { tool: call.tool, args: call.args }).collect();
+        for (at, wanted) in self.about.wanted.iter().enumerate() {
+            judge(at + 1, wanted, &trace, &self.about.server, sink);
+        }
+        sink.event(Event::RunFinished(RunFinished { duration_us: micros, interrupted: false, hint: None }));
+    }
+}
+
+/// One message, as it was said.
+struct Said<'b> {
+    at_us: u64,
+    session: u32,
+    direction: Direction,
+    body: &'b [u8],
+}
+
+fn judge(index: usize, wanted: &WantedTrajectory, trace: &[TracedCall], server: &str, sink: &mut dyn Sink) {
+    let began = Instant::now();
+    sink.event(Event::CaseStarted(CaseStarted {
+        index,
+        name: wanted.name.clone(),
+        file: wanted.source.path().to_owned(),
+        line: wanted.source.position(wanted.span.start).line,
+        trial: 1,
+        server: Some(server.to_owned()),
+        variant: None,
+    }));
+    let mut seen = Observation::new(Outcome::Cancelled, String::new());
+    seen.trace = trace.to_vec();
+    let mut findings = expectations::judge(&wanted.source, &wanted.expect, &seen);
+    if trace.is_empty() {
+        let text = "no tool was called, so nothing that is absent proves anything";
+        findings.push(Finding::warning("empty-log", text).at(wanted.source.place(wanted.span)));
+    }
+    let failed = findings.iter().any(|finding| finding.fails(false));
+    sink.event(Event::CaseFinished(CaseFinished {
+        index,
+        verdict: if failed { Verdict::Failed } else { Verdict::Passed },
+        findings,
+        duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+        timings: Timings::default(),
+        calls: Vec::new(),
+        stderr: String::new(),
+        process_end: None,
+        snapshots: Vec::new(),
+        agent: None,
+    }));
+}
+
+fn shown(body: &[u8]) -> String {
+    let head = String::from_utf8_lossy(&body[..body.len().min(SHOWN * 4)]);
+    shorten(&head, SHOWN).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Progress;
+    use serde_json::json;
+
+    #[derive(Default)]
+    struct Events(Vec<Event>);
+
+    impl Sink for Events {
+        fn event(&mut self, event: Event) {
+            self.0.push(event);
+        }
+
+        fn progress(&mut self, _: &Progress<'_>) {}
+    }
+
+    fn about() -> AboutInterception {
+        AboutInterception {
+            program: "mcprove".to_owned(),
+            started_unix_ms: 0,
+            server: "s".to_owned(),
+            transport: "stdio",
+            wanted: Vec::new(),
+            keep_answers: true,
+        }
+    }
+
+    fn heard(at_us: u64, direction: Direction, message: &Value) -> Overheard {
+        Overheard { at_us, session: 0, direction, part: Part::Message, body: message.to_string().into() }
+    }
+
+    #[test]
+    fn calls_are_put_together_with_their_answers_and_not_with_those_of_the_other_side() {
+        let mut events = Events::default();
+        let mut listening = Interception::begin(about(), &mut events);
+        let call =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a", "arguments": {"x": 1}}});
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "roots/list"});
+        let roots = json!({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}});
+        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"content": [], "isError": true}});
+        let mut news = Vec::new();
+        for (at, direction, message) in [
+            (10, Direction::Sent, &call),
+            (20, Direction::Received, &asked),
+            (30, Direction::Sent, &roots),
+            (60, Direction::Received, &answer),
+        ] {
+            news.extend(listening.hear(heard(at, direction, message), &mut events));
+        }
+        let tool = "a".to_owned();
+        assert_eq!(
+            news,
+            [
+                CallNews::Called { number: 1, tool: tool.clone(), args: json!({"x": 1}) },
+                CallNews::Answered { number: 1, tool, how: Answer::IsError, after_us: 50 },
+            ]
+        );
+        assert_eq!(listening.client.answers, [("roots/list".to_owned(), json!({"roots": []}))]);
+        listening.end(InterceptionEnd::default(), &mut events);
+        let frames = events.0.iter().filter(|event| matches!(event, Event::Frame { .. })).count();
+        assert_eq!(frames, 4);
+        let calls = trace::logged(&log(&events.0)).expect("a log");
+        assert_eq!(calls.len(), 1, "the log can be judged like any other");
+    }
+
+    #[test]
+    fn a_call_without_an_answer_is_told_in_the_end() {
+        let mut events = Events::default();
+        let mut listening = Interception::begin(about(), &mut events);
+        let call = json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": "hang"}});
+        listening.hear(heard(1, Direction::Sent, &call), &mut events);
+        listening.end(InterceptionEnd::default(), &mut events);
+        let told = events.0.iter().any(|event| {
+            matches!(event, Event::CaseFinished(finished) if finished.findings.iter().any(|f| f.rule == "unanswered-call"))
+        });
+        assert!(told, "{:?}", events.0);
+    }
+
+    fn log(events: &[Event]) -> String {
+        let lines: Vec<String> = events.iter().map(|event| serde_json::to_string(event).expect("an event")).collect();
+        lines.join("\n")
+    }
+}

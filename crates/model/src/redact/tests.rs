@@ -1,0 +1,210 @@
+//! Nothing that is to be hidden comes through.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Direction, FrameKind, ProcessEnd, Timings};
+
+#[test]
+fn a_secret_is_masked_wherever_it_stands_and_words_are_not() {
+    let redactor = Redactor::new(["s3cr3t-token", "short", "s3cr3t-token-longer", "with\"quote\n"]);
+    for (given, wanted) in [
+        ("Bearer s3cr3t-token", "Bearer ***"),
+        ("s3cr3t-token-longer!", "***!"),
+        ("s3cr3t-toke", "s3cr3t-toke"),
+        ("short", "short"),
+        ("{\"k\":\"with\\\"quote\"}", "{\"k\":\"***\"}"),
+        ("{\"text\":\"{\\\"k\\\":\\\"with\\\\\\\"quote\\\"}\"}", "{\"text\":\"{\\\"k\\\":\\\"***\\\"}\"}"),
+    ] {
+        assert_eq!(redactor.text(given), wanted);
+    }
+}
+
+#[test]
+fn secrets_that_overlap_are_masked_together() {
+    let redactor = Redactor::new(["abcdef", "defghi", "cdefgh"]);
+    assert_eq!(redactor.text("xabcdefghiy abcdef"), "x***y ***");
+}
+
+#[test]
+fn a_mask_that_spells_a_secret_is_masked_too() {
+    let redactor = Redactor::new(["secret", "******"]);
+    assert_eq!(redactor.text("secretsecret"), "***");
+}
+
+#[test]
+fn a_secret_that_was_cut_is_masked_as_far_as_it_is_there() {
+    let redactor = Redactor::new(["s3cr3t-token", "über-geheim"]);
+    for (given, wanted) in [
+        ("Bearer s3cr3t-to… (99 more bytes)", "Bearer ***… (99 more bytes)"),
+        ("…t-token and so on", "…*** and so on"),
+        ("s3cr3…-token", "***…***"),
+        ("s3cr3t-token…", "***…"),
+        ("s3cr3t-token…s3cr3t-token", "***…***"),
+        ("übe…eim", "***…***"),
+        ("s3… and …en", "s3… and …en"),
+        ("class…", "class…"),
+    ] {
+        assert_eq!(redactor.text(given), wanted);
+    }
+}
+
+#[test]
+fn without_secrets_nothing_is_touched() {
+    for redactor in [Redactor::default(), Redactor::new(["", "true", "12345", "         "])] {
+        assert!(redactor.search.is_none());
+        assert!(matches!(redactor.text("true 12345"), Cow::Borrowed(_)));
+    }
+}
+
+/// One event of every kind, with `text` in every place that takes text.
+fn events_with(text: &str) -> Vec<Event> {
+    let own = || text.to_owned();
+    let some = || Some(own());
+    let finding = |place| Finding {
+        rule: Cow::Owned(own()),
+        severity: crate::Severity::Error,
+        message: own(),
+        place: Some(place),
+        expected: some(),
+        actual: some(),
+        diff: some(),
+        help: some(),
+        fix: Some(Fix { title: own(), edits: vec![Edit { start: 0, end: 0, text: own() }] }),
+    };
+    let (line, column, end_line, end_column) = (1, 1, 1, 1);
+    let in_text = Place::Text(TextPlace { file: own(), line, column, end_line, end_column, excerpt: own() });
+    let on_wire = Place::Wire(WirePlace { server: own(), pointer: own() });
+    let headers = || vec![(own(), own())];
+    let parts = [
+        Part::Message,
+        Part::HttpRequest { exchange: 1, method: own(), url: own(), headers: headers() },
+        Part::HttpResponse { exchange: 1, status: 200, headers: headers() },
+        Part::StreamEvent { exchange: 1, event: own() },
+    ];
+    let frames = parts.into_iter().map(|part| {
+        let (direction, kind) = (Direction::Received, FrameKind::Stray);
+        // Not UTF-8, so that it would reach a log as base64.
+        let body = Bytes::from([b"\xff", text.as_bytes()].concat());
+        Event::Frame { index: 0, session: 0, frame: Frame { at_us: 0, direction, part, kind, body } }
+    });
+    let call = CallRecord {
+        role: crate::CallRole::Act,
+        method: own(),
+        subject: some(),
+        server: some(),
+        fault: some(),
+        request: own(),
+        reply: some(),
+        elapsed_us: 0,
+    };
+    let finished = |verdict| {
+        Event::CaseFinished(CaseFinished {
+            index: 0,
+            verdict,
+            findings: vec![finding(in_text.clone())],
+            duration_us: 0,
+            timings: Timings::default(),
+            calls: vec![call.clone()],
+            stderr: own(),
+            process_end: Some(ProcessEnd { code: Some(0), signal: None }),
+            snapshots: vec![Snapshot { kind: crate::SnapshotKind::Case, name: own(), text: own() }],
+            agent: Some(Box::new(AgentRecord {
+                model: own(),
+                replayed: false,
+                prompts: vec![own()],
+                answer: some(),
+                stop_reason: crate::StopReason::Completed,
+                turns: 1,
+                usage: crate::Usage::default(),
+                cost_usd_micros: None,
+                recovery: some(),
+            })),
+        })
+    };
+    let mut events = vec![
+        Event::RunStarted(RunStarted {
+            format: 1,
+            program: own(),
+            started_unix_ms: 0,
+            total: 0,
+            jobs: 1,
+            strict: false,
+            shard: None,
+            again: vec![own()],
+        }),
+        Event::Finding { finding: finding(on_wire) },
+        Event::CaseStarted(CaseStarted {
+            index: 0,
+            name: own(),
+            file: own(),
+            line: 1,
+            trial: 1,
+            server: some(),
+            variant: some(),
+        }),
+        Event::Connected(Connected {
+            index: 0,
+            session: 0,
+            transport: own(),
+            protocol: own(),
+            server_name: own(),
+            server_version: own(),
+            server: some(),
+            began_us: 0,
+        }),
+        finished(Verdict::Failed),
+        finished(Verdict::Skipped { reason: own() }),
+        Event::RunFinished(RunFinished { duration_us: 0, interrupted: false, hint: some() }),
+    ];
+    events.extend(frames);
+    events
+}
+
+fn contains(haystack: &[u8], needle: &str) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
+}
+
+proptest! {
+    #[test]
+    fn no_event_keeps_a_secret(
+        secrets in prop::collection::vec("[a-cA-C0-1\"\\\\\n*é]{6,12}", 1..4),
+        around in "[a-cA-C0-1\"\\\\ é]{0,8}",
+    ) {
+        let redactor = Redactor::new(secrets.iter().map(String::as_str));
+        let text = format!("{around}{}{around}", secrets.join(&around));
+        for mut event in events_with(&text) {
+            redactor.event(&mut event);
+            if let Event::Frame { frame, .. } = &event {
+                for secret in &secrets {
+                    prop_assert!(!contains(&frame.body, secret), "{:?} in {:?}", secret, frame.text());
+                }
+            }
+            // As text, so that the comparison does not depend on how JSON escapes it.
+            let told = format!("{event:?}");
+            for secret in &secrets {
+                let shown = format!("{secret:?}");
+                prop_assert!(!told.contains(shown.trim_matches('"')), "{secret:?} in {told}");
+                prop_assert!(!redactor.text(&text).contains(secret.as_str()));
+            }
+        }
+    }
+
+    #[test]
+    fn text_without_secrets_is_left_alone(text in "[x-z0-9 ,.:*]{0,80}", secret in "[A-W]{6,12}") {
+        let redactor = Redactor::new([secret.as_str()]);
+        for (mut event, wanted) in events_with(&text).into_iter().zip(events_with(&text)) {
+            redactor.event(&mut event);
+            prop_assert_eq!(event, wanted);
+        }
+    }
+
+    #[test]
+    fn a_secret_inside_json_is_masked_as_json_writes_it(secret in "[a-z\"\\\\\n\té/]{6,12}") {
+        let redactor = Redactor::new([secret.as_str()]);
+        let once = serde_json::to_string(&serde_json::json!({ "key": secret })).expect("JSON");
+        let twice = serde_json::to_string(&once).expect("JSON");
+        prop_assert_eq!(redactor.text(&once), "{\"key\":\"***\"}");
+        prop_assert_eq!(redactor.text(&twice), "\"{\\\"key\\\":\\\"***\\\"}\"");
+    }
+}

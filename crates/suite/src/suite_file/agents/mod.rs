@@ -1,0 +1,219 @@
+//! `agents`: a model in a loop with the tools of servers.
+
+mod budget;
+mod gates;
+mod inject;
+mod model;
+mod script;
+mod servers;
+
+use mcprove_model::{Act, Agent, Diagnostics, Expectation, Kind as NodeKind, Node, Span, Vocabulary};
+use serde_json::{Value, json};
+
+use super::list::{Kind, List};
+use super::{Suite, outside};
+use crate::assertion_file::block::Input;
+use crate::assertion_file::{expectation, texts};
+use crate::schema::fragment;
+
+pub(super) use servers::server_of_steps;
+
+pub(super) const KIND: Kind = Kind {
+    key: "agents",
+    summary: "Let a model use the tools of servers, and judge what it does.",
+    keys: KEYS,
+    required: &[],
+    properties,
+    decode,
+};
+
+const KEYS: &[&str] = &[
+    "call_timeout_ms",
+    "equal_function_sets",
+    "expect",
+    "inject",
+    "max_tokens",
+    "max_tool_calls",
+    "max_turns",
+    "model",
+    "models",
+    "prompt",
+    "recovery",
+    "runs",
+    "script",
+    "servers",
+    "system_prompt",
+    "time_budget",
+    "token_budget",
+    "tool_selection",
+    "trajectory",
+    "turns",
+];
+
+/// Keys of the other tool's agents, and what to do instead.
+const OUTSIDE: &[(&str, &str)] = &[
+    ("context_rot_probe", "write the longer context into `system_prompt`"),
+    ("discovery", "`tool_names` in `expect` says which tools were called"),
+    ("distractors", "add a server with other tools, a `mock:` for example"),
+    ("eval", "no language model judges here; state facts in `expect`"),
+    ("golden_path", "`trajectory` says which calls are made"),
+    ("matrix_assert", "each of `models` is judged by itself"),
+    ("narrative", "it has no effect there either; remove it"),
+    ("orchestration", "`orchestration.error_recovery` is a target in `expect`"),
+    ("stability", "`runs` reports pass@k and pass^k"),
+    ("token_efficiency", "`conversation.tokens.total` is a target in `expect`"),
+    ("tool_edges", "`trajectory` says which calls are made, and in which order"),
+    ("trajectory_axes", "`trajectory` says which calls are made, and in which order"),
+];
+
+/// A test for each of its `models`; one that has none, or one, is itself.
+pub(super) fn for_each_model(list: List, node: &Node) -> Vec<Node> {
+    let models = node.get("models").and_then(Node::as_list).unwrap_or_default();
+    if !list.names_servers() || models.len() < 2 || node.get("model").is_some() {
+        return vec![node.clone()];
+    }
+    models.iter().map(|model| with_model(node, model)).collect()
+}
+
+fn with_model(node: &Node, model: &Node) -> Node {
+    let called = model.get("id").unwrap_or(model).as_text().unwrap_or("?").to_owned();
+    let mut node = node.clone();
+    if let NodeKind::Map(entries) = &mut node.kind {
+        for entry in entries {
+            match entry.key.text.as_str() {
+                "models" => {
+                    entry.value = Node { span: model.span, kind: NodeKind::List(vec![model.clone()]) };
+                }
+                "name" => {
+                    if let Some(name) = entry.value.as_text() {
+                        entry.value = Node::text_at(entry.value.span, format!("{name} [{called}]"));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    node
+}
+
+fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+    let test = &input.entry.value;
+    let place = input.entry.key.span;
+    let entries = test.as_map().unwrap_or_default();
+    outside::known_keys(entries, "a test of `agents`", (KEYS, OUTSIDE), found);
+    let servers = servers::decode(test, place, suite, found);
+    let turns = decode_turns(test, place, input, found);
+    let system_prompt = test.get("system_prompt").filter(|prompt| !prompt.is_null());
+    let system_prompt = system_prompt.filter(|prompt| found.text(prompt, "`system_prompt`").is_some()).cloned();
+    if let Some(prompt) = &system_prompt {
+        input.scope.check(prompt, found);
+    }
+    let model = model::decode(test, (place, &servers), (suite, input.scope), found);
+    let faults = inject::decode(test, &servers, suite, found);
+    let budget = budget::decode(test, found);
+    let recovery = gates::decode_recovery(test, found);
+    let equal_function_sets = gates::decode_sets(test, found);
+    let tool_selection = gates::decode_tool_selection(test, found);
+    let trajectory = expectation::decode(test.get("trajectory"), Vocabulary::AgentTrajectory, input.scope, found);
+    let expect = expectation::decode(test.get("expect"), Vocabulary::Agent, input.scope, found);
+    let runs = budget::decode_runs(test, found);
+    let steps_at = servers::index_of_steps(test, &servers);
+    if servers.is_empty() || turns.is_empty() {
+        return None;
+    }
+    let agent = Agent {
+        model: model?,
+        servers,
+        steps_at,
+        turns,
+        system_prompt,
+        budget,
+        faults: faults?,
+        recovery,
+        equal_function_sets,
+        tool_selection,
+        trajectory,
+        runs,
+    };
+    Some((Act::Agent(Box::new(agent)), expect))
+}
+
+/// What the user says: the `prompt`, then the `turns`.
+fn decode_turns(test: &Node, place: Span, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Vec<Node> {
+    let mut turns: Vec<Node> = Vec::new();
+    if let Some(prompt) = test.get("prompt").filter(|prompt| !prompt.is_null())
+        && found.text(prompt, "`prompt`").is_some()
+    {
+        turns.push(prompt.clone());
+    }
+    let before = found.count();
+    if let Some(list) = test.get("turns").filter(|list| !list.is_null()) {
+        if let Some(simulate) = list.as_map().and_then(|map| map.iter().find(|e| e.key.text == "simulate")) {
+            let help = "write what the user says as a list of `{user: …}`";
+            found.error_with_help("unsupported-key", simulate.key.span, "`simulate` is not supported", help);
+        } else {
+            turns.extend(found.list(list, "`turns`").iter().filter_map(|turn| decode_turn(turn, found)));
+        }
+    }
+    for turn in &turns {
+        input.scope.check(turn, found);
+    }
+    let entries = test.as_map().unwrap_or_default();
+    let is_misspelt = ["prompt", "turns"].iter().any(|key| texts::is_misspelt(entries, key, KEYS));
+    if turns.is_empty() && !is_misspelt && found.count() == before && test.get("prompt").is_none_or(Node::is_null) {
+        found.error_with_help("missing-key", place, "this agent is asked nothing", "add `prompt:`, or `turns:`");
+    }
+    turns
+}
+
+fn decode_turn(turn: &Node, found: &mut Diagnostics<'_>) -> Option<Node> {
+    if turn.as_map().is_none() {
+        return found.text(turn, "a turn").map(|_| turn.clone());
+    }
+    found.known_keys(turn, "a turn", &["user"]);
+    let user = turn.get("user")?;
+    found.text(user, "`user`").map(|_| user.clone())
+}
+
+fn properties() -> Value {
+    let turn = json!({
+        "anyOf": [
+            fragment::text("What the user says."),
+            fragment::map("A turn.", json!({"user": fragment::text("What the user says.")}), &["user"]),
+        ],
+    });
+    json!({
+        "call_timeout_ms": fragment::count("How long the agent waits for a call.", 1),
+        "equal_function_sets": fragment::list(
+            "Sets of tools that do the same: each counts as the other.",
+            fragment::texts("Names of tools."),
+        ),
+        "expect": fragment::expect(Vocabulary::Agent),
+        "inject": {
+            "anyOf": [fragment::text("A fault."), fragment::texts("Names of `faults`.")],
+            "description": "Names of `faults` that its calls meet; the first that matches a call counts.",
+        },
+        "max_tokens": fragment::count("How many tokens one answer of the model may have; 1024 when left out.", 1),
+        "max_tool_calls": fragment::count("How many tools it may call in all.", 0),
+        "max_turns": fragment::count(
+            "How often the model may answer to each thing the user says; 10 when left out.",
+            1,
+        ),
+        "model": model::schema(),
+        "models": fragment::list("Several models; each makes a test of its own.", model::schema()),
+        "prompt": fragment::text("What the user says."),
+        "recovery": gates::recovery_schema(),
+        "runs": fragment::count("How often it is run; pass@k and pass^k are reported.", 1),
+        "script": script::schema(),
+        "servers": {
+            "anyOf": [fragment::text("One server."), fragment::texts("Several servers.")],
+            "description": "The servers whose tools it is given; may be left out when there is one.",
+        },
+        "system_prompt": fragment::text("What the model is told first."),
+        "time_budget": fragment::duration("How long it may take, for example `30s`."),
+        "token_budget": fragment::count("How many tokens it may use in all.", 1),
+        "tool_selection": gates::tool_selection_schema(),
+        "trajectory": mcprove_judge::checks::schema(Vocabulary::AgentTrajectory),
+        "turns": fragment::list("What the user says, turn after turn; after the `prompt` where there is one.", turn),
+    })
+}

@@ -1,0 +1,92 @@
+//! `model` of an agent: a script, or a language model at a provider.
+
+use mcprove_model::{AgentModel, AgentServer, Diagnostics, NamedModel, Node, Span};
+use serde_json::{Value, json};
+
+use super::{KEYS, script};
+use crate::assertion_file::templates::Scope;
+use crate::assertion_file::texts;
+use crate::schema::fragment;
+use crate::suite_file::{Suite, providers};
+
+/// The word for a model that is a script.
+const SCRIPT: &str = "script";
+
+/// Decodes who decides what an agent does.
+pub(super) fn decode(
+    test: &Node,
+    (place, servers): (Span, &[AgentServer]),
+    (suite, scope): (&Suite<'_>, &Scope),
+    found: &mut Diagnostics<'_>,
+) -> Option<AgentModel> {
+    let model = chosen(test, place, found);
+    let steps = test.as_map()?.iter().find(|entry| entry.key.text == SCRIPT && !entry.value.is_null());
+    // Mistakes in a script are told even where the model is another.
+    let script = steps.map(|entry| script::decode(&entry.value, servers, scope, found));
+    let model = model?;
+    if model.as_text() == Some(SCRIPT) {
+        let entries = test.as_map()?;
+        if script.is_none() && !texts::is_misspelt(entries, SCRIPT, KEYS) {
+            let help = "add `script:`, a list of `call:` and `say:`";
+            found.error_with_help("missing-key", model.span, "the model is a script, and there is none", help);
+        }
+        return script?.map(AgentModel::Script);
+    }
+    if let Some(entry) = steps {
+        let message = format!("`script` means nothing to the model `{}`", model.as_text().unwrap_or("named here"));
+        found.error_with_help("wrong-key", entry.key.span, message, "write `model: script`, or remove it");
+        return None;
+    }
+    let (id, provider) = if model.as_map().is_some() {
+        found.known_keys(&model, "`model`", &["id", "provider"]);
+        let id = crate::assertion_file::block::named(&model, "id", model.span, found)?;
+        (id, model.get("provider").cloned())
+    } else {
+        found.text(&model, "`model`")?;
+        (model, None)
+    };
+    let name = id.as_text()?.to_owned();
+    let provider = providers::of_model(&name, provider.as_ref(), (id.span, suite.providers), found)?;
+    Some(AgentModel::Named(NamedModel { id: name, provider }))
+}
+
+/// The JSON Schema of a model.
+pub(super) fn schema() -> Value {
+    let map = fragment::map(
+        "A model at a provider.",
+        json!({"id": fragment::text("The model."), "provider": fragment::text("One of `providers`.")}),
+        &["id"],
+    );
+    json!({
+        "anyOf": [fragment::text("`script`, or the name of a model."), map],
+        "description": "Who decides: `script` for the steps under `script`, or a language model.",
+    })
+}
+
+/// The model under `model`, or the only one under `models`: several were made several tests.
+fn chosen(test: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Node> {
+    let one = test.get("model").filter(|model| !model.is_null());
+    let many = test.get("models").filter(|models| !models.is_null());
+    match (one, many) {
+        (Some(model), None) => Some(model.clone()),
+        (Some(_), Some(models)) => {
+            found.error_with_help("wrong-key", models.span, "`models` stands beside `model`", "keep one of the two");
+            None
+        }
+        (None, Some(models)) => {
+            let items = found.list(models, "`models`");
+            if items.is_empty() && models.as_list().is_some() {
+                found.error_with_help("missing-key", models.span, "`models` is empty", "name at least one model");
+            }
+            items.first().cloned()
+        }
+        (None, None) => {
+            let entries = test.as_map().unwrap_or_default();
+            if !["model", "models"].iter().any(|key| texts::is_misspelt(entries, key, KEYS)) {
+                let help = "add `model:`; `model: script` needs no key and no network";
+                found.error_with_help("missing-key", place, "this agent has no `model`", help);
+            }
+            None
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! `faults`: what goes wrong on purpose, by name, for agents to be given.
+
+use mcprove_model::{Diagnostics, Fault, FaultKind, Node, Span, nearest};
+use serde_json::{Value, json};
+
+use super::{Servers, Unit};
+use crate::assertion_file::block;
+use crate::schema::fragment;
+
+const KEYS: &[&str] = &["delay_ms", "failures", "kind", "name", "target"];
+const TARGET_KEYS: &[&str] = &["server", "tool"];
+const KINDS: &[&str] = &["hang", "recover_after", "slow", "wedged"];
+
+/// Decodes the `faults` of all files together; a name twice is a mistake.
+pub(super) fn decode(units: &[Unit], servers: &Servers, found: &mut [Diagnostics<'_>]) -> Vec<Fault> {
+    let mut faults: Vec<Fault> = Vec::new();
+    for (unit, found) in units.iter().zip(found) {
+        let Some(list) = unit.node.get("faults").filter(|list| !list.is_null()) else { continue };
+        for node in found.list(list, "`faults`") {
+            let Some((fault, name_span)) = decode_fault(node, servers, found) else { continue };
+            if faults.iter().any(|other| other.name == fault.name) {
+                let message = format!("there is another fault `{}`", fault.name);
+                found.error_with_help("duplicate-name", name_span, message, "give each fault a name of its own");
+            } else {
+                faults.push(fault);
+            }
+        }
+    }
+    faults
+}
+
+/// The JSON Schema of `faults`.
+pub(super) fn schema() -> Value {
+    let target = fragment::map(
+        "Which calls it touches: of a tool, of a server, or of a tool of a server.",
+        json!({
+            "server": fragment::text("The server, as `servers` names it; any when left out."),
+            "tool": fragment::text("The tool; any when left out."),
+        }),
+        &[],
+    );
+    let fault = fragment::map(
+        "A fault.",
+        json!({
+            "delay_ms": fragment::count("How much later calls answer; for `slow`.", 0),
+            "failures": fragment::count("How many calls hang first; for `recover_after`.", 1),
+            "kind": {"enum": KINDS, "description": "What it does: the words of `mcprove mock --fault`."},
+            "name": fragment::text("What `inject` of an agent calls it."),
+            "target": target,
+        }),
+        &["kind", "name", "target"],
+    );
+    fragment::list("What goes wrong on purpose, for agents to be given.", fault)
+}
+
+fn decode_fault(node: &Node, servers: &Servers, found: &mut Diagnostics<'_>) -> Option<(Fault, Span)> {
+    let entries = found.map(node, "a fault")?;
+    found.known_keys(node, "a fault", KEYS);
+    let place = entries.first().map_or(node.span, |entry| entry.key.span);
+    let name = block::named(node, "name", place, found);
+    let kind = decode_kind(node, place, found);
+    let (server, tool) = decode_target(node, place, servers, found)?;
+    let name = name?;
+    let fault = Fault { name: name.as_text()?.to_owned(), tool, server, kind: kind? };
+    Some((fault, name.span))
+}
+
+fn decode_kind(node: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<FaultKind> {
+    let kind = block::named(node, "kind", place, found)?;
+    let text = kind.as_text()?;
+    let (wanted, decoded) = match text {
+        "hang" => (None, Some(FaultKind::Hang)),
+        "wedged" => (None, Some(FaultKind::Wedged)),
+        "slow" => {
+            let delay = number(node, "delay_ms", (&kind, 0), found);
+            (Some("delay_ms"), delay.map(|delay_ms| FaultKind::Slow { delay_ms }))
+        }
+        "recover_after" | "recover-after" => {
+            let failures = number(node, "failures", (&kind, 1), found);
+            (Some("failures"), failures.map(|failures| FaultKind::RecoverAfter { failures }))
+        }
+        _ => {
+            let help = match nearest(text, KINDS.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("kinds are {}", KINDS.join(", ")),
+            };
+            found.error_with_help("unknown-kind", kind.span, format!("unknown kind of fault `{text}`"), help);
+            return None;
+        }
+    };
+    for entry in node.as_map().unwrap_or_default() {
+        let key = entry.key.text.as_str();
+        if matches!(key, "delay_ms" | "failures") && wanted != Some(key) && !entry.value.is_null() {
+            let message = format!("`{key}` means nothing to a fault of the kind `{text}`");
+            found.error_with_help("wrong-key", entry.key.span, message, "remove it, or choose another `kind`");
+        }
+    }
+    decoded
+}
+
+fn number(node: &Node, key: &str, (kind, least): (&Node, u64), found: &mut Diagnostics<'_>) -> Option<u64> {
+    let Some(value) = node.get(key).filter(|value| !value.is_null()) else {
+        let message = format!("a fault of the kind `{}` needs `{key}`", kind.as_text().unwrap_or_default());
+        found.error_with_help("missing-key", kind.span, message, format!("add `{key}:`"));
+        return None;
+    };
+    let count = value.as_count().filter(|count| *count >= least);
+    if count.is_none() {
+        found.wrong_kind(value, &format!("`{key}`"), &format!("a whole number from {least}"));
+    }
+    count
+}
+
+type Target = (Option<String>, Option<String>);
+
+fn decode_target(node: &Node, place: Span, servers: &Servers, found: &mut Diagnostics<'_>) -> Option<Target> {
+    let help = "add `target: {tool: …}`, `{server: …}` or both";
+    let Some(target) = node.get("target").filter(|target| !target.is_null()) else {
+        found.error_with_help("missing-key", place, "this fault has no `target`", help);
+        return None;
+    };
+    let entries = found.map(target, "`target`")?;
+    found.known_keys(target, "`target`", TARGET_KEYS);
+    let mut part = |key: &str| {
+        let value = target.get(key).filter(|value| !value.is_null())?;
+        found.text(value, &format!("`{key}`")).map(|text| (text.to_owned(), value.span))
+    };
+    let (server, tool) = (part("server"), part("tool"));
+    if server.is_none() && tool.is_none() && entries.iter().all(|e| TARGET_KEYS.contains(&e.key.text.as_str())) {
+        found.error_with_help("missing-key", target.span, "`target` names neither a tool nor a server", help);
+        return None;
+    }
+    if let Some((name, span)) = &server
+        && servers.iter().all(|(known, _)| known != name)
+    {
+        let names = || servers.iter().map(|(name, _)| name.as_str());
+        let help = match nearest(name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        found.error_with_help("unknown-server", *span, format!("there is no server `{name}`"), help);
+        return None;
+    }
+    Some((server.map(|(name, _)| name), tool.map(|(name, _)| name)))
+}

@@ -1,0 +1,235 @@
+//! What is overheard of HTTP connections: heads, bodies and events, put down to the session they belong to.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use mcprove_model::{Direction, Part};
+
+use super::Ear;
+use super::http_cut::{Head, HttpCutter, Piece, Side};
+use super::pump::Hears;
+use crate::sse_parser::SseParser;
+use crate::transport::secret_field;
+
+/// The header field that names a session.
+const SESSION: &str = "mcp-session-id";
+/// What stands in the record for a secret.
+const HIDDEN: &str = "(hidden)";
+
+/// What all connections to a server know together.
+#[derive(Debug)]
+pub(super) struct Conversations {
+    ear: Ear,
+    limit: usize,
+    exchanges: AtomicU64,
+    sessions: Mutex<Sessions>,
+}
+
+#[derive(Debug, Default)]
+struct Sessions {
+    by_id: HashMap<String, u32>,
+    /// How many began.
+    count: u32,
+}
+
+impl Conversations {
+    pub(super) fn new(ear: Ear, limit: usize) -> Self {
+        Self { ear, limit, exchanges: AtomicU64::new(0), sessions: Mutex::default() }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session of a request: the one it names, a new one if it asks for that, else the latest.
+    fn session_of(&self, named: Option<&str>, body: &[u8]) -> u32 {
+        let mut sessions = self.sessions();
+        if let Some(known) = named.and_then(|id| sessions.by_id.get(id)) {
+            return *known;
+        }
+        if memchr::memmem::find(body, b"\"initialize\"").is_some() {
+            sessions.count += 1;
+        }
+        sessions.count.saturating_sub(1)
+    }
+}
+
+/// A request whose response is not over.
+#[derive(Debug)]
+struct Exchange {
+    number: u64,
+    is_head: bool,
+    session: Option<u32>,
+}
+
+/// What is overheard of one connection.
+#[derive(Debug)]
+struct HttpEar {
+    all: Arc<Conversations>,
+    open: Mutex<VecDeque<Exchange>>,
+}
+
+/// The two ears of a new connection.
+pub(super) fn ears(all: Arc<Conversations>) -> (RequestEar, ResponseEar) {
+    let ear = Arc::new(HttpEar { all, open: Mutex::default() });
+    let cutter = HttpCutter::new(Side::Responses);
+    let responses = ResponseEar { ear: ear.clone(), cutter, body: Body::None, exchange: 0, session: 0 };
+    (RequestEar { ear, current: None }, responses)
+}
+
+impl HttpEar {
+    fn open(&self) -> MutexGuard<'_, VecDeque<Exchange>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hears requests.
+#[derive(Debug)]
+pub(super) struct RequestEar {
+    ear: Arc<HttpEar>,
+    current: Option<(u64, Head, Vec<u8>)>,
+}
+
+impl RequestEar {
+    pub(super) async fn hear(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            match piece {
+                Piece::Head(bytes) => {
+                    let head = Head::parse(bytes);
+                    let number = self.ear.all.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
+                    let is_head = head.method() == "HEAD";
+                    self.ear.open().push_back(Exchange { number, is_head, session: None });
+                    self.current = Some((number, head, Vec::new()));
+                }
+                Piece::Data(data) => {
+                    if let Some((_, _, body)) = &mut self.current {
+                        keep(body, data, self.ear.all.limit);
+                    }
+                }
+                Piece::Framing(_) => {}
+                Piece::End => self.finish().await,
+            }
+        }
+    }
+
+    /// The request is over, or the connection is.
+    pub(super) async fn finish(&mut self) {
+        let Some((number, head, body)) = self.current.take() else { return };
+        let session = self.ear.all.session_of(head.get(SESSION), &body);
+        if let Some(open) = self.ear.open().iter_mut().find(|open| open.number == number) {
+            open.session = Some(session);
+        }
+        let part = Part::HttpRequest {
+            exchange: number,
+            method: head.method().to_owned(),
+            url: head.target().to_owned(),
+            headers: shown(&head),
+        };
+        let ear = &self.ear.all.ear;
+        ear.hear(session, Direction::Sent, part, Bytes::new()).await;
+        if !body.is_empty() {
+            ear.hear(session, Direction::Sent, Part::Message, Bytes::from(body)).await;
+        }
+    }
+}
+
+/// The body of a response.
+#[derive(Debug)]
+enum Body {
+    None,
+    Whole(Vec<u8>),
+    Events(SseParser),
+}
+
+/// Hears responses.
+#[derive(Debug)]
+pub(super) struct ResponseEar {
+    ear: Arc<HttpEar>,
+    cutter: HttpCutter,
+    body: Body,
+    exchange: u64,
+    session: u32,
+}
+
+impl Hears for ResponseEar {
+    async fn hear(&mut self, bytes: &[u8]) {
+        let ear = self.ear.clone();
+        let pieces = self.cutter.push(bytes, || ear.open().front().is_some_and(|open| open.is_head));
+        for piece in pieces {
+            match piece {
+                Piece::Head(bytes) => self.head(&Head::parse(&bytes)).await,
+                Piece::Data(data) => self.data(&data).await,
+                Piece::Framing(_) => {}
+                Piece::End => self.finish().await,
+            }
+        }
+    }
+}
+
+impl ResponseEar {
+    async fn head(&mut self, head: &Head) {
+        let Some(status) = head.status() else { return };
+        let front = self.ear.open().front().map(|open| (open.number, open.session));
+        if let Some((number, session)) = front {
+            self.exchange = number;
+            self.session = session.unwrap_or_else(|| self.ear.all.session_of(None, b""));
+        }
+        if let Some(id) = head.get(SESSION) {
+            self.ear.all.sessions().by_id.entry(id.to_owned()).or_insert(self.session);
+        }
+        let part = Part::HttpResponse { exchange: self.exchange, status, headers: shown(head) };
+        self.ear.all.ear.hear(self.session, Direction::Received, part, Bytes::new()).await;
+        let is_stream = head.get("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
+        self.body = if is_stream { Body::Events(SseParser::new(self.ear.all.limit)) } else { Body::Whole(Vec::new()) };
+    }
+
+    async fn data(&mut self, data: &[u8]) {
+        let ear = &self.ear.all.ear;
+        match &mut self.body {
+            Body::None => {}
+            Body::Whole(body) => keep(body, data, self.ear.all.limit),
+            Body::Events(parser) => {
+                // What is too long for the record was passed on all the same.
+                for event in parser.push(data).unwrap_or_default() {
+                    let kind = event.event.unwrap_or_else(|| "message".to_owned());
+                    let body = event.data.unwrap_or_default();
+                    let part = if kind == "message" && !body.is_empty() {
+                        Part::Message
+                    } else {
+                        Part::StreamEvent { exchange: self.exchange, event: kind }
+                    };
+                    ear.hear(self.session, Direction::Received, part, body).await;
+                }
+            }
+        }
+    }
+
+    /// The response is over, or the connection is.
+    pub(super) async fn finish(&mut self) {
+        let body = std::mem::replace(&mut self.body, Body::None);
+        if let Body::Whole(body) = body
+            && !body.is_empty()
+        {
+            let ear = &self.ear.all.ear;
+            ear.hear(self.session, Direction::Received, Part::Message, Bytes::from(body)).await;
+        }
+        self.ear.open().pop_front();
+    }
+}
+
+fn keep(body: &mut Vec<u8>, data: &[u8], limit: usize) {
+    let room = limit.saturating_sub(body.len());
+    body.extend_from_slice(&data[..data.len().min(room)]);
+}
+
+/// Header fields for the record, without what is secret.
+fn shown(head: &Head) -> Vec<(String, String)> {
+    let field = |(name, value): &(String, String)| {
+        let name = name.to_lowercase();
+        let is_secret = secret_field(&name);
+        (name, if is_secret { HIDDEN.to_owned() } else { value.clone() })
+    };
+    head.fields.iter().map(field).collect()
+}

@@ -1,0 +1,243 @@
+//! Between a client that started us and a server that we start.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use mcprove_model::{Direction, Part, ProcessEnd};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+
+use super::Ear;
+use super::line_cutter::LineCutter;
+use super::pump::{Flow, Hears, Pumped, pump};
+use crate::Limits;
+use crate::process::{Process, Program, SpawnError};
+use crate::process_group::Ending;
+
+/// How long a server may be quiet once its client has left, or after a signal, before it is ended: it may be busy with
+/// an answer that somebody still reads.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the rest of what a server said may take once it is gone: someone else may hold the pipe.
+const REST: Duration = Duration::from_millis(300);
+
+/// Our own three streams, which the client holds the other ends of.
+#[derive(Debug)]
+pub struct ClientEnds<R, W, E> {
+    /// What the client says.
+    pub input: R,
+    /// Where the server's answers go.
+    pub output: W,
+    /// Where the server's standard error goes.
+    pub stderr: E,
+}
+
+/// Something the relay is told from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// SIGHUP came; the server gets it.
+    HangUp,
+    /// SIGINT came; the server gets it.
+    Interrupt,
+    /// SIGTERM came; the server gets it.
+    Terminate,
+    /// The conversation has taken long enough.
+    TimeUp,
+}
+
+/// What ended a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The client closed its side.
+    ClientLeft,
+    /// The server closed its side or exited.
+    ServerLeft,
+    /// A signal came.
+    Signalled,
+    /// Its time was up.
+    TimeUp,
+}
+
+/// How a conversation ended.
+#[derive(Clone, Debug)]
+pub struct RelayEnd {
+    /// What ended it.
+    pub why: Why,
+    /// How the server process ended.
+    pub end: ProcessEnd,
+    /// Whether the server did not end by itself and had to be ended.
+    pub forced: bool,
+    /// The end of its standard error.
+    pub stderr: String,
+}
+
+/// Starts a server and stands between it and the client until one of them leaves; then the other is closed too.
+pub async fn relay_stdio<R, W, E>(
+    program: &Program,
+    client: ClientEnds<R, W, E>,
+    ear: &Ear,
+    orders: &mut mpsc::UnboundedReceiver<Order>,
+    limits: Limits,
+) -> Result<RelayEnd, SpawnError>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    E: AsyncWrite + Send + Unpin + 'static,
+{
+    let (process, pipes) = Process::start_echoing(program, limits.stderr_bytes, client.stderr)?;
+    let (sending, receiving) = (Flow::default(), Flow::default());
+    let cutter = || LineCutter::new(limits.message_bytes);
+    let mut sent = LineEar { ear, direction: Direction::Sent, cutter: cutter() };
+    let mut received = LineEar { ear, direction: Direction::Received, cutter: cutter() };
+    let conversation = Conversation {
+        process,
+        up: Some(Box::pin(pump(client.input, pipes.stdin, &sending, &mut sent))),
+        down: Some(Box::pin(pump(pipes.stdout, client.output, &receiving, &mut received))),
+        flow: &receiving,
+        grace: limits.exit_grace,
+    };
+    let end = conversation.run(orders).await;
+    sent.finish().await;
+    received.finish().await;
+    Ok(end)
+}
+
+/// Hears one direction as lines.
+struct LineEar<'e> {
+    ear: &'e Ear,
+    direction: Direction,
+    cutter: LineCutter,
+}
+
+impl LineEar<'_> {
+    /// What was said without a line break after it is heard too.
+    async fn finish(mut self) {
+        if let Some(rest) = self.cutter.finish() {
+            self.ear.hear(0, self.direction, Part::Message, rest).await;
+        }
+    }
+}
+
+impl Hears for LineEar<'_> {
+    async fn hear(&mut self, bytes: &[u8]) {
+        for line in self.cutter.push(bytes) {
+            self.ear.hear(0, self.direction, Part::Message, line).await;
+        }
+    }
+}
+
+struct Conversation<'f, U, D> {
+    process: Process,
+    /// Client to server; dropping it closes the server's input.
+    up: Option<Pin<Box<U>>>,
+    /// Server to client.
+    down: Option<Pin<Box<D>>>,
+    flow: &'f Flow,
+    grace: Duration,
+}
+
+impl<U: Future<Output = Pumped>, D: Future<Output = Pumped>> Conversation<'_, U, D> {
+    async fn run(mut self, orders: &mut mpsc::UnboundedReceiver<Order>) -> RelayEnd {
+        let why = self.until_one_leaves(orders).await;
+        let patience = match why {
+            Why::ClientLeft => {
+                self.up = None;
+                PATIENCE
+            }
+            Why::TimeUp => {
+                self.up = None;
+                self.grace
+            }
+            Why::ServerLeft => self.grace,
+            Why::Signalled => PATIENCE,
+        };
+        let forced = !self.exits_within(patience, orders).await;
+        self.up = None;
+        let Self { process, mut down, flow, grace, .. } = self;
+        let finish = process.finish(grace);
+        tokio::pin!(finish);
+        let (end, stderr) = loop {
+            tokio::select! {
+                ended = &mut finish => break ended,
+                () = carried(&mut down) => down = None,
+            }
+        };
+        // What it said last is still on its way.
+        tokio::select! {
+            biased;
+            () = carried(&mut down) => {}
+            () = flow.quiet_for(REST) => {}
+        }
+        RelayEnd { why, end, forced, stderr }
+    }
+
+    async fn until_one_leaves(&mut self, orders: &mut mpsc::UnboundedReceiver<Order>) -> Why {
+        loop {
+            tokio::select! {
+                pumped = ended(&mut self.up) => {
+                    self.up = None;
+                    match pumped {
+                        Pumped::SourceEnded => return Why::ClientLeft,
+                        // A server that does not read may still speak.
+                        Pumped::SinkClosed => {}
+                    }
+                }
+                pumped = ended(&mut self.down) => {
+                    self.down = None;
+                    return match pumped {
+                        Pumped::SourceEnded => Why::ServerLeft,
+                        Pumped::SinkClosed => Why::ClientLeft,
+                    };
+                }
+                _ = self.process.exited() => return Why::ServerLeft,
+                Some(order) = orders.recv() => {
+                    return match order.ending() {
+                        Some(ending) => {
+                            self.process.end_group(ending);
+                            Why::Signalled
+                        }
+                        None => Why::TimeUp,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Whether the server exits by itself before it has been quiet for too long; another signal ends the waiting.
+    async fn exits_within(&mut self, patience: Duration, orders: &mut mpsc::UnboundedReceiver<Order>) -> bool {
+        let quiet = self.flow.quiet_for(patience);
+        tokio::pin!(quiet);
+        loop {
+            tokio::select! {
+                biased;
+                _ = self.process.exited() => return true,
+                () = carried(&mut self.down) => self.down = None,
+                Some(_) = orders.recv() => return false,
+                () = &mut quiet => return false,
+            }
+        }
+    }
+}
+
+impl Order {
+    /// What the server is told.
+    fn ending(self) -> Option<Ending> {
+        match self {
+            Self::HangUp => Some(Ending::HungUp),
+            Self::Interrupt => Some(Ending::Interrupted),
+            Self::Terminate => Some(Ending::Asked),
+            Self::TimeUp => None,
+        }
+    }
+}
+
+/// How a direction ended; one that ended before does not end again.
+async fn ended<P: Future<Output = Pumped>>(direction: &mut Option<Pin<Box<P>>>) -> Pumped {
+    match direction {
+        Some(pumping) => pumping.as_mut().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn carried<P: Future<Output = Pumped>>(direction: &mut Option<Pin<Box<P>>>) {
+    ended(direction).await;
+}

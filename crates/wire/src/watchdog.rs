@@ -1,0 +1,178 @@
+//! Nothing is left behind even when we are killed.
+//!
+//! A process that is killed cannot clean up. So a second one of ours waits at the other end of a pipe, is told which
+//! process groups and temporary folders there are, and ends what is left of them when the pipe closes, which it does
+//! however we end. It is started once, when there is first something to guard, beside everything else.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::{BufRead, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+use crate::process_group::{Ending, ProcessGroup};
+
+/// The argument that makes a watchdog of our program.
+pub const WATCHDOG: &str = "__watchdog";
+
+/// How long what is left may take to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_millis(10);
+
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+static LINES: OnceLock<Sender<String>> = OnceLock::new();
+
+/// Says which program is ours, so that it can be started once more. Without it, nothing is guarded.
+pub fn arm(program: &Path) {
+    // Whoever armed it first knows as well.
+    let _ = PROGRAM.set(program.to_owned());
+}
+
+/// Something that is ended or removed when we are killed; dropping this gives it free.
+#[derive(Debug)]
+pub struct Guard(Option<String>);
+
+impl Guard {
+    /// Guards a process group.
+    pub(crate) fn group(group: Option<&ProcessGroup>) -> Self {
+        Self::of(group.map(|group| format!("g{}", group.number())))
+    }
+
+    /// Guards a temporary folder.
+    pub fn folder(path: &Path) -> Self {
+        // A path that does not fit on a line is left to whoever cleans the temporary folders.
+        Self::of(path.to_str().filter(|path| !path.contains('\n')).map(|path| format!("f{path}")))
+    }
+
+    fn of(what: Option<String>) -> Self {
+        let what = what.filter(|_| PROGRAM.get().is_some());
+        if let Some(what) = &what {
+            tell(format!("+{what}\n"));
+        }
+        Self(what)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(what) = &self.0 {
+            tell(format!("-{what}\n"));
+        }
+    }
+}
+
+fn tell(line: String) {
+    if let Some(program) = PROGRAM.get() {
+        // A watchdog that could not be started guards nothing, and the run goes on.
+        let _ = LINES.get_or_init(|| start(program)).send(line);
+    }
+}
+
+fn start(program: &Path) -> Sender<String> {
+    let (sender, lines) = channel::<String>();
+    let mut command = Command::new(program);
+    // A group of its own, so that Ctrl-C does not reach it; a folder of its own, so that it keeps none busy.
+    command.arg(WATCHDOG).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.current_dir("/");
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let write = move || {
+        let Ok(mut child) = command.spawn() else { return };
+        let Some(mut stdin) = child.stdin.take() else { return };
+        for line in lines {
+            if stdin.write_all(line.as_bytes()).is_err() {
+                return;
+            }
+        }
+    };
+    // Without a thread there is no watchdog, and the run goes on.
+    let _ = std::thread::Builder::new().name("watchdog".to_owned()).spawn(write);
+    sender
+}
+
+/// The watchdog itself: waits for the end of its input, and cleans up.
+pub fn watch_over(input: impl BufRead) {
+    let mut groups = BTreeSet::new();
+    let mut folders = BTreeSet::new();
+    for line in input.lines().map_while(Result::ok) {
+        let mut letters = line.chars();
+        let (sign, kind) = (letters.next(), letters.next());
+        let what = letters.as_str();
+        match (sign, kind) {
+            (Some('+'), Some('g')) => drop(what.parse::<i32>().map(|group| groups.insert(group))),
+            (Some('-'), Some('g')) => drop(what.parse::<i32>().map(|group| groups.remove(&group))),
+            (Some('+'), Some('f')) => drop(folders.insert(PathBuf::from(what))),
+            (Some('-'), Some('f')) => drop(folders.remove(Path::new(what))),
+            (_, _) => {}
+        }
+    }
+    end_groups(groups.into_iter().filter_map(ProcessGroup::numbered).collect());
+    for folder in folders.iter().filter(|folder| is_temporary(folder)) {
+        // It may be gone, and more cannot be done.
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}
+
+fn end_groups(mut groups: Vec<ProcessGroup>) {
+    let tell = |groups: &[ProcessGroup], ending| {
+        for group in groups {
+            group.end(ending);
+        }
+    };
+    groups.retain(ProcessGroup::lives);
+    tell(&groups, Ending::Asked);
+    let deadline = Instant::now() + GRACE;
+    while !groups.is_empty() && Instant::now() < deadline {
+        std::thread::sleep(POLL);
+        groups.retain(ProcessGroup::lives);
+    }
+    tell(&groups, Ending::Forced);
+}
+
+/// Only what we make ourselves is removed, whatever we are told.
+fn is_temporary(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    folder.is_absolute() && name.starts_with(TEMPORARY)
+}
+
+/// How the names of our temporary folders begin.
+pub const TEMPORARY: &str = "mcprove-";
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_given_free_is_ended_and_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in ["mcprove-a", "mcprove-b", "precious"] {
+            std::fs::create_dir(at(name)).expect("a folder");
+        }
+        let sleeper = || Command::new("sleep").arg("600").process_group(0).spawn().expect("sleep runs");
+        let (mut left, mut free) = (sleeper(), sleeper());
+        let lines = format!(
+            "+g{}\n+g{}\n-g{}\n+f{}\n+f{}\n-f{}\n+f{}\nnonsense\n+g1\n+g-1\n+gx\n",
+            left.id(),
+            free.id(),
+            free.id(),
+            at("mcprove-a").display(),
+            at("mcprove-b").display(),
+            at("mcprove-b").display(),
+            at("precious").display(),
+        );
+        let reaper = std::thread::spawn(move || left.wait().expect("an end"));
+        watch_over(lines.as_bytes());
+        assert!(!reaper.join().expect("no panic").success());
+        assert!(free.try_wait().expect("a look").is_none(), "it was given free");
+        free.kill().expect("it lives");
+        free.wait().expect("an end");
+        assert!(!at("mcprove-a").exists());
+        assert!(at("mcprove-b").exists() && at("precious").exists());
+    }
+}
