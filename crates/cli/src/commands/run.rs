@@ -25,7 +25,6 @@ use crate::suites::{Suites, Watched, at_address, in_one_revision, server_command
                         mcprove run evals/ --filter '/read.*file/' --server 'npx my-server'\n  \
                         mcprove run evals/ --junit junit.xml --html report.html"
 )]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) suites: Suites,
