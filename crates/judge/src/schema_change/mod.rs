@@ -103,13 +103,12 @@ impl<'s> Comparison<'s> {
             return;
         }
         match (followed(old, self.roots.0), followed(new, self.roots.1)) {
-            (Some(there), Some(then)) => {
+            (Some((there, old_way)), Some((then, new_way))) => {
                 self.compare_followed(there, then, pointer, depth);
-                if is_followed {
-                    // What stands beside a reference holds as well.
-                    let beside = |schema: &'s Value, is_one: bool| if is_one { schema } else { &ANY };
-                    let (old, new) = (beside(old, names.0.is_some()), beside(new, names.1.is_some()));
-                    self.compare_followed(old, new, pointer, depth);
+                // What stands beside a reference holds as well, at every turn of the way.
+                for turn in 0..old_way.len().max(new_way.len()) {
+                    let beside = |way: &[&'s Value]| way.get(turn).copied().unwrap_or(&ANY);
+                    self.compare_followed(beside(&old_way), beside(&new_way), pointer, depth);
                 }
             }
             (None, None) if old == new => {}
@@ -391,11 +390,13 @@ fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref").and_then(Value::as_str)
 }
 
-/// The schema that a reference leads to, over several if need be; `None` when one leads nowhere.
-fn followed<'s>(schema: &'s Value, root: &'s Value) -> Option<&'s Value> {
+/// The schema that a reference leads to, and the schemas with references on the way there; `None` when one leads nowhere.
+fn followed<'s>(schema: &'s Value, root: &'s Value) -> Option<(&'s Value, Vec<&'s Value>)> {
     let mut at = schema;
+    let mut way = Vec::new();
     for _ in 0..DEEPEST {
-        let Some(name) = reference(at) else { return Some(at) };
+        let Some(name) = reference(at) else { return Some((at, way)) };
+        way.push(at);
         at = root.pointer(name.strip_prefix('#')?)?;
     }
     None

@@ -78,6 +78,15 @@ fn schemas_that_go_round_in_circles_come_to_an_end() {
 }
 
 #[test]
+fn what_stands_beside_a_reference_on_the_way_counts() {
+    let defs = json!({"a": {"$ref": "#/$defs/b", "maximum": 3}, "b": {"type": "integer"}});
+    let old = json!({"$ref": "#/$defs/b", "$defs": defs});
+    let new = json!({"$ref": "#/$defs/a", "$defs": defs});
+    assert_eq!(effects(&old, &new), [Effect::Narrows]);
+    assert_eq!(effects(&new, &old), [Effect::Widens]);
+}
+
+#[test]
 fn changes_say_where_they_are() {
     let old = json!({"properties": {"a/b": {"items": {"enum": ["x", "y"]}}}});
     let new = json!({"properties": {"a/b": {"items": {"enum": ["x"]}}}});
