@@ -8,7 +8,7 @@ use regex::Regex;
 use snapbox::{Assert, Data};
 
 /// The files of the example, and the exit code of each.
-const FILES: &[(&str, i32)] = &[("boundary", 1), ("earlier", 0), ("undeclared", 1), ("widening", 1)];
+const FILES: &[(&str, i32)] = &[("agents", 1), ("boundary", 1), ("earlier", 0), ("undeclared", 1), ("widening", 1)];
 
 #[test]
 fn the_examples_find_what_they_promise_and_so_does_their_log() {
@@ -42,6 +42,28 @@ fn what_nothing_declares_safe_is_a_finding_in_any_log() {
     assert_eq!(sarif.matches("\"ruleId\": \"SEC-060\"").count(), 4, "{sarif}");
     let (told, code) = mcprove(&["trust", "crates/cli/tests/cmd/report.in/shard-2.ndjson"]);
     assert_eq!(code, Some(4), "{told}");
+}
+
+#[test]
+fn what_the_user_said_first_is_no_flow_in_a_run_or_in_its_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let servers = root().join("examples/trust-boundary/servers");
+    let (fetcher, database) = (servers.join("fetcher.yml"), servers.join("database.yml"));
+    let page = "Opening hours: daily from nine. '); DROP TABLE visits; -- <b>Welcome</b>";
+    let yaml = format!(
+        "servers:\n  fetcher: {{mock: {fetcher:?}}}\n  database: {{mock: {database:?}}}\n\
+         security: {{trust_boundary: {{}}}}\nagents:\n  - name: a\n    model: script\n    servers: [fetcher, database]\n    \
+         prompt: {page:?}\n    script:\n      \
+         - call: {{server: fetcher, tool: fetch_page, args: {{url: \"https://example.com/\"}}}}\n      \
+         - call: {{server: database, tool: run_query, args: {{sql: \"{{{{last.text}}}}\"}}}}\n      - say: Noted.\n"
+    );
+    let suite = folder.path().join("suite.yaml").display().to_string();
+    std::fs::write(&suite, yaml).expect("written");
+    let log = folder.path().join("run.ndjson").display().to_string();
+    let (told, code) = mcprove(&["run", &suite, "--events", &log]);
+    assert_eq!(code, Some(0), "{told}");
+    let (told, code) = mcprove(&["trust", &log]);
+    assert_eq!(code, Some(0), "{told}");
 }
 
 /// A step may speak to a server that cannot be started: then the case could not be run.

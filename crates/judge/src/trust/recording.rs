@@ -82,6 +82,11 @@ fn recording(report: &Report, cases: Vec<usize>, name: &dyn Fn(&CaseReport, u32)
     // Sorting is stable, so that frames of one session stay in their order.
     said.sort_by_key(|said| said.at_us);
     let mut taken = Taken { recording: Recording::default(), open: HashMap::new(), calls: 0 };
+    // A log does not say when an agent was told what; what its user said is nobody's secret from the beginning.
+    let finished = cases.iter().filter_map(|index| report.cases[*index].finished.as_ref());
+    for agent in finished.filter_map(|finished| finished.agent.as_ref()) {
+        taken.recording.trace.extend(agent.prompts.iter().cloned().map(TraceEvent::Prompt));
+    }
     for said in &said {
         let case = &report.cases[said.case];
         taken.take(said, name(case, said.session));
