@@ -108,6 +108,25 @@ fn example(address: &str) -> String {
 }
 
 #[test]
+fn what_costs_more_than_the_budget_fails() {
+    for (budget, code, what) in [
+        ("per_test_usd_cents: 1", 0, "1 passed"),
+        ("per_test_usd_cents: 0", 1, "the agent cost more than `budget` allows"),
+        ("per_suite_usd_cents: 0", 1, "all agents together cost more than `budget` allows"),
+    ] {
+        let folder = Folder::new();
+        let (address, _) = stand_in(vec![
+            (200, calls("search", &json!({"query": "incident"}))),
+            (200, says("The search tool does not respond.")),
+        ]);
+        folder.write("suite.yml", &format!("{}budget: {{ {budget} }}\n", example(&address)));
+        let run = folder.run(&["suite.yml"], Some(KEY));
+        assert_eq!(run.status.code(), Some(code), "{}", told(&run));
+        assert!(told(&run).contains(what), "{budget}: {}", told(&run));
+    }
+}
+
+#[test]
 fn the_example_runs_as_written_with_a_key_and_without_one_says_which() {
     let folder = Folder::new();
     let (address, asked) = stand_in(vec![

@@ -32,6 +32,7 @@ mod run;
 mod selection;
 mod server;
 mod shard;
+mod spending;
 mod steps;
 mod stop;
 mod stored;

@@ -20,6 +20,7 @@ use crate::played::Played;
 use crate::record::CaseRun;
 use crate::selection::Selections;
 use crate::server::Opener;
+use crate::spending::Spending;
 use crate::stop::{Stop, Stopper};
 use crate::stored::Storing;
 use crate::turns::Turns;
@@ -182,6 +183,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         durations: BTreeMap::new(),
         latencies: BTreeMap::new(),
         selections: Selections::default(),
+        spending: Spending::default(),
         masks: Masks { tokens, known: 0, redactor: Redactor::default() },
     };
     while ordered.next < plan.cases.len() {
@@ -220,6 +222,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let mut findings = hooks.end(plan).await;
     findings.extend(too_slow(plan, &ordered.latencies));
     findings.extend(ordered.selections.findings());
+    findings.extend(ordered.spending.findings());
     if options.is_whole && !stop.is_stopped() {
         findings.extend(coverage_gate::too_little(plan, &opener, options.timeout).await);
     }
@@ -243,6 +246,7 @@ struct InOrder<'p> {
     latencies: BTreeMap<usize, Duration>,
     /// Which tools agents chose.
     selections: Selections,
+    spending: Spending,
     masks: Masks,
 }
 
@@ -281,6 +285,7 @@ impl InOrder<'_> {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
             }
             self.selections.add(&due.case, &run.finished);
+            self.spending.add(&due.case, &run.finished);
             for mut event in run.into_events() {
                 self.masks.cover(&mut event);
                 sink.event(event);

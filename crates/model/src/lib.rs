@@ -76,6 +76,6 @@ pub use server::{
 };
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
-pub use suite_options::{Coverage, Hook, Hooks, Parallel, SuiteOptions};
+pub use suite_options::{Budget, Coverage, Hook, Hooks, Parallel, SuiteOptions};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
 pub use vocabulary::Vocabulary;

@@ -18,8 +18,19 @@ pub struct SuiteOptions {
     pub hooks: Hooks,
     /// How much of a server its cases must reach.
     pub coverage: Coverage,
+    /// What its agents may cost.
+    pub budget: Budget,
     /// What it declares about trust.
     pub security: Security,
+}
+
+/// What language models may cost, in millionths of a US dollar; what is absent is not limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// One run of an agent.
+    pub per_test_usd_micros: Option<u64>,
+    /// All agents of a suite together.
+    pub per_suite_usd_micros: Option<u64>,
 }
 
 /// How many cases may run side by side.

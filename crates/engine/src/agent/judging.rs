@@ -12,7 +12,7 @@ use super::envelope::envelope;
 use super::injection::Injection;
 use super::transcript::Transcript;
 use super::{AgentCase, price};
-use crate::expectations;
+use crate::{expectations, spending};
 
 /// How much of a prompt or an answer the record keeps.
 const SHOWN: usize = 4_000;
@@ -25,7 +25,13 @@ pub(super) fn judge(
     (expect, files): (&Expectation, BTreeMap<String, FileSeen>),
 ) -> Option<Observation> {
     let verdict = recovery(talk, transcript, injection);
-    talk.record.agent = Some(Box::new(record(talk, transcript, verdict.as_ref())));
+    let record = record(talk, transcript, verdict.as_ref());
+    if matches!(talk.agent.model, AgentModel::Named(_)) {
+        let place = talk.case.source.place(talk.case.span);
+        let spent = spending::of_run(talk.case, &record.model, record.cost_usd_micros);
+        talk.record.findings.extend(spent.map(|finding| finding.at(place)));
+    }
+    talk.record.agent = Some(Box::new(record));
     if let Some(finding) = transcript.stopped.as_ref().and_then(|stopped| stopped.finding.as_ref()) {
         talk.record.findings.push(Finding::clone(finding));
     }

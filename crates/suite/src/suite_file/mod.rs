@@ -5,6 +5,7 @@
 
 mod agents;
 mod auth;
+mod budget;
 mod claims;
 mod coverage;
 mod default_test;
@@ -55,6 +56,7 @@ pub use imports::imports;
 /// The keys of a suite file besides its lists of tests, sorted.
 const KEYS: &[&str] = &[
     "auth",
+    "budget",
     "coverage",
     "defaultTest",
     "faults",
@@ -236,6 +238,7 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
 pub fn schema() -> Value {
     let mut properties = json!({
         "auth": auth::schema(),
+        "budget": budget::schema(),
         "coverage": coverage::schema(),
         "defaultTest": default_test::schema(),
         "faults": faults::schema(),
@@ -312,6 +315,7 @@ impl General {
             first("performance").map(|(of, node)| performance::decode(&node, &mut found[of])).unwrap_or_default();
         let hooks = first("hooks").map(|(of, node)| hooks::decode(&node, &mut found[of])).unwrap_or_default();
         let coverage = first("coverage").map(|(of, node)| coverage::decode(&node, &mut found[of])).unwrap_or_default();
+        let budget = first("budget").map(|(of, node)| budget::decode(&node, &mut found[of])).unwrap_or_default();
         let security = first("security").map(|(of, node)| security::decode(&node, &mut found[of])).unwrap_or_default();
         let defaults = first("defaultTest").map(|(of, node)| (of, default_test::decode(&node, &mut found[of])));
         let options = SuiteOptions {
@@ -320,6 +324,7 @@ impl General {
             p95_latency: performance.p95_latency,
             hooks,
             coverage,
+            budget,
             security,
         };
         let defaults_of = defaults.as_ref().map(|(of, _)| *of);

@@ -4,7 +4,6 @@ use mcprove_model::{Diagnostics, Entry, Key};
 
 /// Keys of a suite file, and what to do instead.
 pub(super) const OF_SUITE: &[(&str, &str)] = &[
-    ("budget", LATER),
     ("calibration", "no language model judges here, so there is nothing to calibrate"),
     ("compliance", "`assert_raw` sends any method; `mcprove audit` checks a server against the protocol"),
     ("compositions", "`setup` steps with `capture` hand values from call to call"),
@@ -40,14 +39,7 @@ pub(super) const OF_TEST: &[(&str, &str)] = &[
     ("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text"),
 ];
 
-/// Advice on blocks that are on their way.
-const LATER: &str = "remove it, so that nothing seems checked that is not";
-
-/// Keys that are decoded, but that nothing acts on: using one is an error, so that nothing is ignored. Whoever makes the
-/// engine act on one takes it from this list.
-const UNWIRED: &[&str] = &[];
-
-/// Reports the keys that mean nothing here: known elsewhere, on their way, or misspelt.
+/// Reports the keys that mean nothing here: known elsewhere, or misspelt.
 pub(super) fn known_keys(
     entries: &[Entry],
     what: &str,
@@ -55,42 +47,23 @@ pub(super) fn known_keys(
     found: &mut Diagnostics<'_>,
 ) {
     for Entry { key, .. } in entries {
-        if known.contains(&key.text.as_str()) {
-            report_unwired(key, found);
-        } else if !is_told(key, what, outside, found) {
+        if !known.contains(&key.text.as_str()) && !is_told(key, what, outside, found) {
             found.unknown_key(key, what, known);
         }
     }
 }
 
-/// Reports a key that is known elsewhere or on its way; false where it is neither.
+/// Reports a key that is known elsewhere; false where it is not.
 pub(super) fn is_told(
     key: &Key,
     what: &str,
     outside: &[(&'static str, &'static str)],
     found: &mut Diagnostics<'_>,
 ) -> bool {
-    match outside.iter().find(|(name, _)| *name == key.text) {
-        Some((_, LATER)) => not_yet(key, found),
-        Some((_, instead)) => {
-            let message = format!("`{}` of {what} is not supported", key.text);
-            found.error_with_help("unsupported-key", key.span, message, *instead);
-        }
-        None => return false,
-    }
+    let Some((_, instead)) = outside.iter().find(|(name, _)| *name == key.text) else { return false };
+    let message = format!("`{}` of {what} is not supported", key.text);
+    found.error_with_help("unsupported-key", key.span, message, *instead);
     true
-}
-
-/// Reports a key that is understood, but that nothing acts on.
-pub(super) fn report_unwired(key: &Key, found: &mut Diagnostics<'_>) {
-    if UNWIRED.contains(&key.text.as_str()) {
-        not_yet(key, found);
-    }
-}
-
-fn not_yet(key: &Key, found: &mut Diagnostics<'_>) {
-    let message = format!("`{}` is not supported yet", key.text);
-    found.error_with_help("not-yet-supported", key.span, message, LATER);
 }
 
 #[cfg(test)]

@@ -234,8 +234,9 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
     for entry in entries {
         let key = entry.key.text.as_str();
         if KEYS.contains(&key) {
-            outside::report_unwired(&entry.key, found);
-        } else if list.keys().contains(&key) {
+            continue;
+        }
+        if list.keys().contains(&key) {
             kept.push(entry.clone());
         } else if !outside::is_told(&entry.key, what, outside::OF_TEST, found) {
             match nearest(key, known.iter().copied()) {

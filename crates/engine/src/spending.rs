@@ -1,0 +1,53 @@
+//! What the agents of a suite cost, and what they may.
+
+use std::collections::BTreeMap;
+
+use mcprove_model::{Case, CaseFinished, Finding};
+
+/// What was spent so far, by suite, in millionths of a US dollar.
+#[derive(Debug, Default)]
+pub(crate) struct Spending {
+    suites: BTreeMap<String, (u64, u64)>,
+}
+
+impl Spending {
+    /// Takes in a case that is over.
+    pub(crate) fn add(&mut self, case: &Case, finished: &CaseFinished) {
+        let Some(suite) = &case.suite else { return };
+        let cost = finished.agent.as_ref().and_then(|agent| agent.cost_usd_micros);
+        let (Some(limit), Some(cost)) = (suite.budget.per_suite_usd_micros, cost) else { return };
+        let (_, spent) = self.suites.entry(suite.source.path().to_owned()).or_insert((limit, 0));
+        *spent = spent.saturating_add(cost);
+    }
+
+    /// Findings about suites that cost more than they may.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let over = self.suites.iter().filter(|(_, (limit, spent))| spent > limit);
+        over.map(|(path, (limit, spent))| too_dear(&format!("`{path}`: all agents together"), *spent, *limit)).collect()
+    }
+}
+
+/// What is said of one run of an agent: that it cost too much, or that nobody knows what it cost.
+pub(crate) fn of_run(case: &Case, model: &str, cost: Option<u64>) -> Option<Finding> {
+    let budget = case.suite.as_ref()?.budget;
+    match (budget.per_test_usd_micros, cost) {
+        (Some(limit), Some(cost)) if cost > limit => Some(too_dear("the agent", cost, limit)),
+        (None, None) if budget.per_suite_usd_micros.is_none() => None,
+        (_, None) => {
+            let text = format!("no price is known for `{model}`, so that `budget` says nothing about it");
+            Some(Finding::warning("unknown-price", text).help("give its `prices` under `providers`"))
+        }
+        (_, Some(_)) => None,
+    }
+}
+
+fn too_dear(who: &str, cost: u64, limit: u64) -> Finding {
+    let mut finding = Finding::error("budget", format!("{who} cost more than `budget` allows"));
+    finding.expected = Some(format!("at most {}", dollars(limit)));
+    finding.actual = Some(dollars(cost));
+    finding.help("raise the budget, choose a cheaper model, or make prompts and answers shorter")
+}
+
+fn dollars(micros: u64) -> String {
+    format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
