@@ -83,6 +83,25 @@ pub(crate) struct Manner {
     pub(crate) again: Vec<String>,
 }
 
+impl Manner {
+    /// A run that nobody watches, made for the values it brings.
+    pub(crate) fn capturing(plan: &Plan, secrets: &[String], warnings: Vec<Finding>) -> Self {
+        Self {
+            warnings,
+            shown: false,
+            keep_frames: false,
+            protocol: None,
+            fix: false,
+            is_whole: false,
+            storing: Storing::Capture,
+            record: false,
+            strict_reports: false,
+            redactor: redactor_of(plan, secrets),
+            again: Vec::new(),
+        }
+    }
+}
+
 fn isolation(text: &str) -> Result<Isolation, String> {
     match text {
         "case" => Ok(Isolation::Case),

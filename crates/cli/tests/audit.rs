@@ -1,11 +1,15 @@
 //! Audits of servers that were made for it: every input made for a large catalog is accepted, one tool is blamed for the
 //! end of a server, and nothing is left behind.
 
+mod processes;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
+
+use processes::processes_in;
 
 const FORMATS: [&str; 5] = ["date-time", "uri", "email", "uuid", "ipv4"];
 
@@ -99,15 +103,4 @@ fn audit(folder: &Path, args: &[&str], code: i32) -> Value {
         .expect("mcprove runs");
     assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")
-}
-
-/// The processes that live in a folder; servers and their children inherit it.
-fn processes_in(folder: &Path) -> Vec<String> {
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    let lives_here = |path: &PathBuf| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder);
-    processes
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(lives_here)
-        .map(|path| fs::read_to_string(path.join("cmdline")).unwrap_or_default())
-        .collect()
 }

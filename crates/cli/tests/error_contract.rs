@@ -1,5 +1,7 @@
 //! What servers of every temper make of wrong requests, byte for byte. `SNAPSHOTS=overwrite` writes the files anew.
 
+mod subject;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +21,7 @@ const ROWS: &[(&str, &str)] = &[
 
 #[test]
 fn every_temper_has_its_matrix() {
-    let misbehave = build_misbehave();
+    let misbehave = subject::build("misbehave");
     for (name, behaviour) in ROWS {
         let told = negative(&format!("{} {behaviour}", misbehave.display()));
         compare(name, &told);
@@ -37,7 +39,7 @@ fn the_mock_rejects_everything_it_must() {
 /// The same probes, as a suite asks for them; and what each test came to in a report for machines.
 #[test]
 fn a_suite_asks_the_same() {
-    let misbehave = build_misbehave();
+    let misbehave = subject::build("misbehave");
     let home = tempfile::tempdir().expect("a folder");
     let mut yaml = "servers:\n".to_owned();
     for (name, behaviour) in ROWS {
@@ -88,17 +90,4 @@ fn indented(text: &str) -> String {
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/contract")
-}
-
-fn build_misbehave() -> PathBuf {
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "-p", "misbehave", "--message-format", "json"])
-        .output()
-        .expect("cargo runs");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let executable = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    executable.unwrap_or_else(|| panic!("misbehave builds: {}", String::from_utf8_lossy(&output.stderr)))
 }

@@ -1,6 +1,8 @@
 //! Small servers with one bug each: every bug is found with default settings, made as small as a person would make it,
 //! and kept as a test that fails until it is mended. A careful server has no bugs to find.
 
+mod subject;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -187,18 +189,7 @@ fn mcprove(arguments: &[&str], last: Option<&Path>) -> Output {
 
 fn server(bug: &str) -> String {
     static BUGGY: OnceLock<String> = OnceLock::new();
-    let program = BUGGY.get_or_init(|| {
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "-p", "buggy", "--message-format", "json"])
-            .output()
-            .expect("cargo runs");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let executable = text
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-            .find_map(|message| message["executable"].as_str().map(str::to_owned));
-        executable.unwrap_or_else(|| panic!("buggy builds: {}", String::from_utf8_lossy(&output.stderr)))
-    });
+    let program = BUGGY.get_or_init(|| subject::build("buggy").display().to_string());
     format!("'{program}' {bug}")
 }
 

@@ -1,13 +1,16 @@
 //! `mcprove intercept` as a client and a server meet it: every byte, every ending, and what is left of it.
 
+mod processes;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use processes::processes_in;
 
 const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
 
@@ -253,14 +256,4 @@ fn signal(child: &Child, name: &str) {
 
 fn json_lines(bytes: &[u8]) -> Vec<Value> {
     String::from_utf8_lossy(bytes).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
-
-/// The processes that live in a folder; servers and their children inherit it.
-fn processes_in(folder: &Path) -> Vec<String> {
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    processes
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder))
-        .map(|path| fs::read_to_string(path.join("cmdline")).unwrap_or_default())
-        .collect()
 }

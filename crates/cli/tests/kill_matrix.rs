@@ -2,15 +2,20 @@
 //! nothing left behind. `cargo test -p mcprove --test kill_matrix` prints the matrix; `tests/hostile/commands` runs the same
 //! servers against every other command.
 
+mod processes;
+mod subject;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use processes::processes_in;
 
 /// A behaviour of the `misbehave` server with its argument, the status it must get, and words its detail must hold.
 type Row = (&'static str, &'static str, &'static [&'static str]);
@@ -130,7 +135,7 @@ const HTTP: &[Row] = &[
 
 #[test]
 fn every_misbehaviour_gets_its_verdict_and_leaves_nothing_behind() {
-    let misbehave = build_misbehave();
+    let misbehave = subject::build("misbehave");
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path().canonicalize().expect("a path");
     let temporary = home.join("tmp");
@@ -272,28 +277,4 @@ fn peak_memory(id: u32) -> thread::JoinHandle<u64> {
         }
         most
     })
-}
-
-fn build_misbehave() -> PathBuf {
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "-p", "misbehave", "--message-format", "json"])
-        .output()
-        .expect("cargo runs");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let executable = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    executable.unwrap_or_else(|| panic!("misbehave builds: {}", String::from_utf8_lossy(&output.stderr)))
-}
-
-/// The processes that live in a folder; servers and their children inherit it.
-fn processes_in(folder: &Path) -> Vec<String> {
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    let lives_here = |path: &PathBuf| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder);
-    processes
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(lives_here)
-        .map(|path| fs::read_to_string(path.join("cmdline")).unwrap_or_default())
-        .collect()
 }

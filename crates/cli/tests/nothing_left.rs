@@ -1,12 +1,16 @@
 //! However a run ends, no process and no temporary file of it is left: not of the server, not of what the server
 //! started, and not when mcprove itself is killed.
 
+mod processes;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use processes::processes_in;
 
 const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
 
@@ -147,14 +151,4 @@ fn watchdogs_of(parent: u32) -> Vec<u32> {
 fn is_zombie(id: u32) -> bool {
     fs::read_to_string(format!("/proc/{id}/stat"))
         .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|s| s.starts_with(" Z")))
-}
-
-/// The processes that live in a folder; servers and their children inherit it.
-fn processes_in(folder: &Path) -> Vec<String> {
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    processes
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder))
-        .map(|path| fs::read_to_string(path.join("cmdline")).unwrap_or_default())
-        .collect()
 }

@@ -1,8 +1,10 @@
 //! Who shares a server in a suite file, in which order, and what becomes of those who outlive one.
 
+mod subject;
+
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
@@ -135,7 +137,7 @@ fn commands_around_tests_live_in_real_time_even_where_the_mock_does_not() {
 
 #[test]
 fn a_server_that_dies_is_restarted_and_only_its_killer_is_blamed() {
-    let misbehave = build_misbehave();
+    let misbehave = subject::build("misbehave");
     let suite = |options: &str| {
         format!(
             "servers: {{fragile: {{command: [{misbehave:?}, exit-mid-call]}}}}\nrun_options: {{{options}}}\n\
@@ -157,17 +159,4 @@ fn a_server_that_dies_is_restarted_and_only_its_killer_is_blamed() {
         let expected = ["before PASS", "killer FAIL", "after PASS", "in the next file PASS"];
         assert_eq!(told, expected, "{options}");
     }
-}
-
-fn build_misbehave() -> PathBuf {
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "-p", "misbehave", "--message-format", "json"])
-        .output()
-        .expect("cargo runs");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let executable = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    executable.unwrap_or_else(|| panic!("misbehave builds: {}", String::from_utf8_lossy(&output.stderr)))
 }

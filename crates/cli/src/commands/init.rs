@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mcprove_engine::{PlanOptions, Storing, Toured, Visit, plan};
+use mcprove_engine::{PlanOptions, Toured, Visit, plan};
 use mcprove_model::{ExitStatus, ServerSpec};
 use mcprove_report::score;
 use mcprove_suite::starter::{FileNames, variables_of};
 
 use crate::context::Context;
-use crate::execution::{Execution, Manner, redactor_of};
+use crate::execution::{Execution, Manner};
 use crate::failure::Failure;
 use crate::snapshots;
 use crate::starters::{self, StarterFile, Written};
@@ -102,19 +102,7 @@ fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
     let loaded = Suites::at(&args.folder, args.touring.fixture()).load(None, Watched::Perhaps)?;
     let warnings = usable(&loaded, false)?;
     let plan = plan(&loaded.cases, &PlanOptions::default());
-    let manner = Manner {
-        record: false,
-        warnings,
-        shown: false,
-        keep_frames: false,
-        protocol: None,
-        fix: false,
-        is_whole: false,
-        storing: Storing::Capture,
-        strict_reports: false,
-        redactor: redactor_of(&plan, &loaded.secrets),
-        again: Vec::new(),
-    };
+    let manner = Manner::capturing(&plan, &loaded.secrets, warnings);
     let over = Execution::plain(args.touring.timeout()).run(&plan, manner, context)?;
     let judgement = snapshots::judge(&loaded.cases, &over.report)?;
     judgement.store()?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_engine::{Filter, PlanOptions, Storing, plan};
+use mcprove_engine::{Filter, PlanOptions, plan};
 use mcprove_model::{ExitStatus, Redactor};
 use mcprove_report::harmless_line;
 use serde_json::{Value, json};
@@ -75,19 +75,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             help: "`--filter` compares with case names".to_owned(),
         });
     }
-    let manner = Manner {
-        record: false,
-        warnings,
-        shown: false,
-        keep_frames: false,
-        protocol: None,
-        fix: false,
-        is_whole: false,
-        storing: Storing::Capture,
-        strict_reports: false,
-        redactor: redactor_of(&plan, &loaded.secrets),
-        again: Vec::new(),
-    };
+    let manner = Manner::capturing(&plan, &loaded.secrets, warnings);
     let redactor = redactor_of(&plan, &loaded.secrets);
     let over = args.execution.run(&plan, manner, context)?;
     let judgement = judge(&loaded.cases, &over.report)?;
