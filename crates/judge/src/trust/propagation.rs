@@ -195,6 +195,10 @@ fn unsafe_ones(
                 What::Text { told, core, .. } => Piece::Text(&haystack.texts[*told].text[core.clone()]),
                 What::Object { told } => Piece::Object(haystack.objects[*told].hash),
             },
+            within: match &candidate.what {
+                What::Text { told, .. } => &haystack.texts[*told].text,
+                What::Object { .. } => "",
+            },
             said: candidate.said,
             told: record.asked[candidate.consumer].position,
         })

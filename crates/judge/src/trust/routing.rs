@@ -47,6 +47,8 @@ pub(super) enum Piece<'t> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'t> {
     pub(super) piece: Piece<'t>,
+    /// The text of the arguments that a piece of text is in.
+    pub(super) within: &'t str,
     pub(super) said: usize,
     pub(super) told: usize,
 }
@@ -131,9 +133,28 @@ fn judge(sanitizings: &[Sanitizing<'_>], question: Question<'_>, seen: &[Sight])
     let mut best = if sanitizings.iter().any(between) { Routing::OtherInput } else { Routing::NotCalled };
     for input in seen.iter().filter(|sight| sight.side == Side::Input && between(&sanitizings[sight.sanitizing])) {
         let output = Sight { side: Side::Output, ..*input };
-        best = best.max(if seen.binary_search(&output).is_ok() { Routing::Routed } else { Routing::NotItsOutput });
+        let is_routed = seen.binary_search(&output).is_ok() && !is_sent_raw(&sanitizings[input.sanitizing], question);
+        best = best.max(if is_routed { Routing::Routed } else { Routing::NotItsOutput });
     }
     best
+}
+
+/// Whether exactly what a sanitizer was handed was sent on, and not what it made of it, though that holds it too.
+fn is_sent_raw(call: &Sanitizing<'_>, question: Question<'_>) -> bool {
+    let Piece::Text(piece) = question.piece else { return false };
+    let piece = piece.trim();
+    if !call.texts.iter().any(|text| text.trim() == piece) {
+        return false;
+    }
+    let mut is_made = false;
+    for result in call.result {
+        outputs(result, Want::TextsAndObjects, &mut |said| {
+            if let Output::Text(part) = said {
+                is_made |= part.text.contains(piece) && question.within.contains(part.text.trim());
+            }
+        });
+    }
+    !is_made
 }
 
 #[cfg(test)]
@@ -145,8 +166,23 @@ mod tests {
     fn routing(input: &str, result: &Value, piece: &str) -> Routing {
         let call =
             Sanitizing { asked: 3, answered: Some(4), texts: vec![input], objects: Vec::new(), result: Some(result) };
-        let question = Question { piece: Piece::Text(piece), said: 1, told: 5 };
+        let question = Question { piece: Piece::Text(piece), within: piece, said: 1, told: 5 };
         routings(&[call], &[question])[0]
+    }
+
+    #[test]
+    fn what_the_sanitizer_was_handed_is_raw_even_where_its_output_repeats_it() {
+        let result = json!({"content": [{"type": "text", "text": "clean: raw page text"}]});
+        let call = Sanitizing {
+            asked: 3,
+            answered: Some(4),
+            texts: vec!["raw page text"],
+            objects: Vec::new(),
+            result: Some(&result),
+        };
+        let question = |within| Question { piece: Piece::Text("raw page text"), within, said: 1, told: 5 };
+        let judged = routings(&[call], &[question("say 'raw page text'"), question("say 'clean: raw page text'")]);
+        assert_eq!(judged, [Routing::NotItsOutput, Routing::Routed]);
     }
 
     #[test]
@@ -169,7 +205,7 @@ mod tests {
             objects: vec![7],
             result: Some(&result),
         };
-        let text = Question { piece: Piece::Text("page text"), said: 4, told: 8 };
+        let text = Question { piece: Piece::Text("page text"), within: "page text", said: 4, told: 8 };
         let object = Question { piece: Piece::Object(7), ..text };
         for (asked, answered, expected) in [
             (2, Some(3), Routing::NotCalled),
