@@ -209,9 +209,11 @@ impl Execution {
             let interrupts = interrupts(&stopper);
             let running = mcprove_engine::run(plan, options, stop, &mut listeners);
             tokio::select! {
-                () = running => false,
+                // Signals are listened to before anything is started.
+                biased;
                 // The second interrupt: whatever runs is dropped, which ends its processes and removes its files.
                 () = interrupts => true,
+                () = running => false,
             }
         });
         if dropped {

@@ -22,6 +22,9 @@ pub(crate) enum Failure {
         /// What to do next.
         help: String,
     },
+    /// The user stopped it before there was anything to tell.
+    #[error("interrupted")]
+    Interrupted,
     /// Anything else.
     #[error("{message}")]
     Other {
@@ -38,11 +41,17 @@ impl Failure {
         Self::Other { message: message.into(), help: Some(help.into()) }
     }
 
+    /// The failure that a finding is about.
+    pub(crate) fn of(finding: &Finding) -> Self {
+        Self::Other { message: finding.message.clone(), help: finding.help.clone() }
+    }
+
     /// The exit status it deserves.
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::Suite(_) | Self::Config(_) | Self::Other { .. } => ExitStatus::NotDone,
             Self::NothingSelected { .. } => ExitStatus::NothingSelected,
+            Self::Interrupted => ExitStatus::Interrupted,
         }
     }
 
@@ -55,6 +64,7 @@ impl Failure {
             Self::NothingSelected { help, .. } | Self::Other { help: Some(help), .. } => {
                 format!("error: {self}\n  help: {help}\n")
             }
+            Self::Interrupted => "interrupted: nothing was called\n".to_owned(),
             Self::Other { help: None, .. } => format!("error: {self}\n"),
         };
         context.complain(&text);

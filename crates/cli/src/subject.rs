@@ -34,7 +34,7 @@ pub(crate) struct Subject {
     #[arg(long, value_name = "REVISION", default_value = "legacy", value_parser = protocol, help_heading = "Server")]
     protocol: Protocol,
     /// The command and its arguments, after `--`.
-    #[arg(last = true, value_name = "CMD", help_heading = "Server")]
+    #[arg(last = true, value_name = "CMD", help_heading = "Server", conflicts_with_all = ["server", "url", "client_config"])]
     command: Vec<String>,
 }
 
@@ -72,14 +72,17 @@ impl Subject {
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
         let target = self.target()?;
-        let password = target.password().map(str::to_owned).into_iter().collect();
+        let mut secrets: Vec<String> = target.password().map(str::to_owned).into_iter().collect();
+        if self.url.is_some() || self.client_config.is_some() {
+            secrets.extend(secrets_of(&target));
+        }
         Ok(ServerSpec {
             name: target.label(),
             target,
             protocol: self.protocol,
             client: ClientCapabilities::default(),
             auth: None,
-            secrets: password,
+            secrets,
         })
     }
 
@@ -145,6 +148,19 @@ impl Subject {
         }
         Ok(target)
     }
+}
+
+/// What a command line or a client's configuration hands to a server alone: header fields and variables.
+fn secrets_of(target: &Target) -> Vec<String> {
+    let pairs = match target {
+        Target::Stdio { env, .. } => env,
+        Target::Http { headers, .. } | Target::Sse { headers, .. } => headers,
+        Target::Mock { .. } | Target::Cassette { .. } => return Vec::new(),
+    };
+    let values = pairs.iter().map(|(_, value)| value.as_str());
+    // A token is a secret also without the word before it.
+    let tokens = values.clone().filter_map(|value| value.split_once(' ').map(|(_, token)| token.trim()));
+    values.chain(tokens).map(str::to_owned).collect()
 }
 
 /// A server that runs already.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
-use mcprove_model::{Redactor, Report, ServerSpec, Target, escape_line};
+use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line};
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -83,11 +83,13 @@ impl Touring {
             started_unix_ms: Context::unix_ms(),
             limits: mcprove_wire::Limits::default(),
         };
+        let (stopper, stop) = Stopper::pair();
         let toured = runtime(1)?.block_on(async {
-            let (stopper, stop) = Stopper::pair();
             tokio::select! {
-                toured = tour(&server, &options, &stop, &mut listeners) => Some(toured),
+                // Signals are listened to before anything is started.
+                biased;
                 () = interrupts(&stopper) => None,
+                toured = tour(&server, &options, &stop, &mut listeners) => Some(toured),
             }
         });
         let heard = listeners.finish();
@@ -101,7 +103,18 @@ impl Touring {
         if let Some(error) = heard.log_error {
             return Err(Failure::new(error, "give `--events` a path that can be written"));
         }
+        if toured.is_none() || stop.is_stopped() {
+            if heard.report.cases.is_empty() {
+                return Err(Failure::Interrupted);
+            }
+            context.complain("interrupted: not every tool was called\n");
+            return Ok((heard.report, toured));
+        }
         if heard.report.cases.is_empty() {
+            // A list that could not be had is not an empty list.
+            if let Some(failed) = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error) {
+                return Err(Failure::of(failed));
+            }
             return Err(Failure::NothingSelected {
                 message: match &self.tool {
                     Some(name) => format!("the server has no tool `{name}`"),

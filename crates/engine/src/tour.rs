@@ -110,8 +110,18 @@ pub async fn tour(
     let workplace = Workplace::new(options.fixture.as_deref()).map_err(|error| not_copied(&error))?;
     let mut guide =
         Guide { opener: opener(&options.own_program, options.limits), server, options, workplace, called: Vec::new() };
-    let mut session = guide.open().await?;
-    let mut catalog = discover(&mut session, Instant::now() + options.timeout).await;
+    let mut stopping = stop.clone();
+    let opened = tokio::select! {
+        biased;
+        () = stopping.stopped() => None,
+        opened = guide.open() => Some(opened?),
+    };
+    let Some(mut session) = opened else { return Ok(Toured { catalog: Catalog::default(), called: Vec::new() }) };
+    let mut catalog = tokio::select! {
+        biased;
+        () = stopping.stopped() => Catalog::default(),
+        catalog = discover(&mut session, Instant::now() + options.timeout) => catalog,
+    };
     // What it printed while it started is nobody's fault but its own.
     catalog.findings.append(&mut session.end_chapter().oddities);
     catalog.tools.retain(|tool| options.tool.as_ref().is_none_or(|only| tool_name(tool) == only));
@@ -131,11 +141,13 @@ pub async fn tour(
     }
     let mut current = Some(session);
     for (index, tool) in catalog.tools.iter().enumerate() {
-        let run = if stop.is_stopped() {
-            guide.record(index, tool).finish(Verdict::Skipped { reason: "interrupted".to_owned() })
-        } else {
-            Box::pin(guide.visit(index, tool, &mut current)).await
+        let visited = tokio::select! {
+            biased;
+            () = stopping.stopped() => None,
+            run = Box::pin(guide.visit(index, tool, &mut current)) => Some(run),
         };
+        let interrupted = || Verdict::Skipped { reason: "interrupted".to_owned() };
+        let run = visited.unwrap_or_else(|| guide.record(index, tool).finish(interrupted()));
         run.into_events().for_each(|event| sink.event(event));
     }
     let Guide { called, workplace, .. } = guide;

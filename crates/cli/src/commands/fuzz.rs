@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{Calling, Failure as Found, FuzzOptions, FuzzRun, Reproduction, Stopper, fuzz, kept_test};
-use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, SourceFile, nearest};
+use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, Severity, SourceFile, nearest};
 use mcprove_report::{Format, fuzz_table, render_findings};
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
@@ -24,6 +24,9 @@ use crate::touring::create_log;
 /// How many fresh servers may be started to make one failure small.
 const ATTEMPTS: usize = 300;
 
+/// How long a call may take when nobody says otherwise, in the words of `--timeout`.
+const TIMEOUT: &str = "5s";
+
 /// Call every tool of a server with inputs that break programs.
 ///
 /// Each tool gets a plan of calls that its schema and the seed decide: what is missing or null, values that break
@@ -38,8 +41,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
     /// How many calls each tool gets.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    runs: usize,
+    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
     /// Stop after this time, whatever is left to do.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     time: Option<Duration>,
@@ -65,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long)]
     read_only: bool,
     /// How long a call may take.
-    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = TIMEOUT, value_parser = duration::parse)]
     timeout: Duration,
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
@@ -87,7 +90,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if let Some(error) = &heard.log_error {
         return Err(Failure::new(error.clone(), "give `--events` a path that can be written"));
     }
-    let Some(fuzzed) = fuzzed else { return Ok(ExitStatus::Interrupted) };
+    let Some(fuzzed) = fuzzed else {
+        context.complain(&format!("interrupted; the seed was {seed}\n"));
+        return Ok(ExitStatus::Interrupted);
+    };
     args.known_tools(&fuzzed, &heard)?;
     let kept = match &args.save {
         Some(folder) => keep(folder, &server, &fuzzed, args.timeout)?,
@@ -107,7 +113,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     for complaint in &complaints {
         context.complain(&format!("error: {complaint}\n"));
     }
-    if fuzzed.tools.iter().all(|tool| tool.skipped.is_some()) {
+    if heard.report.exit_status() == ExitStatus::Interrupted {
+        context.complain("interrupted: the plan was not sent to its end\n");
+        return Ok(ExitStatus::Interrupted);
+    }
+    if fuzzed.tools.iter().all(|tool| tool.skipped.is_some() || tool.tally.runs == 0) {
         context.complain("error: no tool was called, so nothing was fuzzed\n");
         return Ok(ExitStatus::NothingSelected);
     }
@@ -134,7 +144,7 @@ impl Args {
                 (false, false) => Calling::Cautious,
             },
             tools: self.tool.clone(),
-            runs: self.runs,
+            runs: usize::try_from(self.runs).unwrap_or(usize::MAX),
             time: self.time,
             jobs,
             seed,
@@ -155,8 +165,10 @@ impl Args {
         let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             tokio::select! {
-                fuzzed = fuzz(server, &options, &stop, &mut listeners) => Some(fuzzed),
+                // Signals are listened to before anything is started.
+                biased;
                 () = interrupts(&stopper) => None,
+                fuzzed = fuzz(server, &options, &stop, &mut listeners) => Some(fuzzed),
             }
         });
         let heard = listeners.finish();
@@ -176,6 +188,9 @@ impl Args {
         ] {
             line.push_str(if is_set { flag } else { "" });
         }
+        if duration::parse(TIMEOUT) != Ok(self.timeout) {
+            let _ = write!(line, " --timeout {}ms", self.timeout.as_millis());
+        }
         if let Some(path) = &self.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));
         }
@@ -184,9 +199,11 @@ impl Args {
 
     fn known_tools(&self, fuzzed: &FuzzRun, heard: &Heard) -> Result<(), Failure> {
         if fuzzed.tools.is_empty() && self.tool.is_empty() {
-            let told = heard.report.findings.first().map(|finding| format!(": {}", finding.message));
+            if let Some(failed) = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error) {
+                return Err(Failure::of(failed));
+            }
             return Err(Failure::NothingSelected {
-                message: format!("the server has no tools{}", told.unwrap_or_default()),
+                message: "the server has no tools".to_owned(),
                 help: "look at what it lists".to_owned(),
             });
         }

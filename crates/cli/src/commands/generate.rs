@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcprove_engine::{Calling, catalog_with_fixture};
-use mcprove_model::ExitStatus;
+use mcprove_model::{ExitStatus, Severity};
 use mcprove_suite::duration;
 use mcprove_suite::starter::FileNames;
 
@@ -50,6 +50,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mut files = starters::of_tools(&catalog, &server, calling, &mut names);
     files.extend(starters::of_offer(&catalog, &server, &mut names));
     if files.is_empty() {
+        if let Some(failed) = catalog.findings.iter().find(|finding| finding.severity >= Severity::Error) {
+            return Err(Failure::of(failed));
+        }
         return Err(Failure::NothingSelected {
             message: "the server offers no tools, resources or prompts".to_owned(),
             help: "look at what it lists".to_owned(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mcprove_model::{ExitStatus, Finding, Revision, SourceFile, nearest};
 use mcprove_report::render_findings;
-use mcprove_suite::load::{self, Parsed};
+use mcprove_suite::load::{self, LoadOptions, Parsed};
 use mcprove_suite::{lint, suite_file, yaml};
 
 use crate::catalog_report::counted;
@@ -82,8 +82,26 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let found = Found { findings: &findings, files: files.len(), tests, called: "finding", secrets: &[] };
         args.outputs.tell(&found, context)?;
     }
+    tell_what_does_not_load(&paths, context);
     let is_doubtful = findings.iter().any(|finding| finding.fails(true));
     Ok(if is_doubtful { ExitStatus::Wrong } else { ExitStatus::Good })
+}
+
+/// A file that cannot be run may still be free of doubts; nobody should take one for the other.
+fn tell_what_does_not_load(paths: &[PathBuf], context: &Context) {
+    let names = Context::variable_names();
+    let options = LoadOptions {
+        environment: &|name| Context::variable(name),
+        known_variables: &names,
+        fixture: None,
+        server: None,
+        ci: false,
+    };
+    let problems = load::load(paths, &options).findings.iter().filter(|finding| finding.severity.fails()).count();
+    if problems > 0 {
+        let counted = counted(problems, "problem");
+        context.complain(&format!("warning: {counted} may keep this from running; `mcprove validate` lists them\n"));
+    }
 }
 
 /// Makes the changes that mend a file, and gives what is still doubtful about it.

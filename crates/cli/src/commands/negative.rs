@@ -53,6 +53,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         context.complain(&format!("error: {complaint}\n"));
     }
     let summary = report.summary();
+    if report.exit_status() == ExitStatus::Interrupted {
+        return Ok(ExitStatus::Interrupted);
+    }
     if summary.skipped == report.cases.len() {
         context.complain("error: no tool was called, so nothing was probed\n");
         return Ok(ExitStatus::NothingSelected);

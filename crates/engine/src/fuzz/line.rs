@@ -88,7 +88,13 @@ impl<'w> Line<'w> {
     ) -> Result<LineCall, Box<OpenFailure>> {
         let workshop = self.workshop;
         let session = self.session().await?;
-        let exchange = session.call_tool(tool, arguments, Instant::now() + wait).await;
+        let mut stop = workshop.stop.clone();
+        let exchange = tokio::select! {
+            biased;
+            // What is cut off by the user says nothing about the tool.
+            () = stop.stopped() => return Ok(self.cut_off(tool).await),
+            exchange = session.call_tool(tool, arguments, Instant::now() + wait) => exchange,
+        };
         workshop.count_call();
         let alive_after = match &exchange.outcome {
             Outcome::TimedOut { .. } => Some(is_alive(session, (wait / 4).min(PING)).await),
@@ -107,6 +113,21 @@ impl<'w> Line<'w> {
             self.turn_the_page();
         }
         Ok(LineCall { called: Called { outcome: exchange.outcome, alive_after, stderr }, record })
+    }
+
+    async fn cut_off(&mut self, tool: &str) -> LineCall {
+        self.end().await;
+        let record = CallRecord {
+            role: CallRole::Act,
+            method: "tools/call".to_owned(),
+            subject: Some(tool.to_owned()),
+            server: None,
+            fault: None,
+            request: String::new(),
+            reply: None,
+            elapsed_us: 0,
+        };
+        LineCall { called: Called { outcome: Outcome::Cancelled, alive_after: None, stderr: String::new() }, record }
     }
 
     /// Ends the server, if there is one.

@@ -37,7 +37,7 @@ pub(crate) struct Workshop {
     pub(crate) strict_input: bool,
     pub(crate) keep_frames: bool,
     environment: Arc<[String]>,
-    stop: Stop,
+    pub(super) stop: Stop,
     until: Option<Instant>,
     calls: AtomicUsize,
 }

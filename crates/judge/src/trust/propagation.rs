@@ -196,7 +196,7 @@ fn unsafe_ones(
                 What::Object { told } => Piece::Object(haystack.objects[*told].hash),
             },
             within: match &candidate.what {
-                What::Text { told, .. } => &haystack.texts[*told].text,
+                What::Text { told, .. } => haystack.texts[*told].text,
                 What::Object { .. } => "",
             },
             said: candidate.said,

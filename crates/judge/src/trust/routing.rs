@@ -147,7 +147,7 @@ fn is_sent_raw(call: &Sanitizing<'_>, question: Question<'_>) -> bool {
         return false;
     }
     let mut is_made = false;
-    for result in call.result {
+    if let Some(result) = call.result {
         outputs(result, Want::TextsAndObjects, &mut |said| {
             if let Output::Text(part) = said {
                 is_made |= part.text.contains(piece) && question.within.contains(part.text.trim());

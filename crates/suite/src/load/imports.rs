@@ -61,7 +61,8 @@ impl Import {
         };
         let climbs = Path::new(name).components().any(|part| matches!(part, Component::ParentDir | Component::RootDir));
         let real = real(path);
-        if climbs || !real.starts_with(&self.root) {
+        // What is not there is told as such.
+        if climbs || path.exists() && !real.starts_with(&self.root) {
             let message = format!("`{name}` is outside the folder of the suite");
             return Err(told("outside-folder", message, "move it into the folder of the suite"));
         }
