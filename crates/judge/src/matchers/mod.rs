@@ -428,6 +428,27 @@ mod tests {
     }
 
     #[test]
+    fn matchers_of_matchers_see_a_missing_target_as_those_inside_do() {
+        let nowhere = json!({"exists": false});
+        let one = json!({"exact": 1});
+        for (name, given, accepts) in [
+            ("not", nowhere.clone(), false),
+            ("not", one.clone(), true),
+            ("not", json!({"not": one}), false),
+            ("not", json!({"anyOf": [nowhere]}), false),
+            ("anyOf", json!([nowhere, one]), true),
+            ("anyOf", json!([one, one]), false),
+            ("allOf", json!([nowhere]), true),
+            ("allOf", json!([nowhere, one]), false),
+            ("oneOf", json!([nowhere, one]), true),
+            ("oneOf", json!([nowhere, {"not": one}]), false),
+            ("oneOf", json!([one, one]), false),
+        ] {
+            assert_eq!(decoded(name, &given.to_string()).accepts_missing(), accepts, "{name}: {given}");
+        }
+    }
+
+    #[test]
     fn mistakes_are_told() {
         let source = SourceFile::new("t.yaml", "");
         let mut found = Diagnostics::new(&source);

@@ -9,7 +9,7 @@ use super::{Decoded, Matcher, MatcherKind, decode_matcher, fails, holds, mismatc
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "not",
-    summary: "This matcher does not hold; a target that leads nowhere is fine.",
+    summary: "This matcher does not hold; a target that leads nowhere is fine, unless the matcher accepts that.",
     decode,
     schema: || json!({"type": "object"}),
     examples: &[holds(r#"{"contains": "x"}"#, r#""abc""#), fails(r#"{"contains": "b"}"#, r#""abc""#)],
@@ -42,6 +42,6 @@ impl Matcher for Not {
     }
 
     fn accepts_missing(&self) -> bool {
-        true
+        !self.inner.accepts_missing()
     }
 }

@@ -44,6 +44,15 @@ impl Matcher for Several {
         self.matchers.iter().flat_map(|matcher| matcher.to_store(value, stored)).collect()
     }
 
+    fn accepts_missing(&self) -> bool {
+        let held = self.matchers.iter().filter(|matcher| matcher.accepts_missing()).count();
+        match self.wanted {
+            Wanted::All => held == self.matchers.len(),
+            Wanted::Any => held > 0,
+            Wanted::One => held == 1,
+        }
+    }
+
     fn judge_with(&self, value: &Value, stored: &StoredValues) -> Result<(), Mismatch> {
         let missed: Vec<Mismatch> =
             self.matchers.iter().filter_map(|matcher| matcher.judge_with(value, stored).err()).collect();
