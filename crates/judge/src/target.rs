@@ -63,6 +63,14 @@ impl Target {
         }
     }
 
+    /// Whether it leads to one value at most; otherwise it leads to the list of all that it matches.
+    pub(crate) fn is_singular(&self) -> bool {
+        match &self.way {
+            Way::Segments(_) => true,
+            Way::Path(path) => path.is_singular(),
+        }
+    }
+
     /// What it leads to, or why it leads nowhere.
     pub fn look_up<'s>(&self, seen: &'s Observation) -> Result<Cow<'s, Value>, String> {
         match &self.way {
@@ -78,7 +86,7 @@ impl Target {
                 let envelope = envelope(seen);
                 let found = path.query(&envelope);
                 match (found.as_slice(), path.is_singular()) {
-                    ([], true) => Err(format!("`{}` matches nothing", self.text)),
+                    ([], _) => Err(format!("`{}` matches nothing", self.text)),
                     ([one], true) => Ok(Cow::Owned((*one).clone())),
                     (many, _) => Ok(Cow::Owned(Value::Array(many.iter().map(|value| (*value).clone()).collect()))),
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::Mismatch;
 use serde_json::{Value, json};
 
-use super::{Matcher, MatcherKind, fails, holds, mismatch, shown};
+use super::{Matcher, MatcherKind, Missing, fails, holds, mismatch, shown};
 use crate::diff::{self, Sides};
 use crate::sameness::{Sameness, compare};
 
@@ -36,5 +36,9 @@ impl Matcher for Exact {
             mismatch.diff = Some(diff::unified(SIDES, &pretty(&self.0), &pretty(value)));
         }
         Err(mismatch)
+    }
+
+    fn accepts_missing(&self, missing: Missing) -> bool {
+        missing == Missing::NoneOfSeveral && self.0 == json!([])
     }
 }

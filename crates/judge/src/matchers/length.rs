@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, MatcherKind, decode_matcher, fails, holds, mismatch};
+use super::{Decoded, Matcher, MatcherKind, Missing, decode_matcher, fails, holds, mismatch};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "length",
@@ -57,5 +57,9 @@ impl Matcher for Length {
                 mismatch(format!("has the length {length}"), format!("as its length {}", inner.expected), value)
             }),
         }
+    }
+
+    fn accepts_missing(&self, missing: Missing) -> bool {
+        missing == Missing::NoneOfSeveral && self.judge(&json!([])).is_ok()
     }
 }

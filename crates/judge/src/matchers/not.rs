@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node, StoredValues};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, MatcherKind, decode_matcher, fails, holds, mismatch};
+use super::{Decoded, Matcher, MatcherKind, Missing, decode_matcher, fails, holds, mismatch};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "not",
@@ -41,7 +41,7 @@ impl Matcher for Not {
         self.inner.wants_stored()
     }
 
-    fn accepts_missing(&self) -> bool {
-        !self.inner.accepts_missing()
+    fn accepts_missing(&self, missing: Missing) -> bool {
+        !self.inner.accepts_missing(missing)
     }
 }

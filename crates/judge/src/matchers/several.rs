@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node, Snapshot, StoredValues};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, decode_matchers, mismatch};
+use super::{Decoded, Matcher, Missing, decode_matchers, mismatch};
 
 /// How many of several matchers must hold.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ impl Matcher for Several {
         self.matchers.iter().flat_map(|matcher| matcher.to_store(value, stored)).collect()
     }
 
-    fn accepts_missing(&self) -> bool {
-        let held = self.matchers.iter().filter(|matcher| matcher.accepts_missing()).count();
+    fn accepts_missing(&self, missing: Missing) -> bool {
+        let held = self.matchers.iter().filter(|matcher| matcher.accepts_missing(missing)).count();
         match self.wanted {
             Wanted::All => held == self.matchers.len(),
             Wanted::Any => held > 0,
