@@ -279,6 +279,12 @@ pub fn matcher_schema() -> Value {
     json!({"oneOf": MATCHERS.iter().map(one).collect::<Vec<_>>()})
 }
 
+/// The JSON Schema of a matcher inside another: its name is checked, what is under the name is not.
+fn inner_schema() -> Value {
+    let names: Vec<&str> = MATCHERS.iter().map(|kind| kind.name).collect();
+    json!({"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": {"enum": names}})
+}
+
 /// The JSON Schema of a list of `{target, matcher, message, weight, name}`.
 pub fn assertions_schema() -> Value {
     json!({"type": "array", "items": {
@@ -497,6 +503,40 @@ mod tests {
             ("oneOf", json!([one, one]), false),
         ] {
             assert_eq!(decoded(name, &given.to_string()).accepts_missing(Missing::TheOne), accepts, "{name}: {given}");
+        }
+    }
+
+    #[test]
+    fn the_json_schema_accepts_what_is_decoded() {
+        for (matcher, is_fine) in [
+            (json!({"not": {"exact": 1}}), true),
+            (json!({"not": {}}), false),
+            (json!({"not": {"exactly": 1}}), false),
+            (json!({"not": {"exact": 1, "gt": 0}}), false),
+            (json!({"not": null}), false),
+            (json!({"anyOf": [{"exact": 1}]}), true),
+            (json!({"anyOf": [{"exactly": 1}]}), false),
+            (json!({"length": 0}), true),
+            (json!({"length": {"gt": 1}}), true),
+            (json!({"length": -1}), false),
+            (json!({"length": 1.5}), false),
+            (json!({"length": {"above": 1}}), false),
+            (json!({"is-json": true}), true),
+            (json!({"is-json": null}), true),
+            (json!({"is-json": {}}), true),
+            (json!({"is-json": {"schema": true}}), true),
+            (json!({"is-json": false}), false),
+            (json!({"is-json": {"shema": true}}), false),
+            (json!({"is-json": {"schema": 1}}), false),
+            (json!({"is-valid-tools-call": true}), true),
+            (json!({"is-valid-tools-call": false}), false),
+        ] {
+            let source = SourceFile::new("t.yaml", "");
+            let mut found = Diagnostics::new(&source);
+            decode_matcher(&Node::from_json(Span::default(), matcher.clone()), &mut found);
+            assert_eq!(found.into_findings().is_empty(), is_fine, "decoded: {matcher}");
+            let errors = crate::schema::errors(&matcher_schema(), &matcher).expect("a schema");
+            assert_eq!(errors.is_empty(), is_fine, "by the schema: {matcher}: {errors:?}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node, Snapshot, StoredValues};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, Missing, decode_matchers, mismatch};
+use super::{Decoded, Matcher, Missing, decode_matchers, inner_schema, mismatch};
 
 /// How many of several matchers must hold.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(super) fn decode(node: &Node, what: &str, wanted: Wanted, found: &mut Diagno
 
 /// The JSON Schema of such a list.
 pub(super) fn schema() -> Value {
-    json!({"type": "array", "minItems": 1, "items": {"type": "object"}})
+    json!({"type": "array", "minItems": 1, "items": inner_schema()})
 }
 
 #[derive(Debug)]
