@@ -12,8 +12,9 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub struct JsonPath {
     query: serde_json_path::JsonPath,
-    /// The keys and indices on the way, when the path can match one node at most.
-    steps: Option<Vec<Step>>,
+    /// The keys and indices the path begins with: all of it, when it can match one node at most.
+    steps: Vec<Step>,
+    singular: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +38,7 @@ impl JsonPath {
             // The position counts in the rewritten text, so that text is shown along with it.
             format!("`{text}` is not a JSON path: read as `{}`, {error}", written.query)
         })?;
-        Ok(Self { query, steps: written.steps })
+        Ok(Self { query, steps: written.steps, singular: written.singular })
     }
 
     /// Every node the path matches, in document order.
@@ -47,14 +48,25 @@ impl JsonPath {
 
     /// Whether the path can match one node at most.
     pub fn is_singular(&self) -> bool {
-        self.steps.is_some()
+        self.singular
+    }
+
+    /// The keys the path begins with, up to the first step that is not one key.
+    pub(crate) fn leading_keys(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().map_while(|step| match step {
+            Step::Key(key) => Some(key.as_str()),
+            Step::Index(_) => None,
+        })
     }
 
     /// Where a singular path leaves the document; `None` when it does not, or is not singular.
     pub(crate) fn missing_in(&self, document: &Value) -> Option<Missing> {
+        if !self.singular {
+            return None;
+        }
         let mut here = document;
         let mut place = String::from("$");
-        for step in self.steps.as_ref()? {
+        for step in &self.steps {
             match step.take(here) {
                 Some(next) => here = next,
                 None => return Some(step.missing(here, &place)),
@@ -158,13 +170,15 @@ pub(crate) fn keys_seen<'k>(keys: impl Iterator<Item = &'k str>) -> String {
 #[derive(Debug)]
 struct Written {
     query: String,
-    steps: Option<Vec<Step>>,
+    steps: Vec<Step>,
+    singular: bool,
 }
 
 struct Reader<'t> {
     rest: &'t str,
     query: String,
-    steps: Option<Vec<Step>>,
+    steps: Vec<Step>,
+    singular: bool,
 }
 
 /// Characters that cannot stand in a key after a dot: they mean something else in a path.
@@ -172,7 +186,7 @@ const NOT_IN_DOTTED_KEY: &[char] = &[']', '*', '\'', '"', '?', '(', ')', ','];
 
 impl<'t> Reader<'t> {
     fn read(text: &'t str) -> Result<Written, String> {
-        let mut reader = Self { rest: text.trim(), query: String::from("$"), steps: Some(Vec::new()) };
+        let mut reader = Self { rest: text.trim(), query: String::from("$"), steps: Vec::new(), singular: true };
         // `$ref` is a key of that name; `$`, `$.a` and `$[0]` begin at the root.
         let after_root = reader.rest.strip_prefix('$').map(str::trim_start);
         match after_root {
@@ -184,14 +198,14 @@ impl<'t> Reader<'t> {
             reader.segment()?;
             reader.rest = reader.rest.trim_start();
         }
-        Ok(Written { query: reader.query, steps: reader.steps })
+        Ok(Written { query: reader.query, steps: reader.steps, singular: reader.singular })
     }
 
     fn segment(&mut self) -> Result<(), String> {
         if let Some(rest) = self.rest.strip_prefix("..") {
             self.rest = rest;
             self.query.push_str("..");
-            self.steps = None;
+            self.singular = false;
             return if rest.starts_with('[') { self.bracket() } else { self.wildcard_or_key("") };
         }
         if let Some(rest) = self.rest.strip_prefix('.') {
@@ -207,7 +221,7 @@ impl<'t> Reader<'t> {
     fn wildcard_or_key(&mut self, dot: &str) -> Result<(), String> {
         if let Some(rest) = self.rest.strip_prefix('*') {
             self.rest = rest;
-            self.steps = None;
+            self.singular = false;
             self.query.push_str(dot);
             self.query.push('*');
             return Ok(());
@@ -247,9 +261,10 @@ impl<'t> Reader<'t> {
 
     /// Notes a step; anything that is not a single key or index makes the path match several nodes.
     fn step(&mut self, step: Option<Step>) {
-        match (step, &mut self.steps) {
-            (Some(step), Some(steps)) => steps.push(step),
-            (Some(_) | None, _) => self.steps = None,
+        match step {
+            Some(step) if self.singular => self.steps.push(step),
+            Some(_) => {}
+            None => self.singular = false,
         }
     }
 }

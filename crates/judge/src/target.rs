@@ -30,6 +30,15 @@ enum Segment {
     Length,
 }
 
+impl Segment {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Index(_) | Self::Length => None,
+        }
+    }
+}
+
 impl Target {
     /// Reads a target; the error is a message for the author.
     pub fn parse(text: &str) -> Result<Self, String> {
@@ -45,21 +54,27 @@ impl Target {
 
     /// Whether it speaks of a JSON-RPC error.
     pub fn is_error(&self) -> bool {
-        match &self.way {
-            Way::Segments(segments) => {
-                matches!(segments.as_slice(), [Segment::Key(a), Segment::Key(b), ..] if a == "result" && b == "error")
-            }
-            Way::Path(_) => self.text.starts_with("$.result.error"),
-        }
+        self.leading_keys().starts_with(&["result", "error"])
     }
 
     /// Whether it speaks of why the run of an agent ended.
     pub fn is_stop_reason(&self) -> bool {
+        self.leading_keys() == ["conversation", "stop_reason"]
+    }
+
+    /// The keys it begins with, up to the first step that is not one key.
+    fn leading_keys(&self) -> Vec<&str> {
         match &self.way {
-            Way::Segments(segments) => {
-                matches!(segments.as_slice(), [Segment::Key(a), Segment::Key(b)] if a == "conversation" && b == "stop_reason")
-            }
-            Way::Path(_) => self.text.starts_with("$.conversation.stop_reason"),
+            Way::Segments(segments) => segments.iter().map_while(Segment::key).collect(),
+            Way::Path(path) => path.leading_keys().collect(),
+        }
+    }
+
+    /// Whether it leads to one value at most; otherwise it leads to the list of all that it matches.
+    pub(crate) fn is_singular(&self) -> bool {
+        match &self.way {
+            Way::Segments(_) => true,
+            Way::Path(path) => path.is_singular(),
         }
     }
 
@@ -78,7 +93,7 @@ impl Target {
                 let envelope = envelope(seen);
                 let found = path.query(&envelope);
                 match (found.as_slice(), path.is_singular()) {
-                    ([], true) => Err(format!("`{}` matches nothing", self.text)),
+                    ([], _) => Err(format!("`{}` matches nothing", self.text)),
                     ([one], true) => Ok(Cow::Owned((*one).clone())),
                     (many, _) => Ok(Cow::Owned(Value::Array(many.iter().map(|value| (*value).clone()).collect()))),
                 }
@@ -236,6 +251,31 @@ mod tests {
     fn bad_targets_are_told() {
         for bad in ["", ".", "a..b", "[0]", "a[", "a[x]", "$.["] {
             assert!(Target::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_a_target_speaks_of_is_seen_by_its_keys() {
+        for (text, is_error, is_stop_reason) in [
+            ("result.error", true, false),
+            ("result['error'].code", true, false),
+            ("$.result.error.code", true, false),
+            ("$['result']['error']['code']", true, false),
+            ("$ .result .error", true, false),
+            ("$.result.error.data[*].x", true, false),
+            ("result.error_count", false, false),
+            ("$.result.error_count", false, false),
+            ("$.result", false, false),
+            ("$..result.error", false, false),
+            ("$.result.*.error", false, false),
+            ("conversation.stop_reason", false, true),
+            ("$.conversation.stop_reason", false, true),
+            ("$['conversation']['stop_reason']", false, true),
+            ("$.conversation.stop_reasons", false, false),
+            ("$.conversation.stop_reason.x", false, false),
+        ] {
+            let target = Target::parse(text).expect(text);
+            assert_eq!((target.is_error(), target.is_stop_reason()), (is_error, is_stop_reason), "{text}");
         }
     }
 

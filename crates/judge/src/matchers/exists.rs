@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch};
+use super::{Decoded, Matcher, MatcherKind, Missing, fails, holds, mismatch};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "exists",
@@ -27,7 +27,7 @@ impl Matcher for Exists {
         if self.0 { Ok(()) } else { Err(mismatch("is there, but must not be", "nothing", value)) }
     }
 
-    fn accepts_missing(&self) -> bool {
+    fn accepts_missing(&self, _missing: Missing) -> bool {
         !self.0
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use mcprove_model::{Diagnostics, Mismatch, Node};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::schema::optional_schema;
+use super::schema::{optional_schema, schema_of_optional_schema};
 use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch};
 use crate::schema::errors;
 
@@ -13,7 +13,7 @@ pub(super) const KIND: MatcherKind = MatcherKind {
     name: "is-json",
     summary: "The text is JSON; with `{schema}`, JSON that the schema accepts.",
     decode,
-    schema: || json!({"type": ["object", "null", "boolean"]}),
+    schema: schema_of_optional_schema,
     examples: &[
         holds("null", r#""{\"a\": 1}""#),
         fails("null", r#""{a}""#),

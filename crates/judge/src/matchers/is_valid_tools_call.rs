@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use mcprove_model::{Diagnostics, Mismatch, Node};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::schema::optional_schema;
+use super::schema::{optional_schema, schema_of_optional_schema};
 use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch};
 use crate::schema::errors;
 
@@ -13,7 +13,7 @@ pub(super) const KIND: MatcherKind = MatcherKind {
     name: "is-valid-tools-call",
     summary: "The value is a proper `tools/call` result: a list of typed content, `isError` a boolean; with `{schema}`, its structured content is accepted.",
     decode,
-    schema: || json!({"type": ["object", "null", "boolean"]}),
+    schema: schema_of_optional_schema,
     examples: &[
         holds("null", r#"{"content": [{"type": "text", "text": "a"}]}"#),
         fails("null", r#"{"content": "a"}"#),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, MatcherKind, decode_matcher, fails, holds, mismatch};
+use super::{Decoded, Matcher, MatcherKind, Missing, decode_matcher, fails, holds, inner_schema, mismatch};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "length",
     summary: "The text, list or object has this length: a number, or a matcher of it.",
     decode,
-    schema: || json!({"type": ["integer", "object"]}),
+    schema: || json!({"anyOf": [{"type": "integer", "minimum": 0}, inner_schema()]}),
     examples: &[
         holds("3", "[1, 2, 3]"),
         fails("2", r#""abc""#),
@@ -57,5 +57,9 @@ impl Matcher for Length {
                 mismatch(format!("has the length {length}"), format!("as its length {}", inner.expected), value)
             }),
         }
+    }
+
+    fn accepts_missing(&self, missing: Missing) -> bool {
+        missing == Missing::NoneOfSeveral && self.judge(&json!([])).is_ok()
     }
 }

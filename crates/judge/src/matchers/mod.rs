@@ -63,9 +63,18 @@ pub(crate) trait Matcher: Debug + Send + Sync {
     }
 
     /// Whether a target that leads nowhere is as expected.
-    fn accepts_missing(&self) -> bool {
+    fn accepts_missing(&self, _missing: Missing) -> bool {
         false
     }
+}
+
+/// How a target leads nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The one value it names is not there.
+    TheOne,
+    /// It may match any number of values and matches none; what counts or lists them sees an empty list.
+    NoneOfSeveral,
 }
 
 /// A matcher as it was decoded.
@@ -270,6 +279,12 @@ pub fn matcher_schema() -> Value {
     json!({"oneOf": MATCHERS.iter().map(one).collect::<Vec<_>>()})
 }
 
+/// The JSON Schema of a matcher inside another: its name is checked, what is under the name is not.
+fn inner_schema() -> Value {
+    let names: Vec<&str> = MATCHERS.iter().map(|kind| kind.name).collect();
+    json!({"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": {"enum": names}})
+}
+
 /// The JSON Schema of a list of `{target, matcher, message, weight, name}`.
 pub fn assertions_schema() -> Value {
     json!({"type": "array", "items": {
@@ -303,6 +318,12 @@ struct Expected {
     message: Option<String>,
 }
 
+impl Expected {
+    fn missing(&self) -> Missing {
+        if self.target.is_singular() { Missing::TheOne } else { Missing::NoneOfSeveral }
+    }
+}
+
 impl Check for Expected {
     fn judge(&self, seen: &Observation) -> Result<(), Mismatch> {
         let target = self.target.text();
@@ -311,7 +332,7 @@ impl Check for Expected {
                 mismatch.message = format!("`{target}` {}", mismatch.message);
                 mismatch
             }),
-            Err(_) if self.matcher.accepts_missing() => Ok(()),
+            Err(_) if self.matcher.accepts_missing(self.missing()) => Ok(()),
             Err(reason) => Err(Mismatch {
                 message: format!("`{target}` leads nowhere: {reason}"),
                 expected: format!("a value at `{target}`"),
@@ -425,6 +446,98 @@ mod tests {
         }
         assert!(judge(json!({"exists": false})).is_ok());
         assert!(judge(json!({"not": {"exact": 1}})).is_ok());
+    }
+
+    #[test]
+    fn a_path_that_matches_nothing_leads_nowhere() {
+        let judge = |target: &str, matcher: &Value| {
+            let source = SourceFile::new("t.yaml", "");
+            let mut found = Diagnostics::new(&source);
+            let list = json!([{"target": target, "matcher": matcher}]);
+            let checks = decode_assertions(&Node::from_json(Span::default(), list), &mut found);
+            assert!(found.into_findings().is_empty());
+            checks[0].check.judge(&Observation::new(Outcome::Result(json!({"here": [1]})), ""))
+        };
+        for target in ["$..zzz", "$.result.zzz[*].x", "$.result.here[?@ > 5]"] {
+            for (matcher, holds) in [
+                (json!({"exists": true}), false),
+                (json!({"exists": false}), true),
+                (json!({"not": {"exists": false}}), false),
+                (json!({"schema": {"items": {"type": "string"}}}), false),
+                (json!({"contains": []}), false),
+                (json!({"subset": []}), false),
+                (json!({"exact": [1]}), false),
+                (json!({"exact": []}), true),
+                (json!({"not": {"exact": []}}), false),
+                (json!({"length": 0}), true),
+                (json!({"length": {"gte": 1}}), false),
+                (json!({"not": {"length": 0}}), false),
+                (json!({"allOf": [{"length": 0}, {"exact": []}]}), true),
+            ] {
+                assert_eq!(judge(target, &matcher).is_ok(), holds, "{target}: {matcher}");
+            }
+        }
+        assert!(judge("$.result.here[*]", &json!({"exists": true})).is_ok());
+        assert!(judge("$.result.here[*]", &json!({"exists": false})).is_err());
+        for matcher in [json!({"exact": []}), json!({"length": 0})] {
+            assert!(judge("$.result.gone", &matcher).is_err(), "{matcher}");
+            assert!(judge("result.gone", &matcher).is_err(), "{matcher}");
+        }
+    }
+
+    #[test]
+    fn matchers_of_matchers_see_a_missing_target_as_those_inside_do() {
+        let nowhere = json!({"exists": false});
+        let one = json!({"exact": 1});
+        for (name, given, accepts) in [
+            ("not", nowhere.clone(), false),
+            ("not", one.clone(), true),
+            ("not", json!({"not": one}), false),
+            ("not", json!({"anyOf": [nowhere]}), false),
+            ("anyOf", json!([nowhere, one]), true),
+            ("anyOf", json!([one, one]), false),
+            ("allOf", json!([nowhere]), true),
+            ("allOf", json!([nowhere, one]), false),
+            ("oneOf", json!([nowhere, one]), true),
+            ("oneOf", json!([nowhere, {"not": one}]), false),
+            ("oneOf", json!([one, one]), false),
+        ] {
+            assert_eq!(decoded(name, &given.to_string()).accepts_missing(Missing::TheOne), accepts, "{name}: {given}");
+        }
+    }
+
+    #[test]
+    fn the_json_schema_accepts_what_is_decoded() {
+        for (matcher, is_fine) in [
+            (json!({"not": {"exact": 1}}), true),
+            (json!({"not": {}}), false),
+            (json!({"not": {"exactly": 1}}), false),
+            (json!({"not": {"exact": 1, "gt": 0}}), false),
+            (json!({"not": null}), false),
+            (json!({"anyOf": [{"exact": 1}]}), true),
+            (json!({"anyOf": [{"exactly": 1}]}), false),
+            (json!({"length": 0}), true),
+            (json!({"length": {"gt": 1}}), true),
+            (json!({"length": -1}), false),
+            (json!({"length": 1.5}), false),
+            (json!({"length": {"above": 1}}), false),
+            (json!({"is-json": true}), true),
+            (json!({"is-json": null}), true),
+            (json!({"is-json": {}}), true),
+            (json!({"is-json": {"schema": true}}), true),
+            (json!({"is-json": false}), false),
+            (json!({"is-json": {"shema": true}}), false),
+            (json!({"is-json": {"schema": 1}}), false),
+            (json!({"is-valid-tools-call": true}), true),
+            (json!({"is-valid-tools-call": false}), false),
+        ] {
+            let source = SourceFile::new("t.yaml", "");
+            let mut found = Diagnostics::new(&source);
+            decode_matcher(&Node::from_json(Span::default(), matcher.clone()), &mut found);
+            assert_eq!(found.into_findings().is_empty(), is_fine, "decoded: {matcher}");
+            let errors = crate::schema::errors(&matcher_schema(), &matcher).expect("a schema");
+            assert_eq!(errors.is_empty(), is_fine, "by the schema: {matcher}: {errors:?}");
+        }
     }
 
     #[test]

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use mcprove_model::{Diagnostics, Mismatch, Node, StoredValues};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Decoded, Matcher, MatcherKind, decode_matcher, fails, holds, mismatch};
+use super::{Decoded, Matcher, MatcherKind, Missing, decode_matcher, fails, holds, inner_schema, mismatch};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "not",
-    summary: "This matcher does not hold; a target that leads nowhere is fine.",
+    summary: "This matcher does not hold; a target that leads nowhere is fine, unless the matcher accepts that.",
     decode,
-    schema: || json!({"type": "object"}),
+    schema: inner_schema,
     examples: &[holds(r#"{"contains": "x"}"#, r#""abc""#), fails(r#"{"contains": "b"}"#, r#""abc""#)],
 };
 
@@ -41,7 +41,7 @@ impl Matcher for Not {
         self.inner.wants_stored()
     }
 
-    fn accepts_missing(&self) -> bool {
-        true
+    fn accepts_missing(&self, missing: Missing) -> bool {
+        !self.inner.accepts_missing(missing)
     }
 }

@@ -47,6 +47,16 @@ pub(super) fn optional_schema(node: &Node, what: &str, found: &mut Diagnostics<'
     }
 }
 
+/// The JSON Schema of what [`optional_schema`] reads.
+pub(super) fn schema_of_optional_schema() -> Value {
+    let with_schema = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {"schema": {"type": ["object", "boolean"]}},
+    });
+    json!({"anyOf": [with_schema, {"type": "null"}, {"const": true}]})
+}
+
 impl Matcher for Schema {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
         match errors(&self.0, value) {

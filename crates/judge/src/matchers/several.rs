@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node, Snapshot, StoredValues};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, decode_matchers, mismatch};
+use super::{Decoded, Matcher, Missing, decode_matchers, inner_schema, mismatch};
 
 /// How many of several matchers must hold.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(super) fn decode(node: &Node, what: &str, wanted: Wanted, found: &mut Diagno
 
 /// The JSON Schema of such a list.
 pub(super) fn schema() -> Value {
-    json!({"type": "array", "minItems": 1, "items": {"type": "object"}})
+    json!({"type": "array", "minItems": 1, "items": inner_schema()})
 }
 
 #[derive(Debug)]
@@ -42,6 +42,15 @@ impl Matcher for Several {
 
     fn to_store(&self, value: &Value, stored: &StoredValues) -> Vec<Snapshot> {
         self.matchers.iter().flat_map(|matcher| matcher.to_store(value, stored)).collect()
+    }
+
+    fn accepts_missing(&self, missing: Missing) -> bool {
+        let held = self.matchers.iter().filter(|matcher| matcher.accepts_missing(missing)).count();
+        match self.wanted {
+            Wanted::All => held == self.matchers.len(),
+            Wanted::Any => held > 0,
+            Wanted::One => held == 1,
+        }
     }
 
     fn judge_with(&self, value: &Value, stored: &StoredValues) -> Result<(), Mismatch> {
