@@ -51,7 +51,9 @@ impl Written {
 
 /// A file for each tool of a tour, with what it answered as the first expectation.
 pub(crate) fn of_tour(toured: &Toured, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
-    let machine = machine_values();
+    let mut machine = machine_values();
+    // What the server was given for itself belongs into no file.
+    machine.extend(server.secrets.iter().filter(|secret| secret.len() >= TELLING).cloned());
     toured.called.iter().map(|called| of_called(called, server, &machine, names)).collect()
 }
 
