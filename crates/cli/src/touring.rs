@@ -42,6 +42,9 @@ pub(crate) struct Touring {
     subject: Subject,
 }
 
+/// What stands for the copy of the fixture folder.
+const FIXTURE: &str = "{{fixture}}";
+
 impl Touring {
     /// Tours the tools; the report has a case for each.
     pub(crate) fn tour(&self, visit: Visit, context: &Context) -> Result<Report, Failure> {
@@ -136,13 +139,23 @@ impl Touring {
                 "give `--fixture` an existing folder",
             ));
         }
-        if let Target::Stdio { args, .. } = &mut server.target {
-            let real = fixture.canonicalize().ok();
-            for arg in args {
-                if Path::new(arg) == fixture || real.is_some() && Path::new(arg).canonicalize().ok() == real {
-                    "{{fixture}}".clone_into(arg);
-                }
+        let Target::Stdio { args, env, cwd, .. } = &mut server.target else { return Ok(server) };
+        let real = fixture.canonicalize().ok().map(|path| path.to_string_lossy().into_owned());
+        for arg in args.iter_mut() {
+            if Path::new(arg) == fixture
+                || real.is_some() && Path::new(arg).canonicalize().ok() == fixture.canonicalize().ok()
+            {
+                FIXTURE.clone_into(arg);
+            } else if let Some(real) = &real {
+                *arg = arg.replace(real.as_str(), FIXTURE);
             }
+        }
+        let texts = args.iter().chain(env.iter().map(|(_, value)| value)).chain(cwd.iter());
+        if self.include_writes && !texts.into_iter().any(|text| text.contains(FIXTURE)) {
+            return Err(Failure::new(
+                "the server is not told of the fixture folder, so its tools would write somewhere else",
+                "write `{{fixture}}` where the server takes its folder, or leave out `--fixture`",
+            ));
         }
         Ok(server)
     }
