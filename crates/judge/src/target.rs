@@ -62,6 +62,11 @@ impl Target {
         self.leading_keys() == ["conversation", "stop_reason"]
     }
 
+    /// The name it begins with; a path need not begin with one.
+    pub(crate) fn root(&self) -> Option<&str> {
+        self.leading_keys().first().copied()
+    }
+
     /// The keys it begins with, up to the first step that is not one key.
     fn leading_keys(&self) -> Vec<&str> {
         match &self.way {

@@ -8,6 +8,7 @@ use super::{
     CHECKS, CheckKind, agent_trajectory, expect_notification, logging, notifications, raw, sampling, trajectory,
 };
 use crate::matchers;
+use crate::target::Target;
 
 /// Every table of checks, by the key it stands under.
 pub const TABLES: &[Table] = &[
@@ -112,6 +113,40 @@ const QUALITY_TARGETS: &[&str] = &[
 
 /// What targets of `negative_path` begin with.
 const NEGATIVE_TARGETS: &[&str] = &["negative_path.checks_run", "negative_path.failures", "negative_path.gate_passed"];
+
+/// What targets of an agent begin with.
+const AGENT_ROOTS: &[&str] = &[
+    "conversation",
+    "final_response",
+    "orchestration",
+    "recovery",
+    "redundant_tool_calls",
+    "result",
+    "tool_calls",
+    "tool_names",
+    "tool_results",
+    "truncated",
+];
+
+/// What targets begin with; nothing where whole targets are known.
+fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
+    match vocabulary {
+        Vocabulary::Tool => &["fuzz", "negative_path", "result"],
+        Vocabulary::ToolStep
+        | Vocabulary::ReadStep
+        | Vocabulary::Resources
+        | Vocabulary::Prompts
+        | Vocabulary::Completion
+        | Vocabulary::Sampling
+        | Vocabulary::Logging
+        | Vocabulary::Notifications
+        | Vocabulary::Raw => &["result"],
+        Vocabulary::Agent => AGENT_ROOTS,
+        Vocabulary::Trajectory | Vocabulary::AgentTrajectory | Vocabulary::ToolQuality | Vocabulary::NegativePath => {
+            &[]
+        }
+    }
+}
 
 /// Keys of a map of checks that are no checks themselves: the other form of `expect`, and how much of it must hold.
 const AROUND: &[&str] = &["assertions", "threshold"];
@@ -284,7 +319,7 @@ impl Words {
             return Vec::new();
         }
         if self.takes_assertions() && block.as_list().is_some() {
-            return decode_list(block, found);
+            return self.decode_list(block, found);
         }
         let entries = found.map(block, self.what).unwrap_or_default();
         for entry in entries {
@@ -301,12 +336,41 @@ impl Words {
         let mut checks: Vec<PlannedCheck> =
             asked.into_iter().flat_map(|(kind, entry)| (kind.decode)(&entry.value, found)).collect();
         if self.takes_assertions() {
-            checks.extend(part(block, "assertions", |list| decode_list(list, found)));
+            checks.extend(part(block, "assertions", |list| self.decode_list(list, found)));
             if let Some(threshold) = block.get("threshold") {
                 decode_threshold(threshold, found);
             }
         }
         checks
+    }
+
+    /// A list of assertions; one without items asks for nothing.
+    fn decode_list(&self, list: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+        if list.as_list().is_some_and(<[Node]>::is_empty) {
+            let help = "remove it, or list what is expected, for example `- {target: result.isError, matcher: {exact: false}}`";
+            found.warning("nothing-asked", list.span, "the list is empty, so it checks nothing", Some(help.to_owned()));
+        }
+        self.report_unknown_roots(list, found);
+        matchers::decode_assertions(list, found)
+    }
+
+    /// A target that begins with no name of the block can never lead anywhere, and would hold under `not`.
+    fn report_unknown_roots(&self, list: &Node, found: &mut Diagnostics<'_>) {
+        let known = roots(self.vocabulary);
+        if known.is_empty() {
+            return;
+        }
+        for target in list.as_list().unwrap_or_default().iter().filter_map(|assertion| assertion.get("target")) {
+            // What is no target at all is reported where it is decoded.
+            let Some(Ok(parsed)) = target.as_text().map(Target::parse) else { continue };
+            let Some(root) = parsed.root().filter(|root| !known.contains(root)) else { continue };
+            let help = match nearest(root, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("targets begin with {}", known.join(", ")),
+            };
+            let message = format!("{} has no target `{}`", self.vocabulary.block(), parsed.text());
+            found.error_with_help("unknown-target", target.span, message, help);
+        }
     }
 
     /// Whether a list of assertions may stand in its place; what a server asks of a model has no targets.
@@ -395,16 +459,6 @@ pub fn threshold_schema() -> Value {
     })
 }
 
-/// A list of assertions; one without items asks for nothing.
-fn decode_list(list: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    if list.as_list().is_some_and(<[Node]>::is_empty) {
-        let help =
-            "remove it, or list what is expected, for example `- {target: result.isError, matcher: {exact: false}}`";
-        found.warning("nothing-asked", list.span, "the list is empty, so it checks nothing", Some(help.to_owned()));
-    }
-    matchers::decode_assertions(list, found)
-}
-
 fn applies(name: &str, vocabulary: Vocabulary) -> bool {
     LIMITED.iter().find(|(limited, _)| *limited == name).is_none_or(|(_, blocks)| blocks.contains(&vocabulary))
 }
@@ -422,94 +476,4 @@ fn home_of(name: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use mcprove_model::{Finding, SourceFile, Span};
-
-    use super::*;
-
-    fn decoded(vocabulary: Vocabulary, block: Value) -> (Vec<&'static str>, Vec<Finding>) {
-        let source = SourceFile::new("a.yaml", "");
-        let mut found = Diagnostics::new(&source);
-        let checks = decode(vocabulary, &Node::from_json(Span::default(), block), &mut found);
-        (checks.iter().map(|planned| planned.name).collect(), found.into_findings())
-    }
-
-    #[test]
-    fn every_vocabulary_decodes_its_own_words() {
-        for (vocabulary, block, names) in [
-            (Vocabulary::Tool, json!({"cancelled": true, "is_error": false}), vec!["is_error", "cancelled"]),
-            (Vocabulary::ToolStep, json!({"is_error": false}), vec!["is_error"]),
-            (Vocabulary::ReadStep, json!({"not_error": true, "contains": "x"}), vec!["not_error", "contains"]),
-            (
-                Vocabulary::Resources,
-                json!({"expect_notification": true, "subscribe": "a://b", "expect": {"not_empty": true}}),
-                vec!["not_empty", "expect_notification"],
-            ),
-            (Vocabulary::Prompts, json!({"not_error": true}), vec!["not_error"]),
-            (Vocabulary::Completion, json!({"min_results": 1}), vec!["min_results"]),
-            (
-                Vocabulary::Sampling,
-                json!({"expect": {"contains": "x"}, "expect_sampling": {"contains": "y", "min_requests": 1}}),
-                vec!["contains", "min_requests", "contains"],
-            ),
-            (Vocabulary::Logging, json!({"not_error": true, "min_messages": 1}), vec!["min_messages", "not_error"]),
-            (Vocabulary::Notifications, json!({"in_order": ["a", "b"]}), vec!["in_order", "in_order"]),
-            (Vocabulary::Trajectory, json!([{"type": "only", "tools": []}]), vec!["only"]),
-            (Vocabulary::Raw, json!({"contains": "x", "error_code": 1}), vec!["error_code", "contains"]),
-            (Vocabulary::Agent, json!({"contains": "x", "not_error": true}), vec!["not_error", "contains"]),
-            (Vocabulary::AgentTrajectory, json!({"calls": [{"name": "a"}]}), vec!["trajectory"]),
-        ] {
-            let (decoded, findings) = decoded(vocabulary, block);
-            assert_eq!((decoded, findings), (names, Vec::new()), "{vocabulary:?}");
-            let empty = match vocabulary {
-                Vocabulary::Trajectory | Vocabulary::AgentTrajectory => continue,
-                _ => self::tests::decoded(vocabulary, Value::Null),
-            };
-            assert_eq!(empty, (Vec::new(), Vec::new()), "{vocabulary:?}");
-        }
-    }
-
-    #[test]
-    fn words_of_another_block_are_told_apart_from_typos() {
-        let told = |vocabulary, block| {
-            let findings = decoded(vocabulary, block).1;
-            assert_eq!(findings.len(), 1, "{findings:?}");
-            format!("{}; {}", findings[0].message, findings[0].help.as_deref().unwrap_or_default())
-        };
-        assert_eq!(
-            told(Vocabulary::Prompts, json!({"min_progress": 1})),
-            "`min_progress` means nothing in `expect` of `assert_prompts`; \
-             it is for `assert`, `assert_sampling`, `assert_logging`, `assert_notifications`, `assert_raw`"
-        );
-        assert_eq!(
-            told(Vocabulary::Completion, json!({"is_error": true})),
-            "`is_error` means nothing in `expect` of `assert_completion`; it is for `assert`, \
-             a step that calls a tool, `assert_sampling`, `assert_logging`, `assert_notifications`, `assert_raw`; \
-             `protocol_error: true` asks for a JSON-RPC error"
-        );
-        assert_eq!(
-            told(Vocabulary::Tool, json!({"min_messages": 1})),
-            "`min_messages` means nothing in `expect` of `assert`; it is for `expect` of `assert_logging`"
-        );
-        assert_eq!(
-            told(Vocabulary::Tool, json!({"min_mesages": 1})),
-            "unknown key `min_mesages` in `expect`; `min_messages` is for `expect` of `assert_logging`"
-        );
-        assert_eq!(
-            told(Vocabulary::Logging, json!({"min_mesages": 1})),
-            "unknown key `min_mesages` in `expect`; did you mean `min_messages`?"
-        );
-        assert_eq!(
-            told(Vocabulary::Resources, json!({"expect": {"not_error": false}})),
-            "`not_error: false` can never hold in `assert_resources`: only tools mark errors; \
-             `protocol_error: true` asks for a JSON-RPC error"
-        );
-    }
-
-    #[test]
-    fn limited_checks_are_checks() {
-        for (name, _) in LIMITED {
-            assert!(CHECKS.iter().any(|kind| kind.name == *name), "{name}");
-        }
-    }
-}
+mod tests;
