@@ -66,6 +66,23 @@ fn what_the_user_said_first_is_no_flow_in_a_run_or_in_its_log() {
     assert_eq!(code, Some(0), "{told}");
 }
 
+/// Requests of earlier revisions restate nothing, so that nothing could be checked.
+#[test]
+fn a_session_of_an_earlier_revision_is_told_to_be_unchecked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = root().join("examples/trust-boundary/servers/database.yml");
+    let yaml = format!(
+        "servers:\n  database: {{mock: {database:?}, protocol: legacy}}\n\
+         security: {{capability_negotiation: {{target: \"2026-07-28\", negotiated: [tools]}}}}\ntools:\n  \
+         - {{name: t, tool: run_query, args: {{sql: \"SELECT 1\"}}, expect: {{not_error: true}}}}\n"
+    );
+    let suite = folder.path().join("suite.yaml").display().to_string();
+    std::fs::write(&suite, yaml).expect("written");
+    let (told, code) = mcprove(&["run", &suite, "-v"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("claimed capabilities could not be checked"), "{told}");
+}
+
 /// A step may speak to a server that cannot be started: then the case could not be run.
 #[test]
 fn another_server_that_cannot_be_reached_is_told() {
