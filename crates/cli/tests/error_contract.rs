@@ -66,6 +66,44 @@ fn a_suite_asks_the_same() {
     compare("suite", &told);
 }
 
+/// What a suite comes to, and the exit code.
+fn run(home: &Path, yaml: &str, more: &[&str]) -> (String, Option<i32>) {
+    std::fs::write(home.join("suite.yaml"), yaml).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(["run", "suite.yaml"])
+        .args(more)
+        .current_dir(home)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("mcprove runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout) + &text(&output.stderr), output.status.code())
+}
+
+/// Counts of nothing prove nothing, unless it is counted how much was asked.
+#[test]
+fn a_contract_of_which_nothing_was_asked_is_not_kept() {
+    let home = tempfile::tempdir().expect("a folder");
+    let manifest = "mock_server:\n  name: m\n  tools:\n    - name: now\n      inputSchema: {type: object}\n      \
+                    response: {content: [{type: text, text: noon}]}\n";
+    std::fs::write(home.path().join("m.yml"), manifest).expect("written");
+    let suite = |tool: &str, check: &str, target: &str, wanted: u8| {
+        format!(
+            "servers: {{s: {{mock: m.yml}}}}\ntools:\n  - name: t\n    tool: {tool}\n    negative_path:\n      \
+             checks: [{check}]\n      expect: [{{target: negative_path.{target}, matcher: {{exact: {wanted}}}}}]\n"
+        )
+    };
+    let (told, code) = run(home.path(), &suite("now", "wrong_type", "failures", 0), &[]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("no probe of `now` could be made"), "{told}");
+    let (told, code) = run(home.path(), &suite("now", "wrong_type", "checks_run", 0), &[]);
+    assert_eq!(code, Some(0), "{told}");
+    let (told, code) = run(home.path(), &suite("absent", "missing_required", "failures", 0), &[]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("the server does not list the tool"), "{told}");
+    assert!(!told.contains("the tool has no `required` arguments"), "{told}");
+}
+
 /// What is printed of a server, and the exit code.
 fn negative(server: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))

@@ -21,6 +21,8 @@ pub(crate) struct Probing<'p> {
     pub(crate) record: &'p mut CaseRecord,
     /// How long each request may take.
     pub(crate) timeout: Duration,
+    /// Whether the server lists the tool; if not, what it accepts is not known.
+    pub(crate) is_listed: bool,
 }
 
 /// What became of the probes of one tool.
@@ -53,6 +55,7 @@ pub(crate) async fn make(probes: &[&'static Probe], probing: &mut Probing<'_>) -
                 probed.failed += usize::from(!is_met(probe, probing).await);
             }
             Err(reason) => {
+                let reason = if probing.is_listed { reason } else { "the server does not list the tool".to_owned() };
                 let text = format!("{}: not applicable: {reason}", probe.name);
                 probing.record.findings.push(Finding::note("probe-not-applicable", text.clone()));
                 probed.inapplicable.push(text);
