@@ -456,4 +456,10 @@ fn a_fault_that_is_over_leaves_the_call_to_the_next_and_none_is_named_twice() {
     let run = folder.run(&["suite.yml"], None);
     assert_eq!(run.status.code(), Some(2), "{}", told(&run));
     assert!(told(&run).contains("`inject` names the fault `hung` twice"), "{}", told(&run));
+    let unhit = suite("[hung]", 1, ", allow_unhit: true")
+        .replace("{call: {tool: search, args: {query: x}}, repeat: 1}", "{when: error, say: no}");
+    folder.write("suite.yml", &unhit);
+    let run = folder.run(&["suite.yml", "-v"], None);
+    assert_eq!(run.status.code(), Some(0), "{}", told(&run));
+    assert!(told(&run).contains("no fault was hit") && !told(&run).contains("recovered in"), "{}", told(&run));
 }

@@ -104,6 +104,29 @@ fn a_contract_of_which_nothing_was_asked_is_not_kept() {
     assert!(!told.contains("the tool has no `required` arguments"), "{told}");
 }
 
+/// A key without a value is no way to have a test pass.
+#[test]
+fn blocks_that_are_left_empty_ask_for_what_is_usual_or_are_reported() {
+    let home = tempfile::tempdir().expect("a folder");
+    let manifest = folder().join("strict.yml");
+    let suite = |more: &str, key: &str| {
+        format!(
+            "servers: {{s: {{mock: {manifest:?}}}}}\n{more}tools:\n  - name: t\n    tool: absent\n    \
+             expect: {{protocol_error: true}}\n{key}"
+        )
+    };
+    let (told, code) = run(home.path(), &suite("", ""), &[]);
+    assert_eq!(code, Some(0), "{told}");
+    for fuzz in ["    fuzz: {}\n", "    fuzz:\n"] {
+        let (told, code) = run(home.path(), &suite("", fuzz), &[]);
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains("the tool cannot be fuzzed: the server does not list it"), "{told}");
+    }
+    let (told, code) = run(home.path(), &suite("security:\n", ""), &[]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("`security` declares nothing"), "{told}");
+}
+
 /// What is printed of a server, and the exit code.
 fn negative(server: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
