@@ -80,6 +80,30 @@ fn run(home: &Path, yaml: &str, more: &[&str]) -> (String, Option<i32>) {
     (text(&output.stdout) + &text(&output.stderr), output.status.code())
 }
 
+/// What a recording does not hold is no answer of the server, whatever is expected of errors.
+#[test]
+fn a_request_that_is_not_recorded_is_no_error_of_the_server() {
+    let home = tempfile::tempdir().expect("a folder");
+    let manifest = folder().join("strict.yml");
+    let suite = |server: &str, test: &str| format!("servers: {{s: {{{server}}}}}\ntools:\n  - {{name: t, {test}}}\n");
+    let held = "tool: search, args: {query: hi, limit: 1}, expect: {not_error: true}";
+    let mock = format!("mock: {manifest:?}");
+    let (told, code) = run(home.path(), &suite(&mock, held), &["--events", "run.ndjson"]);
+    assert_eq!(code, Some(0), "{told}");
+    let (told, code) = run(home.path(), &suite("cassette: run.ndjson", held), &[]);
+    assert_eq!(code, Some(0), "{told}");
+    for test in [
+        "tool: search, args: {query: other, limit: 1}, expect: {protocol_error: true}",
+        "tool: search, args: {query: other, limit: 1}, expect: [{target: result.error.code, matcher: {exact: -32603}}]",
+        "tool: search, args: {query: hi, limit: 1}, expect: {not_error: true}, negative_path: {checks: [unknown_tool]}",
+        "tool: search, args: {query: hi, limit: 1}, expect: {not_error: true}, fuzz: {cases: 2}",
+    ] {
+        let (told, code) = run(home.path(), &suite("cassette: run.ndjson", test), &[]);
+        assert_eq!(code, Some(2), "{test}: {told}");
+        assert!(told.contains("ERROR") && told.contains("the recording has no such request"), "{told}");
+    }
+}
+
 /// Counts of nothing prove nothing, unless it is counted how much was asked.
 #[test]
 fn a_contract_of_which_nothing_was_asked_is_not_kept() {
