@@ -434,3 +434,32 @@ fn a_thousand_scripted_agents_take_no_time() {
     // through in every case, it would be an hour.
     assert!(took.as_secs() < 120, "{took:?}");
 }
+
+#[test]
+fn a_fault_that_is_over_leaves_the_call_to_the_next_and_none_is_named_twice() {
+    let folder = Folder::new();
+    let suite = |inject: &str, calls: u8, recovery: &str| {
+        format!(
+            "servers: {{incidents: {{mock: incidents.yml}}}}\nfaults:\n  \
+             - {{name: once, kind: recover_after, failures: 1, target: {{tool: search}}}}\n  \
+             - {{name: hung, kind: hang, target: {{tool: search}}}}\nagents:\n  - name: a\n    model: script\n    \
+             servers: [incidents]\n    prompt: Go on.\n    inject: {inject}\n    script:\n      \
+             - {{call: {{tool: search, args: {{query: x}}}}, repeat: {calls}}}\n      - say: Done.\n    \
+             recovery: {{max_detection_ms: 100{recovery}}}\n"
+        )
+    };
+    folder.write("suite.yml", &suite("[once, hung]", 2, ""));
+    let run = folder.run(&["suite.yml", "-v"], None);
+    assert_eq!(run.status.code(), Some(0), "{}", told(&run));
+    assert!(told(&run).contains("after 2 timeouts"), "{}", told(&run));
+    folder.write("suite.yml", &suite("[hung, hung]", 1, ""));
+    let run = folder.run(&["suite.yml"], None);
+    assert_eq!(run.status.code(), Some(2), "{}", told(&run));
+    assert!(told(&run).contains("`inject` names the fault `hung` twice"), "{}", told(&run));
+    let unhit = suite("[hung]", 1, ", allow_unhit: true")
+        .replace("{call: {tool: search, args: {query: x}}, repeat: 1}", "{when: error, say: no}");
+    folder.write("suite.yml", &unhit);
+    let run = folder.run(&["suite.yml", "-v"], None);
+    assert_eq!(run.status.code(), Some(0), "{}", told(&run));
+    assert!(told(&run).contains("no fault was hit") && !told(&run).contains("recovered in"), "{}", told(&run));
+}

@@ -66,6 +66,91 @@ fn a_suite_asks_the_same() {
     compare("suite", &told);
 }
 
+/// What a suite comes to, and the exit code.
+fn run(home: &Path, yaml: &str, more: &[&str]) -> (String, Option<i32>) {
+    std::fs::write(home.join("suite.yaml"), yaml).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(["run", "suite.yaml"])
+        .args(more)
+        .current_dir(home)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("mcprove runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout) + &text(&output.stderr), output.status.code())
+}
+
+/// What a recording does not hold is no answer of the server, whatever is expected of errors.
+#[test]
+fn a_request_that_is_not_recorded_is_no_error_of_the_server() {
+    let home = tempfile::tempdir().expect("a folder");
+    let manifest = folder().join("strict.yml");
+    let suite = |server: &str, test: &str| format!("servers: {{s: {{{server}}}}}\ntools:\n  - {{name: t, {test}}}\n");
+    let held = "tool: search, args: {query: hi, limit: 1}, expect: {not_error: true}";
+    let mock = format!("mock: {manifest:?}");
+    let (told, code) = run(home.path(), &suite(&mock, held), &["--events", "run.ndjson"]);
+    assert_eq!(code, Some(0), "{told}");
+    let (told, code) = run(home.path(), &suite("cassette: run.ndjson", held), &[]);
+    assert_eq!(code, Some(0), "{told}");
+    for test in [
+        "tool: search, args: {query: other, limit: 1}, expect: {protocol_error: true}",
+        "tool: search, args: {query: other, limit: 1}, expect: [{target: result.error.code, matcher: {exact: -32603}}]",
+        "tool: search, args: {query: hi, limit: 1}, expect: {not_error: true}, negative_path: {checks: [unknown_tool]}",
+        "tool: search, args: {query: hi, limit: 1}, expect: {not_error: true}, fuzz: {cases: 2}",
+    ] {
+        let (told, code) = run(home.path(), &suite("cassette: run.ndjson", test), &[]);
+        assert_eq!(code, Some(2), "{test}: {told}");
+        assert!(told.contains("ERROR") && told.contains("the recording has no such request"), "{told}");
+    }
+}
+
+/// Counts of nothing prove nothing, unless it is counted how much was asked.
+#[test]
+fn a_contract_of_which_nothing_was_asked_is_not_kept() {
+    let home = tempfile::tempdir().expect("a folder");
+    let manifest = "mock_server:\n  name: m\n  tools:\n    - name: now\n      inputSchema: {type: object}\n      \
+                    response: {content: [{type: text, text: noon}]}\n";
+    std::fs::write(home.path().join("m.yml"), manifest).expect("written");
+    let suite = |tool: &str, check: &str, target: &str, wanted: u8| {
+        format!(
+            "servers: {{s: {{mock: m.yml}}}}\ntools:\n  - name: t\n    tool: {tool}\n    negative_path:\n      \
+             checks: [{check}]\n      expect: [{{target: negative_path.{target}, matcher: {{exact: {wanted}}}}}]\n"
+        )
+    };
+    let (told, code) = run(home.path(), &suite("now", "wrong_type", "failures", 0), &[]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("no probe of `now` could be made"), "{told}");
+    let (told, code) = run(home.path(), &suite("now", "wrong_type", "checks_run", 0), &[]);
+    assert_eq!(code, Some(0), "{told}");
+    let (told, code) = run(home.path(), &suite("absent", "missing_required", "failures", 0), &[]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("the server does not list the tool"), "{told}");
+    assert!(!told.contains("the tool has no `required` arguments"), "{told}");
+}
+
+/// A key without a value is no way to have a test pass.
+#[test]
+fn blocks_that_are_left_empty_ask_for_what_is_usual_or_are_reported() {
+    let home = tempfile::tempdir().expect("a folder");
+    let manifest = folder().join("strict.yml");
+    let suite = |more: &str, key: &str| {
+        format!(
+            "servers: {{s: {{mock: {manifest:?}}}}}\n{more}tools:\n  - name: t\n    tool: absent\n    \
+             expect: {{protocol_error: true}}\n{key}"
+        )
+    };
+    let (told, code) = run(home.path(), &suite("", ""), &[]);
+    assert_eq!(code, Some(0), "{told}");
+    for fuzz in ["    fuzz: {}\n", "    fuzz:\n"] {
+        let (told, code) = run(home.path(), &suite("", fuzz), &[]);
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains("the tool cannot be fuzzed: the server does not list it"), "{told}");
+    }
+    let (told, code) = run(home.path(), &suite("security:\n", ""), &[]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("`security` declares nothing"), "{told}");
+}
+
 /// What is printed of a server, and the exit code.
 fn negative(server: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))

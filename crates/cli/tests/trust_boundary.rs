@@ -66,6 +66,46 @@ fn what_the_user_said_first_is_no_flow_in_a_run_or_in_its_log() {
     assert_eq!(code, Some(0), "{told}");
 }
 
+/// What the calls of a script claim is judged as what tests claim.
+#[test]
+fn a_call_of_a_script_that_claims_more_than_was_negotiated_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = root().join("examples/trust-boundary/servers/database.yml");
+    let query =
+        |claims: &str| format!("{{tool: run_query, args: {{sql: \"SELECT 1\"}}, client_capabilities: {claims}}}");
+    let (narrow, wide) = (query("[tools]"), query("[tools, elicitation]"));
+    for (call, code) in [(narrow.clone(), 0), (wide.clone(), 1), (format!("[{narrow}, {wide}]"), 1)] {
+        let yaml = format!(
+            "servers:\n  database: {{mock: {database:?}}}\n\
+             security: {{capability_negotiation: {{target: \"2026-07-28\", negotiated: [tools]}}}}\nagents:\n  \
+             - name: a\n    model: script\n    servers: [database]\n    prompt: Go on.\n    \
+             script:\n      - call: {call}\n      - say: Done.\n    expect: {{contains: Done}}\n"
+        );
+        let suite = folder.path().join("suite.yaml").display().to_string();
+        std::fs::write(&suite, yaml).expect("written");
+        let (told, ended) = mcprove(&["run", &suite]);
+        assert_eq!(ended, Some(code), "{call}: {told}");
+        assert_eq!(told.matches("high[SEC-061]").count(), usize::try_from(code).expect("a count"), "{told}");
+    }
+}
+
+/// Requests of earlier revisions restate nothing, so that nothing could be checked.
+#[test]
+fn a_session_of_an_earlier_revision_is_told_to_be_unchecked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = root().join("examples/trust-boundary/servers/database.yml");
+    let yaml = format!(
+        "servers:\n  database: {{mock: {database:?}, protocol: legacy}}\n\
+         security: {{capability_negotiation: {{target: \"2026-07-28\", negotiated: [tools]}}}}\ntools:\n  \
+         - {{name: t, tool: run_query, args: {{sql: \"SELECT 1\"}}, expect: {{not_error: true}}}}\n"
+    );
+    let suite = folder.path().join("suite.yaml").display().to_string();
+    std::fs::write(&suite, yaml).expect("written");
+    let (told, code) = mcprove(&["run", &suite, "-v"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("claimed capabilities could not be checked"), "{told}");
+}
+
 /// A step may speak to a server that cannot be started: then the case could not be run.
 #[test]
 fn another_server_that_cannot_be_reached_is_told() {

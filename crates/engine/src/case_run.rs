@@ -24,7 +24,7 @@ use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
 use crate::stored::{self, Storing};
-use crate::{calls, expectations, nearby, negative_path, remarks, steps, trust};
+use crate::{calls, expectations, nearby, negative_path, not_recorded, remarks, steps, trust};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -221,6 +221,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         }
     };
     let verdict = trust::judged(verdict, case, &mut record);
+    let verdict = not_recorded::judged(verdict, case, &mut record);
     // An agent has servers of its own, and is told when one goes away.
     let gone = case.agent().is_none() && record.findings.iter().any(|finding| finding.rule == "server-gone");
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;

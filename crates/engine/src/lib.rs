@@ -21,6 +21,7 @@ mod latency;
 mod meet;
 mod nearby;
 mod negative_path;
+mod not_recorded;
 mod observe;
 mod plan;
 mod played;

@@ -56,13 +56,15 @@ pub(crate) async fn probe(path: &NegativePath, seen: &mut Observation, talk: &mu
     let base = base(schema, args);
     let probes: Vec<&'static Probe> = path.checks.iter().filter_map(|name| Probe::find(name)).collect();
     let subject = Subject { tool: &name, schema, base: &base, oversized: path.oversized_bytes };
-    let mut probing = Probing { subject, server, record: &mut *talk.record, timeout: path.timeout };
+    let is_listed = tool.is_some();
+    let mut probing = Probing { subject, server, record: &mut *talk.record, timeout: path.timeout, is_listed };
     let probed = probing::make(&probes, &mut probing).await;
-    if path.default_gate {
-        talk.record.findings.extend(nothing_asked(&name, &probed));
-    } else {
+    if !path.default_gate {
         // What is expected of the counts decides; what each request came to is the evidence.
         talk.record.findings[told_before..].iter_mut().for_each(|finding| finding.severity = Severity::Note);
+    }
+    if path.default_gate || !path.counts_probes {
+        talk.record.findings.extend(nothing_asked(&name, &probed, is_listed));
     }
     for finding in talk.record.findings[told_before..].iter_mut().filter(|finding| finding.severity.fails()) {
         finding.place.get_or_insert_with(|| Place::Text(place.clone()));
@@ -85,12 +87,16 @@ fn base(schema: &Value, args: Value) -> Value {
 }
 
 /// A contract of which nothing could be asked is not kept.
-fn nothing_asked(name: &str, probed: &Probed) -> Option<Finding> {
+fn nothing_asked(name: &str, probed: &Probed, is_listed: bool) -> Option<Finding> {
     if probed.run > 0 {
         return None;
     }
     let text = format!("no probe of `{name}` could be made, so nothing was proved");
     let mut finding = Finding::error("negative-path", text);
     finding.actual = Some(probed.inapplicable.join("\n"));
-    Some(finding.help("ask for `unknown_tool`, which is always possible, or give the tool an input schema"))
+    Some(finding.help(if is_listed {
+        "ask for `unknown_tool`, which is always possible, or give the tool an input schema"
+    } else {
+        "check the name of the tool: the server does not list it"
+    }))
 }

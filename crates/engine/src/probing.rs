@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use mcprove_judge::negative::{Answer, Probe, Subject, answer};
-use mcprove_model::{CallRole, Exchange, Finding};
+use mcprove_model::{CallRole, Exchange, Finding, Outcome};
 use tokio::time::Instant;
 
-use crate::calls;
 use crate::record::CaseRecord;
 use crate::restart::Restartable;
+use crate::{calls, not_recorded};
 
 /// How much of a request and of its answer is shown with a probe; the frames hold all of it.
 const SHOWN: usize = 300;
@@ -21,6 +21,8 @@ pub(crate) struct Probing<'p> {
     pub(crate) record: &'p mut CaseRecord,
     /// How long each request may take.
     pub(crate) timeout: Duration,
+    /// Whether the server lists the tool; if not, what it accepts is not known.
+    pub(crate) is_listed: bool,
 }
 
 /// What became of the probes of one tool.
@@ -53,6 +55,7 @@ pub(crate) async fn make(probes: &[&'static Probe], probing: &mut Probing<'_>) -
                 probed.failed += usize::from(!is_met(probe, probing).await);
             }
             Err(reason) => {
+                let reason = if probing.is_listed { reason } else { "the server does not list the tool".to_owned() };
                 let text = format!("{}: not applicable: {reason}", probe.name);
                 probing.record.findings.push(Finding::note("probe-not-applicable", text.clone()));
                 probed.inapplicable.push(text);
@@ -73,6 +76,13 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
         let deadline = Instant::now() + probing.timeout;
         let exchange = probing.server.session.call_tool(&request.tool, &request.arguments, deadline).await;
         probing.record.calls.push(calls::record(CallRole::Probe, Some(&request.tool), &exchange));
+        if let Outcome::Error(error) = &exchange.outcome
+            && error.not_recorded().is_some()
+        {
+            met = false;
+            probing.record.findings.push(not_recorded::finding(&error.message));
+            continue;
+        }
         let seen = answer(&exchange.outcome);
         met &= probe.accepts(&seen);
         probing.record.findings.push(told(probe, &request.what, &seen, &exchange));

@@ -341,6 +341,7 @@ impl Guide<'_> {
                     },
                     record: &mut record,
                     timeout: self.options.timeout,
+                    is_listed: true,
                 };
                 // Audits await this too, and would carry its size.
                 Box::pin(probing::make(probes, &mut probing)).await;

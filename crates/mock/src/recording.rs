@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mcprove_model::{Direction, Event, Finding, FrameKind, Part, RunStarted, SourceFile, Span};
-use serde_json::{Map, Value};
+use mcprove_model::{Direction, Event, Finding, FrameKind, Part, RpcError, RunStarted, SourceFile, Span};
+use serde_json::{Map, Value, json};
 
 use crate::rpc::{INTERNAL_ERROR, Refusal};
 
@@ -60,7 +60,8 @@ impl Recording {
             (0, _) => format!("none of the {recorded} recorded requests `{method}` has these params"),
             (_, _) => format!("all {matching} recorded answers to this `{method}` were given"),
         };
-        Err(Refusal::new(INTERNAL_ERROR, why))
+        // Nobody must take it for what the server would have answered.
+        Err(Refusal::new(INTERNAL_ERROR, why).with(json!({(RpcError::NOT_RECORDED): method})))
     }
 
     fn add(&mut self, request: &Value, reply: &Value) -> Option<()> {
@@ -193,7 +194,6 @@ fn is_time(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn cassette() -> Recording {
         let call = |n: u64, city: &str| {
@@ -230,7 +230,9 @@ mod tests {
         assert_eq!(ask("ping", &json!({})), Ok(Err(json!({"code": -1, "message": "no"}))));
         let other = json!({"name": "w", "arguments": {}});
         assert!(ask("tools/call", &other).expect_err("other params").message.contains("none of the 3"));
-        assert!(ask("x/y", &other).expect_err("unknown").message.contains("nothing is recorded"));
+        let unknown = ask("x/y", &other).expect_err("unknown");
+        assert!(unknown.message.contains("nothing is recorded"));
+        assert_eq!(unknown.data, Some(json!({"mcprove/not-recorded": "x/y"})));
     }
 
     #[test]

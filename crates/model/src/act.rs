@@ -93,6 +93,8 @@ pub struct NegativePath {
     pub expect: Expectation,
     /// Whether every probe must be passed, because nothing else is said about them.
     pub default_gate: bool,
+    /// Whether what is expected tells a contract of which nothing was asked from one that is kept.
+    pub counts_probes: bool,
 }
 
 /// What is asked of resources.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{Expectation, Fault, Node, ServerSpec, Span};
 
@@ -218,6 +219,8 @@ pub struct ScriptCall {
     pub tool: Node,
     /// Its arguments: a map.
     pub args: Node,
+    /// What the request claims of the client in place of what is true.
+    pub claims: Option<Value>,
 }
 
 /// A condition about the last tool results.

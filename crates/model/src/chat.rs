@@ -47,6 +47,9 @@ pub struct ChatCall {
     pub name: String,
     /// The arguments.
     pub arguments: Value,
+    /// What its request claims of the client in place of what is true; only a script says so.
+    #[serde(skip)]
+    pub claims: Option<Value>,
 }
 
 /// What came of a call, as a model is told.

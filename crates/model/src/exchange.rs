@@ -60,6 +60,16 @@ pub struct RpcError {
     pub data: Option<Value>,
 }
 
+impl RpcError {
+    /// Under this key of its data, an error of a recording that is played again names the method it has no answer to.
+    pub const NOT_RECORDED: &str = "mcprove/not-recorded";
+
+    /// The method that a recording has no answer to; nothing when the error is an answer of a server.
+    pub fn not_recorded(&self) -> Option<&str> {
+        self.data.as_ref()?.get(Self::NOT_RECORDED)?.as_str()
+    }
+}
+
 /// A reply that breaks the protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Malformed {

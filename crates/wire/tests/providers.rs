@@ -133,8 +133,12 @@ const LONG: Duration = Duration::from_secs(20);
 #[tokio::test]
 async fn anthropic_is_asked_and_understood() {
     let (reply, seen) = asked(Dialect::Anthropic, vec![Say::Answer(200, "", messages_answer())], LONG).await;
-    let call =
-        ChatCall { id: "toolu_01A09q90qw90lq917835lq9".into(), name: "search".into(), arguments: json!({"q": "it"}) };
+    let call = ChatCall {
+        id: "toolu_01A09q90qw90lq917835lq9".into(),
+        name: "search".into(),
+        arguments: json!({"q": "it"}),
+        claims: None,
+    };
     let usage = Usage { prompt_tokens: 345, completion_tokens: 41 };
     let text = "I'll look it up.".to_owned();
     assert_eq!(reply, Ok(ChatReply { text, calls: vec![call], truncated: false, usage }));
@@ -148,7 +152,8 @@ async fn anthropic_is_asked_and_understood() {
 #[tokio::test]
 async fn openai_is_asked_and_understood() {
     let (reply, seen) = asked(Dialect::OpenAi, vec![Say::Answer(200, "", completions_answer())], LONG).await;
-    let call = ChatCall { id: "call_abc123".into(), name: "search".into(), arguments: json!({"q": "it"}) };
+    let call =
+        ChatCall { id: "call_abc123".into(), name: "search".into(), arguments: json!({"q": "it"}), claims: None };
     let usage = Usage { prompt_tokens: 82, completion_tokens: 17 };
     assert_eq!(reply, Ok(ChatReply { text: String::new(), calls: vec![call], truncated: false, usage }));
     assert!(seen[0].starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", seen[0]);

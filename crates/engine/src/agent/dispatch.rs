@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcprove_judge::recovery::FaultEffect;
 use mcprove_model::{CallRecord, CallRole, ChatCall, Exchange, Outcome, Severity, shorten, text_of_tool_result};
-use mcprove_wire::Session;
+use mcprove_wire::{Session, ToolCall};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -24,10 +24,11 @@ pub(super) struct Moment {
     pub(super) hop: u64,
 }
 
-/// A call on its way: where it stands among those asked for, and what it is.
+/// A call on its way: where it stands among those asked for, what it is, and what it claims of the client.
 struct Sent {
     position: usize,
     called: Called,
+    claims: Option<Value>,
 }
 
 /// Makes all calls side by side; what came of them is in their order, and in the record.
@@ -69,12 +70,12 @@ pub(super) async fn make(
                 done[position] = Some(answered_here(called, text, Some(met.fault)));
             }
             // A call that answers late answers: in virtual time nobody waits for it.
-            Some(_) | None => sent[tool.server].push(Sent { position, called }),
+            Some(_) | None => sent[tool.server].push(Sent { position, called, claims: call.claims.clone() }),
         }
     }
     let deadline = talk.deadline.min(Instant::now() + Duration::from_millis(injection.deadline_ms()));
     for (sent, exchange) in send(sent, sessions, deadline).await {
-        let Sent { position, called } = sent;
+        let Sent { position, called, .. } = sent;
         done[position] = Some(answered(talk, called, &exchange, injection));
     }
     let mut made = Vec::with_capacity(asked.len());
@@ -93,8 +94,14 @@ async fn send(sent: Vec<Vec<Sent>>, sessions: &mut [Session], deadline: Instant)
             continue;
         }
         waiting.push(Box::pin(async move {
-            let calls: Vec<(String, Value)> =
-                group.iter().map(|sent| (sent.called.tool.clone(), sent.called.args.clone())).collect();
+            let calls: Vec<ToolCall> = group
+                .iter()
+                .map(|Sent { called, claims, .. }| ToolCall {
+                    name: called.tool.clone(),
+                    arguments: called.args.clone(),
+                    claims: claims.clone(),
+                })
+                .collect();
             let exchanges = session.call_tools(&calls, deadline).await;
             group.into_iter().zip(exchanges).collect()
         }));

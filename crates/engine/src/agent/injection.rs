@@ -62,10 +62,15 @@ impl Injection {
         findings
     }
 
-    /// What becomes of a call: the first fault that touches it counts it.
+    /// What becomes of a call: the first fault that touches it counts it. One that is over leaves it to the next.
     pub(super) fn meet(&mut self, server: &str, tool: &str) -> Option<Met> {
-        let (fault, hits) = self.faults.iter_mut().find(|(fault, _)| fault.touches(server, tool))?;
-        let effect = effect(fault.kind, *hits, self.deadline_ms);
+        let deadline_ms = self.deadline_ms;
+        let touches = |(fault, _): &(Fault, u64)| fault.touches(server, tool);
+        let is_live = |(fault, hits): &(Fault, u64)| effect(fault.kind, *hits, deadline_ms) != FaultEffect::Answers;
+        let at = self.faults.iter().position(|fault| touches(fault) && is_live(fault));
+        let at = at.or_else(|| self.faults.iter().position(touches))?;
+        let (fault, hits) = &mut self.faults[at];
+        let effect = effect(fault.kind, *hits, deadline_ms);
         *hits += 1;
         if effect == FaultEffect::TimesOut {
             self.detections += 1;

@@ -115,7 +115,7 @@ impl<'s> Player<'s> {
             }
         };
         self.calls += 1;
-        Ok(ChatCall { id: format!("call-{}", self.calls), name, arguments })
+        Ok(ChatCall { id: format!("call-{}", self.calls), name, arguments, claims: call.claims.clone() })
     }
 
     /// A value with its references filled in; one that leads nowhere stops the script.
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn call(tool: &str, args: Value) -> ScriptStep {
-        let call = ScriptCall { server: None, tool: node(json!(tool)), args: node(args) };
+        let call = ScriptCall { server: None, tool: node(json!(tool)), args: node(args), claims: None };
         ScriptStep {
             when: None,
             action: ScriptAction::Call(vec![call]),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcprove_judge::fuzz::ValuePool;
-use mcprove_model::{Finding, FuzzBlock, Observation, Outcome, Severity};
+use mcprove_model::{Finding, FuzzBlock, Observation, Outcome, Severity, Target};
 use mcprove_suite::template::Variables;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use super::workshop::{Tools, Workshop};
 use crate::conversation::Conversation;
 use crate::server::Opener;
 use crate::stop::Stop;
-use crate::{expectations, remarks};
+use crate::{expectations, not_recorded, remarks};
 
 /// How many fresh servers may be started to make one failure small: a test is not a campaign.
 const ATTEMPTS: usize = 100;
@@ -30,6 +30,11 @@ pub(crate) struct Surroundings<'s> {
 /// Fuzzes the tool of a case and adds what there is to say.
 pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: &mut Conversation<'_>) {
     let Some(server) = &talk.case.server else { return };
+    if matches!(server.target, Target::Cassette { .. }) {
+        let place = talk.place(block.span);
+        talk.record.findings.push(not_recorded::finding("nobody has recorded the calls of `fuzz`").at(place));
+        return;
+    }
     let Some(tool) = remarks::listed_tool(talk).await else {
         let text = "the tool cannot be fuzzed: the server does not list it";
         let place = talk.place(block.span);

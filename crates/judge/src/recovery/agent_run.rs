@@ -145,6 +145,9 @@ fn too_slow(marks: &AgentMarks, report: &RecoveryReport, budget: &RecoveryBudget
 fn summary(marks: &AgentMarks, report: &RecoveryReport) -> String {
     let after = timeouts(marks.detections);
     let budget = marks.max_detection_ms;
+    if marks.detections == 0 && marks.faults_hit.iter().all(|fault| fault.calls == 0) {
+        return format!("no fault was hit; detection budget {budget} ms");
+    }
     match report.time_to_recovery_ms {
         Some(took) => format!("recovered in {took} ms (virtual) after {after}; detection budget {budget} ms"),
         None => format!("did not recover after {after}; detection budget {budget} ms"),
@@ -223,6 +226,7 @@ mod tests {
     fn a_fault_that_is_never_hit_is_no_pass() {
         let verdict = score_agent_run(&marks(0, true), &STRICT);
         assert_eq!(verdict.findings[0].message, "the fault was never hit: `hung-search`");
+        assert_eq!(verdict.summary, "no fault was hit; detection budget 3000 ms");
         assert!(score_agent_run(&marks(0, true), &RecoveryBudget { allow_unhit: true, ..STRICT }).passed());
         let none = AgentMarks { faults_hit: Vec::new(), ..marks(0, true) };
         assert_eq!(rules(&score_agent_run(&none, &STRICT)), [NEVER_HIT]);

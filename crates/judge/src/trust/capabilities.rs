@@ -74,7 +74,8 @@ pub fn coverage(target: &str, negotiated: Option<&[String]>, claims: &[RequestCl
     if !restates(target) {
         return Coverage::NotApplicable;
     }
-    match compared(negotiated, claims).count() {
+    // What a handshake says is the agreement, not a request that could widen it.
+    match compared(negotiated, claims).filter(|(claim, _)| !claim.handshake).count() {
         0 if claims.is_empty() => Coverage::Nothing("no request was made"),
         0 if claims.iter().all(|claim| claim.capabilities.is_none() || claim.handshake) => Coverage::Nothing(
             "no request restated the client's capabilities, so the sessions were not of that revision",
@@ -241,6 +242,10 @@ mod tests {
             assert!(note.message.starts_with("claimed capabilities could not be checked: "));
         }
         assert_eq!(coverage("2026-07-28", Some(&[]), &[claim(0, &[])]), Coverage::Checked(1));
+        let handshake = RequestClaim { handshake: true, ..claim(0, &[]) };
+        let silent = RequestClaim { capabilities: None, ..claim(1, &[]) };
+        let legacy = coverage("2026-07-28", Some(&names(&["tools"])), &[handshake, silent]);
+        assert!(matches!(legacy, Coverage::Nothing(why) if why.contains("restated")), "{legacy:?}");
         assert_eq!(Coverage::Checked(1).note(), None);
     }
 

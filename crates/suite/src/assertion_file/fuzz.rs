@@ -22,12 +22,14 @@ const CASES: usize = 64;
 /// How long a call may take when the block does not say.
 const MAX_CALL: Duration = Duration::from_secs(2);
 
-/// Decodes the block.
+/// Decodes the block; one that was left empty asks for what is usual.
 pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Box<FuzzBlock>> {
-    let entry = caller.as_map()?.iter().find(|entry| entry.key.text == "fuzz" && !entry.value.is_null())?;
+    let entry = caller.as_map()?.iter().find(|entry| entry.key.text == "fuzz")?;
     let node = &entry.value;
-    found.map(node, "`fuzz`")?;
-    found.known_keys(node, "`fuzz`", KEYS);
+    if !node.is_null() {
+        found.map(node, "`fuzz`")?;
+        found.known_keys(node, "`fuzz`", KEYS);
+    }
     let mut number = |key: &str, least: u64| {
         let value = node.get(key).filter(|value| !value.is_null())?;
         let number = found.count_of(value, &format!("`{key}`"))?;
@@ -77,11 +79,13 @@ pub(super) fn schema() -> Value {
         "max_call_ms": fragment::count("How long a call may take, in milliseconds; 2000 when left out.", 1),
         "seed": fragment::count("What the calls are made from; 0 when left out.", 0),
     });
-    fragment::map(
+    let mut schema = fragment::map(
         "Adversarial calls of the same tool, made once everything else held. Targets of its `expect` are \
          `fuzz.cases_run`, `fuzz.crashes`, `fuzz.hangs`, `fuzz.protocol_violations`, `fuzz.leaks` and \
          `fuzz.gate_passed`; without one, the last must be true.",
         properties,
         &[],
-    )
+    );
+    schema["type"] = json!(["object", "null"]);
+    schema
 }

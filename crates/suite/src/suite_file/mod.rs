@@ -310,6 +310,9 @@ impl General {
             let node = |unit: &Unit| unit.node.get(key).filter(|node| !node.is_null()).cloned();
             units.iter().enumerate().find_map(|(index, unit)| Some((index, node(unit)?)))
         };
+        for (unit, found) in units.iter().zip(found.iter_mut()) {
+            security::report_empty(&unit.node, found);
+        }
         let run = first("run_options").map(|(of, node)| run_options::decode(&node, &mut found[of])).unwrap_or_default();
         let performance =
             first("performance").map(|(of, node)| performance::decode(&node, &mut found[of])).unwrap_or_default();

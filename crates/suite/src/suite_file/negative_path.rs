@@ -14,6 +14,9 @@ pub(super) const KEY: &str = "negative_path";
 
 const KEYS: &[&str] = &["checks", "expect", "oversized_bytes", "timeout"];
 
+/// Targets that differ when no probe could be made.
+const COUNTING: &[&str] = &["negative_path", "negative_path.checks_run", "negative_path.gate_passed"];
+
 /// How long each request may take where the file does not say.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -32,11 +35,14 @@ pub(super) fn decode(node: &Node, test: &Node, scope: &Scope, found: &mut Diagno
     let bytes = bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX).min(Probe::LARGEST));
     let timeout = time::optional(node, "timeout", found);
     let expect = expectation::decode(part("expect"), Vocabulary::NegativePath, scope, found);
+    let (own, of_test) = (targets(part("expect")), targets(test.get("expect")));
+    let speaks_of_probes = of_test.iter().any(|target| target.starts_with("negative_path"));
     Some(NegativePath {
         checks,
         oversized_bytes: bytes.unwrap_or(Probe::OVERSIZED),
         timeout: timeout.unwrap_or(TIMEOUT),
-        default_gate: expect.checks.is_empty() && !speaks_of_probes(test),
+        default_gate: expect.checks.is_empty() && !speaks_of_probes,
+        counts_probes: own.iter().chain(&of_test).any(|target| COUNTING.contains(target)),
         expect,
     })
 }
@@ -83,10 +89,9 @@ fn decode_checks(node: &Node, found: &mut Diagnostics<'_>) -> Vec<&'static str> 
     names().filter(|name| wanted.contains(name)).collect()
 }
 
-/// Whether the test itself says what is expected of the probes.
-fn speaks_of_probes(test: &Node) -> bool {
-    let expect = test.get("expect");
+/// What an expectation looks at.
+fn targets(expect: Option<&Node>) -> Vec<&str> {
     let list = expect.and_then(|expect| expect.get("assertions").or(Some(expect))).and_then(Node::as_list);
     let targets = list.unwrap_or_default().iter().filter_map(|assertion| assertion.get("target")?.as_text());
-    targets.into_iter().any(|target| target.starts_with("negative_path") || target.starts_with("$.negative_path"))
+    targets.map(|target| target.strip_prefix("$.").unwrap_or(target)).collect()
 }

@@ -30,6 +30,15 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Security {
     }
 }
 
+/// A key without a value looks as if something were guarded.
+pub(super) fn report_empty(document: &Node, found: &mut Diagnostics<'_>) {
+    let entries = document.as_map().unwrap_or_default();
+    for entry in entries.iter().filter(|entry| entry.key.text == "security" && entry.value.is_null()) {
+        let help = "write `security: {trust_boundary: {}}` to have every flow between servers reported, or remove it";
+        found.error_with_help("missing-key", entry.key.span, "`security` declares nothing", help);
+    }
+}
+
 /// Speaks the stateless revision to servers that say nothing else, when that is what is to be checked.
 pub(super) fn make_modern(security: &Security, units: &[Unit], servers: &mut [(String, Option<Arc<ServerSpec>>)]) {
     let target = security.capability_negotiation.as_ref().and_then(|negotiation| Revision::parse(&negotiation.target));

@@ -70,6 +70,7 @@ pub(super) fn reply(value: &Value) -> Result<ChatReply, String> {
                     id: text("id").ok_or("has a `tool_use` without `id`")?,
                     name: text("name").ok_or("has a `tool_use` without `name`")?,
                     arguments: block.get("input").cloned().unwrap_or_else(|| json!({})),
+                    claims: None,
                 });
             }
             // Thinking and the like is the model's own business.
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn a_conversation_becomes_messages() {
         let tool = ChatTool { name: "t".into(), description: "d".into(), input_schema: json!({"type": "object"}) };
-        let call = ChatCall { id: "c1".into(), name: "t".into(), arguments: json!({"a": 1}) };
+        let call = ChatCall { id: "c1".into(), name: "t".into(), arguments: json!({"a": 1}), claims: None };
         let messages = [
             ChatMessage::User { text: "hi".into() },
             ChatMessage::Assistant { text: String::new(), calls: vec![call] },
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!((reply.text.as_str(), reply.truncated), ("Let me look.", false));
         assert_eq!(
             reply.calls,
-            [ChatCall { id: "toolu_1".into(), name: "search".into(), arguments: json!({"q": "x"}) }]
+            [ChatCall { id: "toolu_1".into(), name: "search".into(), arguments: json!({"q": "x"}), claims: None }]
         );
         assert_eq!(reply.usage, Usage { prompt_tokens: 15, completion_tokens: 3 });
         assert!(super::reply(&json!({"type": "message"})).is_err());

@@ -77,6 +77,7 @@ pub(super) fn reply(value: &Value) -> Result<ChatReply, String> {
             id: id.map_or_else(|| format!("call_{number}"), str::to_owned),
             name: name.ok_or("has a tool call without a name")?.to_owned(),
             arguments,
+            claims: None,
         });
     }
     let tokens = |key: &str| value.pointer(&format!("/usage/{key}")).and_then(Value::as_u64).unwrap_or_default();
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_conversation_becomes_messages() {
-        let call = ChatCall { id: "c1".into(), name: "t".into(), arguments: json!({"a": 1}) };
+        let call = ChatCall { id: "c1".into(), name: "t".into(), arguments: json!({"a": 1}), claims: None };
         let messages = [
             ChatMessage::User { text: "hi".into() },
             ChatMessage::Assistant { text: String::new(), calls: vec![call] },

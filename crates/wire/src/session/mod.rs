@@ -26,6 +26,7 @@ use crate::{Limits, SpawnError};
 
 pub use connect::Endpoint;
 pub use lists::Listing;
+pub use requests::ToolCall;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
 #[derive(Debug)]

@@ -25,6 +25,17 @@ struct Request<'a> {
     params: &'a Value,
 }
 
+/// One of several tool calls that are made at once.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// What its request claims of the client, in the stateless revision; `None` for what is true.
+    pub claims: Option<Value>,
+}
+
 impl Session {
     /// Sends a request and waits for its end: a reply, a broken reply, the server's end, or the deadline.
     pub async fn request(&mut self, method: &str, params: Value, deadline: Instant) -> Exchange {
@@ -44,13 +55,17 @@ impl Session {
     }
 
     /// Calls several tools at once and waits for all of them; the exchanges come in the order of the calls.
-    pub async fn call_tools(&mut self, calls: &[(String, Value)], deadline: Instant) -> Vec<Exchange> {
-        if let [(name, arguments)] = calls {
-            return vec![self.call_tool(name, arguments, deadline).await];
+    pub async fn call_tools(&mut self, calls: &[ToolCall], deadline: Instant) -> Vec<Exchange> {
+        if let [ToolCall { name, arguments, claims }] = calls {
+            self.claim(claims.clone());
+            let exchange = self.call_tool(name, arguments, deadline).await;
+            self.claim(None);
+            return vec![exchange];
         }
         self.learn_schemas(deadline).await;
         let mut started = Vec::with_capacity(calls.len());
-        for (name, arguments) in calls {
+        for ToolCall { name, arguments, claims } in calls {
+            self.claim(claims.clone());
             started.push(if let Some(refused) = self.unusable(name) {
                 Err(refused)
             } else {
@@ -59,7 +74,9 @@ impl Session {
             });
         }
         let mut exchanges = Vec::with_capacity(calls.len());
-        for call in started {
+        for (call, ToolCall { claims, .. }) in started.into_iter().zip(calls) {
+            // What is asked for on the way is given in requests that claim the same.
+            self.claim(claims.clone());
             exchanges.push(match call {
                 Ok((id, params)) => {
                     let exchange = self.finish(id, deadline).await;
@@ -68,6 +85,7 @@ impl Session {
                 Err(refused) => not_sent(refused),
             });
         }
+        self.claim(None);
         exchanges
     }
 

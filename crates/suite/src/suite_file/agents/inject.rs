@@ -13,6 +13,14 @@ pub(super) fn decode(
 ) -> Option<Vec<Fault>> {
     let Some(names) = test.get("inject").filter(|names| !names.is_null()) else { return Some(Vec::new()) };
     let names = found.one_or_many(names);
+    for (at, name) in names.iter().enumerate() {
+        let Some(text) = name.as_text() else { continue };
+        if names[..at].iter().any(|earlier| earlier.as_text() == Some(text)) {
+            let message = format!("`inject` names the fault `{text}` twice");
+            found.error_with_help("duplicate-name", name.span, message, "name each fault once");
+            return None;
+        }
+    }
     let faults: Vec<Fault> = names.iter().filter_map(|name| find(name, servers, suite, found)).collect();
     (faults.len() == names.len()).then_some(faults)
 }

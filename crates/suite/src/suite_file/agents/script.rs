@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{block, texts};
 use crate::schema::fragment;
+use crate::suite_file::claims;
 use crate::template::unresolved;
 
 const KEYS: &[&str] = &["call", "repeat", "say", "when"];
-const CALL_KEYS: &[&str] = &["args", "server", "tool"];
+const CALL_KEYS: &[&str] = &["args", claims::KEY, "server", "tool"];
 
 /// Decodes a script; `None` when a step of it is wrong.
 pub(super) fn decode(
@@ -39,6 +40,7 @@ pub(super) fn schema() -> Value {
         "A call.",
         json!({
             "args": fragment::any_map("The arguments."),
+            (claims::KEY): claims::schema(),
             "server": fragment::text("The server; may be left out when only one has the tool."),
             "tool": fragment::text("The tool."),
         }),
@@ -183,9 +185,10 @@ fn decode_call(
         }
         None => None,
     };
+    let claims = claims::decode(node, found);
     let tool = tool?;
     check(&tool, scope, found);
-    Some(ScriptCall { server, tool, args })
+    Some(ScriptCall { server, tool, args, claims })
 }
 
 /// Reports references that will have no value: to results only the last ones and numbered ones exist.
