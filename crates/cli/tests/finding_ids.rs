@@ -1,12 +1,16 @@
 //! Every id that a finding can carry is explained: the sources are searched for ids, and each must be a topic of
 //! `mcprove explain`.
 
+mod sources;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mcprove::Topic;
 use regex::Regex;
+
+use sources::sources;
 
 /// How an id gets into a finding: the functions that make one, and the field.
 const MAKERS: &str = r#"(?x)
@@ -22,7 +26,7 @@ const MAKERS: &str = r#"(?x)
 fn every_id_in_the_sources_is_explained() {
     let makers = Regex::new(MAKERS).expect("a pattern");
     let mut ids: BTreeMap<String, PathBuf> = BTreeMap::new();
-    for file in sources() {
+    for file in code() {
         let text = fs::read_to_string(&file).expect("readable");
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for found in makers.captures_iter(code) {
@@ -40,27 +44,13 @@ fn every_id_in_the_sources_is_explained() {
 
 #[test]
 fn every_explanation_is_of_an_id_that_exists() {
-    let all: String = sources().iter().map(|file| fs::read_to_string(file).expect("readable")).collect();
+    let all: String = code().map(|file| fs::read_to_string(file).expect("readable")).collect();
     for finding in mcprove::findings() {
         assert!(all.contains(&format!("\"{}\"", finding.id)), "nobody says `{}` any more", finding.id);
     }
 }
 
-fn sources() -> Vec<PathBuf> {
-    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
-    let mut open: Vec<PathBuf> =
-        fs::read_dir(rooms).expect("rooms").map(|entry| entry.expect("a room").path().join("src")).collect();
-    let mut files = Vec::new();
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten() {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
+/// The sources without files that are tests from beginning to end.
+fn code() -> impl Iterator<Item = PathBuf> {
+    sources().into_iter().filter(|path| !path.ends_with("tests.rs"))
 }

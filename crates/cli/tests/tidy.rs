@@ -1,9 +1,13 @@
 //! The rules of the house that a machine can check (see ARCHITECTURE.md, "Invariants").
 
+mod sources;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
+
+use sources::sources;
 
 /// Which rooms each room may depend on.
 const ROOMS: &[(&str, &[&str])] = &[
@@ -81,26 +85,6 @@ fn files_are_small_or_say_why_not() {
         assert!(text.lines().count() <= 520 || explained, "{} is over 500 lines", file.display());
         assert!(text.starts_with("//!"), "{} must begin by saying what it is", file.display());
     }
-}
-
-/// Every source file of every room.
-fn sources() -> Vec<PathBuf> {
-    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
-    let mut open: Vec<PathBuf> =
-        fs::read_dir(rooms).expect("rooms").map(|e| e.expect("a room").path().join("src")).collect();
-    let mut files = Vec::new();
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten() {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|e| e == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
 }
 
 fn in_room(file: &Path, room: &str) -> bool {

@@ -30,16 +30,17 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
     let (mut held, mut total) = (0.0, 0.0);
     for planned in &expect.checks {
         total += planned.weight;
-        let place = source.place(planned.span);
+        // Most checks hold and have nothing to say, so their place is not looked up.
+        let place = || source.place(planned.span);
         match planned.check.judge(seen) {
             Ok(()) => {
                 held += planned.weight;
                 if let Some(remark) = planned.check.remark(seen) {
-                    findings.push(Finding::note(planned.name, remark).at(place));
+                    findings.push(Finding::note(planned.name, remark).at(place()));
                 }
             }
             Err(mismatch) => {
-                let mut finding = Finding::error(planned.name, mismatch.message).at(place);
+                let mut finding = Finding::error(planned.name, mismatch.message).at(place());
                 finding.expected = Some(mismatch.expected);
                 finding.actual = Some(mismatch.actual);
                 finding.diff = mismatch.diff;

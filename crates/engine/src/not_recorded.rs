@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcprove_model::{Act, Case, Direction, Finding, Frame, FrameKind, Part, RpcError, Verdict};
+use memchr::memmem;
 use serde_json::Value;
 
 use crate::record::CaseRecord;
@@ -51,7 +52,7 @@ fn missed(frame: &Frame) -> Option<RpcError> {
     let is_reply =
         frame.direction == Direction::Received && frame.kind == FrameKind::Reply && frame.part == Part::Message;
     let key = RpcError::NOT_RECORDED.as_bytes();
-    let is_marked = is_reply && frame.body.len() <= LONGEST && frame.body.windows(key.len()).any(|part| part == key);
+    let is_marked = is_reply && frame.body.len() <= LONGEST && memmem::find(&frame.body, key).is_some();
     if !is_marked {
         return None;
     }
