@@ -163,25 +163,24 @@ pub async fn tour(
     Ok(Toured { catalog, called })
 }
 
-/// What a server offers, without calling anything.
-pub async fn catalog_of(
-    server: &ServerSpec,
-    own_program: &Path,
-    timeout: Duration,
-) -> Result<Catalog, Box<OpenFailure>> {
-    catalog_with_fixture(server, None, own_program, timeout).await
+/// How a server is asked what it offers.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// A folder that the server works on a copy of.
+    pub fixture: Option<&'a Path>,
+    /// The running program, which may be named as a server.
+    pub own_program: &'a Path,
+    /// How long everything may take together.
+    pub timeout: Duration,
+    /// Bounds on the session.
+    pub limits: Limits,
 }
 
-/// What a server offers that works on a copy of a folder.
-pub async fn catalog_with_fixture(
-    server: &ServerSpec,
-    fixture: Option<&Path>,
-    own_program: &Path,
-    timeout: Duration,
-) -> Result<Catalog, Box<OpenFailure>> {
-    let deadline = Instant::now() + timeout;
-    let workplace = Workplace::new(fixture).map_err(|error| not_copied(&error))?;
-    let mut session = opener(own_program, Limits::default()).open(server, workplace.variables(), deadline).await?;
+/// What a server offers, without calling anything.
+pub async fn catalog_of(server: &ServerSpec, asking: &Asking<'_>) -> Result<Catalog, Box<OpenFailure>> {
+    let deadline = Instant::now() + asking.timeout;
+    let workplace = Workplace::new(asking.fixture).map_err(|error| not_copied(&error))?;
+    let mut session = opener(asking.own_program, asking.limits).open(server, workplace.variables(), deadline).await?;
     let catalog = discover(&mut session, deadline).await;
     session.close().await;
     Ok(catalog)

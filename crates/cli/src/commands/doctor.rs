@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use mcprove_engine::{Acquaintance, meet};
 use mcprove_model::{ExitStatus, ServerSpec, Severity, Target, escape_line, shorten};
+use mcprove_report::harmless_line;
 use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
 use serde_json::{Value, json};
 
+use crate::asking::{asking, until_told_to_stop};
 use crate::context::Context;
-use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
 use crate::subject::Subject;
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let what = server.as_ref().map_or("this machine", |server| server.name.as_str());
         context.complain(&format!("looking at {} …\n", escape_line(what)));
     }
-    let (programs, met) = runtime(1)?.block_on(async {
+    let (programs, met) = until_told_to_stop(async {
         let mut programs = Vec::new();
         for known in PROGRAMS {
             let words = [known.name.to_owned(), "--version".to_owned()];
@@ -81,11 +82,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             programs.push(Looked { known, version: said.ok().map(|text| version(&text)) });
         }
         let met = match &server {
-            Some(server) => Some(meet(server, &context.own_program, args.timeout).await),
+            Some(server) => Some(meet(server, &asking(args.timeout, context)).await),
             None => None,
         };
         (programs, met)
-    });
+    })?;
     let suite = DEFAULT_SUITES.iter().copied().find(|path| Path::new(path).exists());
     if args.json {
         let server = server.as_ref().zip(met.as_ref()).map(|(server, met)| server_json(server, met));
@@ -128,18 +129,18 @@ fn machine_text(programs: &[Looked], suite: Option<&str>) -> String {
 }
 
 fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>, programs: &[Looked]) -> String {
-    let mut text = format!("\nthe server `{}`\n", escape_line(&server.name));
+    let mut text = format!("\nthe server `{}`\n", harmless_line(&server.name));
     match met {
         Ok(met) => {
             let said = &met.negotiated;
-            let name = escape_line(&format!("{} {}", said.server_name, said.server_version)).into_owned();
+            let name = harmless_line(&format!("{} {}", said.server_name, said.server_version)).into_owned();
             let _ = writeln!(text, "  answers  after {} ms over {}, as {name}", met.opened.as_millis(), met.transport);
             let _ = writeln!(text, "  speaks   {}", said.revision.as_str());
             let _ = writeln!(text, "  offers   {}", offer(met));
             for finding in met.catalog.findings.iter().chain(&met.findings) {
-                let _ = writeln!(text, "  {:8} {}", finding.severity.word(), escape_line(&finding.message));
+                let _ = writeln!(text, "  {:8} {}", finding.severity.word(), harmless_line(&finding.message));
                 if let Some(help) = &finding.help {
-                    let _ = writeln!(text, "           {}", escape_line(help));
+                    let _ = writeln!(text, "           {}", harmless_line(help));
                 }
             }
             let sound = !met.catalog.findings.iter().chain(&met.findings).any(|f| f.severity >= Severity::Warning);
@@ -152,9 +153,12 @@ fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>
                 Stage::Start => "does not start, or cannot be reached",
                 Stage::Handshake => "started, but did not complete the handshake",
             };
-            let _ = writeln!(text, "  fails    it {stage}: {}", escape_line(&failure.message));
+            let _ = writeln!(text, "  fails    it {stage}: {}", harmless_line(&failure.message));
             for help in advice(server, failure, programs) {
-                let _ = writeln!(text, "  help     {}", escape_line(&help));
+                let _ = writeln!(text, "  help     {}", harmless_line(&help));
+            }
+            if let Some(sent) = Failure::unreachable(failure).evidence() {
+                let _ = writeln!(text, "  it sent  {}", shorten(&harmless_line(sent.trim_end()), 500));
             }
             let lines: Vec<&str> = failure.closing.stderr.lines().collect();
             let shown = &lines[lines.len().saturating_sub(STDERR_LINES)..];
@@ -162,7 +166,7 @@ fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>
                 let _ = writeln!(text, "  the end of its standard error:");
             }
             for line in shown {
-                let _ = writeln!(text, "    {}", shorten(&escape_line(line), 200));
+                let _ = writeln!(text, "    {}", shorten(&harmless_line(line), 200));
             }
         }
     }

@@ -158,7 +158,7 @@ impl Args {
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
-            limits: mcprove_wire::Limits::default(),
+            limits: context.limits,
         };
         let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
         let mut listeners = Listeners::new(context, Listening { log, shown: false, keep_frames, redactor });
@@ -173,8 +173,8 @@ impl Args {
         });
         let heard = listeners.finish();
         match fuzzed.transpose() {
-            Ok(fuzzed) => Ok((fuzzed, heard)),
-            Err(failure) => Err(Failure::Other { message: failure.message, help: failure.help }),
+            Ok(fuzzed) => Ok((fuzzed.flatten(), heard)),
+            Err(failure) => Err(Failure::unreachable(&failure)),
         }
     }
 

@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use mcprove_engine::catalog_of;
 use mcprove_judge::{Catalog, Group, Ignores, Selection, SelectionOptions, TightenOptions, Tightened, lint};
 use mcprove_model::{Diagnostics, ExitStatus, SourceFile, escape_line};
 use mcprove_report::{Verbosity, render_findings};
 
+use crate::asking::offer_of;
 use crate::catalog_report::{CatalogReport, CatalogReportOptions, Counts, Looked, Printed, Stream, counted};
 use crate::context::Context;
-use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
 use crate::subject::Subject;
@@ -238,12 +237,9 @@ fn report_options(args: &Args, context: &Context) -> CatalogReportOptions {
 /// Asks a server for its tools.
 fn ask(subject: &Subject, context: &Context) -> Result<Catalog, Failure> {
     let server = subject.spec()?;
-    let asking = catalog_of(&server, &context.own_program, TIMEOUT);
-    let catalog = runtime(1)?
-        .block_on(asking)
-        .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
-    if let Some(finding) = catalog.findings.into_iter().find(|finding| finding.severity.fails()) {
-        return Err(Failure::Other { message: finding.message, help: finding.help });
+    let catalog = offer_of(&server, None, TIMEOUT, context)?;
+    if let Some(finding) = catalog.findings.iter().find(|finding| finding.severity.fails()) {
+        return Err(Failure::of(finding));
     }
     Ok(Catalog::of_server(&server.name, &catalog.tools))
 }
