@@ -10,7 +10,8 @@ use std::time::Duration;
 use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
 use mcprove_model::{ExitStatus, ServerSpec};
-use mcprove_report::harmless_line;
+use mcprove_report::{harmless_json, harmless_line};
+use mcprove_suite::load::bounded;
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
@@ -67,7 +68,7 @@ pub(crate) fn run(wishes: &Wishes<'_>, context: &Context) -> Result<ExitStatus, 
         });
     }
     if wishes.json {
-        print(&format!("{:#}\n", compared.iter().map(as_json).collect::<Value>()))?;
+        print(&harmless_json(&compared.iter().map(as_json).collect::<Value>()))?;
     } else {
         print(&compared.iter().map(|one| told(one, wishes.update)).collect::<String>())?;
     }
@@ -176,7 +177,7 @@ fn as_json(one: &Compared) -> Value {
 }
 
 fn read(path: &Path) -> Result<Option<Value>, Failure> {
-    match fs::read_to_string(path) {
+    match bounded::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
             let message = format!("`{}` is not JSON: {error}", path.display());
             Failure::new(message, "mend the file, or remove it and store the catalog again with `--update`")

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcprove_engine::Catalog;
 use mcprove_judge::coverage::{Offer, coverage};
 use mcprove_model::{Case, ExitStatus, Reach, ReachPart, ServerSpec};
-use mcprove_report::reach_table;
+use mcprove_report::{harmless_json, reach_table};
 use mcprove_suite::duration;
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let offer = Offer { tools: &tools, resources: &resources, templates: &templates, prompts: &prompts };
     let reach = coverage(offer, cases.iter().copied());
     if args.json {
-        print(&format!("{:#}\n", as_json(&reach)))?;
+        print(&harmless_json(&as_json(&reach)))?;
     } else {
         print(&reach_table(&reach, &context.style()))?;
     }

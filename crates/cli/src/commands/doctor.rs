@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Acquaintance, meet};
 use mcprove_model::{ExitStatus, ServerSpec, Severity, Target, escape_line, shorten};
-use mcprove_report::harmless_line;
+use mcprove_report::{harmless_json, harmless_line};
 use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let suite = DEFAULT_SUITES.iter().copied().find(|path| Path::new(path).exists());
     if args.json {
         let server = server.as_ref().zip(met.as_ref()).map(|(server, met)| server_json(server, met));
-        print(&format!("{:#}\n", machine_json(&programs, suite, server.as_ref())))?;
+        print(&harmless_json(&machine_json(&programs, suite, server.as_ref())))?;
     } else {
         let mut text = machine_text(&programs, suite);
         if let (Some(server), Some(met)) = (&server, &met) {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Failure as Found, FuzzOptions, FuzzRun, Reproduction, Stopper, fuzz, kept_test};
 use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, Severity, SourceFile, nearest};
-use mcprove_report::{Format, fuzz_table, render_findings};
+use mcprove_report::{Format, fuzz_table, harmless_json, render_findings};
+use mcprove_suite::load::bounded;
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
 
@@ -100,7 +101,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         None => Vec::new(),
     };
     if args.json {
-        print(&format!("{:#}\n", as_json(&fuzzed, &server, args, seed, &kept)))?;
+        print(&harmless_json(&as_json(&fuzzed, &server, args, seed, &kept)))?;
     } else {
         print(&fuzz_table(&heard.report, &context.style()))?;
         print(&ending(&fuzzed, args, seed, &kept))?;
@@ -223,7 +224,7 @@ impl Args {
 fn seed_arguments(path: &Path, context: &Context) -> Result<BTreeMap<String, Vec<Value>>, Failure> {
     let shown = path.display().to_string();
     let help = "write a map: `tool: {argument: value}`, or `tool: [{…}, {…}]`";
-    let text = std::fs::read_to_string(path)
+    let text = bounded::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let source = SourceFile::new(shown.as_str(), text.as_str());
     let (documents, findings) = yaml::parse(&source);

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             help: "look at what it lists".to_owned(),
         });
     }
-    let written = starters::write_all(&args.output, &files, args.overwrite)?;
+    let written = starters::write_all(&args.output, &files, args.overwrite)?.without(starters::unnameable(&catalog));
     print(&written.told(&args.output))?;
     Ok(ExitStatus::Good)
 }

@@ -71,6 +71,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let server = args.touring.server()?;
     let files = files(&toured, &server);
     let written = starters::write_all(&args.folder, &files, args.overwrite)?;
+    let written = written.without(starters::unnameable(&toured.catalog));
     refuse_to_replace(&written, &args.folder)?;
     let mut told = match score(&report) {
         Some(score) => format!("score: {score} % (`mcprove audit` says more)\n"),

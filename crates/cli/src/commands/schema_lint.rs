@@ -1,7 +1,6 @@
 //! `mcprove schema-lint`: what is wrong with the input schemas a server lists, and the mechanical fix.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,6 +9,7 @@ use clap::ValueEnum;
 use mcprove_judge::{Catalog, Group, Ignores, Selection, SelectionOptions, TightenOptions, Tightened, lint};
 use mcprove_model::{Diagnostics, ExitStatus, SourceFile, escape_line};
 use mcprove_report::{Verbosity, render_findings};
+use mcprove_suite::load::bounded;
 
 use crate::asking::offer_of;
 use crate::catalog_report::{CatalogReport, CatalogReportOptions, Counts, Looked, Printed, Stream, counted};
@@ -249,7 +249,7 @@ fn read(path: &Path) -> Result<Catalog, Failure> {
         let mut content = Vec::new();
         io::stdin().read_to_end(&mut content).map(|_| content)
     } else {
-        fs::read(path)
+        bounded::read(path)
     };
     let content = content.map_err(|error| {
         Failure::new(
@@ -321,7 +321,7 @@ struct Config {
 
 impl Config {
     fn read(path: &Path) -> Result<Self, Failure> {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = bounded::read_to_string(path).map_err(|error| {
             Failure::new(format!("`{}` could not be read: {error}", path.display()), "give `--config` a YAML file")
         })?;
         let source = SourceFile::new(path.display().to_string(), text);
