@@ -73,9 +73,14 @@ fn interrupt(misbehave: &Path, args: &[&str], behaviour: &str) {
 #[test]
 fn a_server_that_dies_before_it_lists_tools_was_not_reached() {
     let misbehave = subject::build("misbehave");
-    for command in ["audit", "negative", "fuzz", "generate"] {
+    let named = ["--tool", "echo"];
+    for (command, words) in
+        [("audit", &[][..]), ("negative", &[]), ("fuzz", &[]), ("generate", &[]), ("audit", &named), ("fuzz", &named)]
+    {
         let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
-            .args([command, "--server"])
+            .arg(command)
+            .args(words)
+            .arg("--server")
             .arg(format!("'{}' exit-after-initialize", misbehave.display()))
             .output()
             .expect("mcprove runs");

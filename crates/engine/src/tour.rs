@@ -5,7 +5,7 @@ use std::time::{Duration, Instant as Clock};
 
 use mcprove_judge::generate::{placed, valid_input};
 use mcprove_judge::negative::{Probe, Subject};
-use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict};
+use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict, some_of};
 use mcprove_wire::{Closing, HttpClient, Limits, OpenFailure, Session, Stage, Tokens};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -224,7 +224,7 @@ pub(crate) fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding
         return None;
     }
     let count = if silent.len() == 1 { "1 tool says".to_owned() } else { format!("{} tools say", silent.len()) };
-    let text = format!("{count} nothing about writing and will be called: {}", silent.join(", "));
+    let text = format!("{count} nothing about writing and will be called: {}", some_of(silent.iter().copied(), 20));
     Some(Finding::note("unannotated-tools", text).help("`--read-only` calls only tools that say that they only read"))
 }
 

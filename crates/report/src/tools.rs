@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{CallRole, CaseReport, Finding, Report, Severity, Verdict};
+use mcprove_model::{CallRole, CaseReport, Finding, Report, Severity, Verdict, some_of};
 
 use crate::style::Role;
 use crate::{Style, duration, harmless};
+
+/// How many tools are named that share a finding; of a server with a thousand the rest is counted.
+const NAMES: usize = 20;
 
 /// How healthy a tool is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,9 +200,9 @@ fn remarks_on_probes(text: &mut String, report: &Report, detail: Detail, style: 
         text.push('\n');
     }
     for (finding, tools) in remarks {
-        let tools: Vec<_> = tools.into_iter().map(harmless::line).collect();
+        let tools = some_of(tools.into_iter().map(|tool| harmless::line(tool)), NAMES);
         let word = style.paint(Role::Note, "note:");
-        let _ = writeln!(text, "{word} {} (in {})", harmless::line(&finding.message), tools.join(", "));
+        let _ = writeln!(text, "{word} {} (in {})", harmless::line(&finding.message), tools);
     }
     if detail == Detail::Results {
         return;
@@ -266,11 +269,11 @@ fn to_mend(text: &mut String, report: &Report, style: &Style) {
     }
     causes.sort_by_key(|(finding, cases)| (std::cmp::Reverse(finding.severity), std::cmp::Reverse(cases.len())));
     for (finding, cases) in causes {
-        let names: Vec<_> = cases.iter().map(|case| harmless::line(&case.started.name)).collect();
+        let names = some_of(cases.iter().map(|case| harmless::line(&case.started.name)), NAMES);
         let role = if finding.severity.fails() { Role::Bad } else { Role::Note };
         let head = format!("{}[{}]", finding.severity.word(), finding.rule);
         let _ = writeln!(text, "\n{}: {}", style.paint(role, &head), harmless::line(&finding.message));
-        let _ = writeln!(text, "  in {}", names.join(", "));
+        let _ = writeln!(text, "  in {names}");
         if let Some(actual) = &finding.actual {
             for line in actual.lines().take(6) {
                 let _ = writeln!(text, "  │ {}", harmless::line(line));

@@ -70,6 +70,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
         self.outbox.is_empty()
     }
 
+    /// The beginning of a line that has not ended yet, when there is one.
+    pub(crate) fn unfinished(&self) -> Option<Bytes> {
+        let begun = &self.inbox[..EVIDENCE.min(self.inbox.len())];
+        (!begun.is_empty() && !self.skipping).then(|| Bytes::copy_from_slice(begun))
+    }
+
     /// Closes our side; what is still queued is given up.
     pub(crate) fn close_writer(&mut self) {
         self.writer = None;

@@ -27,7 +27,7 @@ const STDERR_LINES: usize = 12;
 /// Look at what is installed here, and whether a server can be reached.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Without a server only the machine is looked at. A program that is missing is no failure; a \
-                        server that cannot be reached is exit code 2.\n\nExamples:\n  mcprove doctor\n  \
+                        server that cannot be reached is exit code 2, one that cannot list what it has 1.\n\nExamples:\n  mcprove doctor\n  \
                         mcprove doctor --server 'npx my-server'\n  mcprove doctor --url http://localhost:3000/mcp")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -98,7 +98,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
         print(&text)?;
     }
-    Ok(if matches!(met, Some(Err(_))) { ExitStatus::NotDone } else { ExitStatus::Good })
+    let fails = |met: &Acquaintance| met.catalog.findings.iter().any(|finding| finding.severity >= Severity::Error);
+    Ok(match &met {
+        Some(Err(_)) => ExitStatus::NotDone,
+        // It was reached, and then died or did not answer.
+        Some(Ok(met)) if fails(met) => ExitStatus::Wrong,
+        Some(Ok(_)) | None => ExitStatus::Good,
+    })
 }
 
 /// The version in what a program prints, which may have words around it.

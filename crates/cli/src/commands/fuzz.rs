@@ -199,10 +199,12 @@ impl Args {
     }
 
     fn known_tools(&self, fuzzed: &FuzzRun, heard: &Heard) -> Result<(), Failure> {
+        // A list that could not be had is not an empty list.
+        let failed = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error);
+        if let Some(failed) = failed.filter(|_| fuzzed.tools.is_empty()) {
+            return Err(Failure::of(failed));
+        }
         if fuzzed.tools.is_empty() && self.tool.is_empty() {
-            if let Some(failed) = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error) {
-                return Err(Failure::of(failed));
-            }
             return Err(Failure::NothingSelected {
                 message: "the server has no tools".to_owned(),
                 help: "look at what it lists".to_owned(),

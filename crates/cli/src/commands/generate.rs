@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcprove_engine::Calling;
-use mcprove_model::{ExitStatus, Severity};
+use mcprove_model::{ExitStatus, Finding, Severity};
+use mcprove_report::render_findings;
 use mcprove_suite::duration;
 use mcprove_suite::starter::FileNames;
 
@@ -57,5 +58,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let written = starters::write_all(&args.output, &files, args.overwrite)?.without(starters::unnameable(&catalog));
     print(&written.told(&args.output))?;
-    Ok(ExitStatus::Good)
+    // Of a list that was cut, files were written for what came; whoever reads them must know.
+    let failed: Vec<Finding> = catalog.findings.into_iter().filter(|finding| finding.severity.fails()).collect();
+    context.complain(&render_findings(&failed, &context.style()));
+    Ok(if failed.is_empty() { ExitStatus::Good } else { ExitStatus::Wrong })
 }

@@ -112,7 +112,8 @@ fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
     let replies = if stored == 1 { "1 reply".to_owned() } else { format!("{stored} replies") };
     let mut told = format!("stored {replies} in {}\n", args.folder.join(".snapshots").display());
     if errors > 0 {
-        let _ = writeln!(told, "{errors} cases gave no reply; `mcprove run` says why");
+        let cases = if errors == 1 { "1 case".to_owned() } else { format!("{errors} cases") };
+        let _ = writeln!(told, "{cases} gave no reply; `mcprove run` says why");
     }
     Ok(told)
 }
