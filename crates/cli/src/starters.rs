@@ -31,7 +31,7 @@ pub(crate) struct StarterFile {
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     /// Those that were written.
-    pub(crate) written: Vec<PathBuf>,
+    pub(crate) added: Vec<PathBuf>,
     /// Those that were there already, and stayed as they were.
     pub(crate) kept: Vec<PathBuf>,
     /// How many tools have names that a suite cannot hold.
@@ -47,7 +47,7 @@ impl Written {
     /// What is told of them.
     pub(crate) fn told(&self, folder: &Path) -> String {
         let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-        let mut text = format!("wrote {} to {}\n", files(self.written.len()), folder.display());
+        let mut text = format!("wrote {} to {}\n", files(self.added.len()), folder.display());
         if !self.kept.is_empty() {
             let kept = files(self.kept.len());
             let _ = writeln!(text, "kept {kept} of an earlier time; `--overwrite` replaces what is there");
@@ -220,7 +220,7 @@ pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -
             continue;
         }
         whole_file::write(&path, file.text.as_bytes()).map_err(|error| failed(&path, &error))?;
-        done.written.push(path);
+        done.added.push(path);
     }
     Ok(done)
 }
@@ -240,9 +240,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let evals = folder.path().join("new/evals");
         let file = |text: &str| vec![StarterFile { name: "a.yaml".to_owned(), text: text.to_owned() }];
-        assert_eq!(write_all(&evals, &file("1"), false).expect("written").written.len(), 1);
+        assert_eq!(write_all(&evals, &file("1"), false).expect("written").added.len(), 1);
         let again = write_all(&evals, &file("2"), false).expect("kept");
-        assert_eq!((again.written.len(), again.kept.len()), (0, 1));
+        assert_eq!((again.added.len(), again.kept.len()), (0, 1));
         assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "1");
         write_all(&evals, &file("3"), true).expect("replaced");
         assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "3");

@@ -82,7 +82,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     if !args.no_workflow {
         let workflow = StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &server) };
         let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
-        let word = if done.written.is_empty() { "kept" } else { "wrote" };
+        let word = if done.added.is_empty() { "kept" } else { "wrote" };
         let _ = writeln!(told, "{word} {WORKFLOW}");
     }
     let fixture = fixture_flag(args);
@@ -120,7 +120,7 @@ fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
 
 /// A folder that is a suite already is not begun again.
 fn refuse_to_replace(written: &Written, folder: &Path) -> Result<(), Failure> {
-    if written.written.is_empty() {
+    if written.added.is_empty() {
         let message = format!("`{}` has these files already", folder.display());
         return Err(Failure::new(message, "name another folder, or give `--overwrite`"));
     }
