@@ -1,4 +1,4 @@
-//! One signal ends every command that speaks to a server, though a call hangs, and says what became of it.
+//! What becomes of commands whose server hangs, dies or babbles: one signal ends each, and each quotes what it saw.
 #![cfg(unix)]
 
 mod processes;
@@ -87,5 +87,28 @@ fn a_server_that_dies_before_it_lists_tools_was_not_reached() {
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{command}: {told}");
         assert!(told.contains("before it answered `tools/list`"), "{command}: {told}");
+    }
+}
+
+#[test]
+fn what_a_server_printed_where_messages_belong_is_quoted() {
+    let misbehave = subject::build("misbehave");
+    for (command, behaviour, quoted) in [
+        ("audit", "garbage-first", "Starting server..."),
+        ("doctor", "garbage-first", "Starting server..."),
+        ("fuzz", "bom", "\\u{feff}{"),
+        ("generate", "bogus-version", "\"protocolVersion\":\"1999-01-01\""),
+        ("audit", "both", "both yes and no"),
+        ("audit", "half-a-reply", "\"jsonrpc\":\"2.0\",\"id\""),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+            .args([command, "--timeout", "2s", "--server"])
+            .arg(format!("'{}' {behaviour}", misbehave.display()))
+            .stdin(Stdio::null())
+            .output()
+            .expect("mcprove runs");
+        let told = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8_lossy(&told);
+        assert!(told.contains(quoted), "{command} {behaviour}: {told}");
     }
 }

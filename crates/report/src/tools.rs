@@ -240,10 +240,18 @@ fn slowest(report: &Report) -> Option<(&str, u64)> {
     called.max_by_key(|(_, elapsed)| *elapsed).filter(|_| report.cases.len() > 1)
 }
 
+/// What came, a few lines of it.
+fn evidence(text: &mut String, finding: &Finding) {
+    for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(6) {
+        let _ = writeln!(text, "  │ {}", harmless::line(line));
+    }
+}
+
 fn run_findings(text: &mut String, report: &Report, style: &Style) {
     for finding in &report.findings {
         let word = style.paint(Role::Note, &format!("{}:", finding.severity.word()));
         let _ = writeln!(text, "{word} {}", harmless::line(&finding.message));
+        evidence(text, finding);
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {}", harmless::line(help));
         }
@@ -274,11 +282,7 @@ fn to_mend(text: &mut String, report: &Report, style: &Style) {
         let head = format!("{}[{}]", finding.severity.word(), finding.rule);
         let _ = writeln!(text, "\n{}: {}", style.paint(role, &head), harmless::line(&finding.message));
         let _ = writeln!(text, "  in {names}");
-        if let Some(actual) = &finding.actual {
-            for line in actual.lines().take(6) {
-                let _ = writeln!(text, "  │ {}", harmless::line(line));
-            }
-        }
+        evidence(text, finding);
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {}", harmless::line(help));
         }

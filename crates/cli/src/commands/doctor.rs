@@ -145,6 +145,9 @@ fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>
             let _ = writeln!(text, "  offers   {}", offer(met));
             for finding in met.catalog.findings.iter().chain(&met.findings) {
                 let _ = writeln!(text, "  {:8} {}", finding.severity.word(), harmless_line(&finding.message));
+                for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(3) {
+                    let _ = writeln!(text, "           │ {}", harmless_line(line));
+                }
                 if let Some(help) = &finding.help {
                     let _ = writeln!(text, "           {}", harmless_line(help));
                 }
