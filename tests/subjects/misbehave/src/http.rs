@@ -64,9 +64,9 @@ pub(crate) const HTTP: &[HttpBehaviour] = &[
     row("session-lost", false, |_, out| status(out, "404 Not Found", ""), "forgets the session when a tool is called"),
     row("silent", false, |_, _| pause(600), "never answers"),
     row("sse-comments-only", false, |_, out| comments(out), "streams comments without end"),
-    row("sse-flood", false, |request, out| flood(request, out), "sends a hundred thousand notifications before its answer"),
+    row("sse-flood", false, flood, "sends twenty thousand notifications before its answer"),
     row("sse-retry", false, |_, out| stream(out, b"retry: 99999999\n\n"), "asks for patience and ends the stream"),
-    row("sse-twice", false, |request, out| twice(request, out), "streams its answer twice, not the same"),
+    row("sse-twice", false, twice, "streams its answer twice, not the same"),
     row("sse-without-end", false, |_, out| stream(out, b"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n").and_then(|()| pause(600)), "never ends its stream"),
     row("truncated", false, |_, out| send(out, "200 OK", "content-type: application/json\r\ncontent-length: 999\r\n", b"{\"jsonrpc\":"), "breaks off in its answer"),
     row("unauthorized", true, |_, out| status(out, "401 Unauthorized", ""), "wants to know who asks, and not how"),
@@ -182,7 +182,7 @@ fn flood(request: &Request, out: &mut TcpStream) -> io::Result<()> {
     stream(out, b"")?;
     let note = br#"data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":"x"}}"#;
     let many = [note.as_slice(), b"\n\n"].concat().repeat(100);
-    for _ in 0..1_000 {
+    for _ in 0..200 {
         out.write_all(&many)?;
     }
     out.write_all(format!("data: {}\n\n", honest_reply(&request.body)).as_bytes())
