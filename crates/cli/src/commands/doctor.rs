@@ -139,7 +139,8 @@ fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>
     match met {
         Ok(met) => {
             let said = &met.negotiated;
-            let name = harmless_line(&format!("{} {}", said.server_name, said.server_version)).into_owned();
+            let (name, version) = (shorten(&said.server_name, 80), shorten(&said.server_version, 40));
+            let name = harmless_line(&format!("{name} {version}")).into_owned();
             let _ = writeln!(text, "  answers  after {} ms over {}, as {name}", met.opened.as_millis(), met.transport);
             let _ = writeln!(text, "  speaks   {}", said.revision.as_str());
             let _ = writeln!(text, "  offers   {}", offer(met));
