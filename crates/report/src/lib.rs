@@ -33,7 +33,7 @@ mod usage;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use call_progress::CallProgress;
-pub use formats::{FORMATS, Format};
+pub use formats::{FORMATS, Format, Shows};
 pub use fuzz_table::fuzz_table;
 pub use harmless::line as harmless_line;
 pub use known_json::render as known_json;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Failure as Found, FuzzOptions, FuzzRun, Reproduction, Stopper, fuzz, kept_test};
 use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, Severity, SourceFile, nearest};
-use mcprove_report::{Format, fuzz_table, render_findings};
+use mcprove_report::{Format, Shows, fuzz_table, render_findings};
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
 
@@ -135,7 +135,7 @@ impl Args {
         context: &Context,
     ) -> Result<(Option<FuzzRun>, Heard), Failure> {
         let log = self.events.as_deref().map(create_log).transpose()?;
-        let keep_frames = self.outputs.show_frames();
+        let shows = self.outputs.shows().max(Shows::Calls);
         let jobs = usize::from(self.jobs);
         let options = FuzzOptions {
             calling: match (self.include_writes, self.read_only) {
@@ -153,7 +153,7 @@ impl Args {
             strict_input: self.strict_input,
             environment: Context::variable_values().into(),
             attempts: ATTEMPTS,
-            keep_frames: keep_frames || log.is_some(),
+            keep_frames: shows == Shows::Frames || log.is_some(),
             command: self.command_line(),
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -161,7 +161,7 @@ impl Args {
             limits: mcprove_wire::Limits::default(),
         };
         let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
-        let mut listeners = Listeners::new(context, Listening { log, shown: false, keep_frames, redactor });
+        let mut listeners = Listeners::new(context, Listening { log, shown: false, shows, redactor });
         let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             tokio::select! {

@@ -111,7 +111,7 @@ pub(super) fn run_through(
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         warnings,
         shown: !args.json,
-        keep_frames: args.outputs.show_frames(),
+        shows: args.outputs.shows(),
         protocol: args.protocol,
         fix: args.fix,
         record: args.record,

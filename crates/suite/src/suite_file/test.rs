@@ -259,9 +259,9 @@ fn with_defaults(list: List, mut node: Node, place: Span, suite: &Suite<'_>) -> 
         if let Some(entry) = entries.iter_mut().find(|entry| entry.key.text == "expect") {
             entry.value = defaults.merged(&entry.value);
         } else {
-            let key = Key { text: "expect".to_owned(), span: place };
+            let key = Key { text: "expect".into(), span: place };
             entries.push(Entry { key, value: defaults.merged(&Node::from_json(place, Value::Null)) });
         }
     }
-    Entry { key: Key { text: list.key().to_owned(), span: place }, value: node }
+    Entry { key: Key { text: list.key().into(), span: place }, value: node }
 }
