@@ -140,7 +140,11 @@ pub(super) fn run_through(
         is_partial: args.selection.is_partial(),
         gates,
     };
-    conclude(over, &wishes, context)
+    let status = conclude(over, &wishes, context);
+    drop(wishes);
+    // The program ends here. Taking apart ten thousand cases piece by piece would only keep its user waiting.
+    std::mem::forget((plan, loaded));
+    status
 }
 
 impl Args {

@@ -343,8 +343,8 @@ fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
         let message = "a suite file has `servers`, a map of names";
         found.error_with_help("unknown-key", entry.key.span, message, "write `servers: {name: {command: …}}`");
     }
-    let others: Vec<Entry> = entries.iter().filter(|entry| entry.key.text != "server").cloned().collect();
-    outside::known_keys(&others, "a suite file", (&known, outside::OF_SUITE), found);
+    let others = entries.iter().filter(|entry| entry.key.text != "server");
+    outside::known_keys(others, "a suite file", (&known, outside::OF_SUITE), found);
 }
 
 /// Every key a suite file may have.

@@ -184,7 +184,7 @@ fn server_of(
     if let Some(named) = node.get("server").filter(|named| !named.is_null()) {
         return server_named(named, suite, found);
     }
-    if !list.needs_server() || texts::is_misspelt(node.as_map().unwrap_or_default(), "server", KEYS) {
+    if !list.needs_server() {
         return None;
     }
     match suite.servers {
@@ -192,6 +192,7 @@ fn server_of(
         [_, ..] if suite.has_columns() => suite.given.clone(),
         [] if suite.given.is_some() => suite.given.clone(),
         [] if suite.has_servers || is_skipped => None,
+        _ if texts::is_misspelt(node.as_map().unwrap_or_default(), "server", KEYS) => None,
         [] => {
             let message = format!("this test of `{}` needs a server, and there is none", list.key());
             found.error_with_help("no-server", place, message, "add `servers:`, or give `--server`");
