@@ -134,7 +134,7 @@ pub struct DecodedTest {
     /// Where it says that only tests like it are to run.
     pub only: Option<Span>,
     /// The case; `None` when a finding stands in its way.
-    pub case: Option<Case>,
+    pub case: Option<Arc<Case>>,
 }
 
 /// Whether a document is a suite file: it has servers, or lists of tests and no block of an assertion file.

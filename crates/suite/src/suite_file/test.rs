@@ -39,7 +39,7 @@ pub(super) struct Test {
     /// Where it says that only tests like it are to run.
     pub(super) only: Option<Span>,
     /// The case; `None` when a finding stands in its way.
-    pub(super) case: Option<Case>,
+    pub(super) case: Option<Arc<Case>>,
 }
 
 /// Decodes an item of a list of tests.
@@ -88,7 +88,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
         }
         let mut expect = asked.expect;
         expect.threshold = threshold.or(expect.threshold).or(suite.defaults.threshold);
-        Some(Case {
+        Some(Arc::new(Case {
             name: name.clone(),
             source: Arc::clone(&suite.source),
             span: node.span,
@@ -107,7 +107,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             timeout,
             skip,
             suite: Some(Arc::clone(&suite.options)),
-        })
+        }))
     });
     Some(Test { name, name_span, only, case })
 }
