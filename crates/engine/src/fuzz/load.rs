@@ -14,7 +14,9 @@ use tokio::time::Instant;
 
 use super::failure::{Failure, Reproduction};
 use super::line::Line;
-use super::workshop::{Bench, Workshop};
+use super::minimal::as_step;
+use super::tool::fails;
+use super::workshop::{Bench, Called, Workshop};
 
 /// How many calls are open at once.
 const AT_ONCE: usize = 8;
@@ -74,6 +76,50 @@ pub(crate) async fn under_load(
     Some(failure(bench, &mixed, &all, false))
 }
 
+/// A failure that only calls in flight together bring about: are they again, on a fresh server?
+pub(crate) async fn at_once(
+    workshop: &Workshop,
+    bench: &Bench,
+    window: &[Value],
+    call: usize,
+    verdict: FuzzVerdict,
+) -> Failure {
+    let texts: Vec<String> = window.iter().map(Value::to_string).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let came_again = match workshop.open().await {
+        Ok(mut session) => {
+            let answers = session.call_together(&bench.name, &texts, workshop.timeout).await;
+            workshop.count_calls(texts.len());
+            let gone = session.how_it_closed().filter(|_| matches!(verdict, FuzzVerdict::Crash(_)));
+            session.close().await;
+            let same = |(arguments, exchange): (&Value, Option<Exchange>)| {
+                let called = Called::ended(exchange?.outcome);
+                let again = bench.verdict(&called, arguments, bench.accepts(arguments));
+                (bench.signature(&again) == bench.signature(&verdict)).then_some(())
+            };
+            gone.is_some() || window.iter().zip(answers).find_map(same).is_some()
+        }
+        Err(_) => false,
+    };
+    let beside = || window.iter().enumerate().filter(|(at, _)| *at != call).map(|(_, other)| as_step(other.clone()));
+    let reproduction = if came_again {
+        let arguments = as_step(window[call].clone());
+        Reproduction::Together { arguments, beside: beside().collect(), alone: None }
+    } else {
+        Reproduction::Gone
+    };
+    Failure {
+        tool: bench.name.clone(),
+        fails: fails(&verdict, workshop.strict_input),
+        verdict,
+        label: format!("{} calls at once", window.len()),
+        original: window[call].clone(),
+        reproduction,
+        times: 1,
+        elapsed_us: 0,
+    }
+}
+
 /// A call that was answered wrongly under load.
 struct Mixed {
     call: usize,
@@ -102,7 +148,7 @@ async fn burst(
     let mut seen = Vec::new();
     for id in ids {
         seen.push(session.finish(id, deadline).await);
-        workshop.count_call();
+        workshop.count_calls(1);
     }
     let closing = session.end_chapter();
     (mixed(workshop, bench, session, set, (&seen, &closing.oddities)).await, closing)
@@ -148,7 +194,7 @@ async fn mixed(
     let (call, other) = exchanged?;
     for known in [set[call], set[other]].into_iter().cycle().take(2 * AGAIN) {
         let again = session.call_tool(&bench.name, &known.arguments, Instant::now() + workshop.timeout).await;
-        workshop.count_call();
+        workshop.count_calls(1);
         if again.outcome != Outcome::Result(known.result.clone()) {
             return None;
         }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use mcprove_judge::exception::unhandled;
 use mcprove_judge::fuzz::{Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
 use mcprove_judge::generate::Oracle;
-use mcprove_model::{Outcome, ServerSpec};
+use mcprove_model::{Exchange, Outcome, ServerSpec};
 use mcprove_suite::template::Variables;
 use mcprove_wire::{OpenFailure, Session};
 use serde_json::Value;
@@ -96,8 +97,8 @@ impl Workshop {
         (self.timeout / 10).max(SHORTEST_WAIT).min(self.timeout)
     }
 
-    pub(crate) fn count_call(&self) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn count_calls(&self, calls: usize) {
+        self.calls.fetch_add(calls, Ordering::Relaxed);
     }
 
     /// How many calls were made so far.
@@ -129,16 +130,23 @@ pub(crate) struct Bench {
 /// A call that was made, and whether the server was still there afterwards, where that was asked.
 #[derive(Debug)]
 pub(crate) struct Called {
-    pub(crate) outcome: Outcome,
+    pub(crate) exchange: Exchange,
     pub(crate) alive_after: Option<bool>,
     /// What the server wrote to its standard error, where it did not answer.
     pub(crate) stderr: String,
 }
 
 impl Called {
+    /// A call of which only its end is known.
+    pub(crate) fn ended(outcome: Outcome) -> Self {
+        let method = "tools/call".to_owned();
+        let exchange = Exchange { method, request: Bytes::new(), reply: None, outcome, elapsed_us: 0 };
+        Self { exchange, alive_after: None, stderr: String::new() }
+    }
+
     /// Whether nothing came.
     pub(crate) fn is_silence(&self) -> bool {
-        matches!(self.outcome, Outcome::TimedOut { .. })
+        matches!(self.exchange.outcome, Outcome::TimedOut { .. })
     }
 }
 
@@ -157,7 +165,7 @@ impl Bench {
             return FuzzVerdict::Crash(Evidence::new(&format!("{NO_ANSWER}: {}", told.trim())));
         }
         verdict(&FuzzExchange {
-            outcome: &called.outcome,
+            outcome: &called.exchange.outcome,
             arguments,
             alive_after: called.alive_after,
             accepted,
