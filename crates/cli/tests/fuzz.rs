@@ -216,10 +216,13 @@ fn a_suite_fuzzes_its_tools() {
     let expected = [("gate holds", "PASS"), ("gate fails", "FAIL"), ("counts hold", "PASS"), ("count fails", "FAIL")];
     assert_eq!(told, expected.map(|(name, status)| (Some(name), Some(status))), "{results:#?}");
 
-    let misspelt = fs::read_to_string(&suite).expect("read").replace("fuzz.leaks", "fuzz.leeks");
-    fs::write(&suite, misspelt).expect("written");
-    let output = mcprove(&["run"], Some(&suite));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `fuzz.leaks`?"));
+    let written = fs::read_to_string(&suite).expect("read");
+    for (misspelt, help) in [("fuzz.leeks", "did you mean `fuzz.leaks`?"), ("fuz.leaks", "did you mean `fuzz.leaks`?")] {
+        fs::write(&suite, written.replace("fuzz.leaks", misspelt)).expect("written");
+        let output = mcprove(&["run"], Some(&suite));
+        assert_eq!(output.status.code(), Some(2));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((told.matches(help).count(), told.matches("error[").count()), (1, 1), "{told}");
+    }
     assert!(results[1]["detail"].as_str().is_some_and(|detail| detail.contains("Cannot read properties of null")));
 }

@@ -51,7 +51,9 @@ pub struct FuzzOptions {
     pub seed: u64,
     /// Arguments that the user gave, by tool.
     pub given: BTreeMap<String, Vec<Value>>,
-    /// How long the server may take to start, and each call.
+    /// How long the server may take to start.
+    pub start: Duration,
+    /// How long a call may take.
     pub timeout: Duration,
     /// Whether success on an input that the schema refuses is a failure.
     pub strict_input: bool,

@@ -74,6 +74,7 @@ pub async fn fuzz(
         opener: opener(&options.own_program, options.limits),
         server: server.clone(),
         variables: Variables::default(),
+        start: options.start,
         timeout: options.timeout,
         attempts: options.attempts,
         strict_input: options.strict_input,
@@ -84,7 +85,7 @@ pub async fn fuzz(
     }));
     let mut session = workshop.open().await?;
     let transport = session.transport_name().to_owned();
-    let mut catalog = discover(&mut session, Instant::now() + options.timeout).await;
+    let mut catalog = discover(&mut session, Instant::now() + options.start).await;
     session.close().await;
     let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only));
@@ -205,10 +206,13 @@ impl Round<'_> {
         async move {
             let began = Clock::now();
             if workshop.is_over() {
-                return Done { index, run: Err("the time was over before its turn".to_owned()), duration_us: 0 };
+                return Done { index, run: Err(workshop.why_over()), duration_us: 0 };
             }
             let run = Box::pin(work(&workshop, Task { tool: &tools[index], seed, runs, pool, said })).await;
-            Done { index, run: Ok(run), duration_us: micros(began.elapsed()) }
+            // What was not called is not in order, unless something else is known to be wrong.
+            let was_called = run.tally.runs > 0 || run.notes.iter().any(|note| note.severity >= Severity::Error);
+            let run = if was_called { Ok(run) } else { Err(workshop.why_over()) };
+            Done { index, run, duration_us: micros(began.elapsed()) }
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcprove_judge::exception::unhandled;
-use mcprove_judge::fuzz::{Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
+use mcprove_judge::fuzz::{EnvironmentValues, Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
 use mcprove_judge::generate::Oracle;
 use mcprove_model::{Exchange, Outcome, ServerSpec};
 use mcprove_suite::template::Variables;
@@ -33,11 +33,12 @@ pub(crate) struct Workshop {
     opener: Opener,
     server: ServerSpec,
     variables: Variables,
+    start: Duration,
     pub(crate) timeout: Duration,
     pub(crate) attempts: usize,
     pub(crate) strict_input: bool,
     pub(crate) keep_frames: bool,
-    environment: Arc<[String]>,
+    environment: Arc<EnvironmentValues>,
     pub(super) stop: Stop,
     until: Option<Instant>,
     calls: AtomicUsize,
@@ -48,6 +49,9 @@ pub(crate) struct Tools {
     pub(crate) opener: Opener,
     pub(crate) server: ServerSpec,
     pub(crate) variables: Variables,
+    /// How long a server may take to start.
+    pub(crate) start: Duration,
+    /// How long a call may take.
     pub(crate) timeout: Duration,
     pub(crate) attempts: usize,
     pub(crate) strict_input: bool,
@@ -64,11 +68,12 @@ impl Workshop {
             opener: tools.opener,
             server: tools.server,
             variables: tools.variables,
+            start: tools.start,
             timeout: tools.timeout,
             attempts: tools.attempts,
             strict_input: tools.strict_input,
             keep_frames: tools.keep_frames,
-            environment: tools.environment,
+            environment: Arc::new(EnvironmentValues::new(&tools.environment)),
             stop: tools.stop,
             until: tools.until,
             calls: AtomicUsize::new(0),
@@ -77,9 +82,7 @@ impl Workshop {
 
     /// Starts a server.
     pub(crate) async fn open(&self) -> Result<Session, Box<OpenFailure>> {
-        // A call may be given little time; a server that starts is given what it needs.
-        let patience = self.timeout.max(Duration::from_secs(10));
-        self.opener.open(&self.server, &self.variables, Instant::now() + patience).await
+        self.opener.open(&self.server, &self.variables, Instant::now() + self.start).await
     }
 
     /// What people call the server.
@@ -90,6 +93,12 @@ impl Workshop {
     /// Whether nothing more is to be done: the user, or the time, says so.
     pub(crate) fn is_over(&self) -> bool {
         self.stop.is_stopped() || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Why a tool was not called, where nothing more is to be done.
+    pub(crate) fn why_over(&self) -> String {
+        let why = if self.stop.is_stopped() { "the run was interrupted" } else { "the time was over" };
+        format!("{why} before its first call")
     }
 
     /// How long calls may take where it is only to be seen whether a hang comes again.
@@ -124,7 +133,7 @@ pub(crate) struct Bench {
     pub(crate) name: String,
     input: Option<Oracle>,
     output: Option<Oracle>,
-    environment: Arc<[String]>,
+    environment: Arc<EnvironmentValues>,
 }
 
 /// A call that was made, and whether the server was still there afterwards, where that was asked.

@@ -17,6 +17,7 @@ mod site;
 mod verdict;
 
 pub use cases::FuzzCase;
+pub use leak::EnvironmentValues;
 pub use mutation::{Label, Mutation, Phase};
 pub use mutations::MUTATIONS;
 pub use plan::FuzzPlan;
