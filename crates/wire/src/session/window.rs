@@ -36,7 +36,13 @@ impl Session {
             while open < calls.len() && answered(self, open) {
                 open += 1;
             }
-            if open == calls.len() || self.closed.is_some() || self.oddities.len() > odd || !self.take_next(Instant::now() + quiet).await {
+            if open == calls.len() || self.closed.is_some() || self.oddities.len() > odd {
+                break;
+            }
+            // What is probably a broken reply is not waited for to the end.
+            let is_suspect = self.pending.iter().any(|pending| pending.suspect.is_some());
+            let wait = if is_suspect { quiet.min(self.limits.settle) } else { quiet };
+            if !self.take_next(Instant::now() + wait).await {
                 break;
             }
         }
