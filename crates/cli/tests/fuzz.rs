@@ -46,6 +46,14 @@ fn rows() -> Vec<Row> {
     ]
 }
 
+/// Those that a server shows only once it has proved steady, and several calls are in flight.
+fn late_rows() -> Vec<Row> {
+    vec![
+        row("busy", "crash", json!({"minimal": {"text": "hello"}})),
+        row("exit-on-150th", "crash", json!({"minimal": {}, "repeat": 150})),
+    ]
+}
+
 /// Those that are only found by waiting for them.
 fn silent_rows() -> Vec<Row> {
     vec![
@@ -56,7 +64,12 @@ fn silent_rows() -> Vec<Row> {
 
 #[test]
 fn every_bug_is_found_made_small_and_kept() {
-    rows().iter().for_each(check);
+    rows().iter().for_each(|row| check(row, "50"));
+}
+
+#[test]
+fn what_shows_late_is_found_made_small_and_kept() {
+    late_rows().iter().for_each(|row| check(row, "200"));
 }
 
 #[test]
@@ -64,16 +77,16 @@ fn silence_is_found_made_small_and_kept() {
     // They mostly wait, so they can do it together.
     std::thread::scope(|scope| {
         for row in silent_rows() {
-            scope.spawn(move || check(&row));
+            scope.spawn(move || check(&row, "50"));
         }
     });
 }
 
-fn check(row: &Row) {
+fn check(row: &Row, runs: &str) {
     let bug = row.bug;
     let folder = tempfile::tempdir().expect("a folder");
     let began = Instant::now();
-    let output = mcprove(&["fuzz", "--server", &server(bug), "--json", "--save"], Some(folder.path()));
+    let output = mcprove(&["fuzz", "--server", &server(bug), "--runs", runs, "--json", "--save"], Some(folder.path()));
     let took = began.elapsed();
     assert_eq!(output.status.code(), Some(1), "{bug}: {}", String::from_utf8_lossy(&output.stderr));
     assert!(took < Duration::from_secs(30), "{bug}: {took:?}");
@@ -217,7 +230,8 @@ fn a_suite_fuzzes_its_tools() {
     assert_eq!(told, expected.map(|(name, status)| (Some(name), Some(status))), "{results:#?}");
 
     let written = fs::read_to_string(&suite).expect("read");
-    for (misspelt, help) in [("fuzz.leeks", "did you mean `fuzz.leaks`?"), ("fuz.leaks", "did you mean `fuzz.leaks`?")] {
+    for (misspelt, help) in [("fuzz.leeks", "did you mean `fuzz.leaks`?"), ("fuz.leaks", "did you mean `fuzz.leaks`?")]
+    {
         fs::write(&suite, written.replace("fuzz.leaks", misspelt)).expect("written");
         let output = mcprove(&["run"], Some(&suite));
         assert_eq!(output.status.code(), Some(2));

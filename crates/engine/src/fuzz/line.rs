@@ -63,8 +63,8 @@ pub(crate) enum Together {
 pub(crate) struct Trouble {
     /// The first call without an answer.
     pub(crate) at: usize,
-    /// How the server went away, if it did.
-    pub(crate) gone: Option<Outcome>,
+    /// How it ended: the server went away, or nothing came.
+    pub(crate) called: Called,
 }
 
 impl<'w> Line<'w> {
@@ -163,7 +163,9 @@ impl<'w> Line<'w> {
             let called = |exchange| Called { exchange, alive_after: None, stderr: String::new() };
             return Ok(Together::Clear(exchanges.into_iter().flatten().map(called).collect()));
         }
-        let trouble = Trouble { at: unanswered.unwrap_or(calls.len() - 1), gone: session.how_it_closed() };
+        let outcome = session.how_it_closed().unwrap_or(Outcome::TimedOut { after_ms: 0 });
+        let called = Called { stderr: session.stderr(), ..Called::ended(outcome) };
+        let trouble = Trouble { at: unanswered.unwrap_or(calls.len() - 1), called };
         self.count(calls.len(), false).await;
         Ok(Together::Unclear(trouble))
     }

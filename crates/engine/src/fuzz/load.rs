@@ -15,7 +15,6 @@ use tokio::time::Instant;
 use super::failure::{Failure, Reproduction};
 use super::line::Line;
 use super::minimal::as_step;
-use super::tool::fails;
 use super::workshop::{Bench, Called, Workshop};
 
 /// How many calls are open at once.
@@ -76,48 +75,66 @@ pub(crate) async fn under_load(
     Some(failure(bench, &mixed, &all, false))
 }
 
-/// A failure that only calls in flight together bring about: are they again, on a fresh server?
-pub(crate) async fn at_once(
-    workshop: &Workshop,
-    bench: &Bench,
-    window: &[Value],
-    call: usize,
-    verdict: FuzzVerdict,
-) -> Failure {
-    let texts: Vec<String> = window.iter().map(Value::to_string).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let came_again = match workshop.open().await {
-        Ok(mut session) => {
-            let answers = session.call_together(&bench.name, &texts, workshop.timeout).await;
-            workshop.count_calls(texts.len());
-            let gone = session.how_it_closed().filter(|_| matches!(verdict, FuzzVerdict::Crash(_)));
-            session.close().await;
-            let same = |(arguments, exchange): (&Value, Option<Exchange>)| {
-                let called = Called::ended(exchange?.outcome);
-                let again = bench.verdict(&called, arguments, bench.accepts(arguments));
-                (bench.signature(&again) == bench.signature(&verdict)).then_some(())
-            };
-            gone.is_some() || window.iter().zip(answers).find_map(same).is_some()
+/// Calls that were in flight together, and what was wrong with one of them that is not wrong when it is alone.
+pub(crate) struct Flight<'f> {
+    pub(crate) calls: &'f [Value],
+    /// The call that it is about.
+    pub(crate) at: usize,
+    pub(crate) verdict: FuzzVerdict,
+    pub(crate) is_exit: bool,
+}
+
+/// A failure that only calls in flight together bring about: the call with a neighbour, before all of them.
+pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'_>) -> Failure {
+    let Flight { calls, at, verdict, is_exit } = flight;
+    let near = at.min(calls.len() - 2);
+    let mut reproduction = Reproduction::Gone;
+    for (set, at) in [(&calls[near..near + 2], at - near), (calls, at)] {
+        if goes_wrong(workshop, bench, set, (&verdict, is_exit)).await {
+            let others = set.iter().enumerate().filter(|(other, _)| *other != at);
+            let beside = others.map(|(_, arguments)| as_step(arguments.clone())).collect();
+            reproduction = Reproduction::Together { arguments: as_step(set[at].clone()), beside, alone: None };
+            break;
         }
-        Err(_) => false,
-    };
-    let beside = || window.iter().enumerate().filter(|(at, _)| *at != call).map(|(_, other)| as_step(other.clone()));
-    let reproduction = if came_again {
-        let arguments = as_step(window[call].clone());
-        Reproduction::Together { arguments, beside: beside().collect(), alone: None }
-    } else {
-        Reproduction::Gone
-    };
+    }
     Failure {
         tool: bench.name.clone(),
-        fails: fails(&verdict, workshop.strict_input),
-        verdict,
-        label: format!("{} calls at once", window.len()),
-        original: window[call].clone(),
+        verdict: if is_exit { under(verdict, calls.len()) } else { verdict },
+        label: format!("{} calls at once", calls.len()),
+        original: calls[at].clone(),
         reproduction,
         times: 1,
         elapsed_us: 0,
+        fails: true,
     }
+}
+
+/// Whether calls that are sent together go wrong in the same way again.
+async fn goes_wrong(
+    workshop: &Workshop,
+    bench: &Bench,
+    calls: &[Value],
+    (verdict, is_exit): (&FuzzVerdict, bool),
+) -> bool {
+    let Ok(mut session) = workshop.open().await else { return false };
+    let texts: Vec<String> = calls.iter().map(Value::to_string).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let answers = session.call_together(&bench.name, &texts, workshop.timeout).await;
+    workshop.count_calls(texts.len());
+    let is_gone = session.how_it_closed().is_some();
+    session.close().await;
+    let is_same = |(arguments, exchange): (&Value, Option<Exchange>)| {
+        let called = exchange.map(|exchange| Called::ended(exchange.outcome));
+        let again = called.map(|called| bench.verdict(&called, arguments, bench.accepts(arguments)));
+        again.is_some_and(|again| bench.signature(&again) == bench.signature(verdict))
+    };
+    if is_exit { is_gone } else { calls.iter().zip(answers).any(is_same) }
+}
+
+/// A verdict about a server that went away, with what it was busy with.
+fn under(verdict: FuzzVerdict, calls: usize) -> FuzzVerdict {
+    let what = verdict.evidence().map(|evidence| evidence.message.as_str()).unwrap_or_default();
+    FuzzVerdict::Crash(Evidence::new(&format!("{what} while {calls} calls were open")))
 }
 
 /// A call that was answered wrongly under load.
@@ -169,8 +186,8 @@ async fn mixed(
     for (call, exchange) in seen.iter().enumerate() {
         match &exchange.outcome {
             Outcome::Closed { what, .. } => {
-                let evidence = Evidence::new(&format!("{what} while {} calls were open", set.len()));
-                return wrong(call, None, FuzzVerdict::Crash(evidence));
+                let crash = FuzzVerdict::Crash(Evidence::new(what));
+                return wrong(call, None, under(crash, set.len()));
             }
             Outcome::Malformed(malformed) => {
                 return wrong(call, None, FuzzVerdict::Protocol(Evidence::new(&malformed.fault)));

@@ -110,7 +110,7 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
     }
     if goes_on {
         let failed = Box::pin(load::under_load(workshop, &bench, &hand.answered, &mut hand.line)).await;
-        hand.run.failures.extend(failed);
+        failed.into_iter().for_each(|failure| hand.add(failure));
     }
     hand.line.end().await;
     hand.run.is_complete = goes_on;
@@ -268,6 +268,15 @@ impl Hand<'_> {
             times: 1,
             elapsed_us: called.exchange.elapsed_us,
         });
+    }
+
+    /// Adds a failure that calls which are open together bring about; the same is told once.
+    pub(super) fn add(&mut self, failure: Failure) {
+        let signature = self.bench.signature(&failure.verdict);
+        match self.run.failures.iter_mut().find(|known| self.bench.signature(&known.verdict) == signature) {
+            Some(known) => known.times += 1,
+            None => self.run.failures.push(failure),
+        }
     }
 
     /// The arguments of a call that was sent.

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::attempt::{Tried, Wanted, attempt};
 use super::line::{Together, Trouble};
-use super::load;
-use super::tool::{Found, Hand};
+use super::load::{self, Flight};
+use super::tool::{Found, Hand, fails};
 use super::workshop::Called;
 
 /// How many calls are in flight.
@@ -29,6 +29,7 @@ struct Suspicion {
     /// The call it is about, in the window.
     at: usize,
     is_exit: bool,
+    is_silence: bool,
 }
 
 impl Hand<'_> {
@@ -51,9 +52,9 @@ impl Hand<'_> {
                     }
                     return true;
                 }
-                Err(suspicion) => Some(suspicion),
+                Err(suspicion) => suspicion,
             },
-            Ok(Together::Unclear(trouble)) => self.suspicion(&cases, trouble),
+            Ok(Together::Unclear(trouble)) => self.suspicion(&cases, &trouble),
             Ok(Together::CutOff) => return false,
             Err(failure) => return self.not_started(*failure),
         };
@@ -66,36 +67,44 @@ impl Hand<'_> {
     fn judged(&self, cases: &[FuzzCase], called: &[Called]) -> Result<Vec<FuzzVerdict>, Suspicion> {
         let judge = |(at, (case, called)): (usize, (&FuzzCase, &Called))| {
             let verdict = self.bench.verdict(called, &case.arguments, case.accepted);
-            if self.is_known(&verdict) { Ok(verdict) } else { Err(Suspicion { verdict, at, is_exit: false }) }
+            if self.is_known(&verdict) {
+                return Ok(verdict);
+            }
+            Err(Suspicion { verdict, at, is_exit: false, is_silence: false })
         };
         cases.iter().zip(called).enumerate().map(judge).collect()
     }
 
-    /// What is to be looked for where calls had no answer; silence says nothing by itself.
-    fn suspicion(&self, cases: &[FuzzCase], trouble: Trouble) -> Option<Suspicion> {
-        let case = cases.get(trouble.at)?;
-        let called = Called::ended(trouble.gone?);
-        let verdict = self.bench.verdict(&called, &case.arguments, case.accepted);
-        Some(Suspicion { verdict, at: trouble.at, is_exit: matches!(called.exchange.outcome, Outcome::Closed { .. }) })
+    /// What is to be looked for where a call had no answer.
+    fn suspicion(&self, cases: &[FuzzCase], trouble: &Trouble) -> Suspicion {
+        let Trouble { at, called } = trouble;
+        Suspicion {
+            verdict: self.bench.verdict(called, &cases[*at].arguments, cases[*at].accepted),
+            at: *at,
+            is_exit: matches!(called.exchange.outcome, Outcome::Closed { .. }),
+            is_silence: called.is_silence(),
+        }
     }
 
     /// Makes calls again, one by one, to learn what each of them does.
-    async fn look_closer(&mut self, cases: Vec<FuzzCase>, suspicion: Option<Suspicion>) -> bool {
+    async fn look_closer(&mut self, cases: Vec<FuzzCase>, suspicion: Suspicion) -> bool {
         let (since, faults) = (self.since, self.run.tally.faults());
         let window: Vec<Value> = cases.iter().map(|case| case.arguments.clone()).collect();
         if !self.one_by_one(cases).await {
             return false;
         }
-        let Some(suspicion) = suspicion.filter(|_| self.run.tally.faults() == faults) else { return true };
-        if self.is_known(&suspicion.verdict) {
+        if self.run.tally.faults() > faults || self.is_known(&suspicion.verdict) {
             return true;
         }
-        if !self.look_back(since, &suspicion).await && !self.workshop.is_over() {
-            let Suspicion { verdict, at, .. } = suspicion;
-            let failure = Box::pin(load::at_once(self.workshop, self.bench, &window, at, verdict)).await;
-            self.run.failures.push(failure);
+        // A server may well be slow when much is asked of it at once.
+        let is_worth_telling = fails(&suspicion.verdict, self.workshop.strict_input) && !suspicion.is_silence;
+        if !self.look_back(since, &suspicion).await && is_worth_telling && !self.workshop.is_over() {
+            let Suspicion { verdict, at, is_exit, .. } = suspicion;
+            let flight = Flight { calls: &window, at, verdict, is_exit };
+            let failure = Box::pin(load::at_once(self.workshop, self.bench, flight)).await;
+            self.add(failure);
         }
-        !self.workshop.is_over()
+        true
     }
 
     /// Makes all calls again that the server had got; whether that brought it about.
@@ -115,7 +124,7 @@ impl Hand<'_> {
             at: since + at,
             since,
             is_exit: wanted.is_exit,
-            is_silence: false,
+            is_silence: suspicion.is_silence,
             times: 1,
             elapsed_us: 0,
         });
