@@ -283,11 +283,12 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
     };
     let _ = writeln!(
         text,
-        "\n{} in {}, {}{more}, {:.1} s, seed {seed}",
+        "\n{} in {}, {}{more}, {:.1} s, {:.0} calls/s, seed {seed}",
         counted(failures, "failure"),
         counted(called, "tool"),
         counted(planned, "call"),
-        fuzzed.elapsed.as_secs_f64()
+        fuzzed.elapsed.as_secs_f64(),
+        per_second(fuzzed.calls, fuzzed.elapsed),
     );
     for (_, path) in kept {
         let _ = writeln!(text, "saved {}", path.display());
@@ -302,6 +303,10 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
         }
     }
     text
+}
+
+fn per_second(calls: usize, elapsed: Duration) -> f64 {
+    f64::from(u32::try_from(calls).unwrap_or(u32::MAX)) / elapsed.as_secs_f64().max(1e-6)
 }
 
 fn failures(fuzzed: &FuzzRun) -> impl Iterator<Item = &Found> {

@@ -80,23 +80,36 @@ pub(crate) struct Flight<'f> {
     pub(crate) calls: &'f [Value],
     /// The call that it is about.
     pub(crate) at: usize,
+    /// A call that is known to be answered when it is alone.
+    pub(crate) plain: Option<&'f Value>,
     pub(crate) verdict: FuzzVerdict,
     pub(crate) is_exit: bool,
 }
 
-/// A failure that only calls in flight together bring about: the call with a neighbour, before all of them.
+/// A failure that only calls in flight together bring about, and the least of them that does.
 pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'_>) -> Failure {
-    let Flight { calls, at, verdict, is_exit } = flight;
-    let near = at.min(calls.len() - 2);
-    let mut reproduction = Reproduction::Gone;
-    for (set, at) in [(&calls[near..near + 2], at - near), (calls, at)] {
-        if goes_wrong(workshop, bench, set, (&verdict, is_exit)).await {
-            let others = set.iter().enumerate().filter(|(other, _)| *other != at);
-            let beside = others.map(|(_, arguments)| as_step(arguments.clone())).collect();
-            reproduction = Reproduction::Together { arguments: as_step(set[at].clone()), beside, alone: None };
+    let Flight { calls, at, plain, verdict, is_exit } = flight;
+    let looked_for = (&verdict, is_exit);
+    let mut least: Option<Vec<Value>> = None;
+    // So many of the plainest call, then of the call itself, then all as they were.
+    for call in plain.into_iter().chain([&calls[at]]) {
+        let mut count = calls.len();
+        while count > 1 && goes_wrong(workshop, bench, &vec![call.clone(); count], looked_for).await {
+            least = Some(vec![as_step(call.clone()); count]);
+            count /= 2;
+        }
+        if least.is_some() {
             break;
         }
     }
+    if least.is_none() && goes_wrong(workshop, bench, calls, looked_for).await {
+        let others = calls.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+        least = Some([&calls[at]].into_iter().chain(others).cloned().map(as_step).collect());
+    }
+    let reproduction = match least {
+        Some(mut beside) => Reproduction::Together { arguments: beside.remove(0), beside, alone: None },
+        None => Reproduction::Gone,
+    };
     Failure {
         tool: bench.name.clone(),
         verdict: if is_exit { under(verdict, calls.len()) } else { verdict },

@@ -150,7 +150,7 @@ pub(super) struct Hand<'w> {
     /// The first of them that the current server got.
     pub(super) since: usize,
     pub(super) found: Vec<Found>,
-    answered: Vec<Answered>,
+    pub(super) answered: Vec<Answered>,
     /// How many calls were not answered.
     silences: usize,
     /// Values that the server knows, and whether more are still of use.

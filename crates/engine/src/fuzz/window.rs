@@ -100,7 +100,8 @@ impl Hand<'_> {
         let is_worth_telling = fails(&suspicion.verdict, self.workshop.strict_input) && !suspicion.is_silence;
         if !self.look_back(since, &suspicion).await && is_worth_telling && !self.workshop.is_over() {
             let Suspicion { verdict, at, is_exit, .. } = suspicion;
-            let flight = Flight { calls: &window, at, verdict, is_exit };
+            let plain = self.answered.first().map(|answered| &answered.arguments);
+            let flight = Flight { calls: &window, at, plain, verdict, is_exit };
             let failure = Box::pin(load::at_once(self.workshop, self.bench, flight)).await;
             self.add(failure);
         }

@@ -95,10 +95,9 @@ impl Workshop {
         self.stop.is_stopped() || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Why a tool was not called, where nothing more is to be done.
-    pub(crate) fn why_over(&self) -> String {
-        let why = if self.stop.is_stopped() { "the run was interrupted" } else { "the time was over" };
-        format!("{why} before its first call")
+    /// Why nothing more is to be done, where that is so.
+    pub(crate) fn why_over(&self) -> &'static str {
+        if self.stop.is_stopped() { "the run was interrupted" } else { "the time was over" }
     }
 
     /// How long calls may take where it is only to be seen whether a hang comes again.
