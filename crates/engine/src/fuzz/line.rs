@@ -53,7 +53,7 @@ pub(crate) enum Together {
     /// Each was answered, and the server is still there.
     Clear(Vec<Called>),
     /// It is not known how each of them ended; the server is not used again.
-    Unclear(Trouble),
+    Unclear(Box<Trouble>),
     /// The user cut them off.
     CutOff,
 }
@@ -167,7 +167,7 @@ impl<'w> Line<'w> {
         let called = Called { stderr: session.stderr(), ..Called::ended(outcome) };
         let trouble = Trouble { at: unanswered.unwrap_or(calls.len() - 1), called };
         self.count(calls.len(), false).await;
-        Ok(Together::Unclear(trouble))
+        Ok(Together::Unclear(Box::new(trouble)))
     }
 
     /// Counts calls that the server has got; one that is of no more use is ended.

@@ -112,7 +112,7 @@ pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'
     };
     Failure {
         tool: bench.name.clone(),
-        verdict: if is_exit { under(verdict, calls.len()) } else { verdict },
+        verdict: if is_exit { under(&verdict, calls.len()) } else { verdict },
         label: format!("{} calls at once", calls.len()),
         original: calls[at].clone(),
         reproduction,
@@ -145,7 +145,7 @@ async fn goes_wrong(
 }
 
 /// A verdict about a server that went away, with what it was busy with.
-fn under(verdict: FuzzVerdict, calls: usize) -> FuzzVerdict {
+fn under(verdict: &FuzzVerdict, calls: usize) -> FuzzVerdict {
     let what = verdict.evidence().map(|evidence| evidence.message.as_str()).unwrap_or_default();
     FuzzVerdict::Crash(Evidence::new(&format!("{what} while {calls} calls were open")))
 }
@@ -200,7 +200,7 @@ async fn mixed(
         match &exchange.outcome {
             Outcome::Closed { what, .. } => {
                 let crash = FuzzVerdict::Crash(Evidence::new(what));
-                return wrong(call, None, under(crash, set.len()));
+                return wrong(call, None, under(&crash, set.len()));
             }
             Outcome::Malformed(malformed) => {
                 return wrong(call, None, FuzzVerdict::Protocol(Evidence::new(&malformed.fault)));

@@ -110,7 +110,9 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
     }
     if goes_on {
         let failed = Box::pin(load::under_load(workshop, &bench, &hand.answered, &mut hand.line)).await;
-        failed.into_iter().for_each(|failure| hand.add(failure));
+        if let Some(failure) = failed {
+            hand.add(failure);
+        }
     }
     hand.line.end().await;
     hand.run.is_complete = goes_on;
@@ -191,7 +193,7 @@ impl Hand<'_> {
             };
             let verdict = self.bench.verdict(&called, &case.arguments, case.accepted);
             self.silences += usize::from(called.is_silence());
-            self.take(case, called, verdict);
+            self.take(case, &called, verdict);
             if self.silences >= SILENCES {
                 let text = format!("{SILENCES} calls were not answered, so the rest of the plan was left");
                 self.run.notes.push(Finding::note("plan-left", text));
@@ -211,7 +213,7 @@ impl Hand<'_> {
     }
 
     /// Takes in what became of a call.
-    pub(super) fn take(&mut self, case: FuzzCase, called: Called, verdict: FuzzVerdict) {
+    pub(super) fn take(&mut self, case: FuzzCase, called: &Called, verdict: FuzzVerdict) {
         if let Outcome::Result(result) = &called.exchange.outcome {
             if self.learns {
                 self.pool.harvest(result);
@@ -222,7 +224,7 @@ impl Hand<'_> {
         }
         self.sent.push(Sent { label: case.label, text: case.text });
         self.run.tally.add(&verdict);
-        self.note(verdict, &called, case.arguments);
+        self.note(verdict, called, case.arguments);
     }
 
     /// How long a call may take: once it is known that the tool can be silent, that is not waited for again and again.

@@ -47,7 +47,7 @@ impl Hand<'_> {
         let suspicion = match self.line.together(&self.bench.name, &texts, self.wait()).await {
             Ok(Together::Clear(called)) => match self.judged(&cases, &called) {
                 Ok(verdicts) => {
-                    for ((case, called), verdict) in cases.into_iter().zip(called).zip(verdicts) {
+                    for ((case, called), verdict) in cases.into_iter().zip(&called).zip(verdicts) {
                         self.take(case, called, verdict);
                     }
                     return true;
