@@ -24,8 +24,11 @@ use crate::touring::create_log;
 /// How many fresh servers may be started to make one failure small.
 const ATTEMPTS: usize = 300;
 
-/// How long a call may take when nobody says otherwise, in the words of `--timeout`.
-const TIMEOUT: &str = "5s";
+/// How long a call may take when nobody says otherwise.
+const CALL: Duration = Duration::from_secs(5);
+
+/// How long a server may take to start when nobody says otherwise.
+const START: Duration = Duration::from_secs(15);
 
 /// Call every tool of a server with inputs that break programs.
 ///
@@ -67,9 +70,9 @@ pub(crate) struct Args {
     /// Call only tools that say that they only read.
     #[arg(long)]
     read_only: bool,
-    /// How long a call may take.
-    #[arg(long, value_name = "DURATION", default_value = TIMEOUT, value_parser = duration::parse)]
-    timeout: Duration,
+    /// How long the server may take to start, and each call [default: 15s and 5s].
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
@@ -96,7 +99,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     args.known_tools(&fuzzed, &heard)?;
     let kept = match &args.save {
-        Some(folder) => keep(folder, &server, &fuzzed, args.timeout)?,
+        Some(folder) => keep(folder, &server, &fuzzed, args.timeout.unwrap_or(CALL))?,
         None => Vec::new(),
     };
     if args.json {
@@ -149,7 +152,8 @@ impl Args {
             jobs,
             seed,
             given,
-            timeout: self.timeout,
+            start: self.timeout.unwrap_or(START),
+            timeout: self.timeout.unwrap_or(CALL),
             strict_input: self.strict_input,
             environment: Context::variable_values().into(),
             attempts: ATTEMPTS,
@@ -188,8 +192,8 @@ impl Args {
         ] {
             line.push_str(if is_set { flag } else { "" });
         }
-        if duration::parse(TIMEOUT) != Ok(self.timeout) {
-            let _ = write!(line, " --timeout {}ms", self.timeout.as_millis());
+        if let Some(timeout) = self.timeout {
+            let _ = write!(line, " --timeout {}ms", timeout.as_millis());
         }
         if let Some(path) = &self.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));
@@ -279,11 +283,12 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
     };
     let _ = writeln!(
         text,
-        "\n{} in {}, {}{more}, {:.1} s, seed {seed}",
+        "\n{} in {}, {}{more}, {:.1} s, {:.0} calls/s, seed {seed}",
         counted(failures, "failure"),
         counted(called, "tool"),
         counted(planned, "call"),
-        fuzzed.elapsed.as_secs_f64()
+        fuzzed.elapsed.as_secs_f64(),
+        per_second(fuzzed.calls, fuzzed.elapsed),
     );
     for (_, path) in kept {
         let _ = writeln!(text, "saved {}", path.display());
@@ -298,6 +303,10 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
         }
     }
     text
+}
+
+fn per_second(calls: usize, elapsed: Duration) -> f64 {
+    f64::from(u32::try_from(calls).unwrap_or(u32::MAX)) / elapsed.as_secs_f64().max(1e-6)
 }
 
 fn failures(fuzzed: &FuzzRun) -> impl Iterator<Item = &Found> {

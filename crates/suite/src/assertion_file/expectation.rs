@@ -42,7 +42,8 @@ pub(crate) fn decode(
         | Vocabulary::AgentTrajectory
         | Vocabulary::Raw
         | Vocabulary::ToolQuality
-        | Vocabulary::NegativePath => block,
+        | Vocabulary::NegativePath
+        | Vocabulary::Fuzz => block,
     };
     let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
     // A block without templates is never decoded again.

@@ -10,6 +10,7 @@ mod requests;
 mod responders;
 mod rounds;
 mod subscriptions;
+mod window;
 
 use std::collections::HashMap;
 use std::time::Duration;
