@@ -197,7 +197,7 @@ impl Execution {
             storing: manner.storing,
             is_whole: manner.is_whole && plan.shard.is_none(),
             again: manner.again.into_iter().chain(self.words()).collect(),
-            limits: mcprove_wire::Limits::default(),
+            limits: context.limits,
             environment: Context::variable_values().into(),
         };
         let listening = Listening { log, shown: manner.shown, shows: manner.shows, redactor: manner.redactor };

@@ -85,7 +85,7 @@ impl Touring {
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
-            limits: mcprove_wire::Limits::default(),
+            limits: context.limits,
         };
         let (stopper, stop) = Stopper::pair();
         let toured = runtime(1)?.block_on(async {
@@ -101,7 +101,7 @@ impl Touring {
             Some(Ok(toured)) => Some(toured),
             None => None,
             Some(Err(failure)) => {
-                return Err(Failure::Other { message: failure.message, help: failure.help });
+                return Err(Failure::unreachable(&failure));
             }
         };
         if let Some(error) = heard.log_error {

@@ -130,8 +130,16 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
     if let Some(Value::String(fixture)) = variables.get(FIXTURE) {
         args.extend(["-v".to_owned(), format!("{fixture}:{fixture}")]);
     }
-    for (name, value) in &program.env {
-        args.extend(["-e".to_owned(), format!("{name}={value}")]);
+    let mut env = Vec::new();
+    for (name, value) in program.env {
+        // Everybody on a machine sees the words of a command, so values go through the client's environment; but for
+        // those that the client would take for its own.
+        if name == "PATH" || name == "HOME" || name.starts_with("DOCKER") {
+            args.extend(["-e".to_owned(), format!("{name}={value}")]);
+        } else {
+            args.extend(["-e".to_owned(), name.clone()]);
+            env.push((name, value));
+        }
     }
     if let Some(cwd) = &program.cwd {
         args.extend(["-w".to_owned(), cwd.clone()]);
@@ -139,7 +147,7 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
     args.push(image.to_owned());
     args.push(program.command);
     args.extend(program.args);
-    Program { command: DOCKER.to_owned(), args, env: Vec::new(), cwd: None }
+    Program { command: DOCKER.to_owned(), args, env, cwd: None }
 }
 
 /// The client's side with its templates filled in.
@@ -156,4 +164,26 @@ fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabi
         reply.content = substitute(&content, variables).to_json();
     }
     client
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_container_have_no_secrets_in_them() {
+        let env = [("API_KEY", "s3cr3t"), ("PATH", "/bin")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let program = Program {
+            command: "server".to_owned(),
+            args: vec!["-v".to_owned()],
+            env: env.into(),
+            cwd: Some("/srv".to_owned()),
+        };
+        let mut variables = Variables::default();
+        variables.set(FIXTURE, Value::String("/tmp/copy".to_owned()));
+        let started = in_container(program, "image", &variables);
+        let words = started.args.join(" ");
+        assert_eq!(words, "run --rm -i -v /tmp/copy:/tmp/copy -e API_KEY -e PATH=/bin -w /srv image server -v");
+        assert_eq!(started.env, [("API_KEY".to_owned(), "s3cr3t".to_owned())]);
+    }
 }

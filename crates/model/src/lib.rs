@@ -69,7 +69,7 @@ pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};
 pub use redact::Redactor;
 pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
-pub use safe_text::{escape_line, escape_text, shorten};
+pub use safe_text::{escape_line, escape_text, shorten, some_of};
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,

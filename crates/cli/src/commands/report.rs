@@ -70,7 +70,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         (None, _) => {
             let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
             // A reader that went away (`| head`) has seen what it wanted.
-            let _ = Terminal::new(std::io::stdout().lock(), options).report(&report);
+            match Terminal::new(std::io::stdout().lock(), options).report(&report) {
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                    let message = format!("standard output could not be written: {error}");
+                    return Err(Failure::Other { message, help: None });
+                }
+                Ok(()) | Err(_) => {}
+            }
         }
     }
     let wishes = Wishes {

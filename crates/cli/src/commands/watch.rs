@@ -208,7 +208,9 @@ impl Watch<'_> {
 
     fn invite(&self) -> Result<(), Failure> {
         let keys = if self.has_keys { "; a: all, f: failed, t: filter, q: quit" } else { "" };
-        print(&format!("\nwatching {} cases{keys}\n", self.cases.len()))
+        let count = self.cases.len();
+        let cases = if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
+        print(&format!("\nwatching {cases}{keys}\n"))
     }
 
     /// Waits for something to do. Files that change one after the other are taken together.

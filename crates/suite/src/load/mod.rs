@@ -1,10 +1,10 @@
 //! Files and folders → cases and findings. The one place of this crate that reads files.
 
+pub mod bounded;
 mod folder;
 mod imports;
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -296,7 +296,7 @@ pub(crate) fn place_in_file(finding: &Finding) -> (u32, u32) {
 }
 
 fn read(path: &Path) -> Result<String, Box<Finding>> {
-    let bytes = fs::read(path).map_err(|error| Box::new(folder::unreadable(path, &error.to_string())))?;
+    let bytes = bounded::read(path).map_err(|error| Box::new(folder::unreadable(path, &error.to_string())))?;
     String::from_utf8(bytes).map_err(|error| {
         let bytes = error.as_bytes();
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
