@@ -67,7 +67,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
     let mut shared = Shared::default();
     for (number, planned) in lane.cases.iter().enumerate() {
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
-        let run = match not_to_be_run(planned, &context) {
+        let mut run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
             // What a case is in the middle of is large; it is kept aside.
             None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
@@ -78,7 +78,9 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
             halt.stop();
         }
         if !shared.goes_on {
+            let began = Instant::now();
             shared.end().await;
+            run.took_longer(began.elapsed());
         }
         // Nobody listens any more when the run was abandoned.
         let _ = report.send(run);
@@ -295,7 +297,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
             }
         }
     };
-    record.mark(|timings| &mut timings.handshake);
+    record.mark_opened(&session);
     let own = case.server.as_ref().filter(|_| speaks_to_others(case)).map(|server| server.name.as_str());
     let mut number = record.opened_at(&session, own);
     let mut others = Others::default();

@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 
 use crate::case_run::{CaseContext, run_lane};
 use crate::coverage_gate;
-use crate::hint::parallel_hint;
+use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
-use crate::lanes::{Lane, lanes};
+use crate::lanes::lanes;
 use crate::latency::too_slow;
 use crate::played::Played;
 use crate::record::CaseRun;
@@ -131,15 +131,16 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
     for finding in &options.findings {
         sink.event(Event::Finding { finding: finding.clone() });
     }
-    let durations = run_cases(plan, &options, &stop, sink).await;
+    let spent = run_cases(plan, &options, &stop, sink).await;
+    let took = began.elapsed();
     sink.event(Event::RunFinished(RunFinished {
-        duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+        duration_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         interrupted: stop.is_stopped(),
-        hint: parallel_hint(&durations, options.jobs, options.cores),
+        hint: hint(plan, &options, &spent, took),
     }));
 }
 
-async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Vec<Duration> {
+async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Spent {
     let (halt, enough) = Stopper::pair();
     let tokens = Tokens::default();
     let halt = options.fail_fast.then(|| Arc::new(halt));
@@ -180,7 +181,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         plan,
         next: 0,
         waiting: BTreeMap::new(),
-        durations: BTreeMap::new(),
+        spent: Spent::default(),
         latencies: BTreeMap::new(),
         selections: Selections::default(),
         spending: Spending::default(),
@@ -229,10 +230,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     for finding in findings {
         sink.event(Event::Finding { finding });
     }
-    let lanes_of_all = crate::lanes::lanes(plan, options.isolation, options.cores);
-    // What shares a server takes its turns however many could run side by side.
-    let took = |lane: &Lane| lane.cases.iter().filter_map(|planned| ordered.durations.get(&planned.index)).sum();
-    lanes_of_all.iter().map(took).collect()
+    ordered.spent
 }
 
 /// Puts what ends in any order back into the order of the plan.
@@ -240,8 +238,7 @@ struct InOrder<'p> {
     plan: &'p Plan,
     next: usize,
     waiting: BTreeMap<usize, CaseRun>,
-    /// How long each case took.
-    durations: BTreeMap<usize, Duration>,
+    spent: Spent,
     /// How long the request under test of each case took.
     latencies: BTreeMap<usize, Duration>,
     /// Which tools agents chose.
@@ -279,7 +276,7 @@ impl InOrder<'_> {
             self.next += 1;
             // Virtual time is no time that anybody could save.
             if !is_virtual(&due.case) {
-                self.durations.insert(run.finished.index, Duration::from_micros(run.finished.duration_us));
+                self.spent.add(&run.finished);
             }
             if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));

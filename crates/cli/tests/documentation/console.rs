@@ -191,7 +191,7 @@ fn timeless(text: &str) -> String {
         (r"(?m)[ \t]*<?\d+(\.\d+)? ?(ms|s|µs)\b", " <time>"),
         (r#"(duration_ms"?: )\d+"#, "$1<time>"),
         (r"(?m)^slowest: .*$", "slowest: <tool>"),
-        (r"(?m)^hint: with `--jobs auto`.*\n?", ""),
+        (r"(?m)^(hint|time): .*\n?", ""),
         (r"/tmp/[A-Za-z0-9._/-]+", "<path>"),
         (r"(?m)[ \t]+$", ""),
     ];
