@@ -139,9 +139,9 @@ def suite_test(number):
         f"    tool: echo\n"
         f"    args: {{text: \"hello {number}\"}}\n"
         f"    expect:\n"
-        f"      - {{target: \"content[0].text\", matcher: {{exact: \"hello {number}\"}}}}\n"
-        f"      - {{target: \"content[0].type\", matcher: {{exact: text}}}}\n"
-        f"      - {{target: \"content.length\", matcher: {{exact: 1}}}}\n"
+        f"      - {{target: \"result.content[0].text\", matcher: {{exact: \"hello {number}\"}}}}\n"
+        f"      - {{target: \"result.content[0].type\", matcher: {{exact: text}}}}\n"
+        f"      - {{target: \"result.content.length\", matcher: {{exact: 1}}}}\n"
     )
 
 
