@@ -20,7 +20,7 @@ pub(crate) fn calls(url: &str, numbers: &mut dyn Iterator<Item = usize>, params:
         "POST /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n"
     );
-    let mut connection = Connection { input: BufReader::new(&stream), head, out: String::new(), body: Vec::new() };
+    let mut connection = Connection { input: BufReader::new(&stream), head, out: Vec::new(), body: Vec::new() };
     connection.post(INITIALIZE, Some(1))?;
     connection.post(INITIALIZED, None)?;
     numbers.map(|number| number + 2).try_for_each(|id| connection.post(&call(id, params), Some(id)))
@@ -29,16 +29,15 @@ pub(crate) fn calls(url: &str, numbers: &mut dyn Iterator<Item = usize>, params:
 struct Connection<'a> {
     input: BufReader<&'a TcpStream>,
     head: String,
-    out: String,
+    out: Vec<u8>,
     body: Vec<u8>,
 }
 
 impl Connection<'_> {
     fn post(&mut self, message: &str, id: Option<usize>) -> Outcome<()> {
         self.out.clear();
-        self.out.push_str(&self.head);
-        self.out.push_str(&format!("Content-Length: {}\r\n\r\n{message}", message.len()));
-        self.input.get_mut().write_all(self.out.as_bytes())?;
+        write!(self.out, "{}Content-Length: {}\r\n\r\n{message}", self.head, message.len())?;
+        self.input.get_mut().write_all(&self.out)?;
         let length = self.head_of_reply()?;
         self.body.resize(length, 0);
         self.input.read_exact(&mut self.body)?;

@@ -82,7 +82,7 @@ fn parallel_hint(durations: &[Duration], cores: usize) -> Option<Hint> {
         side_by_side.as_secs_f64(),
         total.as_secs_f64()
     );
-    Some(Hint { saves: total - side_by_side, text })
+    Some(Hint { saves: total.saturating_sub(side_by_side), text })
 }
 
 struct Sharing<'a> {
