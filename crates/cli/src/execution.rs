@@ -204,7 +204,8 @@ impl Execution {
             Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: manner.redactor };
         let mut listeners = Listeners::new(context, listening);
         let began = Instant::now();
-        let dropped = runtime(jobs.min(context.cores))?.block_on(async {
+        // The run has threads of its own for cases that go side by side.
+        let dropped = runtime(1)?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             let interrupts = interrupts(&stopper);
             let running = mcprove_engine::run(plan, options, stop, &mut listeners);

@@ -7,7 +7,7 @@ use mcprove_model::{
     Act, CallTool, Case, Finding, FuzzBlock, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
 };
 use mcprove_suite::template::{FIXTURE, Variables};
-use mcprove_wire::Session;
+use mcprove_wire::{HttpClient, Session};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -51,6 +51,17 @@ pub(crate) struct CaseContext {
     pub(crate) enough: Stop,
     /// Tells everybody that a case failed, where that is enough.
     pub(crate) halt: Option<Arc<Stopper>>,
+}
+
+impl CaseContext {
+    /// One for each thread. Connections are kept by the thread that opened them.
+    pub(crate) fn for_threads(&self, threads: usize) -> Vec<Self> {
+        let another = |_| {
+            let opener = Opener { http: HttpClient::default(), ..Opener::clone(&self.opener) };
+            Self { opener: Arc::new(opener), ..self.clone() }
+        };
+        std::iter::once(self.clone()).chain((1..threads).map(another)).collect()
+    }
 }
 
 /// What the cases of a lane hand on to each other.

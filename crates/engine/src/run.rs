@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::case_run::{CaseContext, run_lane};
 use crate::coverage_gate;
+use crate::crew::Crew;
 use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
 use crate::lanes::lanes;
@@ -170,6 +171,9 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     };
     let hooks = context.hooks.clone();
     let opener = Arc::clone(&context.opener);
+    // Dropped after the lanes: whoever drops a run in the middle waits for what they leave behind.
+    let mut crew = Crew::of(options.jobs.min(options.cores));
+    let contexts = context.for_threads(crew.size());
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
     let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
@@ -191,14 +195,17 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         while workers.len() < in_flight
             && let Some(lane) = lanes.next()
         {
-            let (context, report) = (context.clone(), report.clone());
             let turn = turns.of(&lane);
-            workers.spawn(async move {
-                let _held = turn.come().await;
-                if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
-                    run_virtual_lane(lane, context, report).await;
-                } else {
-                    run_lane(lane, context, report).await;
+            crew.begin(&mut workers, |thread| {
+                let (context, report) = (contexts[thread].clone(), report.clone());
+                async move {
+                    let _held = turn.come().await;
+                    if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
+                        run_virtual_lane(lane, context, report).await;
+                    } else {
+                        run_lane(lane, context, report).await;
+                    }
+                    thread
                 }
             });
         }
@@ -210,10 +217,10 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             }
             _ = clock.tick() => {}
             Some(joined) = workers.join_next() => {
-                if let Err(error) = joined
-                    && error.is_panic()
-                {
-                    std::panic::resume_unwind(error.into_panic());
+                match joined {
+                    Ok(thread) => crew.ended(thread),
+                    Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                    Err(_) => {}
                 }
             }
         }
