@@ -9,7 +9,7 @@ use crate::lanes::{Lane, lanes};
 use crate::run::RunOptions;
 
 /// Runs shorter than this are not worth a hint, nor is what saves less than a fifth of one.
-const WORTHWHILE: Duration = Duration::from_secs(2);
+const WORTHWHILE: Duration = Duration::from_secs(5);
 const SHARE_LEFT: f64 = 0.8;
 
 /// What a run spent its time on, as far as that could be less.
