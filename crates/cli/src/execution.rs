@@ -203,7 +203,8 @@ impl Execution {
         let listening = Listening { log, shown: manner.shown, shows: manner.shows, redactor: manner.redactor };
         let mut listeners = Listeners::new(context, listening);
         let began = Instant::now();
-        let dropped = runtime(jobs.min(context.cores))?.block_on(async {
+        // The run has threads of its own for cases that go side by side.
+        let dropped = runtime(1)?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             let interrupts = interrupts(&stopper);
             let running = mcprove_engine::run(plan, options, stop, &mut listeners);

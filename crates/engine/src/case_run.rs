@@ -7,7 +7,7 @@ use mcprove_model::{
     Act, CallTool, Case, Finding, FuzzBlock, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
 };
 use mcprove_suite::template::{FIXTURE, Variables};
-use mcprove_wire::Session;
+use mcprove_wire::{HttpClient, Session};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -53,6 +53,17 @@ pub(crate) struct CaseContext {
     pub(crate) halt: Option<Arc<Stopper>>,
 }
 
+impl CaseContext {
+    /// One for each thread. Connections are kept by the thread that opened them.
+    pub(crate) fn for_threads(&self, threads: usize) -> Vec<Self> {
+        let another = |_| {
+            let opener = Opener { http: HttpClient::default(), ..Opener::clone(&self.opener) };
+            Self { opener: Arc::new(opener), ..self.clone() }
+        };
+        std::iter::once(self.clone()).chain((1..threads).map(another)).collect()
+    }
+}
+
 /// What the cases of a lane hand on to each other.
 #[derive(Debug, Default)]
 struct Shared {
@@ -67,7 +78,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
     let mut shared = Shared::default();
     for (number, planned) in lane.cases.iter().enumerate() {
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
-        let run = match not_to_be_run(planned, &context) {
+        let mut run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
             // What a case is in the middle of is large; it is kept aside.
             None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
@@ -78,7 +89,9 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
             halt.stop();
         }
         if !shared.goes_on {
+            let began = Instant::now();
             shared.end().await;
+            run.took_longer(began.elapsed());
         }
         // Nobody listens any more when the run was abandoned.
         let _ = report.send(run);
@@ -303,7 +316,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
             }
         }
     };
-    record.mark(|timings| &mut timings.handshake);
+    record.mark_opened(&session);
     let own = case.server.as_ref().filter(|_| speaks_to_others(case)).map(|server| server.name.as_str());
     let mut number = record.opened_at(&session, own);
     let mut others = Others::default();

@@ -27,6 +27,7 @@ mod status;
 mod style;
 mod terminal;
 mod threshold;
+mod times;
 mod timestamp;
 mod tools;
 mod usage;
