@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         jobs: 1,
         seed: 1,
         given: BTreeMap::new(),
+        start: Duration::from_secs(5),
         timeout: Duration::from_secs(5),
         strict_input: false,
         environment: [].into(),

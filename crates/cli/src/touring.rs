@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
 use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line};
+use mcprove_report::Shows;
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -62,7 +63,7 @@ impl Touring {
         let listening = Listening {
             log,
             shown: false,
-            keep_frames: false,
+            shows: Shows::Calls,
             redactor: Redactor::new(server.secrets.iter().map(String::as_str)),
         };
         if context.live {

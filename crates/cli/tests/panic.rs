@@ -96,7 +96,7 @@ fn cases(home: &Path, marker: &str) -> Vec<Arc<Case>> {
     };
     let with_bug = |case: Arc<Case>| {
         let mut case = Arc::unwrap_or_clone(case);
-        case.expect.block = None;
+        case.expect.templated = None;
         case.expect.checks = vec![buggy()];
         Arc::new(case)
     };

@@ -9,6 +9,7 @@ mod case_run;
 mod columns;
 mod conversation;
 mod coverage_gate;
+mod crew;
 mod discover;
 mod expectations;
 mod fixture;

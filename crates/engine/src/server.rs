@@ -49,12 +49,13 @@ impl Opener {
             Place::Elsewhere(endpoint) => endpoint,
             Place::Here { file, virtual_time } => {
                 let transport = self.played.connect(&file, virtual_time, &self.limits)?;
-                return Session::open(transport, &options, deadline).await;
+                return Box::pin(Session::open(transport, &options, deadline)).await;
             }
         };
         let with_tokens = server.auth.as_ref().map(|auth| self.http.with_tokens(self.tokens.source(auth)));
         let http = with_tokens.as_ref().unwrap_or(&self.http);
-        let opened = Session::connect(&endpoint, http, &options, deadline).await;
+        // Opening is by far the largest state there is, and whoever awaits it would carry its size.
+        let opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
         let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);
         opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
     }

@@ -62,7 +62,7 @@ pub use frame::{Direction, Frame, FrameKind, Part};
 pub use isolation::Isolation;
 pub use matrix::{Column, ColumnServer, Matrix};
 pub use nearest::nearest;
-pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
+pub use node::{Entry, Key, Kind, Meaning, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
 pub use plan::{Plan, PlannedCase};
 pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};

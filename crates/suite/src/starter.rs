@@ -154,7 +154,7 @@ fn node(value: &Value) -> Node {
 fn spread(mut node: Node) -> Node {
     match &mut node.kind {
         Kind::Scalar(scalar) => {
-            if scalar.value.is_string() && scalar.text.contains('\n') {
+            if scalar.is_text() && scalar.text.contains('\n') {
                 scalar.style = ScalarStyle::Block;
             }
         }

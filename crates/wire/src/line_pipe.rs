@@ -5,6 +5,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// How much is read at once.
 const CHUNK: usize = 16 << 10;
+/// How much room is still worth reading into.
+const LEAST: usize = 4 << 10;
 /// How much of an oversized line is kept as evidence.
 const EVIDENCE: usize = 1 << 10;
 
@@ -91,7 +93,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
             if self.ended {
                 return self.take_rest();
             }
-            self.inbox.reserve(CHUNK);
+            // What was read is still held by those who took lines out of it, so room is not given back; a chunk is
+            // used up before the next is asked for.
+            if self.inbox.capacity() - self.inbox.len() < LEAST {
+                self.inbox.reserve(CHUNK);
+            }
             let writing = self.writer.is_some() && !self.outbox.is_empty();
             tokio::select! {
                 biased;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Failure as Found, FuzzOptions, FuzzRun, Reproduction, Stopper, fuzz, kept_test};
 use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, Severity, SourceFile, nearest};
-use mcprove_report::{Format, fuzz_table, harmless_json, render_findings};
+use mcprove_report::{Format, Shows, fuzz_table, harmless_json, render_findings};
 use mcprove_suite::load::bounded;
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
@@ -25,8 +25,11 @@ use crate::touring::create_log;
 /// How many fresh servers may be started to make one failure small.
 const ATTEMPTS: usize = 300;
 
-/// How long a call may take when nobody says otherwise, in the words of `--timeout`.
-const TIMEOUT: &str = "5s";
+/// How long a call may take when nobody says otherwise.
+const CALL: Duration = Duration::from_secs(5);
+
+/// How long a server may take to start when nobody says otherwise.
+const START: Duration = Duration::from_secs(15);
 
 /// Call every tool of a server with inputs that break programs.
 ///
@@ -68,9 +71,9 @@ pub(crate) struct Args {
     /// Call only tools that say that they only read.
     #[arg(long)]
     read_only: bool,
-    /// How long a call may take.
-    #[arg(long, value_name = "DURATION", default_value = TIMEOUT, value_parser = duration::parse)]
-    timeout: Duration,
+    /// How long the server may take to start, and each call [default: 15s and 5s].
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
@@ -97,7 +100,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     args.known_tools(&fuzzed, &heard)?;
     let kept = match &args.save {
-        Some(folder) => keep(folder, &server, &fuzzed, args.timeout)?,
+        Some(folder) => keep(folder, &server, &fuzzed, args.timeout.unwrap_or(CALL))?,
         None => Vec::new(),
     };
     if args.json {
@@ -136,7 +139,7 @@ impl Args {
         context: &Context,
     ) -> Result<(Option<FuzzRun>, Heard), Failure> {
         let log = self.events.as_deref().map(create_log).transpose()?;
-        let keep_frames = self.outputs.show_frames();
+        let shows = self.outputs.shows().max(Shows::Calls);
         let jobs = usize::from(self.jobs);
         let options = FuzzOptions {
             calling: match (self.include_writes, self.read_only) {
@@ -150,11 +153,12 @@ impl Args {
             jobs,
             seed,
             given,
-            timeout: self.timeout,
+            start: self.timeout.unwrap_or(START),
+            timeout: self.timeout.unwrap_or(CALL),
             strict_input: self.strict_input,
             environment: Context::variable_values().into(),
             attempts: ATTEMPTS,
-            keep_frames: keep_frames || log.is_some(),
+            keep_frames: shows == Shows::Frames || log.is_some(),
             command: self.command_line(),
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -162,7 +166,7 @@ impl Args {
             limits: context.limits,
         };
         let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
-        let mut listeners = Listeners::new(context, Listening { log, shown: false, keep_frames, redactor });
+        let mut listeners = Listeners::new(context, Listening { log, shown: false, shows, redactor });
         let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             tokio::select! {
@@ -189,8 +193,8 @@ impl Args {
         ] {
             line.push_str(if is_set { flag } else { "" });
         }
-        if duration::parse(TIMEOUT) != Ok(self.timeout) {
-            let _ = write!(line, " --timeout {}ms", self.timeout.as_millis());
+        if let Some(timeout) = self.timeout {
+            let _ = write!(line, " --timeout {}ms", timeout.as_millis());
         }
         if let Some(path) = &self.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));
@@ -282,11 +286,12 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
     };
     let _ = writeln!(
         text,
-        "\n{} in {}, {}{more}, {:.1} s, seed {seed}",
+        "\n{} in {}, {}{more}, {:.1} s, {:.0} calls/s, seed {seed}",
         counted(failures, "failure"),
         counted(called, "tool"),
         counted(planned, "call"),
-        fuzzed.elapsed.as_secs_f64()
+        fuzzed.elapsed.as_secs_f64(),
+        per_second(fuzzed.calls, fuzzed.elapsed),
     );
     for (_, path) in kept {
         let _ = writeln!(text, "saved {}", path.display());
@@ -301,6 +306,10 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
         }
     }
     text
+}
+
+fn per_second(calls: usize, elapsed: Duration) -> f64 {
+    f64::from(u32::try_from(calls).unwrap_or(u32::MAX)) / elapsed.as_secs_f64().max(1e-6)
 }
 
 fn failures(fuzzed: &FuzzRun) -> impl Iterator<Item = &Found> {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Filter, Storing};
 use mcprove_model::{Case, ExitStatus};
+use mcprove_report::Shows;
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
@@ -174,7 +175,8 @@ impl Watch<'_> {
             record: false,
             warnings: Vec::new(),
             shown: true,
-            keep_frames: false,
+            // What was answered is compared with what is answered next.
+            shows: Shows::Calls,
             protocol: None,
             fix: false,
             // A part of the cases says nothing about what is missing.
