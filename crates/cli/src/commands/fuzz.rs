@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Failure as Found, FuzzOptions, FuzzRun, Reproduction, Stopper, fuzz, kept_test};
 use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, Severity, SourceFile, nearest};
-use mcprove_report::{Format, fuzz_table, render_findings};
+use mcprove_report::{Format, Shows, fuzz_table, harmless_json, render_findings};
+use mcprove_suite::load::bounded;
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
 
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         None => Vec::new(),
     };
     if args.json {
-        print(&format!("{:#}\n", as_json(&fuzzed, &server, args, seed, &kept)))?;
+        print(&harmless_json(&as_json(&fuzzed, &server, args, seed, &kept)))?;
     } else {
         print(&fuzz_table(&heard.report, &context.style()))?;
         print(&ending(&fuzzed, args, seed, &kept))?;
@@ -138,7 +139,7 @@ impl Args {
         context: &Context,
     ) -> Result<(Option<FuzzRun>, Heard), Failure> {
         let log = self.events.as_deref().map(create_log).transpose()?;
-        let keep_frames = self.outputs.show_frames();
+        let shows = self.outputs.shows().max(Shows::Calls);
         let jobs = usize::from(self.jobs);
         let options = FuzzOptions {
             calling: match (self.include_writes, self.read_only) {
@@ -157,15 +158,15 @@ impl Args {
             strict_input: self.strict_input,
             environment: Context::variable_values().into(),
             attempts: ATTEMPTS,
-            keep_frames: keep_frames || log.is_some(),
+            keep_frames: shows == Shows::Frames || log.is_some(),
             command: self.command_line(),
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
-            limits: mcprove_wire::Limits::default(),
+            limits: context.limits,
         };
         let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
-        let mut listeners = Listeners::new(context, Listening { log, shown: false, keep_frames, redactor });
+        let mut listeners = Listeners::new(context, Listening { log, shown: false, shows, redactor });
         let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             tokio::select! {
@@ -177,8 +178,8 @@ impl Args {
         });
         let heard = listeners.finish();
         match fuzzed.transpose() {
-            Ok(fuzzed) => Ok((fuzzed, heard)),
-            Err(failure) => Err(Failure::Other { message: failure.message, help: failure.help }),
+            Ok(fuzzed) => Ok((fuzzed.flatten(), heard)),
+            Err(failure) => Err(Failure::unreachable(&failure)),
         }
     }
 
@@ -202,10 +203,12 @@ impl Args {
     }
 
     fn known_tools(&self, fuzzed: &FuzzRun, heard: &Heard) -> Result<(), Failure> {
+        // A list that could not be had is not an empty list.
+        let failed = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error);
+        if let Some(failed) = failed.filter(|_| fuzzed.tools.is_empty()) {
+            return Err(Failure::of(failed));
+        }
         if fuzzed.tools.is_empty() && self.tool.is_empty() {
-            if let Some(failed) = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error) {
-                return Err(Failure::of(failed));
-            }
             return Err(Failure::NothingSelected {
                 message: "the server has no tools".to_owned(),
                 help: "look at what it lists".to_owned(),
@@ -227,7 +230,7 @@ impl Args {
 fn seed_arguments(path: &Path, context: &Context) -> Result<BTreeMap<String, Vec<Value>>, Failure> {
     let shown = path.display().to_string();
     let help = "write a map: `tool: {argument: value}`, or `tool: [{…}, {…}]`";
-    let text = std::fs::read_to_string(path)
+    let text = bounded::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let source = SourceFile::new(shown.as_str(), text.as_str());
     let (documents, findings) = yaml::parse(&source);

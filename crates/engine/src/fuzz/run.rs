@@ -62,13 +62,14 @@ pub struct FuzzedTool {
     pub again: String,
 }
 
-/// Fuzzes the tools of a server and tells it to `sink`; the error says why the server could not be reached.
+/// Fuzzes the tools of a server and tells it to `sink`; the error says why the server could not be reached. There is
+/// nothing to tell when it is stopped before the tools are known.
 pub async fn fuzz(
     server: &ServerSpec,
     options: &FuzzOptions,
     stop: &Stop,
     sink: &mut dyn Sink,
-) -> Result<FuzzRun, Box<OpenFailure>> {
+) -> Result<Option<FuzzRun>, Box<OpenFailure>> {
     let began = Clock::now();
     let workshop = Arc::new(Workshop::new(Tools {
         opener: opener(&options.own_program, options.limits),
@@ -83,10 +84,19 @@ pub async fn fuzz(
         stop: stop.clone(),
         until: options.time.map(|time| Instant::now() + time),
     }));
-    let mut session = workshop.open().await?;
-    let transport = session.transport_name().to_owned();
-    let mut catalog = discover(&mut session, Instant::now() + options.start).await;
-    session.close().await;
+    let meeting = async {
+        let mut session = workshop.open().await?;
+        let transport = session.transport_name().to_owned();
+        let catalog = discover(&mut session, Instant::now() + options.start).await;
+        session.close().await;
+        Ok::<_, Box<OpenFailure>>((transport, catalog))
+    };
+    let mut stopping = stop.clone();
+    let (transport, mut catalog) = tokio::select! {
+        biased;
+        () = stopping.stopped() => return Ok(None),
+        met = meeting => met?,
+    };
     let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only));
     sink.event(Event::RunStarted(RunStarted {
@@ -110,7 +120,7 @@ pub async fn fuzz(
         interrupted: stop.is_stopped(),
         hint: None,
     }));
-    Ok(FuzzRun { transport, listed, tools, calls: workshop.calls(), elapsed: began.elapsed() })
+    Ok(Some(FuzzRun { transport, listed, tools, calls: workshop.calls(), elapsed: began.elapsed() }))
 }
 
 /// The tools of a run.
