@@ -116,8 +116,10 @@ pub fn verdict(seen: &FuzzExchange<'_>) -> FuzzVerdict {
 
 fn of_refusal(refused: &Refused) -> FuzzVerdict {
     match refused.status {
-        // Other statuses refuse the request, as -32602 does.
-        Some(status) if status < 500 => FuzzVerdict::Handled,
+        // A success that is no answer: a page, half a body, nothing; or a way to somewhere else.
+        Some(status) if status < 400 => FuzzVerdict::Protocol(Evidence::new(&refused.what)),
+        // A server that forgets its session has lost what it was doing; other statuses refuse the request, as -32602 does.
+        Some(status) if status < 500 && status != 404 => FuzzVerdict::Handled,
         Some(_) | None => FuzzVerdict::Crash(Evidence::new(&refused.what)),
     }
 }

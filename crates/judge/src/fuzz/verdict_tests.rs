@@ -235,8 +235,14 @@ fn success_on_invalid_input_and_wrong_output_are_told() {
 
 #[test]
 fn refusals_and_cancellations_are_handled() {
-    let refused = Refused { what: "HTTP 400".to_owned(), help: None, evidence: Bytes::new(), status: Some(400) };
-    assert_eq!(judged(&call(Outcome::Refused(refused))), FuzzVerdict::Handled);
+    let refused = |status: u16| {
+        let what = format!("HTTP {status}");
+        let refused = Refused { what, help: None, evidence: Bytes::new(), status: Some(status) };
+        judged(&call(Outcome::Refused(refused))).kind()
+    };
+    assert_eq!([400, 413, 422].map(refused), ["handled"; 3]);
+    assert_eq!([200, 202, 301].map(refused), ["protocol"; 3], "a success that is no answer");
+    assert_eq!([404, 500, 503].map(refused), ["crash"; 3]);
     assert_eq!(judged(&call(Outcome::Cancelled)), FuzzVerdict::Handled);
 }
 
