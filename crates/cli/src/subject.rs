@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::{ClientCapabilities, Protocol, Revision, ServerSpec, Target, nearest};
+use mcprove_suite::load::bounded;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -188,7 +189,7 @@ fn header(text: &str) -> Result<(String, String), Failure> {
 /// Finds a server in the configuration files people have: `mcpServers` or `servers`, a map of names.
 fn from_client_config(path: &Path, name: Option<&str>) -> Result<Target, Failure> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
+    let text = bounded::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let config: Value = serde_json::from_str(&text)
         .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "mend the file"))?;

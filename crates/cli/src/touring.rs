@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
 use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line};
+use mcprove_report::Shows;
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -62,7 +63,7 @@ impl Touring {
         let listening = Listening {
             log,
             shown: false,
-            keep_frames: false,
+            shows: Shows::Calls,
             redactor: Redactor::new(server.secrets.iter().map(String::as_str)),
         };
         if context.live {
@@ -84,7 +85,7 @@ impl Touring {
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
-            limits: mcprove_wire::Limits::default(),
+            limits: context.limits,
         };
         let (stopper, stop) = Stopper::pair();
         let toured = runtime(1)?.block_on(async {
@@ -100,7 +101,7 @@ impl Touring {
             Some(Ok(toured)) => Some(toured),
             None => None,
             Some(Err(failure)) => {
-                return Err(Failure::Other { message: failure.message, help: failure.help });
+                return Err(Failure::unreachable(&failure));
             }
         };
         if let Some(error) = heard.log_error {

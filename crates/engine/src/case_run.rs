@@ -109,6 +109,17 @@ fn not_to_be_run(planned: &PlannedCase, context: &CaseContext) -> Option<String>
 }
 
 impl Shared {
+    /// Whether the session of the case before can be used; one that cannot is closed.
+    async fn has_sound_session(&mut self) -> bool {
+        let Some(mut session) = self.session.take() else { return false };
+        if session.is_sound().await {
+            self.session = Some(session);
+            return true;
+        }
+        session.close().await;
+        false
+    }
+
     async fn end(&mut self) {
         if let Some(session) = self.session.take() {
             session.close().await;
@@ -150,10 +161,7 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut S
 
 /// Runs one case. Whatever the server does is part of the result.
 async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> CaseRun {
-    let inherited = match &mut shared.session {
-        Some(session) => session.is_sound().await,
-        None => false,
-    };
+    let inherited = shared.has_sound_session().await;
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
         // The server may have died of the case before; a second try on a fresh server tells who is to blame.
@@ -218,7 +226,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
                 numbers: Vec::new(),
                 others: Others::default(),
             };
-            agent::run(talk).await
+            Box::pin(agent::run(talk)).await
         }
         Act::CallTool(_)
         | Act::Resources(_)
@@ -292,7 +300,7 @@ struct Attempt<'a> {
 async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     let Attempt { case, variables, record, context, deadline } = attempt;
     let mut stop = context.stop.clone();
-    let mut session = if let Some(session) = take_sound(shared).await {
+    let mut session = if let Some(session) = shared.session.take() {
         session
     } else {
         let opened = tokio::select! {
@@ -342,15 +350,6 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
 /// Whether a step is for another server than the case's own.
 fn speaks_to_others(case: &Case) -> bool {
     case.setup.iter().chain(&case.verify).chain(&case.teardown).any(|step| step.server.is_some())
-}
-
-async fn take_sound(shared: &mut Shared) -> Option<Session> {
-    let mut session = shared.session.take()?;
-    if session.is_sound().await {
-        return Some(session);
-    }
-    session.close().await;
-    None
 }
 
 async fn open(

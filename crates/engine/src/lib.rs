@@ -59,5 +59,5 @@ pub use run::{CallProgress, Progress, RunOptions, Sink, run};
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
 pub use stored::{Storing, snapshot_path};
-pub use tour::{Called, TourOptions, Toured, Visit, catalog_of, catalog_with_fixture, tour};
+pub use tour::{Asking, Called, TourOptions, Toured, Visit, catalog_of, tour};
 pub use turns::wanted_side_by_side;

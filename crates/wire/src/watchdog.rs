@@ -13,6 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::process_group::{Ending, ProcessGroup};
+use crate::remove_folder::remove_folder;
 
 /// The argument that makes a watchdog of our program.
 pub const WATCHDOG: &str = "__watchdog";
@@ -136,7 +137,7 @@ pub fn watch_over(input: impl Read) {
     end_groups(groups.into_iter().filter_map(ProcessGroup::numbered).collect());
     for folder in folders.iter().filter(|folder| is_temporary(folder)) {
         // It may be gone, and more cannot be done.
-        let _ = std::fs::remove_dir_all(folder);
+        let _ = remove_folder(folder);
     }
 }
 

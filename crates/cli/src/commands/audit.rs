@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mcprove_engine::{Toured, Visit};
 use mcprove_judge::catalog_tokens;
 use mcprove_model::{ExitStatus, Report};
-use mcprove_report::{AuditFacts, Health, audit_table, score};
+use mcprove_report::{AuditFacts, Health, audit_table, harmless_json, score};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
@@ -46,13 +46,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let (report, toured) = args.touring.tour_with_replies(visit, context)?;
     let tokens = toured.as_ref().map_or(0, |toured| catalog_tokens(&toured.catalog.tools));
     if args.json {
-        print(&format!("{:#}\n", as_json(&report, toured.as_ref(), &args.touring.server()?.name)))?;
+        print(&harmless_json(&as_json(&report, toured.as_ref(), &args.touring.server()?.name)))?;
     } else {
         print(&audit_table(&report, AuditFacts { tokens }, &context.style()))?;
     }
     if let (Some(folder), Some(toured)) = (&args.output, &toured) {
         let files = starters::of_tour(toured, &args.touring.server()?, &mut FileNames::default());
-        let written = starters::write_all(folder, &files, args.overwrite)?;
+        let written =
+            starters::write_all(folder, &files, args.overwrite)?.without(starters::unnameable(&toured.catalog));
         let mut told = written.told(folder);
         let shown = folder.display();
         match args.touring.fixture() {

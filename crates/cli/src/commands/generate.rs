@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcprove_engine::{Calling, catalog_with_fixture};
-use mcprove_model::{ExitStatus, Severity};
+use mcprove_engine::Calling;
+use mcprove_model::{ExitStatus, Finding, Severity};
+use mcprove_report::render_findings;
 use mcprove_suite::duration;
 use mcprove_suite::starter::FileNames;
 
+use crate::asking::offer_of;
 use crate::context::Context;
-use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::starters;
 use crate::stdout::print;
@@ -41,10 +42,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let server = args.subject.spec()?;
-    let asking = catalog_with_fixture(&server, args.fixture.as_deref(), &context.own_program, args.timeout);
-    let catalog = runtime(1)?
-        .block_on(asking)
-        .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
+    let catalog = offer_of(&server, args.fixture.as_deref(), args.timeout, context)?;
     let calling = if args.include_writes { Calling::IncludeWrites } else { Calling::Cautious };
     let mut names = FileNames::default();
     let mut files = starters::of_tools(&catalog, &server, calling, &mut names);
@@ -58,7 +56,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             help: "look at what it lists".to_owned(),
         });
     }
-    let written = starters::write_all(&args.output, &files, args.overwrite)?;
+    let written = starters::write_all(&args.output, &files, args.overwrite)?.without(starters::unnameable(&catalog));
     print(&written.told(&args.output))?;
-    Ok(ExitStatus::Good)
+    // Of a list that was cut, files were written for what came; whoever reads them must know.
+    let failed: Vec<Finding> = catalog.findings.into_iter().filter(|finding| finding.severity.fails()).collect();
+    context.complain(&render_findings(&failed, &context.style()));
+    Ok(if failed.is_empty() { ExitStatus::Good } else { ExitStatus::Wrong })
 }

@@ -71,6 +71,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let server = args.touring.server()?;
     let files = files(&toured, &server);
     let written = starters::write_all(&args.folder, &files, args.overwrite)?;
+    let written = written.without(starters::unnameable(&toured.catalog));
     refuse_to_replace(&written, &args.folder)?;
     let mut told = match score(&report) {
         Some(score) => format!("score: {score} % (`mcprove audit` says more)\n"),
@@ -81,7 +82,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     if !args.no_workflow {
         let workflow = StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &server) };
         let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
-        let word = if done.written.is_empty() { "kept" } else { "wrote" };
+        let word = if done.added.is_empty() { "kept" } else { "wrote" };
         let _ = writeln!(told, "{word} {WORKFLOW}");
     }
     let fixture = fixture_flag(args);
@@ -111,14 +112,15 @@ fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
     let replies = if stored == 1 { "1 reply".to_owned() } else { format!("{stored} replies") };
     let mut told = format!("stored {replies} in {}\n", args.folder.join(".snapshots").display());
     if errors > 0 {
-        let _ = writeln!(told, "{errors} cases gave no reply; `mcprove run` says why");
+        let cases = if errors == 1 { "1 case".to_owned() } else { format!("{errors} cases") };
+        let _ = writeln!(told, "{cases} gave no reply; `mcprove run` says why");
     }
     Ok(told)
 }
 
 /// A folder that is a suite already is not begun again.
 fn refuse_to_replace(written: &Written, folder: &Path) -> Result<(), Failure> {
-    if written.written.is_empty() {
+    if written.added.is_empty() {
         let message = format!("`{}` has these files already", folder.display());
         return Err(Failure::new(message, "name another folder, or give `--overwrite`"));
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Filter, Storing};
 use mcprove_model::{Case, ExitStatus};
+use mcprove_report::Shows;
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
@@ -174,7 +175,8 @@ impl Watch<'_> {
             record: false,
             warnings: Vec::new(),
             shown: true,
-            keep_frames: false,
+            // What was answered is compared with what is answered next.
+            shows: Shows::Calls,
             protocol: None,
             fix: false,
             // A part of the cases says nothing about what is missing.
@@ -206,7 +208,9 @@ impl Watch<'_> {
 
     fn invite(&self) -> Result<(), Failure> {
         let keys = if self.has_keys { "; a: all, f: failed, t: filter, q: quit" } else { "" };
-        print(&format!("\nwatching {} cases{keys}\n", self.cases.len()))
+        let count = self.cases.len();
+        let cases = if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
+        print(&format!("\nwatching {cases}{keys}\n"))
     }
 
     /// Waits for something to do. Files that change one after the other are taken together.

@@ -22,7 +22,7 @@ use mcprove_model::{
 };
 use serde::Serialize;
 
-use super::Format;
+use super::{Format, Shows};
 use crate::reliability::{Reliability, Trials};
 use crate::status::{Status, duration_us};
 use crate::times::Times;
@@ -31,7 +31,7 @@ use crate::{json_text, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "json", extension: "json", summary: "the full report, documented", shows_frames: false, render };
+    Format { name: "json", extension: "json", summary: "the full report, documented", shows: Shows::Calls, render };
 
 fn render(report: &Report) -> String {
     json_text::pretty(&Whole::of(report))

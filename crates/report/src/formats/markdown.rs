@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, Report, Summary};
 
-use super::Format;
+use super::{Format, Shows};
 use crate::explanation::{explain_plainly, sub_results_plainly};
 use crate::matrix::{Cell, Matrix};
 use crate::reliability::Reliability;
@@ -23,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
     name: "markdown",
     extension: "md",
     summary: "Markdown for a GitHub step summary",
-    shows_frames: false,
+    shows: Shows::Verdicts,
     render,
 };
 
