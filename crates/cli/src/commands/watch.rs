@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -137,8 +137,19 @@ impl Watch<'_> {
     /// Loads everything and runs what a change concerns. Mistakes in the files are shown; the next change may mend them.
     fn run_again(&mut self, again: &Again) -> Result<Ran, Failure> {
         let server = self.args.server.as_deref().map(server_command).transpose()?;
-        let paths = self.args.suites.paths()?;
-        let loaded = self.args.suites.load(server, Watched::Perhaps)?;
+        let loaded = self.args.suites.paths().and_then(|paths| {
+            let loaded = self.args.suites.load(server, Watched::Perhaps)?;
+            Ok((paths, loaded))
+        });
+        let (paths, loaded) = match loaded {
+            Ok(loaded) => loaded,
+            // What was there when this began may come back.
+            Err(failure) if !self.cases.is_empty() => {
+                failure.tell(self.context);
+                return Ok(Ran::Nothing);
+            }
+            Err(failure) => return Err(failure),
+        };
         let also = [self.args.also.as_slice(), self.args.suites.env_files()].concat();
         self.eyes.watch(Dependencies::of(&paths, &loaded.cases, &also))?;
         if let Err(failure) = usable(&loaded, self.args.execution.strict) {
@@ -291,7 +302,7 @@ enum Ran {
 /// Listens to the kernel about files.
 struct Eyes {
     watcher: RecommendedWatcher,
-    folders: BTreeSet<(PathBuf, bool)>,
+    folders: BTreeSet<(PathBuf, bool, Identity)>,
     known: Arc<Mutex<Dependencies>>,
 }
 
@@ -312,14 +323,20 @@ impl Eyes {
 
     /// Watches what matters now, and nothing else.
     fn watch(&mut self, known: Dependencies) -> Result<(), Failure> {
-        let wanted: BTreeSet<(PathBuf, bool)> = known.folders().into_iter().collect();
-        for (gone, _) in self.folders.difference(&wanted) {
+        let folders = known.folders().into_iter();
+        let wanted: BTreeSet<_> = folders.map(|(folder, deep)| (folder.clone(), deep, identity(&folder))).collect();
+        for (gone, _, _) in self.folders.difference(&wanted) {
             // It may have been removed, which ends the watch by itself.
             let _ = self.watcher.unwatch(gone);
         }
-        for (folder, deep) in wanted.difference(&self.folders) {
+        for (folder, deep, _) in wanted.difference(&self.folders) {
             let mode = if *deep { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
-            self.watcher.watch(folder, mode).map_err(|error| unwatchable(&error))?;
+            match self.watcher.watch(folder, mode) {
+                Ok(()) => {}
+                // It went away just now; the folder above it says when it is back.
+                Err(_) if !folder.exists() => {}
+                Err(error) => return Err(unwatchable(&error)),
+            }
         }
         self.folders = wanted;
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
@@ -329,6 +346,23 @@ impl Eyes {
     fn meaning(&self, changed: &BTreeSet<PathBuf>) -> Again {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).again(changed)
     }
+}
+
+/// What tells a folder from another one that has taken its place: the kernel listens to folders, not to their names.
+type Identity = (u64, u64);
+
+#[cfg(unix)]
+fn identity(folder: &Path) -> Identity {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(folder).map_or((0, 0), |metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// Elsewhere a folder is known by when it was made.
+#[cfg(not(unix))]
+fn identity(folder: &Path) -> Identity {
+    let made = std::fs::metadata(folder).and_then(|metadata| metadata.created()).ok();
+    let since = made.and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    (since.as_secs(), u64::from(since.subsec_nanos()))
 }
 
 fn unwatchable(error: &notify::Error) -> Failure {
