@@ -278,6 +278,7 @@ impl Guide<'_> {
         let schema = tool.get("inputSchema").unwrap_or(&nothing);
         let made = valid_input(schema, self.options.seed);
         let skipped = match (&made, forbidden(tool, self.options.calling)) {
+            (_, _) if tool_name(tool).is_empty() => Some("it has no name to call it by".to_owned()),
             (_, Some(reason)) => Some(reason.to_owned()),
             (Err(why), None) => Some(format!("no valid input could be made for it: {why}")),
             (Ok(_), None) => None,

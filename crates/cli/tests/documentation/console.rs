@@ -81,6 +81,7 @@ impl Desk {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         copy(&root().join("examples"), &folder.path().join("examples"));
+        #[cfg(unix)]
         let cache = root().join(".cache");
         #[cfg(unix)]
         if cache.exists() {
