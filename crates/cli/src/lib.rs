@@ -8,6 +8,8 @@ mod baselines;
 mod catalog_report;
 mod catalogs;
 mod changes;
+mod client_config;
+mod client_variables;
 mod commands;
 mod conclusion;
 mod context;

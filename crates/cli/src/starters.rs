@@ -18,6 +18,15 @@ use crate::whole_file;
 /// Values of the environment from this length on are known again in a reply.
 const TELLING: usize = 6;
 
+/// The server that files are written for.
+#[derive(Clone, Copy)]
+pub(crate) struct Described<'s> {
+    /// How it is started or reached.
+    pub(crate) server: &'s ServerSpec,
+    /// Whether it was given a copy of a folder, which is `{{fixture}}` in what was sent and answered.
+    pub(crate) fixture: bool,
+}
+
 /// A file that is to be written.
 #[derive(Debug)]
 pub(crate) struct StarterFile {
@@ -50,14 +59,15 @@ impl Written {
 }
 
 /// A file for each tool of a tour, with what it answered as the first expectation.
-pub(crate) fn of_tour(toured: &Toured, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
+pub(crate) fn of_tour(toured: &Toured, described: Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
     let mut machine = machine_values();
     // What the server was given for itself belongs into no file.
-    machine.extend(server.secrets.iter().filter(|secret| secret.len() >= TELLING).cloned());
-    toured.called.iter().map(|called| of_called(called, server, &machine, names)).collect()
+    machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= TELLING).cloned());
+    toured.called.iter().map(|called| of_called(called, described, &machine, names)).collect()
 }
 
-fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &mut FileNames) -> StarterFile {
+fn of_called(called: &Called, described: Described<'_>, machine: &[String], names: &mut FileNames) -> StarterFile {
+    let Described { server, fixture } = described;
     let nothing = json!({});
     let input = called.input.as_ref().unwrap_or(&nothing);
     let replies: Vec<&Observation> = called.replies.iter().collect();
@@ -75,6 +85,7 @@ fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &m
         name: called.tool.clone(),
         remarks,
         server,
+        fixture,
         skip: called.skipped.as_ref().map(|reason| {
             let reason = reason.split(';').next().unwrap_or(reason);
             format!("{reason}; remove this line to call it")
@@ -88,7 +99,8 @@ fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &m
 
 /// A file for each resource, template and prompt that a server offers. What they need is made up by name, so that whoever
 /// reads them knows what to fill in.
-pub(crate) fn of_offer(catalog: &Catalog, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
+pub(crate) fn of_offer(catalog: &Catalog, described: Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
+    let Described { server, fixture } = described;
     let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut files = Vec::new();
     let mut add = |stem: String, name: String, skip: Option<&str>, block: &'static str, content: Value| {
@@ -96,6 +108,7 @@ pub(crate) fn of_offer(catalog: &Catalog, server: &ServerSpec, names: &mut FileN
             name,
             remarks: variables_remark(server).into_iter().collect(),
             server,
+            fixture,
             skip: skip.map(str::to_owned),
             masks: Vec::new(),
             block,
@@ -134,10 +147,11 @@ pub(crate) fn of_offer(catalog: &Catalog, server: &ServerSpec, names: &mut FileN
 /// A file for each tool, with an input made from its schema; nothing is called.
 pub(crate) fn of_tools(
     catalog: &Catalog,
-    server: &ServerSpec,
+    described: Described<'_>,
     calling: Calling,
     names: &mut FileNames,
 ) -> Vec<StarterFile> {
+    let Described { server, fixture } = described;
     let mut files = Vec::new();
     for tool in &catalog.tools {
         let name = tool_name(tool);
@@ -156,6 +170,7 @@ pub(crate) fn of_tools(
             name: name.to_owned(),
             remarks,
             server,
+            fixture,
             skip,
             masks: Vec::new(),
             block: "assert",

@@ -12,7 +12,8 @@ use mcprove_model::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::convert::escaped;
+use crate::convert;
+use crate::template::literal_text;
 use crate::yaml;
 
 /// The longest text that is asked for again.
@@ -81,7 +82,7 @@ fn test(call: &RecordedCall, expect: &Value, names: &mut HashMap<String, usize>)
     *count += 1;
     let name = if *count == 1 { base } else { format!("{base} ({count})") };
     let mut test = Map::new();
-    test.insert("name".to_owned(), Value::String(escaped(&name)));
+    test.insert("name".to_owned(), Value::String(convert::escaped(&name)));
     test.insert("server".to_owned(), json!("server"));
     test.insert("tool".to_owned(), Value::String(escaped(&call.tool)));
     if call.args.as_object().is_none_or(|args| !args.is_empty()) {
@@ -146,7 +147,12 @@ fn lasts(text: &str, args: &Value) -> bool {
     let given = args.to_string();
     let given: HashSet<&str> = numbers(&given).collect();
     let is_given = numbers(text).all(|number| given.contains(number));
-    is_given && ["/tmp/", "\n\n", "{{"].iter().all(|sign| !text.contains(sign))
+    is_given && ["/tmp/", "\n\n"].iter().all(|sign| !text.contains(sign))
+}
+
+/// A text that means in a suite file what it says.
+fn escaped(text: &str) -> String {
+    convert::escaped(&literal_text(text, &[]))
 }
 
 /// A value whose texts mean in a suite file what they say.

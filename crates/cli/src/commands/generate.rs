@@ -11,7 +11,7 @@ use mcprove_suite::starter::FileNames;
 use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
-use crate::starters;
+use crate::starters::{self, Described};
 use crate::stdout::print;
 use crate::subject::Subject;
 
@@ -47,8 +47,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
     let calling = if args.include_writes { Calling::IncludeWrites } else { Calling::Cautious };
     let mut names = FileNames::default();
-    let mut files = starters::of_tools(&catalog, &server, calling, &mut names);
-    files.extend(starters::of_offer(&catalog, &server, &mut names));
+    let described = Described { server: &server, fixture: args.fixture.is_some() };
+    let mut files = starters::of_tools(&catalog, described, calling, &mut names);
+    files.extend(starters::of_offer(&catalog, described, &mut names));
     if files.is_empty() {
         if let Some(failed) = catalog.findings.iter().find(|finding| finding.severity >= Severity::Error) {
             return Err(Failure::of(failed));

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use mcprove_engine::{PlanOptions, Toured, Visit, plan};
 use mcprove_model::{ExitStatus, ServerSpec};
 use mcprove_report::score;
-use mcprove_suite::starter::{FileNames, variables_of};
+use mcprove_suite::starter::{FileNames, values_of_variables, variables_of};
 
 use crate::context::Context;
 use crate::execution::{Execution, Manner};
 use crate::failure::Failure;
 use crate::snapshots;
-use crate::starters::{self, StarterFile, Written};
+use crate::starters::{self, Described, StarterFile, Written};
 use crate::stdout::print;
 use crate::suites::{Suites, Watched, usable};
 use crate::touring::Touring;
@@ -69,7 +69,8 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         return Ok(ExitStatus::Interrupted);
     };
     let server = args.touring.server()?;
-    let files = files(&toured, &server);
+    let described = Described { server: &server, fixture: args.touring.fixture().is_some() };
+    let files = files(&toured, described);
     let written = starters::write_all(&args.folder, &files, args.overwrite)?;
     refuse_to_replace(&written, &args.folder)?;
     let mut told = match score(&report) {
@@ -77,7 +78,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         None => "no tool could be called\n".to_owned(),
     };
     told.push_str(&written.told(&args.folder));
-    told.push_str(&capture(args, context)?);
+    told.push_str(&capture(args, &server, context)?);
     if !args.no_workflow {
         let workflow = StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &server) };
         let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
@@ -85,21 +86,27 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         let _ = writeln!(told, "{word} {WORKFLOW}");
     }
     let fixture = fixture_flag(args);
-    let _ = writeln!(told, "next: mcprove run {}{fixture}", args.folder.display());
+    let set = match variables_of(&server).as_slice() {
+        [] => String::new(),
+        names => format!("set {}, then: ", names.join(", ")),
+    };
+    let _ = writeln!(told, "next: {set}mcprove run {}{fixture}", args.folder.display());
     print(&told)?;
     Ok(ExitStatus::Good)
 }
 
-fn files(toured: &Toured, server: &ServerSpec) -> Vec<StarterFile> {
+fn files(toured: &Toured, described: Described<'_>) -> Vec<StarterFile> {
     let mut names = FileNames::default();
-    let mut files = starters::of_tour(toured, server, &mut names);
-    files.extend(starters::of_offer(&toured.catalog, server, &mut names));
+    let mut files = starters::of_tour(toured, described, &mut names);
+    files.extend(starters::of_offer(&toured.catalog, described, &mut names));
     files
 }
 
 /// Stores the replies of the suite that was just written, and says how many.
-fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
-    let loaded = Suites::at(&args.folder, args.touring.fixture()).load(None, Watched::Perhaps)?;
+fn capture(args: &Args, server: &ServerSpec, context: &Context) -> Result<String, Failure> {
+    // The files ask the environment for what the server was given here; the replies are those it gave with that.
+    let suites = Suites::at(&args.folder, args.touring.fixture()).with_variables(values_of_variables(server));
+    let loaded = suites.load(None, Watched::Perhaps)?;
     let warnings = usable(&loaded, false)?;
     let plan = plan(&loaded.cases, &PlanOptions::default());
     let manner = Manner::capturing(&plan, &loaded.secrets, warnings);
