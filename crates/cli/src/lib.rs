@@ -22,6 +22,7 @@ mod fixes;
 mod flips;
 mod help;
 mod interception_log;
+mod json_outputs;
 mod kept_tests;
 mod live;
 mod logs;
@@ -66,6 +67,7 @@ use mcprove_model::ExitStatus;
 pub use arguments::Arguments;
 pub use explanations::{Explained, Topic, findings};
 pub use help::{PURPOSES, command_line};
+pub use json_outputs::{JSON_OUTPUTS, JsonOutput};
 
 use context::Context;
 
@@ -88,7 +90,11 @@ pub fn main() -> ExitCode {
 
 /// The arguments of this process.
 fn parsed() -> Result<Arguments, clap::Error> {
-    Arguments::from_arg_matches_mut(&mut command_line().try_get_matches()?)
+    // The short help of a command; that of the program itself fits a screen.
+    let words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    let asks_for_short_help = words.skip(1).any(|word| word == "-h");
+    let line = if asks_for_short_help { help::short_command_line() } else { command_line() };
+    Arguments::from_arg_matches_mut(&mut line.try_get_matches()?)
 }
 
 fn run(arguments: Arguments) -> u8 {
@@ -103,11 +109,24 @@ fn run(arguments: Arguments) -> u8 {
     }
 }
 
+/// The command that was meant, where clap has no idea: it knows no letters that changed places.
+fn near_command(error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue};
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return None;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let line = command_line();
+    let names = line.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
+    mcprove_model::nearest(typed, names).map(str::to_owned)
+}
+
 fn usage(error: &clap::Error) -> ExitStatus {
     let text = error.render();
     let text = text.ansi();
     let wanted = !error.use_stderr();
+    let tip = near_command(error).map(|name| format!("\n  did you mean `mcprove {name}`?\n")).unwrap_or_default();
     // Nothing can be done when the terminal is gone.
-    let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}") };
+    let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}{tip}") };
     if wanted { ExitStatus::Good } else { ExitStatus::NotDone }
 }

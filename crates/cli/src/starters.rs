@@ -58,6 +58,45 @@ impl Written {
     }
 }
 
+/// What became of the beginning of a suite, for machines.
+#[derive(Debug)]
+pub(crate) struct Begun<'w> {
+    /// The files.
+    pub(crate) written: &'w Written,
+    /// The score of the audit, where one was made.
+    pub(crate) score: Option<usize>,
+    /// How many replies were stored.
+    pub(crate) snapshots: usize,
+    /// The workflow that was written or kept.
+    pub(crate) workflow: Option<&'static str>,
+    /// The variables of the environment that the files need.
+    pub(crate) variables: Vec<String>,
+    /// The command that runs the files.
+    pub(crate) next: String,
+}
+
+impl<'w> Begun<'w> {
+    /// Files alone.
+    pub(crate) fn of(written: &'w Written) -> Self {
+        Self { written, score: None, snapshots: 0, workflow: None, variables: Vec::new(), next: String::new() }
+    }
+
+    /// The document that `--json` prints.
+    pub(crate) fn as_json(&self, folder: &Path) -> Value {
+        let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        json!({
+            "folder": folder.display().to_string(),
+            "written": paths(&self.written.written),
+            "kept": paths(&self.written.kept),
+            "score": self.score,
+            "snapshots": self.snapshots,
+            "workflow": self.workflow,
+            "variables": self.variables,
+            "next": self.next,
+        })
+    }
+}
+
 /// A file for each tool of a tour, with what it answered as the first expectation.
 pub(crate) fn of_tour(toured: &Toured, described: Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
     let mut machine = machine_values();

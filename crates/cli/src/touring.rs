@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
-use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line};
+use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line, nearest, shorten};
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -118,13 +118,8 @@ impl Touring {
             if let Some(failed) = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error) {
                 return Err(Failure::of(failed));
             }
-            return Err(Failure::NothingSelected {
-                message: match &self.tool {
-                    Some(name) => format!("the server has no tool `{name}`"),
-                    None => "the server has no tools".to_owned(),
-                },
-                help: "look at what it lists".to_owned(),
-            });
+            let listed = toured.map(|toured| toured.listed).unwrap_or_default();
+            return Err(no_such_tool(self.tool.as_deref(), &listed));
         }
         Ok((heard.report, toured))
     }
@@ -179,6 +174,21 @@ impl Touring {
     pub(crate) fn fixture(&self) -> Option<&Path> {
         self.fixture.as_deref()
     }
+}
+
+/// The failure where a server has no tool of a name, or none at all.
+pub(crate) fn no_such_tool(wanted: Option<&str>, listed: &[String]) -> Failure {
+    let listed = || listed.iter().map(String::as_str);
+    let help = match wanted.and_then(|name| nearest(name, listed())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if listed().next().is_none() => "`mcprove doctor` says what it offers".to_owned(),
+        None => format!("it has {}", shorten(&listed().collect::<Vec<_>>().join(", "), 300)),
+    };
+    let message = match wanted {
+        Some(name) => format!("the server has no tool `{name}`"),
+        None => "the server has no tools".to_owned(),
+    };
+    Failure::NothingSelected { message, help }
 }
 
 /// Creates an event log, and says what people call it.

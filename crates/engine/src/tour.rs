@@ -71,6 +71,8 @@ pub enum Visit {
 pub struct Toured {
     /// What the server offers.
     pub catalog: Catalog,
+    /// The names of all tools that it lists, also of those that nobody asked for.
+    pub listed: Vec<String>,
     /// What was called, in the order of the catalog; the path of the fixture copy is `{{fixture}}` again.
     pub called: Vec<Called>,
 }
@@ -116,7 +118,9 @@ pub async fn tour(
         () = stopping.stopped() => None,
         opened = guide.open() => Some(opened?),
     };
-    let Some(mut session) = opened else { return Ok(Toured { catalog: Catalog::default(), called: Vec::new() }) };
+    let Some(mut session) = opened else {
+        return Ok(Toured { catalog: Catalog::default(), listed: Vec::new(), called: Vec::new() });
+    };
     let mut catalog = tokio::select! {
         biased;
         () = stopping.stopped() => Catalog::default(),
@@ -124,6 +128,7 @@ pub async fn tour(
     };
     // What it printed while it started is nobody's fault but its own.
     catalog.findings.append(&mut session.end_chapter().oddities);
+    let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tool.as_ref().is_none_or(|only| tool_name(tool) == only));
     sink.event(Event::RunStarted(RunStarted {
         format: RunStarted::FORMAT,
@@ -160,7 +165,7 @@ pub async fn tour(
         interrupted: stop.is_stopped(),
         hint: None,
     }));
-    Ok(Toured { catalog, called })
+    Ok(Toured { catalog, listed, called })
 }
 
 /// What a server offers, without calling anything.

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_fail: bool,
     /// Write an assertion file for each tool that expects what it answered; each is called once more for that.
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// With `--output`: replace files that are there already.
     #[arg(long, requires = "output")]

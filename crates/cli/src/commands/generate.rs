@@ -6,12 +6,12 @@ use std::time::Duration;
 use mcprove_engine::{Calling, catalog_with_fixture};
 use mcprove_model::{ExitStatus, Severity};
 use mcprove_suite::duration;
-use mcprove_suite::starter::FileNames;
+use mcprove_suite::starter::{FileNames, variables_of};
 
 use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
-use crate::starters::{self, Described};
+use crate::starters::{self, Begun, Described};
 use crate::stdout::print;
 use crate::subject::Subject;
 
@@ -21,11 +21,14 @@ use crate::subject::Subject;
                         Examples:\n  mcprove generate --server 'npx my-server' --output evals/")]
 pub(crate) struct Args {
     /// The folder to write to; it is made if need be.
-    #[arg(long, value_name = "DIR", default_value = "evals")]
+    #[arg(short, long, value_name = "DIR", default_value = "evals")]
     output: PathBuf,
     /// Replace files that are there already.
     #[arg(long)]
     overwrite: bool,
+    /// Print what was written as JSON, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
     /// Let the files of tools that say that they write be run, too.
     #[arg(long)]
     include_writes: bool,
@@ -60,6 +63,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         });
     }
     let written = starters::write_all(&args.output, &files, args.overwrite)?;
-    print(&written.told(&args.output))?;
+    if args.json {
+        let fixture =
+            args.fixture.as_ref().map(|folder| format!(" --fixture {}", folder.display())).unwrap_or_default();
+        let next = format!("mcprove run {}{fixture}", args.output.display());
+        let begun = Begun { variables: variables_of(&server), next, ..Begun::of(&written) };
+        print(&format!("{:#}\n", begun.as_json(&args.output)))?;
+    } else {
+        print(&written.told(&args.output))?;
+    }
     Ok(ExitStatus::Good)
 }

@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcprove_engine::{Filter, Storing};
-use mcprove_model::{Case, ExitStatus};
+use mcprove_model::{Case, ExitStatus, Report};
+use mcprove_report::known_json;
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use serde_json::Value;
 
 use crate::changes::{Again, Dependencies, cases_of};
 use crate::context::Context;
@@ -43,6 +45,9 @@ pub(crate) struct Args {
     /// How long files must be still before anything runs.
     #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = duration::parse)]
     debounce: Duration,
+    /// Print the results of each run as JSON, one line a run, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
@@ -69,7 +74,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         return Err(Failure::new("`--dry-run` starts nothing, so there is nothing to watch", "use `mcprove run`"));
     }
     let (sender, inputs) = channel();
-    let keys = SingleKeys::begin();
+    let keys = if args.json { None } else { SingleKeys::begin() };
     let running = Arc::new(AtomicBool::new(false));
     listen_to_signals(sender.clone())?;
     if keys.is_some() {
@@ -170,7 +175,7 @@ impl Watch<'_> {
         let wanted = |case: &&Arc<Case>| self.filter.as_ref().is_none_or(|filter| filter.takes(&case.name));
         let cases: Vec<Arc<Case>> = cases.iter().filter(wanted).cloned().collect();
         if cases.is_empty() {
-            print(&format!("{none}\n"))?;
+            self.context.complain(&format!("{none}\n"));
             return Ok(Ran::Nothing);
         }
         let plan = match self.args.selection.plan(&cases) {
@@ -184,7 +189,7 @@ impl Watch<'_> {
         let manner = Manner {
             record: false,
             warnings: Vec::new(),
-            shown: true,
+            shown: !self.args.json,
             keep_frames: false,
             protocol: None,
             fix: false,
@@ -205,7 +210,8 @@ impl Watch<'_> {
         if over.dropped || over.report.exit_status() == ExitStatus::Interrupted {
             return Ok(Ran::Interrupted);
         }
-        print(&self.flips.take(&over.report))?;
+        let flips = self.flips.take(&over.report);
+        print(&if self.args.json { one_line(&over.report) } else { flips })?;
         Ok(Ran::Cases)
     }
 
@@ -217,7 +223,12 @@ impl Watch<'_> {
 
     fn invite(&self) -> Result<(), Failure> {
         let keys = if self.has_keys { "; a: all, f: failed, t: filter, q: quit" } else { "" };
-        print(&format!("\nwatching {} cases{keys}\n", self.cases.len()))
+        let text = format!("\nwatching {} cases{keys}\n", self.cases.len());
+        if self.args.json {
+            self.context.complain(&text);
+            return Ok(());
+        }
+        print(&text)
     }
 
     /// Waits for something to do. Files that change one after the other are taken together.
@@ -278,6 +289,12 @@ impl Watch<'_> {
             }
         })
     }
+}
+
+/// The list that `run --json` prints, on one line.
+fn one_line(report: &Report) -> String {
+    let list: Value = serde_json::from_str(&known_json(report)).unwrap_or_default();
+    format!("{list}\n")
 }
 
 /// What came of letting a filter be typed.
