@@ -130,6 +130,7 @@ fn servers(wishes: &Wishes<'_>) -> Result<BTreeMap<PathBuf, Asked>, Failure> {
 }
 
 fn ask(server: &ServerSpec, fixture: Option<&Path>, timeout: Duration, context: &Context) -> Result<Value, Failure> {
+    let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let asked = runtime(1)?.block_on(catalog_with_fixture(server, fixture, &context.own_program, timeout));
     let Catalog { tools, resources, templates, prompts, findings } =
         asked.map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;

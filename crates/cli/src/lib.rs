@@ -36,6 +36,7 @@ mod suites;
 mod terminal_mode;
 mod told_to_stop;
 mod touring;
+mod waiting;
 mod whole_file;
 
 /// How well an agent recovers from a tool that does not answer: pure scores over marks in time.

@@ -28,7 +28,6 @@ pub async fn discover(session: &mut Session, deadline: Instant) -> Catalog {
     // A server without tools may well not know the method.
     let expected = has(session, "tools");
     catalog.tools = catalog.take("tools/list", tools, expected);
-    catalog.findings.extend(nameless(&catalog.tools));
     if has(session, "resources") {
         let resources = session.list("resources/list", "resources", deadline).await;
         catalog.resources = catalog.take("resources/list", resources, true);
@@ -58,7 +57,7 @@ impl Catalog {
 }
 
 /// What is said of tools that nobody can call, because they have no name.
-fn nameless(tools: &[Value]) -> Option<Finding> {
+pub(crate) fn nameless(tools: &[Value]) -> Option<Finding> {
     let places: Vec<String> = tools
         .iter()
         .enumerate()

@@ -11,12 +11,12 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::calling::{Calling, Says, forbidden, says};
-use crate::discover::{Catalog, discover, tool_name};
+use crate::discover::{Catalog, discover, nameless, tool_name};
 use crate::played::Played;
 use crate::probing::Probing;
 use crate::record::{CaseRecord, CaseRun};
 use crate::restart::Restartable;
-use crate::run::Sink;
+use crate::run::{Progress, Sink};
 use crate::server::Opener;
 use crate::stop::Stop;
 use crate::workplace::Workplace;
@@ -128,6 +128,7 @@ pub async fn tour(
     };
     // What it printed while it started is nobody's fault but its own.
     catalog.findings.append(&mut session.end_chapter().oddities);
+    catalog.findings.extend(nameless(&catalog.tools));
     let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tool.as_ref().is_none_or(|only| tool_name(tool) == only));
     sink.event(Event::RunStarted(RunStarted {
@@ -146,6 +147,7 @@ pub async fn tour(
     }
     let mut current = Some(session);
     for (index, tool) in catalog.tools.iter().enumerate() {
+        sink.progress(&Progress { done: index, total: catalog.tools.len(), next: Some(tool_name(tool)), running: 1 });
         let visited = tokio::select! {
             biased;
             () = stopping.stopped() => None,

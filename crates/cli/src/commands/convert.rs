@@ -29,12 +29,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let waiting = context.waiting("reading assertion files");
     let (mut files, mut findings) = load::parse(&args.paths);
     // A mock's manifest lies beside suites and is none.
     files.retain(|file| file.documents.is_empty() || !file.documents.iter().all(suite_file::is_manifest));
     findings.extend(files.iter().flat_map(|file| file.findings.iter().cloned()));
     let converted = convert(&files);
     findings.extend(converted.findings);
+    drop(waiting);
     if findings.iter().any(|finding| finding.severity.fails()) {
         return Err(Failure::Suite(findings));
     }

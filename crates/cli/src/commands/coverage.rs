@@ -54,10 +54,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let cases: Vec<&Case> = loaded.cases.iter().map(AsRef::as_ref).collect();
     let server = server_of(args, &cases)?;
     let fixture = cases.iter().find_map(|case| case.fixture.clone());
+    let waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let asking = catalog_with_fixture(&server, fixture.as_deref(), &context.own_program, args.timeout);
     let Catalog { tools, resources, templates, prompts, findings } = runtime(1)?
         .block_on(asking)
         .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
+    drop(waiting);
     if let Some(finding) = findings.into_iter().find(|finding| finding.severity.fails()) {
         return Err(Failure::Other { message: finding.message, help: finding.help });
     }

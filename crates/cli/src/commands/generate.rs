@@ -44,10 +44,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let server = args.subject.spec()?;
+    let waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let asking = catalog_with_fixture(&server, args.fixture.as_deref(), &context.own_program, args.timeout);
     let catalog = runtime(1)?
         .block_on(asking)
         .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
+    drop(waiting);
     let calling = if args.include_writes { Calling::IncludeWrites } else { Calling::Cautious };
     let mut names = FileNames::default();
     let described = Described { server: &server, fixture: args.fixture.is_some() };

@@ -54,8 +54,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     args.outputs.distinct(&[args.baselines.saved(), ("-o", args.output.as_deref())])?;
     let baseline = args.baselines.read(false)?;
     let shows_frames = args.outputs.show_frames() || args.format.is_some_and(|format| format.shows_frames);
+    let waiting = context.waiting("reading event logs");
     let logs::Read { report, complaints } =
         logs::read(&args.logs, if shows_frames { Frames::Keep } else { Frames::Drop })?;
+    drop(waiting);
     for complaint in complaints {
         context.complain(&format!("warning: {complaint}\n"));
     }

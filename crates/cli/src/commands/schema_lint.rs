@@ -238,6 +238,7 @@ fn report_options(args: &Args, context: &Context) -> CatalogReportOptions {
 /// Asks a server for its tools.
 fn ask(subject: &Subject, context: &Context) -> Result<Catalog, Failure> {
     let server = subject.spec()?;
+    let _waiting = context.waiting(&format!("asking {} for its tools", server.name));
     let asking = catalog_of(&server, &context.own_program, TIMEOUT);
     let catalog = runtime(1)?
         .block_on(asking)

@@ -109,6 +109,7 @@ impl Desk {
             .current_dir(self.folder.path())
             .env("PATH", self.path())
             .env("NO_COLOR", "1")
+            .env_remove("ANTHROPIC_API_KEY")
             .env("CI", "")
             .env("GITHUB_ACTIONS", "")
             .env("GITHUB_STEP_SUMMARY", "")
