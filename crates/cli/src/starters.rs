@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mcprove_engine::{Called, Calling, Catalog, Toured, forbidden, tool_name};
 use mcprove_judge::first_expectation::first_expectation;
 use mcprove_judge::generate::valid_input;
-use mcprove_model::{Observation, ServerSpec};
+use mcprove_model::{Observation, ServerSpec, Target};
 use mcprove_suite::starter::{FileNames, Starter, variables_of};
 use serde_json::{Value, json};
 
@@ -228,10 +228,20 @@ pub(crate) fn call(tool: &str, input: &Value, expect: &Value) -> Value {
     json!({"tool": tool, "args": input, "expect": expect})
 }
 
-/// Says which variables a server needs, because their values are not written down.
+/// Says which variables a server needs, because their values are not written down; and where a value is, all the same.
 pub(crate) fn variables_remark(server: &ServerSpec) -> Option<String> {
     let names = variables_of(server);
-    (!names.is_empty()).then(|| format!("The server takes from the environment: {}.", names.join(", ")))
+    let takes = (!names.is_empty()).then(|| format!("The server takes from the environment: {}.", names.join(", ")));
+    let words = match &server.target {
+        Target::Stdio { args, .. } => args.as_slice(),
+        Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
+    };
+    let is_secret =
+        |word: &String| server.secrets.iter().any(|secret| secret.len() >= TELLING && word.contains(secret));
+    let holds = words.iter().any(is_secret);
+    let holds = holds.then(|| "The server's arguments hold the value of a variable: commit this file only without it.");
+    let remarks: Vec<String> = takes.into_iter().chain(holds.map(str::to_owned)).collect();
+    (!remarks.is_empty()).then(|| remarks.join(" "))
 }
 
 /// Writes files into a folder, which is made if need be; what is there already stays unless it may be replaced.

@@ -146,8 +146,8 @@ pub(crate) fn default_paths() -> Result<PathBuf, Failure> {
     let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists());
     found.map(Path::to_owned).ok_or_else(|| {
         Failure::new(
-            format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", ")),
-            "name a suite (`mcprove run PATH`); a first one is in the README",
+            format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", no ")),
+            "name a suite (`mcprove run PATH`), or begin one: `mcprove init`",
         )
     })
 }

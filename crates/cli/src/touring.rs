@@ -42,6 +42,10 @@ pub(crate) struct Touring {
     subject: Subject,
 }
 
+/// What to do about a server that does not come to speak and does not say why.
+const UNOPENED: &str = "`mcprove doctor` with the same server shows all that it writes; does it need a variable, an \
+                        argument, or more time (`--timeout 60s`)?";
+
 /// What stands for the copy of the fixture folder.
 const FIXTURE: &str = "{{fixture}}";
 
@@ -100,7 +104,8 @@ impl Touring {
             Some(Ok(toured)) => Some(toured),
             None => None,
             Some(Err(failure)) => {
-                return Err(Failure::Other { message: failure.message, help: failure.help });
+                let help = failure.help.or_else(|| Some(UNOPENED.to_owned()));
+                return Err(Failure::Other { message: failure.message, help });
             }
         };
         if let Some(error) = heard.log_error {

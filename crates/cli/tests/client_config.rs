@@ -4,8 +4,9 @@
 mod shell_server;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 const TOOLS: &str = r#"[{"name":"whoami","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}]"#;
 
@@ -69,4 +70,27 @@ fn what_is_missing_is_told_with_its_file_and_key() {
         let output = mcprove(folder.path(), &["doctor", "--client-config", ".vscode/mcp.json"]);
         assert_eq!((output.status.code(), told(&output).as_str()), (Some(2), expected));
     }
+}
+
+#[test]
+fn a_suite_that_was_overheard_names_the_variable_and_not_its_value() {
+    let folder = tempfile::tempdir().expect("a folder");
+    shell_server::write(folder.path(), TOOLS, r#""len ${#API_KEY}""#);
+    config(folder.path(), "${env:SHOP_KEY}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    command.args(["intercept", "--as-suite", "suite.yaml", "--client-config", ".vscode/mcp.json"]);
+    command.current_dir(folder.path()).env("SHOP_KEY", "key-of-the-shop");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"whoami","arguments":{}}}"#,
+    ] {
+        writeln!(stdin, "{line}").expect("written");
+    }
+    drop(stdin);
+    child.wait().expect("it ends");
+    let suite = fs::read_to_string(folder.path().join("suite.yaml")).expect("a suite");
+    assert!(suite.contains("${API_KEY}") && !suite.contains("key-of-the-shop"), "{suite}");
 }

@@ -6,7 +6,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= 1.max(candidate.chars().count().min(word.chars().count()) / 3))
+        .filter(|(distance, candidate)| {
+            let shorter = candidate.chars().count().min(word.chars().count());
+            // Of a single letter nothing is left when it is changed.
+            *distance <= 1.max(shorter / 3) && *distance < shorter
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -21,5 +25,7 @@ mod tests {
         assert_eq!(nearest("contain", known), Some("contains"));
         assert_eq!(nearest("Equal", known), Some("equals"));
         assert_eq!(nearest("timeout", known), None);
+        assert_eq!(nearest("c", ["a", "b"]), None);
+        assert_eq!(nearest("rnu", ["fuzz", "run"]), Some("run"));
     }
 }

@@ -172,7 +172,8 @@ fn server(recorded: &Recorded) -> Value {
             let words: Vec<String> = std::iter::once(command).chain(args).map(|word| escaped(word)).collect();
             server.insert("command".to_owned(), json!(words));
             if !env.is_empty() {
-                server.insert("env".to_owned(), texts(env));
+                let names = env.iter().map(|(name, _)| (name.clone(), Value::String(format!("${{{name}}}"))));
+                server.insert("env".to_owned(), Value::Object(names.collect()));
             }
             if let Some(cwd) = cwd {
                 server.insert("cwd".to_owned(), Value::String(escaped(cwd)));
@@ -202,10 +203,6 @@ fn server(recorded: &Recorded) -> Value {
         server.insert("client_capabilities".to_owned(), Value::Object(client));
     }
     Value::Object(server)
-}
-
-fn texts(pairs: &[(String, String)]) -> Value {
-    Value::Object(pairs.iter().map(|(name, value)| (name.clone(), Value::String(escaped(value)))).collect())
 }
 
 /// Header fields as references to variables: a suite file is committed, and a token is not.
