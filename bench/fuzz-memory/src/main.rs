@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         jobs: 1,
         seed: 1,
         given: BTreeMap::new(),
+        start: Duration::from_secs(5),
         timeout: Duration::from_secs(5),
         strict_input: false,
         environment: [].into(),
@@ -56,6 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (_stopper, stop) = Stopper::pair();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let run = runtime.block_on(fuzz(&server, &options, &stop, &mut Nobody)).map_err(|failure| failure.message)?;
+    let run = run.ok_or("the run was stopped")?;
     let calls = u32::try_from(run.calls)?;
     let seconds = run.elapsed.as_secs_f64();
     writeln!(io::stdout(), "{calls} calls in {seconds:.2} s, {:.0} calls/s", f64::from(calls) / seconds)?;

@@ -3,6 +3,7 @@
 use clap::{Parser, ValueEnum};
 
 use crate::commands::Command;
+use crate::limits::{self, Limit};
 
 /// Tests MCP servers and the agents that use them.
 #[derive(Debug, Parser)]
@@ -22,6 +23,9 @@ pub struct Arguments {
     /// Say more: calls, timings, notes.
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) verbose: bool,
+    /// A bound on what a server can cost, such as message=128MiB; SECURITY.md names them all.
+    #[arg(long, global = true, help_heading = "Everywhere", hide = true, value_name = "NAME=VALUE", value_parser = limits::parse)]
+    pub(crate) limit: Vec<Limit>,
 }
 
 /// When to use colours; `auto` means on a terminal that wants them. The values have no help of their own, because one

@@ -1,11 +1,11 @@
 //! The baseline a run is compared with, and the one it leaves.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::Report;
 use mcprove_report::{Baseline, Comparison};
+use mcprove_suite::load::bounded;
 
 use crate::failure::Failure;
 use crate::whole_file;
@@ -60,7 +60,7 @@ impl Baselines {
 }
 
 fn read(path: &Path) -> Result<Baseline, String> {
-    Baseline::parse(&fs::read_to_string(path).map_err(|error| error.to_string())?)
+    Baseline::parse(&bounded::read_to_string(path).map_err(|error| error.to_string())?)
 }
 
 fn unreadable(path: &Path, error: &str, help: &str) -> Failure {

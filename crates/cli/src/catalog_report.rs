@@ -6,7 +6,7 @@ use std::mem;
 
 use mcprove_judge::Fault;
 use mcprove_model::{Finding, Redactor, Severity};
-use mcprove_report::{Format, OneLine, Style};
+use mcprove_report::{Format, OneLine, Style, harmless_json_line};
 use serde_json::json;
 
 use crate::finding_report::as_report;
@@ -217,7 +217,7 @@ impl CatalogReport {
             "pointer": fault.pointer(),
         });
         let comma = if self.counts.all() > 1 { "," } else { "" };
-        self.write(&format!("{comma}\n  {finding}"));
+        self.write(&format!("{comma}\n  {}", harmless_json_line(&finding)));
     }
 
     fn write(&mut self, text: &str) {

@@ -7,15 +7,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_engine::{Catalog, catalog_with_fixture};
+use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
 use mcprove_model::{ExitStatus, ServerSpec};
-use mcprove_report::harmless_line;
+use mcprove_report::{harmless_json, harmless_line};
+use mcprove_suite::load::bounded;
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
+use crate::asking::offer_of;
 use crate::context::Context;
-use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
 use crate::subject::Subject;
@@ -67,7 +68,7 @@ pub(crate) fn run(wishes: &Wishes<'_>, context: &Context) -> Result<ExitStatus, 
         });
     }
     if wishes.json {
-        print(&format!("{:#}\n", compared.iter().map(as_json).collect::<Value>()))?;
+        print(&harmless_json(&compared.iter().map(as_json).collect::<Value>()))?;
     } else {
         print(&compared.iter().map(|one| told(one, wishes.update)).collect::<String>())?;
     }
@@ -130,12 +131,9 @@ fn servers(wishes: &Wishes<'_>) -> Result<BTreeMap<PathBuf, Asked>, Failure> {
 }
 
 fn ask(server: &ServerSpec, fixture: Option<&Path>, timeout: Duration, context: &Context) -> Result<Value, Failure> {
-    let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
-    let asked = runtime(1)?.block_on(catalog_with_fixture(server, fixture, &context.own_program, timeout));
-    let Catalog { tools, resources, templates, prompts, findings } =
-        asked.map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
-    if let Some(finding) = findings.into_iter().find(|finding| finding.severity.fails()) {
-        return Err(Failure::Other { message: finding.message, help: finding.help });
+    let Catalog { tools, resources, templates, prompts, findings } = offer_of(server, fixture, timeout, context)?;
+    if let Some(finding) = findings.iter().find(|finding| finding.severity.fails()) {
+        return Err(Failure::of(finding));
     }
     Ok(catalog_document(&tools, &resources, &templates, &prompts))
 }
@@ -179,7 +177,7 @@ fn as_json(one: &Compared) -> Value {
 }
 
 fn read(path: &Path) -> Result<Option<Value>, Failure> {
-    match fs::read_to_string(path) {
+    match bounded::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
             let message = format!("`{}` is not JSON: {error}", path.display());
             Failure::new(message, "mend the file, or remove it and store the catalog again with `--update`")

@@ -1,11 +1,11 @@
 //! Servers from the configuration files of MCP clients: `mcpServers` or `servers`, a map of names, with what the clients
 //! put in the place of `${…}`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::{SourceFile, Target, nearest};
 use mcprove_suite::env_file;
+use mcprove_suite::load::bounded;
 use serde_json::Value;
 
 use crate::client_variables::{self, Missing};
@@ -46,7 +46,7 @@ impl<'s> Surroundings<'s> {
 /// Reads a file and finds one of its servers; the name may be left out where there is one only.
 pub(crate) fn read(path: &Path, name: Option<&str>, surroundings: &Surroundings<'_>) -> Result<Configured, Failure> {
     let shown = path.display();
-    let text = fs::read_to_string(path)
+    let text = bounded::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let config: Value = serde_json::from_str(&without_comments(&text))
         .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "mend the file"))?;
@@ -145,7 +145,7 @@ impl EntryReader<'_> {
             return Ok(Vec::new());
         };
         let path = surroundings.workspace.join(file);
-        let text = fs::read_to_string(&path).map_err(|error| {
+        let text = bounded::read_to_string(&path).map_err(|error| {
             let place = format!("`{}.envFile` of `{}`", self.place, self.file.display());
             Failure::new(format!("`{}` could not be read: {error}", path.display()), format!("mend {place}"))
         })?;
@@ -229,6 +229,7 @@ fn without_comments(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn variable(name: &str) -> Option<String> {
         (name == "TOKEN").then(|| "s3cret".to_owned())

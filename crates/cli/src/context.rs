@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mcprove_report::{Style, Verbosity};
+use mcprove_wire::Limits;
 
 use crate::Arguments;
 use crate::arguments::Color;
+use crate::limits;
 
 /// The process a command runs in. Commands read nothing of it but through this.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct Context {
     pub(crate) own_program: PathBuf,
     /// How many cases the machine can run side by side.
     pub(crate) cores: usize,
+    /// Bounds on what a server can cost.
+    pub(crate) limits: Limits,
 }
 
 impl Context {
@@ -48,6 +52,7 @@ impl Context {
             width: terminal_width(),
             own_program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcprove")),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
+            limits: limits::with(&arguments.limit),
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use mcprove_engine::{RunOptions, Sink as _, Stopper, Storing, wanted_side_by_side};
 use mcprove_model::{AgentModel, Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, ServerSpec};
-use mcprove_report::render_findings;
+use mcprove_report::{Shows, render_findings};
 use mcprove_suite::duration;
 
 use crate::conclusion::Over;
@@ -63,8 +63,8 @@ pub(crate) struct Manner {
     pub(crate) warnings: Vec<Finding>,
     /// Whether each result is shown as it becomes known.
     pub(crate) shown: bool,
-    /// Whether the report keeps raw frames.
-    pub(crate) keep_frames: bool,
+    /// How much of passing cases the report keeps.
+    pub(crate) shows: Shows,
     /// The protocol revision to speak, when the user names one.
     pub(crate) protocol: Option<Protocol>,
     /// Whether positions around those of a failing case are tried.
@@ -89,7 +89,7 @@ impl Manner {
         Self {
             warnings,
             shown: false,
-            keep_frames: false,
+            shows: Shows::Verdicts,
             protocol: None,
             fix: false,
             is_whole: false,
@@ -183,7 +183,7 @@ impl Execution {
             timeout: self.timeout,
             strict: self.strict,
             fail_fast: self.fail_fast,
-            keep_frames: log.is_some() || manner.keep_frames,
+            keep_frames: log.is_some() || manner.shows == Shows::Frames,
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
@@ -197,14 +197,14 @@ impl Execution {
             storing: manner.storing,
             is_whole: manner.is_whole && plan.shard.is_none(),
             again: manner.again.into_iter().chain(self.words()).collect(),
-            limits: mcprove_wire::Limits::default(),
+            limits: context.limits,
             environment: Context::variable_values().into(),
         };
-        let listening =
-            Listening { log, shown: manner.shown, keep_frames: manner.keep_frames, redactor: manner.redactor };
+        let listening = Listening { log, shown: manner.shown, shows: manner.shows, redactor: manner.redactor };
         let mut listeners = Listeners::new(context, listening);
         let began = Instant::now();
-        let dropped = runtime(jobs.min(context.cores))?.block_on(async {
+        // The run has threads of its own for cases that go side by side.
+        let dropped = runtime(1)?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             let interrupts = interrupts(&stopper);
             let running = mcprove_engine::run(plan, options, stop, &mut listeners);

@@ -1,7 +1,10 @@
 //! Why a command could not do its job.
 
-use mcprove_model::{ExitStatus, Finding};
-use mcprove_report::render_findings;
+use std::fmt::Write as _;
+
+use mcprove_model::{ExitStatus, Finding, shorten};
+use mcprove_report::{harmless_line, render_findings};
+use mcprove_wire::OpenFailure;
 
 use crate::context::Context;
 
@@ -25,6 +28,16 @@ pub(crate) enum Failure {
     /// The user stopped it before there was anything to tell.
     #[error("interrupted")]
     Interrupted,
+    /// Something about the server stands in the way.
+    #[error("{message}")]
+    Server {
+        /// What went wrong.
+        message: String,
+        /// What the server sent instead of an answer.
+        evidence: Option<String>,
+        /// What to do next.
+        help: Option<String>,
+    },
     /// Anything else.
     #[error("{message}")]
     Other {
@@ -35,6 +48,10 @@ pub(crate) enum Failure {
     },
 }
 
+/// What to do about a server that does not come to speak and does not say why.
+const UNOPENED: &str = "`mcprove doctor` with the same server shows all that it writes; does it need a variable, an \
+                        argument, or more time (`--timeout 60s`)?";
+
 impl Failure {
     /// A failure with what to do next.
     pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
@@ -43,13 +60,39 @@ impl Failure {
 
     /// The failure that a finding is about.
     pub(crate) fn of(finding: &Finding) -> Self {
-        Self::Other { message: finding.message.clone(), help: finding.help.clone() }
+        let (message, help) = (finding.message.clone(), finding.help.clone());
+        Self::Server { message, evidence: finding.actual.clone(), help }
+    }
+
+    /// The failure of a server that could not be reached.
+    pub(crate) fn unreachable(failure: &OpenFailure) -> Self {
+        let sent = failure.evidence.as_deref().map(|bytes| {
+            let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EVIDENCE * 4)]);
+            shorten(&text, EVIDENCE).into_owned()
+        });
+        // Of a server that answered nothing, what it printed where answers belong is what there is to see.
+        let printed = || failure.closing.oddities.iter().find_map(|oddity| oddity.actual.clone());
+        let message = failure.message.clone();
+        let help = failure.help.clone().or_else(|| Some(UNOPENED.to_owned()));
+        Self::Server { message, evidence: sent.or_else(printed), help }
+    }
+
+    /// What a server sent instead of an answer.
+    pub(crate) fn evidence(&self) -> Option<&str> {
+        match self {
+            Self::Server { evidence, .. } => evidence.as_deref(),
+            Self::Suite(_)
+            | Self::Config(_)
+            | Self::NothingSelected { .. }
+            | Self::Interrupted
+            | Self::Other { .. } => None,
+        }
     }
 
     /// The exit status it deserves.
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
-            Self::Suite(_) | Self::Config(_) | Self::Other { .. } => ExitStatus::NotDone,
+            Self::Suite(_) | Self::Config(_) | Self::Server { .. } | Self::Other { .. } => ExitStatus::NotDone,
             Self::NothingSelected { .. } => ExitStatus::NothingSelected,
             Self::Interrupted => ExitStatus::Interrupted,
         }
@@ -61,14 +104,29 @@ impl Failure {
             Self::Suite(findings) | Self::Config(findings) => {
                 format!("{}\nerror: {self}; nothing was started\n", render_findings(findings, &context.style()))
             }
-            Self::NothingSelected { help, .. } | Self::Other { help: Some(help), .. } => {
-                format!("error: {self}\n  help: {help}\n")
-            }
+            Self::Server { message, evidence, help } => lines(message, evidence.as_deref(), help.as_deref()),
+            Self::NothingSelected { message, help } => lines(message, None, Some(help)),
             Self::Interrupted => "interrupted: nothing was called\n".to_owned(),
-            Self::Other { help: None, .. } => format!("error: {self}\n"),
+            Self::Other { message, help } => lines(message, None, help.as_deref()),
         };
         context.complain(&text);
     }
+}
+
+/// Characters of what a server sent that are shown.
+const EVIDENCE: usize = 500;
+
+/// A message with what belongs to it; parts of each may come from a server.
+fn lines(message: &str, evidence: Option<&str>, help: Option<&str>) -> String {
+    let indented = |text: &str| text.lines().map(harmless_line).collect::<Vec<_>>().join("\n    ");
+    let mut text = format!("error: {}\n", indented(message));
+    if let Some(evidence) = evidence.filter(|evidence| !evidence.trim().is_empty()) {
+        let _ = writeln!(text, "  it sent: {}", indented(evidence.trim_end()));
+    }
+    if let Some(help) = help {
+        let _ = writeln!(text, "  help: {}", indented(help));
+    }
+    text
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mcprove_model::{Event, Finding, Place, Redactor, Report, RunFinished, RunStarted, Severity};
-use mcprove_report::{Format, render_findings};
+use mcprove_report::{Format, harmless_json, render_findings};
 use serde_json::{Value, json};
 
 use crate::catalog_report::counted;
@@ -129,7 +129,7 @@ fn as_json(findings: &[Finding], found: &Found<'_>) -> String {
         "notes": notes,
         "fixable": fixable,
     });
-    format!("{:#}\n", json!({"findings": listed, "summary": summary}))
+    harmless_json(&json!({"findings": listed, "summary": summary}))
 }
 
 fn listed(finding: &Finding) -> Value {

@@ -4,6 +4,7 @@
 //! exit code comes out. It is the only room that prints, reads the environment and exits.
 
 mod arguments;
+mod asking;
 mod baselines;
 mod catalog_report;
 mod catalogs;
@@ -24,6 +25,7 @@ mod help;
 mod interception_log;
 mod json_outputs;
 mod kept_tests;
+mod limits;
 mod live;
 mod logs;
 mod outputs;
@@ -78,15 +80,18 @@ pub fn main() -> ExitCode {
         mcprove_wire::watch_over(std::io::stdin().lock());
         return ExitCode::SUCCESS;
     }
-    let ran = std::panic::catch_unwind(|| match parsed() {
+    ExitCode::from(code_or_bug(|| match parsed() {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error).code(),
-    });
-    let code = ran.unwrap_or_else(|_| {
+    }))
+}
+
+/// The exit code of what is run; a panic, wherever it began, has one of its own and says whose fault it is.
+fn code_or_bug(run: impl FnOnce() -> u8 + std::panic::UnwindSafe) -> u8 {
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
         let _ = writeln!(anstream::stderr(), "error: this is a bug of mcprove; please report it with the lines above");
         ExitStatus::Bug.code()
-    });
-    ExitCode::from(code)
+    })
 }
 
 /// The arguments of this process.
@@ -130,4 +135,15 @@ fn usage(error: &clap::Error) -> ExitStatus {
     // Nothing can be done when the terminal is gone.
     let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}{tip}") };
     if wanted { ExitStatus::Good } else { ExitStatus::NotDone }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_has_an_exit_code_of_its_own() {
+        assert_eq!(code_or_bug(|| 3), 3);
+        assert_eq!(code_or_bug(|| panic!("on purpose")), 70);
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use mcprove_engine::{CallProgress, Progress, Sink};
 use mcprove_model::{Event, Redactor, Report};
-use mcprove_report::{Terminal, TerminalOptions, write_event};
+use mcprove_report::{Shows, Terminal, TerminalOptions, write_event};
 
 use crate::context::Context;
 
@@ -19,7 +19,7 @@ pub(crate) struct Listeners<'c> {
     terminal: Option<Terminal<Box<dyn io::Write>>>,
     log: Option<(String, BufWriter<File>)>,
     report: Report,
-    keep_frames: bool,
+    shows: Shows,
     redactor: Redactor,
     began: Instant,
     progress: Option<Instant>,
@@ -34,8 +34,8 @@ pub(crate) struct Listening {
     pub(crate) log: Option<(String, File)>,
     /// Whether each result is shown as it becomes known.
     pub(crate) shown: bool,
-    /// Whether the report keeps raw frames.
-    pub(crate) keep_frames: bool,
+    /// How much of passing cases the report keeps.
+    pub(crate) shows: Shows,
     /// What must not be heard by anyone.
     pub(crate) redactor: Redactor,
 }
@@ -59,7 +59,7 @@ impl<'c> Listeners<'c> {
             terminal: listening.shown.then(|| Terminal::new(out, options)),
             log: listening.log.map(|(path, file)| (path, BufWriter::new(file))),
             report: Report::default(),
-            keep_frames: listening.keep_frames,
+            shows: listening.shows,
             redactor: listening.redactor,
             began: Instant::now(),
             progress: None,
@@ -122,7 +122,7 @@ impl Sink for Listeners<'_> {
             }
         }
         match &mut event {
-            Event::Frame { .. } if !self.keep_frames => return,
+            Event::Frame { .. } if self.shows < Shows::Frames => return,
             // What this run reports by itself is whole; only where logs are put together, other parts are missed.
             Event::RunStarted(started) => started.shard = None,
             Event::Frame { .. }
@@ -133,6 +133,9 @@ impl Sink for Listeners<'_> {
             | Event::RunFinished(_) => {}
         }
         self.report.add(event);
+        if let Some(case) = self.report.cases.last_mut() {
+            self.shows.trim(case);
+        }
     }
 
     fn progress(&mut self, progress: &Progress<'_>) {

@@ -41,7 +41,9 @@ pub(crate) fn read(paths: &[PathBuf], frames: Frames) -> Result<Read, Failure> {
         } else {
             Box::new(BufReader::new(File::open(path).map_err(|error| unreadable(path, &error.to_string()))?))
         };
+        let mut is_empty = true;
         for event in Events::new(input) {
+            is_empty = false;
             match event {
                 Ok(Event::Frame { .. }) if frames == Frames::Drop => {}
                 Ok(event) => read.report.add(event),
@@ -51,6 +53,9 @@ pub(crate) fn read(paths: &[PathBuf], frames: Frames) -> Result<Read, Failure> {
                 }
                 Err(error) => return Err(unreadable(path, &error.to_string())),
             }
+        }
+        if is_empty {
+            read.complaints.push(format!("the event log `{}` is empty", path.display()));
         }
     }
     read.report.settle();

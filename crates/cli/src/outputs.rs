@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use mcprove_model::Report;
-use mcprove_report::Format;
+use mcprove_report::{Format, Shows};
 
 use crate::failure::Failure;
 use crate::whole_file;
@@ -46,9 +46,9 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// Whether a report is wanted that shows raw frames.
-    pub(crate) fn show_frames(&self) -> bool {
-        self.wanted().any(|(format, _)| format.shows_frames)
+    /// How much of passing cases the wanted reports show.
+    pub(crate) fn shows(&self) -> Shows {
+        self.wanted().map(|(format, _)| format.shows).max().unwrap_or_default()
     }
 
     /// Refuses two files at one path, of which one would be lost; `others` are further files of the run.

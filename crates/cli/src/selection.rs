@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mcprove_engine::{Durations, Filter, PlanOptions, Shard, plan};
 use mcprove_model::{Case, ExitStatus, Plan, PlannedCase, Redactor};
-use mcprove_report::harmless_line;
+use mcprove_report::{harmless_json, harmless_line};
 
 use crate::failure::Failure;
 use crate::logs;
@@ -47,8 +47,15 @@ impl Selection {
     }
 }
 
+/// How often a case can run; each time takes memory before the first has begun.
+const MOST_TRIALS: NonZeroU32 = NonZeroU32::new(10_000).expect("not zero");
+
 fn trials(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "each case must run at least once: give a number from 1 on".to_owned())
+    let trials = text.parse().map_err(|_| "each case must run at least once: give a number from 1 on".to_owned())?;
+    if trials > MOST_TRIALS {
+        return Err(format!("give a number up to {MOST_TRIALS}"));
+    }
+    Ok(trials)
 }
 
 impl Selection {
@@ -91,7 +98,7 @@ impl Selection {
 pub(crate) fn show(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitStatus, Failure> {
     if json {
         let listed: Vec<_> = plan.cases.iter().map(listed).collect();
-        print(&redactor.text(&format!("{:#}\n", serde_json::Value::Array(listed))))?;
+        print(&redactor.text(&harmless_json(&listed)))?;
         return Ok(ExitStatus::Good);
     }
     let mut text = String::new();

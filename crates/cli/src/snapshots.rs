@@ -9,6 +9,7 @@ use std::sync::Arc;
 use mcprove_engine::snapshot_path;
 use mcprove_judge::snapshot::{SnapshotFile, difference};
 use mcprove_model::{Case, CaseReport, Report, Snapshot, SnapshotKind, Verdict};
+use mcprove_suite::load::bounded;
 
 use crate::failure::Failure;
 use crate::whole_file;
@@ -204,7 +205,7 @@ fn orphans(cases: &[Arc<Case>]) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path) -> Result<SnapshotFile, Failure> {
-    match fs::read_to_string(path) {
+    match bounded::read_to_string(path) {
         Ok(text) => SnapshotFile::parse(&text).map_err(|error| {
             let message = format!("`{}`, {error}", path.display());
             Failure::new(message, "mend the file, or remove it and store the replies again with `--update`")

@@ -40,19 +40,30 @@ pub(crate) struct StarterFile {
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     /// Those that were written.
-    pub(crate) written: Vec<PathBuf>,
+    pub(crate) added: Vec<PathBuf>,
     /// Those that were there already, and stayed as they were.
     pub(crate) kept: Vec<PathBuf>,
+    /// How many tools have names that a suite cannot hold.
+    pub(crate) unnameable: usize,
 }
 
 impl Written {
+    /// The same, of a server with so many tools that a suite cannot name.
+    pub(crate) fn without(self, unnameable: usize) -> Self {
+        Self { unnameable, ..self }
+    }
+
     /// What is told of them.
     pub(crate) fn told(&self, folder: &Path) -> String {
         let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-        let mut text = format!("wrote {} to {}\n", files(self.written.len()), folder.display());
+        let mut text = format!("wrote {} to {}\n", files(self.added.len()), folder.display());
         if !self.kept.is_empty() {
             let kept = files(self.kept.len());
             let _ = writeln!(text, "kept {kept} of an earlier time; `--overwrite` replaces what is there");
+        }
+        if self.unnameable > 0 {
+            let tools = if self.unnameable == 1 { "1 tool".to_owned() } else { format!("{} tools", self.unnameable) };
+            let _ = writeln!(text, "left out {tools} without a name");
         }
         text
     }
@@ -86,7 +97,7 @@ impl<'w> Begun<'w> {
         let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
         json!({
             "folder": folder.display().to_string(),
-            "written": paths(&self.written.written),
+            "written": paths(&self.written.added),
             "kept": paths(&self.written.kept),
             "score": self.score,
             "snapshots": self.snapshots,
@@ -102,7 +113,18 @@ pub(crate) fn of_tour(toured: &Toured, described: Described<'_>, names: &mut Fil
     let mut machine = machine_values();
     // What the server was given for itself belongs into no file.
     machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= TELLING).cloned());
-    toured.called.iter().map(|called| of_called(called, described, &machine, names)).collect()
+    let called = toured.called.iter().filter(|called| is_nameable(&called.tool));
+    called.map(|called| of_called(called, described, &machine, names)).collect()
+}
+
+/// How many tools of a server have no name, so that no suite can call them.
+pub(crate) fn unnameable(catalog: &Catalog) -> usize {
+    catalog.tools.iter().filter(|tool| !is_nameable(tool_name(tool))).count()
+}
+
+/// Whether a suite can call a tool of that name; braces in it are written so that they mean themselves.
+fn is_nameable(name: &str) -> bool {
+    !name.is_empty()
 }
 
 fn of_called(called: &Called, described: Described<'_>, machine: &[String], names: &mut FileNames) -> StarterFile {
@@ -192,7 +214,7 @@ pub(crate) fn of_tools(
 ) -> Vec<StarterFile> {
     let Described { server, fixture } = described;
     let mut files = Vec::new();
-    for tool in &catalog.tools {
+    for tool in catalog.tools.iter().filter(|tool| is_nameable(tool_name(tool))) {
         let name = tool_name(tool);
         let nothing = Value::Null;
         let made = valid_input(tool.get("inputSchema").unwrap_or(&nothing), 0);
@@ -261,7 +283,7 @@ pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -
             continue;
         }
         whole_file::write(&path, file.text.as_bytes()).map_err(|error| failed(&path, &error))?;
-        done.written.push(path);
+        done.added.push(path);
     }
     Ok(done)
 }
@@ -281,9 +303,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let evals = folder.path().join("new/evals");
         let file = |text: &str| vec![StarterFile { name: "a.yaml".to_owned(), text: text.to_owned() }];
-        assert_eq!(write_all(&evals, &file("1"), false).expect("written").written.len(), 1);
+        assert_eq!(write_all(&evals, &file("1"), false).expect("written").added.len(), 1);
         let again = write_all(&evals, &file("2"), false).expect("kept");
-        assert_eq!((again.written.len(), again.kept.len()), (0, 1));
+        assert_eq!((again.added.len(), again.kept.len()), (0, 1));
         assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "1");
         write_all(&evals, &file("3"), true).expect("replaced");
         assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "3");

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
 use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line, nearest, shorten};
+use mcprove_report::Shows;
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -42,10 +43,6 @@ pub(crate) struct Touring {
     subject: Subject,
 }
 
-/// What to do about a server that does not come to speak and does not say why.
-const UNOPENED: &str = "`mcprove doctor` with the same server shows all that it writes; does it need a variable, an \
-                        argument, or more time (`--timeout 60s`)?";
-
 /// What stands for the copy of the fixture folder.
 const FIXTURE: &str = "{{fixture}}";
 
@@ -66,7 +63,7 @@ impl Touring {
         let listening = Listening {
             log,
             shown: false,
-            keep_frames: false,
+            shows: Shows::Calls,
             redactor: Redactor::new(server.secrets.iter().map(String::as_str)),
         };
         if context.live {
@@ -88,7 +85,7 @@ impl Touring {
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
-            limits: mcprove_wire::Limits::default(),
+            limits: context.limits,
         };
         let (stopper, stop) = Stopper::pair();
         let toured = runtime(1)?.block_on(async {
@@ -104,8 +101,7 @@ impl Touring {
             Some(Ok(toured)) => Some(toured),
             None => None,
             Some(Err(failure)) => {
-                let help = failure.help.or_else(|| Some(UNOPENED.to_owned()));
-                return Err(Failure::Other { message: failure.message, help });
+                return Err(Failure::unreachable(&failure));
             }
         };
         if let Some(error) = heard.log_error {

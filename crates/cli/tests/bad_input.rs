@@ -16,7 +16,7 @@ fn run(folder: &Path, args: &[&str]) -> Output {
     let began = Instant::now();
     let mut command = Command::new(MCPROVE);
     let output = command.args(args).current_dir(folder).stdin(Stdio::null()).output().expect("mcprove runs");
-    assert!(began.elapsed() < Duration::from_secs(20), "{args:?} took {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_mins(2), "{args:?} took {:?}", began.elapsed());
     output
 }
 
@@ -100,6 +100,16 @@ fn options_that_make_no_sense_are_refused_before_anything_starts() {
         ["--timeout", "-1s"],
         ["--timeout", "99999999999999999999h"],
         ["--trials", "0"],
+        ["--trials", "4294967295"],
+        ["--trials", "99999999999999999999"],
+        ["--timeout", "0s"],
+        ["--timeout", "NaNs"],
+        ["--probe-timeout", "-1ms"],
+        ["--threshold", "101"],
+        ["--threshold", "NaN"],
+        ["--limit", "message=0"],
+        ["--limit", "message=99999999999999999999"],
+        ["--limit", "stderr"],
         ["--shard", "0/3"],
         ["--shard", "4/3"],
         ["--filter", "/(/"],
@@ -107,7 +117,112 @@ fn options_that_make_no_sense_are_refused_before_anything_starts() {
         let output = run(folder.path(), &["run", "s.yaml", args[0], args[1]]);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
     }
+    for args in [
+        &["fuzz", "--runs", "0"][..],
+        &["fuzz", "--runs", "99999999999"],
+        &["fuzz", "--jobs", "0"],
+        &["fuzz", "--jobs", "65536"],
+        &["fuzz", "--time", "-1s"],
+        &["fuzz", "--seed", "-1"],
+        &["negative", "--oversized", "0"],
+        &["negative", "--oversized", "18446744073709551615"],
+        &["audit", "--timeout", "99999999999999999999999s"],
+        &["audit", "--seed", "1e400"],
+        &["coverage", "s.yaml", "--min", "-1"],
+        &["coverage", "s.yaml", "--min", "inf"],
+        &["doctor", "--timeout", "-5"],
+    ] {
+        let output = run(folder.path(), &[args, &["--server", "touch started"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
+        assert!(said(&output).contains("error"), "{args:?}: {}", said(&output));
+    }
     assert!(!folder.path().join("started").exists());
+}
+
+#[test]
+fn numbers_in_suites_that_no_machine_can_do_are_findings() {
+    let suite = |test: &str| format!("servers: {{s: {{command: touch, args: [started]}}}}\n{test}");
+    let agent = "agents:\n  - {name: a, model: script, prompt: p, script: [{say: hi}], ";
+    for text in [
+        suite(&format!("{agent}runs: 4294967295}}\n")),
+        suite(&format!("{agent}runs: 99999999999999999999}}\n")),
+        suite(&format!("{agent}max_turns: -1}}\n")),
+        suite("tools:\n  - {name: a, tool: t, timeout: -1s}\n"),
+        suite("tools:\n  - {name: a, tool: t, timeout: 1e400s}\n"),
+        suite("tools:\n  - {name: a, tool: t, expect: {max_duration_ms: -5}}\n"),
+        suite("tools:\n  - {name: a, tool: t, expect: {min_results: 99999999999999999999999}}\n"),
+        suite("parallel: -3\ntools:\n  - {name: a, tool: t}\n"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("s.yaml"), &text).expect("a file");
+        let output = run(folder.path(), &["run", "s.yaml"]);
+        assert_eq!(output.status.code(), Some(2), "{text}{}", said(&output));
+        assert!(said(&output).contains("s.yaml:"), "the place is named: {text}{}", said(&output));
+        assert!(!folder.path().join("started").exists(), "{text}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_or_copied_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("folder.yaml")).expect("a folder");
+    // Nobody may read it; to open it fails even for the administrator, as the address of a socket does.
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket.yaml")).expect("a socket");
+    let case = "server: {command: x, args: ['{{fixture}}']}\nassert: {tool: t, expect: {not_error: true}}\n";
+    fs::write(at("case.yaml"), case).expect("a file");
+    fs::create_dir(at("fixtures")).expect("a folder");
+    symlink("gone", at("fixtures/dangling")).expect("a link");
+    symlink("self", at("fixtures/self")).expect("a link");
+    symlink(".", at("fixtures/circle")).expect("a link");
+    let socket = run(folder.path(), &["run", "socket.yaml"]);
+    assert_eq!(socket.status.code(), Some(2), "{}", said(&socket));
+    assert!(said(&socket).contains("socket.yaml"), "{}", said(&socket));
+    // Links are copied as links, so neither one that leads nowhere nor one that leads around keeps a case from running.
+    let linked = run(folder.path(), &["run", "case.yaml"]);
+    assert!(said(&linked).contains("`x`"), "the server is what cannot be started: {}", said(&linked));
+    let absent = run(folder.path(), &["run", "case.yaml", "--fixture", "absent"]);
+    assert_eq!(absent.status.code(), Some(2), "{}", said(&absent));
+    assert!(said(&absent).contains("absent"), "{}", said(&absent));
+    for args in [&["schema-lint", "folder.yaml"][..], &["report", "folder.yaml"], &["trust", "folder.yaml"]] {
+        let output = run(folder.path(), args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
+        assert!(said(&output).contains("folder.yaml"), "{args:?}: {}", said(&output));
+    }
+}
+
+#[test]
+fn files_that_are_no_logs_and_no_catalogs_are_told() {
+    let deep = format!("{}1{}", "[".repeat(200_000), "]".repeat(200_000));
+    let contents: [(&str, Vec<u8>); 6] = [
+        ("binary", (0..=255_u8).cycle().take(4096).collect()),
+        ("deep", deep.into_bytes()),
+        ("empty", Vec::new()),
+        ("long", vec![b'x'; 1 << 20]),
+        ("not-utf8", b"{\"event\":\"run_started\",\"x\":\"\xff\"}\n".to_vec()),
+        ("number", b"{\"tools\":1e999}".to_vec()),
+    ];
+    for (name, content) in contents {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("file"), content).expect("a file");
+        for args in
+            [&["report", "file"][..], &["schema-lint", "file"], &["trust", "file"], &["mock", "--tools-from", "file"]]
+        {
+            let output = run(folder.path(), args);
+            assert!(
+                matches!(output.status.code(), Some(2 | 4)),
+                "{name} {args:?}: {:?} {}",
+                output.status,
+                short(&output)
+            );
+            assert!(said(&output).contains("file"), "{name} {args:?}: {}", short(&output));
+            assert!(said(&output).len() < 20_000, "{name} {args:?} is told in {} bytes", said(&output).len());
+        }
+    }
+}
+
+fn short(output: &Output) -> String {
+    said(output).chars().take(500).collect()
 }
 
 #[test]

@@ -56,7 +56,21 @@ fn silent_rows() -> Vec<Row> {
 
 #[test]
 fn every_bug_is_found_made_small_and_kept() {
-    rows().iter().for_each(check);
+    for row in rows() {
+        check(&row, "50");
+    }
+}
+
+#[test]
+fn what_shows_once_several_calls_are_in_flight_is_found_made_small_and_kept() {
+    check(&row("exit-on-150th", "crash", json!({"minimal": {}, "repeat": 150})), "200");
+    let folder = tempfile::tempdir().expect("a folder");
+    let failure = found("busy", "200", folder.path());
+    let plain = json!({"text": "hello"});
+    assert_eq!((&failure["status"], &failure["minimal"]), (&json!("crash"), &plain), "{failure:#}");
+    // How many it takes depends on how quick the server is.
+    assert!(failure["beside"].as_array().is_some_and(|beside| beside.iter().all(|call| *call == plain)), "{failure:#}");
+    fails_until_mended("busy", folder.path());
 }
 
 #[test]
@@ -64,22 +78,15 @@ fn silence_is_found_made_small_and_kept() {
     // They mostly wait, so they can do it together.
     std::thread::scope(|scope| {
         for row in silent_rows() {
-            scope.spawn(move || check(&row));
+            scope.spawn(move || check(&row, "50"));
         }
     });
 }
 
-fn check(row: &Row) {
+fn check(row: &Row, runs: &str) {
     let bug = row.bug;
     let folder = tempfile::tempdir().expect("a folder");
-    let began = Instant::now();
-    let output = mcprove(&["fuzz", "--server", &server(bug), "--json", "--save"], Some(folder.path()));
-    let took = began.elapsed();
-    assert_eq!(output.status.code(), Some(1), "{bug}: {}", String::from_utf8_lossy(&output.stderr));
-    assert!(took < Duration::from_secs(30), "{bug}: {took:?}");
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let failures = report["tools"][0]["failures"].as_array().expect("a list");
-    let [failure] = failures.as_slice() else { panic!("{bug}: {failures:#?}") };
+    let failure = found(bug, runs, folder.path());
     assert_eq!(failure["status"], row.kind, "{bug}: {failure:#}");
     for (key, value) in row.least.as_object().expect("an object") {
         assert_eq!(&failure[key], value, "{bug}: {key} of {failure:#}");
@@ -87,14 +94,29 @@ fn check(row: &Row) {
     for key in ["repeat", "before", "beside"] {
         assert_eq!(failure.get(key).is_some(), row.least.get(key).is_some(), "{bug}: {key}");
     }
-    let files: Vec<PathBuf> =
-        fs::read_dir(folder.path()).expect("a folder").map(|e| e.expect("a file").path()).collect();
-    assert_eq!(files, [PathBuf::from(failure["file"].as_str().expect("a file"))], "{bug}");
+    fails_until_mended(bug, folder.path());
+}
 
-    let again = mcprove(&["run", "--json"], Some(folder.path()));
+/// The one failure that a bug leads to, and its file in a folder.
+fn found(bug: &str, runs: &str, folder: &Path) -> Value {
+    let began = Instant::now();
+    let output = mcprove(&["fuzz", "--server", &server(bug), "--runs", runs, "--json", "--save"], Some(folder));
+    let took = began.elapsed();
+    assert_eq!(output.status.code(), Some(1), "{bug}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(took < Duration::from_secs(30), "{bug}: {took:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let failures = report["tools"][0]["failures"].as_array().expect("a list");
+    let [failure] = failures.as_slice() else { panic!("{bug}: {failures:#?}") };
+    let files: Vec<PathBuf> = fs::read_dir(folder).expect("a folder").map(|e| e.expect("a file").path()).collect();
+    assert_eq!(files, [PathBuf::from(failure["file"].as_str().expect("a file"))], "{bug}");
+    failure.clone()
+}
+
+fn fails_until_mended(bug: &str, folder: &Path) {
+    let again = mcprove(&["run", "--json"], Some(folder));
     let told = String::from_utf8_lossy(&again.stdout).into_owned();
     assert_eq!(again.status.code(), Some(1), "{bug}: the kept test fails: {told}");
-    let fixed = mcprove(&["run", "--server", &format!("{} --fixed", server(bug))], Some(folder.path()));
+    let fixed = mcprove(&["run", "--server", &format!("{} --fixed", server(bug))], Some(folder));
     assert_eq!(
         fixed.status.code(),
         Some(0),
@@ -133,16 +155,37 @@ fn a_seed_fixes_every_byte_whatever_the_number_of_jobs() {
     let run = |name: &str, seed: &str, jobs: &str| {
         let events = folder.path().join(name);
         let server = server("careful");
-        let arguments = ["fuzz", "--server", &server, "--runs", "80", "--seed", seed, "--jobs", jobs, "--events"];
+        // Enough for several to be in flight.
+        let arguments = ["fuzz", "--server", &server, "--runs", "220", "--seed", seed, "--jobs", jobs, "--events"];
         assert_eq!(mcprove(&arguments, Some(&events)).status.code(), Some(0));
         sent(&events)
     };
     let one = run("one", "7", "1");
     assert_eq!(one.len(), 5, "each tool has frames");
-    assert!(one.values().map(Vec::len).sum::<usize>() > 300);
+    assert!(one.values().map(Vec::len).sum::<usize>() > 800);
     assert_eq!(one, run("again", "7", "1"));
     assert_eq!(one, run("two jobs", "7", "2"));
     assert_ne!(one, run("another", "8", "2"));
+}
+
+#[test]
+fn a_plan_without_end_is_cut_off_and_what_was_not_called_says_so() {
+    let server = server("careful");
+    let output = mcprove(&["fuzz", "--server", &server, "--runs", "4000000000", "--time", "5s"], None);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let lines = |part: &str| told.lines().filter(|line| line.contains(part)).count();
+    assert_eq!(lines("calls until the time was over: "), 1, "{told}");
+    assert_eq!(lines("the time was over before its first call"), 4, "{told}");
+    assert_eq!(lines("ok   "), 1, "{told}");
+}
+
+#[test]
+fn the_start_of_a_server_is_not_waited_for_longer_than_asked() {
+    let output = mcprove(&["fuzz", "--server", "sleep 60", "--timeout", "300ms"], None);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("did not answer `initialize` within 0.3 s"), "{told}");
 }
 
 #[test]
@@ -216,10 +259,14 @@ fn a_suite_fuzzes_its_tools() {
     let expected = [("gate holds", "PASS"), ("gate fails", "FAIL"), ("counts hold", "PASS"), ("count fails", "FAIL")];
     assert_eq!(told, expected.map(|(name, status)| (Some(name), Some(status))), "{results:#?}");
 
-    let misspelt = fs::read_to_string(&suite).expect("read").replace("fuzz.leaks", "fuzz.leeks");
-    fs::write(&suite, misspelt).expect("written");
-    let output = mcprove(&["run"], Some(&suite));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `fuzz.leaks`?"));
+    let written = fs::read_to_string(&suite).expect("read");
+    for (misspelt, help) in [("fuzz.leeks", "did you mean `fuzz.leaks`?"), ("fuz.leaks", "did you mean `fuzz.leaks`?")]
+    {
+        fs::write(&suite, written.replace("fuzz.leaks", misspelt)).expect("written");
+        let output = mcprove(&["run"], Some(&suite));
+        assert_eq!(output.status.code(), Some(2));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((told.matches(help).count(), told.matches("error[").count()), (1, 1), "{told}");
+    }
     assert!(results[1]["detail"].as_str().is_some_and(|detail| detail.contains("Cannot read properties of null")));
 }

@@ -1,9 +1,11 @@
-//! One signal ends every command that speaks to a server, though a call hangs, and says what became of it.
+//! What becomes of commands whose server hangs, dies or babbles: one signal ends each, and each quotes what it saw.
 #![cfg(unix)]
 
 mod processes;
 mod subject;
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,43 +15,100 @@ use processes::processes_in;
 #[test]
 fn a_signal_ends_a_call_that_hangs() {
     let misbehave = subject::build("misbehave");
-    for command in ["audit", "negative", "fuzz"] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let home = folder.path().canonicalize().expect("it is there");
-        let began = Instant::now();
-        let child = Command::new(env!("CARGO_BIN_EXE_mcprove"))
-            .args([command, "--timeout", "60s", "--server"])
-            .arg(format!("'{}' half-a-reply", misbehave.display()))
-            .current_dir(&home)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("mcprove runs");
-        while !processes_in(&home).iter().any(|process| process.starts_with(misbehave.to_string_lossy().as_ref())) {
-            assert!(began.elapsed() < Duration::from_secs(20), "{command}: the server was not started");
-            thread::sleep(Duration::from_millis(5));
-        }
-        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-        assert!(killed.success());
-        let output = child.wait_with_output().expect("it ends");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(130), "{command}: {told}");
-        assert!(told.lines().any(|line| line.starts_with("interrupted")), "{command}: {told}");
-        assert!(began.elapsed() < Duration::from_secs(30), "{command} waited for the call");
+    for command in ["audit", "negative", "fuzz", "init"] {
+        interrupt(&misbehave, &[command, "--timeout", "60s"], "half-a-reply");
     }
+}
+
+#[test]
+fn a_signal_ends_a_handshake_that_hangs() {
+    let misbehave = subject::build("misbehave");
+    for command in ["audit", "coverage", "doctor", "fuzz", "generate", "init", "negative", "schema-lint", "snapshot"] {
+        let args: &[&str] = match command {
+            "schema-lint" => &[command],
+            "coverage" => &[command, "case.yaml", "--timeout", "60s"],
+            "snapshot" => &[command, "case.yaml", "--catalog", "--timeout", "60s"],
+            _ => &[command, "--timeout", "60s"],
+        };
+        interrupt(&misbehave, args, "silent");
+    }
+}
+
+/// Sends one signal to a command once it has started the server, and looks how it ends.
+fn interrupt(misbehave: &Path, args: &[&str], behaviour: &str) {
+    let command = args[0];
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().canonicalize().expect("it is there");
+    let case = "server: {command: x}\nassert: {tool: echo, args: {text: hi}, expect: {contains: [hi]}}\n";
+    fs::write(home.join("case.yaml"), case).expect("a file");
+    let began = Instant::now();
+    let child = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(args)
+        .arg("--server")
+        .arg(format!("'{}' {behaviour}", misbehave.display()))
+        .current_dir(&home)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mcprove runs");
+    while !processes_in(&home).iter().any(|process| process.starts_with(misbehave.to_string_lossy().as_ref())) {
+        assert!(began.elapsed() < Duration::from_secs(20), "{command}: the server was not started");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("it ends");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{command}: {told}");
+    assert!(told.lines().any(|line| line.starts_with("interrupted")), "{command}: {told}");
+    assert!(began.elapsed() < Duration::from_secs(30), "{command} waited for the server");
+    // A process that is killed takes a moment to go.
+    while began.elapsed() < Duration::from_secs(30) && !processes_in(&home).is_empty() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(processes_in(&home), Vec::<String>::new(), "{command} left processes behind");
 }
 
 #[test]
 fn a_server_that_dies_before_it_lists_tools_was_not_reached() {
     let misbehave = subject::build("misbehave");
-    for command in ["audit", "negative", "fuzz", "generate"] {
+    let named = ["--tool", "echo"];
+    for (command, words) in
+        [("audit", &[][..]), ("negative", &[]), ("fuzz", &[]), ("generate", &[]), ("audit", &named), ("fuzz", &named)]
+    {
         let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
-            .args([command, "--server"])
+            .arg(command)
+            .args(words)
+            .arg("--server")
             .arg(format!("'{}' exit-after-initialize", misbehave.display()))
             .output()
             .expect("mcprove runs");
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{command}: {told}");
         assert!(told.contains("before it answered `tools/list`"), "{command}: {told}");
+    }
+}
+
+#[test]
+fn what_a_server_printed_where_messages_belong_is_quoted() {
+    let misbehave = subject::build("misbehave");
+    for (command, behaviour, quoted) in [
+        ("audit", "garbage-first", "Starting server..."),
+        ("doctor", "garbage-first", "Starting server..."),
+        ("fuzz", "bom", "\\u{feff}{"),
+        ("generate", "bogus-version", "\"protocolVersion\":\"1999-01-01\""),
+        ("audit", "both", "both yes and no"),
+        ("audit", "half-a-reply", "\"jsonrpc\":\"2.0\",\"id\""),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+            .args([command, "--timeout", "2s", "--server"])
+            .arg(format!("'{}' {behaviour}", misbehave.display()))
+            .stdin(Stdio::null())
+            .output()
+            .expect("mcprove runs");
+        let told = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8_lossy(&told);
+        assert!(told.contains(quoted), "{command} {behaviour}: {told}");
     }
 }

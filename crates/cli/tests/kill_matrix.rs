@@ -26,6 +26,12 @@ const LONG_DEADLINE: Duration = Duration::from_secs(25);
 const MUCH_TO_SAY: &[&str] = &[
     "endless-line",
     "flood",
+    "flood 100000",
+    "http endless-body",
+    "http endless-comment",
+    "http endless-event",
+    "http endless-header",
+    "http sse-flood",
     "huge-line",
     "huge-line 268435456",
     "many-tools 100000",
@@ -38,8 +44,10 @@ const CLEANUP: Duration = Duration::from_secs(3);
 const MEMORY: u64 = 1 << 30;
 
 const STDIO: &[Row] = &[
+    ("abort-after-initialize", "FAIL", &["SIGABRT"]),
     ("abort-at-start", "FAIL", &["SIGABRT"]),
     ("abort-mid-call", "FAIL", &["SIGABRT", "before it answered"]),
+    ("abort-mid-line", "FAIL", &["in the middle of a message"]),
     ("ansi", "FAIL", &["terminal escape codes"]),
     ("bad-number", "FAIL", &["number out of range"]),
     ("bad-output", "PASS", &[]),
@@ -63,9 +71,12 @@ const STDIO: &[Row] = &[
     ("exit-mid-line", "FAIL", &["in the middle of a message"]),
     ("float-id", "FAIL", &["has the id 2.0"]),
     ("flood", "PASS", &[]),
+    ("flood 100000", "PASS", &[]),
     ("garbage-first", "PASS", &[]),
     ("grandchild", "PASS", &[]),
     ("half-a-reply", "FAIL", &["not answered within"]),
+    ("hostile-error", "FAIL", &["refused `initialize`"]),
+    ("hostile-names", "FAIL", &["does not contain"]),
     ("huge-line", "FAIL", &["does not contain"]),
     ("huge-line 268435456", "FAIL", &["longer than 64 MiB"]),
     ("ignore-eof", "PASS", &[]),
@@ -91,9 +102,11 @@ const STDIO: &[Row] = &[
     ("ping-client", "FAIL", &["does not contain"]),
     ("pretty", "FAIL", &["several lines"]),
     ("progress", "PASS", &[]),
+    ("reads-no-more", "FAIL", &["not answered within"]),
     ("repeat-cursor", "PASS", &[]),
     ("reply-to-notification", "PASS", &[]),
     ("request-flood", "PASS", &[]),
+    ("requests-same-id", "PASS", &[]),
     ("requests-unknown", "PASS", &[]),
     ("rpc-error", "FAIL", &["JSON-RPC error", "-32603"]),
     ("silent", "FAIL", &["did not answer `initialize`"]),
@@ -111,12 +124,17 @@ const STDIO: &[Row] = &[
 const HTTP: &[Row] = &[
     ("chunked-nonsense", "FAIL", &["breaks off"]),
     ("empty", "FAIL", &["empty"]),
+    ("endless-body", "FAIL", &["longer than 64 MiB"]),
+    ("endless-comment", "FAIL", &["longer than 64 MiB"]),
+    ("endless-event", "FAIL", &["longer than 64 MiB"]),
+    ("endless-header", "FAIL", &["not HTTP"]),
     ("error-403", "FAIL", &["403"]),
     ("error-404", "FAIL", &["404"]),
     ("error-405", "FAIL", &["405"]),
     ("error-429", "FAIL", &["429"]),
     ("error-500", "FAIL", &["500"]),
     ("gzip", "FAIL", &["gzip"]),
+    ("hard-reset", "FAIL", &["reset"]),
     ("header-injection", "FAIL", &["not HTTP"]),
     ("html", "FAIL", &["text/html"]),
     ("none", "PASS", &[]),
@@ -125,7 +143,9 @@ const HTTP: &[Row] = &[
     ("session-lost", "FAIL", &["session"]),
     ("silent", "FAIL", &["not answered within"]),
     ("sse-comments-only", "FAIL", &["not answered within"]),
+    ("sse-flood", "PASS", &[]),
     ("sse-retry", "FAIL", &["ended before the reply"]),
+    ("sse-twice", "PASS", &[]),
     ("sse-without-end", "FAIL", &["not answered within"]),
     ("tls", "FAIL", &["TLS"]),
     ("truncated", "FAIL", &["breaks off"]),
@@ -198,9 +218,11 @@ struct Served {
 
 fn write_case(suite: &Path, number: usize, served: &Served) {
     let Served { name, server, .. } = served;
+    // A pipe that nobody reads takes 64 KiB.
+    let text = if name == "reads-no-more" { "hi ".repeat(100_000) } else { "hi".to_owned() };
     let yaml = format!(
         "name: {name:?}\nserver: {server}\ntimeout: {}s\n\
-         assert:\n  tool: echo\n  args: {{ text: hi }}\n  expect: {{ not_error: true, contains: [hi] }}\n",
+         assert:\n  tool: echo\n  args: {{ text: {text:?} }}\n  expect: {{ not_error: true, contains: [hi] }}\n",
         deadline(name).as_secs()
     );
     fs::write(suite.join(format!("{number:03}.yaml")), yaml).expect("a file");

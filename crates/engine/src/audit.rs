@@ -82,13 +82,24 @@ fn health(seen: &Observation, input: &Value) -> Option<Finding> {
             Some(Finding::error("timed-out", format!("the tool did not answer within {seconds:.1} s")))
         }
         Outcome::Closed { what, .. } => Some(Finding::error("crashed", format!("{what} when the tool was called"))),
-        Outcome::Malformed(malformed) => Some(Finding::error("crashed", malformed.fault.clone())),
+        Outcome::Malformed(malformed) => {
+            let mut finding = Finding::error("crashed", malformed.fault.clone());
+            finding.actual = quoted(&malformed.evidence);
+            Some(finding)
+        }
         Outcome::Refused(refused) => {
             let mut finding = Finding::error("crashed", refused.what.clone());
+            finding.actual = quoted(&refused.evidence);
             finding.help.clone_from(&refused.help);
             Some(finding)
         }
     }
+}
+
+/// The beginning of what came.
+fn quoted(evidence: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(&evidence[..evidence.len().min(2_000)]);
+    Some(shorten(&text, 500).into_owned()).filter(|text| !text.trim().is_empty())
 }
 
 fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {

@@ -7,7 +7,7 @@ use mcprove_model::{
     Act, CallTool, Case, Finding, FuzzBlock, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
 };
 use mcprove_suite::template::{FIXTURE, Variables};
-use mcprove_wire::Session;
+use mcprove_wire::{HttpClient, Session};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -53,6 +53,17 @@ pub(crate) struct CaseContext {
     pub(crate) halt: Option<Arc<Stopper>>,
 }
 
+impl CaseContext {
+    /// One for each thread. Connections are kept by the thread that opened them.
+    pub(crate) fn for_threads(&self, threads: usize) -> Vec<Self> {
+        let another = |_| {
+            let opener = Opener { http: HttpClient::default(), ..Opener::clone(&self.opener) };
+            Self { opener: Arc::new(opener), ..self.clone() }
+        };
+        std::iter::once(self.clone()).chain((1..threads).map(another)).collect()
+    }
+}
+
 /// What the cases of a lane hand on to each other.
 #[derive(Debug, Default)]
 struct Shared {
@@ -67,7 +78,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
     let mut shared = Shared::default();
     for (number, planned) in lane.cases.iter().enumerate() {
         shared.goes_on = lane.shared && number + 1 < lane.cases.len();
-        let run = match not_to_be_run(planned, &context) {
+        let mut run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
             // What a case is in the middle of is large; it is kept aside.
             None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
@@ -78,7 +89,9 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
             halt.stop();
         }
         if !shared.goes_on {
+            let began = Instant::now();
             shared.end().await;
+            run.took_longer(began.elapsed());
         }
         // Nobody listens any more when the run was abandoned.
         let _ = report.send(run);
@@ -96,6 +109,17 @@ fn not_to_be_run(planned: &PlannedCase, context: &CaseContext) -> Option<String>
 }
 
 impl Shared {
+    /// Whether the session of the case before can be used; one that cannot is closed.
+    async fn has_sound_session(&mut self) -> bool {
+        let Some(mut session) = self.session.take() else { return false };
+        if session.is_sound().await {
+            self.session = Some(session);
+            return true;
+        }
+        session.close().await;
+        false
+    }
+
     async fn end(&mut self) {
         if let Some(session) = self.session.take() {
             session.close().await;
@@ -137,10 +161,7 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut S
 
 /// Runs one case. Whatever the server does is part of the result.
 async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> CaseRun {
-    let inherited = match &mut shared.session {
-        Some(session) => session.is_sound().await,
-        None => false,
-    };
+    let inherited = shared.has_sound_session().await;
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
         // The server may have died of the case before; a second try on a fresh server tells who is to blame.
@@ -205,7 +226,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
                 numbers: Vec::new(),
                 others: Others::default(),
             };
-            agent::run(talk).await
+            Box::pin(agent::run(talk)).await
         }
         Act::CallTool(_)
         | Act::Resources(_)
@@ -279,7 +300,7 @@ struct Attempt<'a> {
 async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     let Attempt { case, variables, record, context, deadline } = attempt;
     let mut stop = context.stop.clone();
-    let mut session = if let Some(session) = take_sound(shared).await {
+    let mut session = if let Some(session) = shared.session.take() {
         session
     } else {
         let opened = tokio::select! {
@@ -295,7 +316,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
             }
         }
     };
-    record.mark(|timings| &mut timings.handshake);
+    record.mark_opened(&session);
     let own = case.server.as_ref().filter(|_| speaks_to_others(case)).map(|server| server.name.as_str());
     let mut number = record.opened_at(&session, own);
     let mut others = Others::default();
@@ -329,15 +350,6 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
 /// Whether a step is for another server than the case's own.
 fn speaks_to_others(case: &Case) -> bool {
     case.setup.iter().chain(&case.verify).chain(&case.teardown).any(|step| step.server.is_some())
-}
-
-async fn take_sound(shared: &mut Shared) -> Option<Session> {
-    let mut session = shared.session.take()?;
-    if session.is_sound().await {
-        return Some(session);
-    }
-    session.close().await;
-    None
 }
 
 async fn open(

@@ -12,7 +12,7 @@ pub(crate) fn resolve<'e>(
     expect: &'e Expectation,
     variables: &Variables,
 ) -> (Cow<'e, Expectation>, Vec<Finding>) {
-    let Some(block) = expect.block.as_ref().filter(|_| variables.names().next().is_some()) else {
+    let Some(block) = expect.templated.as_deref().filter(|_| variables.names().next().is_some()) else {
         return (Cow::Borrowed(expect), Vec::new());
     };
     let filled = substitute_with_keys(block, variables);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mcprove_wire::{Guard, TEMPORARY};
+use mcprove_wire::{Guard, TEMPORARY, remove_folder};
 use tempfile::TempDir;
 
 /// A fixture copy; dropping it removes it.
@@ -36,10 +36,9 @@ impl FixtureCopy {
 
     /// Makes the copy as it was at first, at the same path: for a server that several cases share.
     pub fn renew(&self, original: &Path) -> io::Result<()> {
-        match fs::remove_dir_all(&self.path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => make_writable_and_remove(&self.path)?,
+        match remove_folder(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
         }
         copy_folder(original, &self.path)
     }
@@ -53,33 +52,76 @@ impl FixtureCopy {
 impl Drop for FixtureCopy {
     fn drop(&mut self) {
         // Folders that were made unwritable must go as well; the temporary folder's own drop would leave them.
-        if fs::remove_dir_all(self.folder.path()).is_err() {
-            let _ = make_writable_and_remove(self.folder.path());
-        }
+        let _ = remove_folder(self.folder.path());
     }
 }
 
 /// Copies a folder; an error names the one path it is about.
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    let named = |error: io::Error, path: &Path| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    fs::create_dir(to).map_err(|error| named(error, to))?;
-    for entry in fs::read_dir(from).map_err(|error| named(error, from))? {
-        let entry = entry.map_err(|error| named(error, from))?;
+    let mut found = Found::default();
+    find(from, to, &mut found)?;
+    copy_files(&found.files)?;
+    // Last and from the inside out, so that a read-only folder can still be filled.
+    for (from, to) in found.folders.iter().rev() {
+        let permissions = fs::metadata(from).map_err(|error| named(&error, from))?.permissions();
+        fs::set_permissions(to, permissions).map_err(|error| named(&error, to))?;
+    }
+    Ok(())
+}
+
+/// Files and folders with the places they are copied to, outer ones first.
+#[derive(Default)]
+struct Found {
+    folders: Vec<(PathBuf, PathBuf)>,
+    files: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Makes the folders and the links, and finds the files.
+fn find(from: &Path, to: &Path, found: &mut Found) -> io::Result<()> {
+    fs::create_dir(to).map_err(|error| named(&error, to))?;
+    found.folders.push((from.to_owned(), to.to_owned()));
+    for entry in fs::read_dir(from).map_err(|error| named(&error, from))? {
+        let entry = entry.map_err(|error| named(&error, from))?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type().map_err(|error| named(error, &source))?;
+        let kind = entry.file_type().map_err(|error| named(&error, &source))?;
         if kind.is_dir() {
-            copy_folder(&source, &target)?;
+            find(&source, &target, found)?;
         } else if kind.is_symlink() {
             let linked = fs::read_link(&source).and_then(|link| make_link(&link, &target));
-            linked.map_err(|error| named(error, &source))?;
+            linked.map_err(|error| named(&error, &source))?;
         } else if kind.is_file() {
             // Sockets, pipes and devices have no content to copy.
-            fs::copy(&source, &target).map_err(|error| named(error, &source))?;
+            found.files.push((source, target));
         }
     }
-    // Last, so that a read-only folder can still be filled.
-    let permissions = fs::metadata(from).map_err(|error| named(error, from))?.permissions();
-    fs::set_permissions(to, permissions).map_err(|error| named(error, to))
+    Ok(())
+}
+
+/// From this many files on, several threads copy them.
+const MANY: usize = 256;
+/// How many threads copy; more would wait for the disk.
+const COPIERS: usize = 4;
+
+fn copy_files(files: &[(PathBuf, PathBuf)]) -> io::Result<()> {
+    // The kernel copies, and shares the blocks where the file system can.
+    let copy = |(from, to): &(PathBuf, PathBuf)| fs::copy(from, to).map(drop).map_err(|error| named(&error, from));
+    if files.len() < MANY {
+        return files.iter().try_for_each(copy);
+    }
+    std::thread::scope(|scope| {
+        let share = |first: usize| move || files.iter().skip(first).step_by(COPIERS).try_for_each(copy);
+        let copiers: Vec<_> = (0..COPIERS).map(|first| scope.spawn(share(first))).collect();
+        // Every one is waited for; of several errors, the first is told.
+        let results: Vec<_> = copiers
+            .into_iter()
+            .map(|copier| copier.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect();
+        results.into_iter().collect()
+    })
+}
+
+fn named(error: &io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(unix)]
@@ -90,35 +132,6 @@ fn make_link(to: &Path, at: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn make_link(to: &Path, at: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_file(to, at)
-}
-
-/// Lets a folder be emptied, whatever a case has done to it.
-#[cfg(unix)]
-fn make_writable(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn make_writable(folder: &Path) -> io::Result<()> {
-    let mut permissions = fs::metadata(folder)?.permissions();
-    #[expect(clippy::permissions_set_readonly_false, reason = "here this is about the owner alone")]
-    permissions.set_readonly(false);
-    fs::set_permissions(folder, permissions)
-}
-
-fn make_writable_and_remove(folder: &Path) -> io::Result<()> {
-    let mut open = vec![folder.to_owned()];
-    while let Some(path) = open.pop() {
-        make_writable(&path)?;
-        for entry in fs::read_dir(&path)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                open.push(entry.path());
-            }
-        }
-    }
-    fs::remove_dir_all(folder)
 }
 
 #[cfg(all(test, unix))]
@@ -147,5 +160,27 @@ mod tests {
         drop(copy);
         assert!(!path.exists());
         fs::set_permissions(root.join("sub"), fs::Permissions::from_mode(0o755)).expect("permissions");
+    }
+
+    #[test]
+    fn many_files_are_all_copied_and_what_cannot_be_copied_is_named() {
+        let original = tempfile::tempdir().expect("a folder");
+        let root = original.path().join("data");
+        for number in 0..MANY * 2 {
+            let folder = root.join(format!("{}", number % 7));
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::write(folder.join(format!("{number}.txt")), number.to_string()).expect("a file");
+        }
+        let copy = FixtureCopy::make(&root).expect("a copy");
+        for number in 0..MANY * 2 {
+            let path = copy.path().join(format!("{}/{number}.txt", number % 7));
+            assert_eq!(fs::read_to_string(path).expect("copied"), number.to_string());
+        }
+        let missing = [(root.join("gone"), copy.path().join("gone"))];
+        let error = copy_files(&missing).expect_err("it is gone");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().contains("gone"), "{error}");
+        let one_of_many: Vec<_> = std::iter::repeat_n(missing[0].clone(), MANY).collect();
+        assert!(copy_files(&one_of_many).is_err());
     }
 }

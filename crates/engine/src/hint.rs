@@ -1,41 +1,158 @@
 //! What would have made a run faster.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Runs shorter than this are not worth a hint.
-const WORTHWHILE: Duration = Duration::from_secs(2);
+use mcprove_model::{CaseFinished, Isolation, Plan, Target};
+
+use crate::lanes::{Lane, lanes};
+use crate::run::RunOptions;
+
+/// Runs shorter than this are not worth a hint, nor is what saves less than a fifth of one.
+const WORTHWHILE: Duration = Duration::from_secs(5);
+const SHARE_LEFT: f64 = 0.8;
+
+/// What a run spent its time on, as far as that could be less.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    /// How long each case took.
+    durations: BTreeMap<usize, Duration>,
+    /// How many servers were started.
+    started: u32,
+    /// What that took until they had answered, one after the other.
+    starting: Duration,
+}
+
+impl Spent {
+    pub(crate) fn add(&mut self, finished: &CaseFinished) {
+        self.durations.insert(finished.index, Duration::from_micros(finished.duration_us));
+        if finished.timings.start > 0 {
+            self.started += 1;
+            self.starting += Duration::from_micros(finished.timings.start + finished.timings.handshake);
+        }
+    }
+}
+
+/// Says what would have saved most of the time a run took, if anything would.
+pub(crate) fn hint(plan: &Plan, options: &RunOptions, spent: &Spent, took: Duration) -> Option<String> {
+    if took < WORTHWHILE {
+        return None;
+    }
+    // What shares a server takes its turns however many could run side by side.
+    let lane_took = |lane: &Lane| lane.cases.iter().filter_map(|planned| spent.durations.get(&planned.index)).sum();
+    let side_by_side = (options.jobs == 1 && options.cores > 1).then(|| {
+        let durations: Vec<_> = lanes(plan, options.isolation, options.cores).iter().map(lane_took).collect();
+        parallel_hint(&durations, options.cores)
+    });
+    let shared = (spent.started > 1).then(|| {
+        let needed = |isolation| servers(&lanes(plan, Some(isolation), options.jobs));
+        let needed = [("file", needed(Isolation::File)), ("run", needed(Isolation::Run))];
+        sharing_hint(&Sharing { cases: spent.durations.len(), spent, jobs: options.jobs, took, needed })
+    });
+    let hints = [side_by_side.flatten(), shared.flatten()];
+    hints.into_iter().flatten().max_by_key(|hint| hint.saves).map(|hint| hint.text)
+}
+
+/// How many servers these lanes start.
+fn servers(lanes: &[Lane]) -> u32 {
+    let is_process = |lane: &&Lane| {
+        let first = lane.cases.first().and_then(|planned| planned.case.server.as_ref());
+        first.is_some_and(|server| matches!(server.target, Target::Stdio { .. }))
+    };
+    u32::try_from(lanes.iter().filter(is_process).count()).unwrap_or(u32::MAX)
+}
+
+#[derive(Debug)]
+struct Hint {
+    saves: Duration,
+    text: String,
+}
 
 /// Says what `--jobs auto` would have done for a run that went one case after the other; `durations` are of cases, or of
 /// several that share a server.
-pub(crate) fn parallel_hint(durations: &[Duration], jobs: usize, cores: usize) -> Option<String> {
+fn parallel_hint(durations: &[Duration], cores: usize) -> Option<Hint> {
     let total: Duration = durations.iter().sum();
-    if jobs != 1 || cores < 2 || durations.len() < 2 || total < WORTHWHILE {
-        return None;
-    }
-    let longest = durations.iter().max().copied().unwrap_or_default();
+    let longest = durations.iter().max().copied()?;
     let side_by_side = longest.max(total / u32::try_from(cores.min(durations.len())).unwrap_or(u32::MAX));
-    if side_by_side > total.mul_f64(0.8) {
+    if side_by_side > total.mul_f64(SHARE_LEFT) {
         return None;
     }
-    Some(format!(
+    let text = format!(
         "with `--jobs auto` ({cores} at a time) this would take about {:.1} s instead of {:.1} s",
         side_by_side.as_secs_f64(),
         total.as_secs_f64()
-    ))
+    );
+    Some(Hint { saves: total.saturating_sub(side_by_side), text })
+}
+
+struct Sharing<'a> {
+    cases: usize,
+    spent: &'a Spent,
+    jobs: usize,
+    took: Duration,
+    /// How many servers there would be, by the isolation that keeps more apart first.
+    needed: [(&'static str, u32); 2],
+}
+
+/// Says what fewer servers would have saved. Where cases of a file can share one, nothing is said of sharing more.
+fn sharing_hint(sharing: &Sharing<'_>) -> Option<Hint> {
+    let Sharing { cases, spent, jobs, took, needed } = sharing;
+    // Servers that start side by side take the time of one.
+    let starting = (spent.starting / u32::try_from(*jobs).unwrap_or(u32::MAX)).min(*took);
+    let saves = |needed: u32| starting.mul_f64(1.0 - f64::from(needed) / f64::from(spent.started));
+    let is_enough = |(_, count): &&(&str, u32)| {
+        *count > 0 && *count < spent.started && took.saturating_sub(saves(*count)) <= took.mul_f64(SHARE_LEFT)
+    };
+    let (isolation, count) = needed.iter().find(is_enough)?;
+    let (started, starting, took) = (spent.started, starting.as_secs_f64(), took.as_secs_f64());
+    let text = format!(
+        "{started} servers were started for {cases} cases, {starting:.1} s of {took:.1} s; with `--isolation {isolation}` it \
+         would be {count}, if cases can share one"
+    );
+    Some(Hint { saves: saves(*count), text })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn secs(list: &[u64]) -> Vec<Duration> {
+        list.iter().map(|s| Duration::from_secs(*s)).collect()
+    }
+
     #[test]
-    fn speaks_up_only_when_it_would_help() {
-        let secs = |list: &[u64]| list.iter().map(|s| Duration::from_secs(*s)).collect::<Vec<_>>();
-        let hint = parallel_hint(&secs(&[2, 2, 2, 2]), 1, 2).expect("it would help");
-        assert!(hint.contains("about 4.0 s instead of 8.0 s"), "{hint}");
-        assert_eq!(parallel_hint(&secs(&[8, 1]), 1, 2), None);
-        assert_eq!(parallel_hint(&secs(&[2, 2]), 2, 2), None);
-        assert_eq!(parallel_hint(&secs(&[2, 2]), 1, 1), None);
-        assert_eq!(parallel_hint(&[], 1, 2), None);
+    fn side_by_side_is_said_only_when_it_would_help() {
+        let hint = parallel_hint(&secs(&[2, 2, 2, 2]), 2).expect("it would help");
+        assert!(hint.text.contains("about 4.0 s instead of 8.0 s"), "{hint:?}");
+        assert!(parallel_hint(&secs(&[8, 1]), 2).is_none());
+        assert!(parallel_hint(&secs(&[2]), 2).is_none());
+        assert!(parallel_hint(&[], 2).is_none());
+    }
+
+    fn shared(started: u32, starting: u64, jobs: usize, needed: [u32; 2]) -> Option<String> {
+        let spent = Spent { started, starting: Duration::from_millis(starting), ..Spent::default() };
+        let needed = [("file", needed[0]), ("run", needed[1])];
+        let took = Duration::from_millis(3_400);
+        sharing_hint(&Sharing { cases: 200, spent: &spent, jobs, took, needed }).map(|hint| hint.text)
+    }
+
+    #[test]
+    fn sharing_is_said_with_what_it_would_save() {
+        assert_eq!(
+            shared(200, 6_200, 2, [1, 1]).as_deref(),
+            Some(
+                "200 servers were started for 200 cases, 3.1 s of 3.4 s; with `--isolation file` it would be 1, if cases \
+                 can share one"
+            )
+        );
+        let of_all = shared(200, 3_100, 1, [200, 1]).expect("files have a case each");
+        assert!(of_all.contains("with `--isolation run` it would be 1"), "{of_all}");
+    }
+
+    #[test]
+    fn sharing_is_not_said_where_it_would_save_little() {
+        assert_eq!(shared(200, 400, 1, [1, 1]), None, "starting took little");
+        assert_eq!(shared(200, 3_100, 1, [200, 190]), None, "they cannot share much");
+        assert_eq!(shared(2, 3_100, 1, [0, 0]), None, "none is a process of ours");
     }
 }

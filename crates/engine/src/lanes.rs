@@ -1,5 +1,6 @@
 //! Which cases share a server: they run one after the other, in a lane of their own.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcprove_model::{Case, Isolation, Parallel, Plan, PlannedCase};
@@ -16,28 +17,28 @@ pub(crate) struct Lane {
 /// Divides a plan into lanes, as each case wants it or as the user does; each begins where its first case stands in the plan.
 pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
+    // The shared lanes by the file that shares them, or by no file where the whole run does: only these are looked at.
+    let mut shared: HashMap<Option<&str>, Vec<usize>> = HashMap::new();
     for planned in &plan.cases {
-        let isolation = isolation.unwrap_or(planned.case.isolation);
-        if isolation == Isolation::Case {
-            lanes.push(Lane { cases: vec![planned.clone()], shared: false });
-            continue;
-        }
-        let shares = |lane: &Lane| {
-            let first = &lane.cases[0].case;
-            let together = match isolation {
-                Isolation::Case => false,
-                Isolation::File => first.source.path() == planned.case.source.path(),
-                Isolation::Run => true,
-            };
-            lane.shared && together && same_server(first, &planned.case)
+        let within = match isolation.unwrap_or(planned.case.isolation) {
+            Isolation::Case => {
+                lanes.push(Lane { cases: vec![planned.clone()], shared: false });
+                continue;
+            }
+            Isolation::File => Some(planned.case.source.path()),
+            Isolation::Run => None,
         };
+        let around = shared.entry(within).or_default();
+        let of_a_kind: Vec<usize> =
+            around.iter().copied().filter(|at| same_server(&lanes[*at].cases[0].case, &planned.case)).collect();
         // A suite that allows it has several servers of a kind, one a lane; its cases go to the shortest.
-        let wanted = side_by_side(&planned.case, jobs);
-        let is_full = lanes.iter().filter(|lane| shares(lane)).count() >= wanted;
-        let joined = lanes.iter_mut().filter(|lane| is_full && shares(lane)).min_by_key(|lane| lane.cases.len());
-        match joined {
-            Some(lane) => lane.cases.push(planned.clone()),
-            None => lanes.push(Lane { cases: vec![planned.clone()], shared: true }),
+        let is_full = of_a_kind.len() >= side_by_side(&planned.case, jobs);
+        match of_a_kind.into_iter().filter(|_| is_full).min_by_key(|at| lanes[*at].cases.len()) {
+            Some(at) => lanes[at].cases.push(planned.clone()),
+            None => {
+                around.push(lanes.len());
+                lanes.push(Lane { cases: vec![planned.clone()], shared: true });
+            }
         }
     }
     lanes

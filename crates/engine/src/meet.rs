@@ -1,15 +1,14 @@
 //! A first meeting with a server: whether it answers, what it says of itself and what it offers. Nothing is called.
 
-use std::path::Path;
 use std::time::Duration;
 
 use mcprove_model::{Finding, ServerSpec};
 use mcprove_suite::template::Variables;
-use mcprove_wire::{Limits, Negotiated, OpenFailure};
+use mcprove_wire::{Negotiated, OpenFailure};
 use tokio::time::Instant;
 
 use crate::discover::{Catalog, discover};
-use crate::tour::opener;
+use crate::tour::{Asking, opener};
 
 /// What a first meeting showed.
 #[derive(Debug)]
@@ -27,14 +26,10 @@ pub struct Acquaintance {
 }
 
 /// Meets a server; the error says why it could not be reached.
-pub async fn meet(
-    server: &ServerSpec,
-    own_program: &Path,
-    timeout: Duration,
-) -> Result<Acquaintance, Box<OpenFailure>> {
+pub async fn meet(server: &ServerSpec, asking: &Asking<'_>) -> Result<Acquaintance, Box<OpenFailure>> {
     let began = Instant::now();
-    let deadline = began + timeout;
-    let mut session = opener(own_program, Limits::default()).open(server, &Variables::default(), deadline).await?;
+    let deadline = began + asking.timeout;
+    let mut session = opener(asking.own_program, asking.limits).open(server, &Variables::default(), deadline).await?;
     let opened = began.elapsed();
     let catalog = discover(&mut session, deadline).await;
     let (negotiated, transport) = (session.negotiated().clone(), session.transport_name());

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Act, CallTool, Case, Edit, Entry, Finding, Fix, Kind, Node, Scalar, ScalarStyle, Span};
-use serde_json::json;
+use mcprove_model::{Act, CallTool, Case, Edit, Entry, Finding, Fix, Kind, Meaning, Node, Scalar, ScalarStyle, Span};
 
 /// Words that name a position.
 const POSITIONS: &[&str] = &["line", "column", "col", "offset", "row", "character", "char", "position", "pos"];
@@ -62,7 +61,7 @@ fn collect(node: &Node, found: &mut Vec<Position>) {
             for Entry { key, value } in entries {
                 match value.as_number().and_then(serde_json::Number::as_i64) {
                     Some(number) if is_position(&key.text) => {
-                        found.push(Position { name: key.text.clone(), span: value.span, value: number });
+                        found.push(Position { name: key.text.to_string(), span: value.span, value: number });
                     }
                     Some(_) | None => collect(value, found),
                 }
@@ -107,7 +106,11 @@ fn replace(node: &mut Node, span: Span, value: i64) {
         Kind::Map(entries) => entries.iter_mut().for_each(|entry| replace(&mut entry.value, span, value)),
         Kind::List(items) => items.iter_mut().for_each(|item| replace(item, span, value)),
         Kind::Scalar(scalar) if node.span == span => {
-            *scalar = Scalar { text: value.to_string(), style: ScalarStyle::Plain, value: json!(value) };
+            *scalar = Scalar {
+                text: value.to_string().into(),
+                style: ScalarStyle::Plain,
+                meaning: Meaning::Number(value.into()),
+            };
         }
         Kind::Scalar(_) => {}
     }

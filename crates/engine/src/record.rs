@@ -27,6 +27,12 @@ impl CaseRun {
         CaseRecord::new(planned).finish(Verdict::Skipped { reason: reason.to_owned() })
     }
 
+    /// Books what was still to be done after the verdict.
+    pub(crate) fn took_longer(&mut self, teardown: Duration) {
+        self.finished.timings.teardown += micros(teardown);
+        self.finished.duration_us += micros(teardown);
+    }
+
     pub(crate) fn into_events(self) -> impl Iterator<Item = Event> {
         let index = self.finished.index;
         let frames = self.frames.into_iter().map(move |(session, frame)| Event::Frame { index, session, frame });
@@ -96,6 +102,16 @@ impl CaseRecord {
         let now = Instant::now();
         *part(&mut self.timings) += micros(now - self.marked);
         self.marked = now;
+    }
+
+    /// Books the time since the last mark on a session that was opened in it: the start of its process, then the handshake.
+    pub(crate) fn mark_opened(&mut self, session: &Session) {
+        // A session that is shared began before; one that is no process has nothing to start.
+        if session.transport_name() == "stdio" && session.began() > self.marked {
+            self.timings.start += micros(session.began() - self.marked);
+            self.marked = session.began();
+        }
+        self.mark(|timings| &mut timings.handshake);
     }
 
     /// Takes down that a session is open, and gives it a number.

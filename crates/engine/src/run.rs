@@ -12,9 +12,10 @@ use tokio::task::JoinSet;
 
 use crate::case_run::{CaseContext, run_lane};
 use crate::coverage_gate;
-use crate::hint::parallel_hint;
+use crate::crew::Crew;
+use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
-use crate::lanes::{Lane, lanes};
+use crate::lanes::lanes;
 use crate::latency::too_slow;
 use crate::played::Played;
 use crate::record::CaseRun;
@@ -131,15 +132,16 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
     for finding in &options.findings {
         sink.event(Event::Finding { finding: finding.clone() });
     }
-    let durations = run_cases(plan, &options, &stop, sink).await;
+    let spent = run_cases(plan, &options, &stop, sink).await;
+    let took = began.elapsed();
     sink.event(Event::RunFinished(RunFinished {
-        duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+        duration_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         interrupted: stop.is_stopped(),
-        hint: parallel_hint(&durations, options.jobs, options.cores),
+        hint: hint(plan, &options, &spent, took),
     }));
 }
 
-async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Vec<Duration> {
+async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Spent {
     let (halt, enough) = Stopper::pair();
     let tokens = Tokens::default();
     let halt = options.fail_fast.then(|| Arc::new(halt));
@@ -169,6 +171,9 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     };
     let hooks = context.hooks.clone();
     let opener = Arc::clone(&context.opener);
+    // Dropped after the lanes: whoever drops a run in the middle waits for what they leave behind.
+    let mut crew = Crew::of(options.jobs.min(options.cores));
+    let contexts = context.for_threads(crew.size());
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
     let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
@@ -180,7 +185,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         plan,
         next: 0,
         waiting: BTreeMap::new(),
-        durations: BTreeMap::new(),
+        spent: Spent::default(),
         latencies: BTreeMap::new(),
         selections: Selections::default(),
         spending: Spending::default(),
@@ -190,14 +195,17 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         while workers.len() < in_flight
             && let Some(lane) = lanes.next()
         {
-            let (context, report) = (context.clone(), report.clone());
             let turn = turns.of(&lane);
-            workers.spawn(async move {
-                let _held = turn.come().await;
-                if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
-                    run_virtual_lane(lane, context, report).await;
-                } else {
-                    run_lane(lane, context, report).await;
+            crew.begin(&mut workers, |thread| {
+                let (context, report) = (contexts[thread].clone(), report.clone());
+                async move {
+                    let _held = turn.come().await;
+                    if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
+                        run_virtual_lane(lane, context, report).await;
+                    } else {
+                        run_lane(lane, context, report).await;
+                    }
+                    thread
                 }
             });
         }
@@ -209,10 +217,10 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             }
             _ = clock.tick() => {}
             Some(joined) = workers.join_next() => {
-                if let Err(error) = joined
-                    && error.is_panic()
-                {
-                    std::panic::resume_unwind(error.into_panic());
+                match joined {
+                    Ok(thread) => crew.ended(thread),
+                    Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                    Err(_) => {}
                 }
             }
         }
@@ -229,10 +237,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     for finding in findings {
         sink.event(Event::Finding { finding });
     }
-    let lanes_of_all = crate::lanes::lanes(plan, options.isolation, options.cores);
-    // What shares a server takes its turns however many could run side by side.
-    let took = |lane: &Lane| lane.cases.iter().filter_map(|planned| ordered.durations.get(&planned.index)).sum();
-    lanes_of_all.iter().map(took).collect()
+    ordered.spent
 }
 
 /// Puts what ends in any order back into the order of the plan.
@@ -240,8 +245,7 @@ struct InOrder<'p> {
     plan: &'p Plan,
     next: usize,
     waiting: BTreeMap<usize, CaseRun>,
-    /// How long each case took.
-    durations: BTreeMap<usize, Duration>,
+    spent: Spent,
     /// How long the request under test of each case took.
     latencies: BTreeMap<usize, Duration>,
     /// Which tools agents chose.
@@ -279,7 +283,7 @@ impl InOrder<'_> {
             self.next += 1;
             // Virtual time is no time that anybody could save.
             if !is_virtual(&due.case) {
-                self.durations.insert(run.finished.index, Duration::from_micros(run.finished.duration_us));
+                self.spent.add(&run.finished);
             }
             if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));

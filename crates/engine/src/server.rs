@@ -49,12 +49,13 @@ impl Opener {
             Place::Elsewhere(endpoint) => endpoint,
             Place::Here { file, virtual_time } => {
                 let transport = self.played.connect(&file, virtual_time, &self.limits)?;
-                return Session::open(transport, &options, deadline).await;
+                return Box::pin(Session::open(transport, &options, deadline)).await;
             }
         };
         let with_tokens = server.auth.as_ref().map(|auth| self.http.with_tokens(self.tokens.source(auth)));
         let http = with_tokens.as_ref().unwrap_or(&self.http);
-        let opened = Session::connect(&endpoint, http, &options, deadline).await;
+        // Opening is by far the largest state there is, and whoever awaits it would carry its size.
+        let opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
         let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);
         opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
     }
@@ -129,8 +130,16 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
     if let Some(Value::String(fixture)) = variables.get(FIXTURE) {
         args.extend(["-v".to_owned(), format!("{fixture}:{fixture}")]);
     }
-    for (name, value) in &program.env {
-        args.extend(["-e".to_owned(), format!("{name}={value}")]);
+    let mut env = Vec::new();
+    for (name, value) in program.env {
+        // Everybody on a machine sees the words of a command, so values go through the client's environment; but for
+        // those that the client would take for its own.
+        if name == "PATH" || name == "HOME" || name.starts_with("DOCKER") {
+            args.extend(["-e".to_owned(), format!("{name}={value}")]);
+        } else {
+            args.extend(["-e".to_owned(), name.clone()]);
+            env.push((name, value));
+        }
     }
     if let Some(cwd) = &program.cwd {
         args.extend(["-w".to_owned(), cwd.clone()]);
@@ -138,7 +147,7 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
     args.push(image.to_owned());
     args.push(program.command);
     args.extend(program.args);
-    Program { command: DOCKER.to_owned(), args, env: Vec::new(), cwd: None }
+    Program { command: DOCKER.to_owned(), args, env, cwd: None }
 }
 
 /// The client's side with its templates filled in.
@@ -155,4 +164,26 @@ fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabi
         reply.content = substitute(&content, variables).to_json();
     }
     client
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_container_have_no_secrets_in_them() {
+        let env = [("API_KEY", "s3cr3t"), ("PATH", "/bin")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let program = Program {
+            command: "server".to_owned(),
+            args: vec!["-v".to_owned()],
+            env: env.into(),
+            cwd: Some("/srv".to_owned()),
+        };
+        let mut variables = Variables::default();
+        variables.set(FIXTURE, Value::String("/tmp/copy".to_owned()));
+        let started = in_container(program, "image", &variables);
+        let words = started.args.join(" ");
+        assert_eq!(words, "run --rm -i -v /tmp/copy:/tmp/copy -e API_KEY -e PATH=/bin -w /srv image server -v");
+        assert_eq!(started.env, [("API_KEY".to_owned(), "s3cr3t".to_owned())]);
+    }
 }

@@ -1,11 +1,11 @@
 //! Stored replies: read before checks judge, and taken down where that was asked for.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use mcprove_judge::snapshot::{Masks, SnapshotFile, of_reply};
 use mcprove_model::{Observation, PlannedCheck, Snapshot, SnapshotKind, StoredValues};
+use mcprove_suite::load::bounded;
 use mcprove_suite::template::FIXTURE;
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ fn fixture(talk: &Conversation<'_>) -> Option<String> {
 
 /// Reads a snapshot file; one that is not there holds nothing.
 fn read(path: &Path) -> Result<SnapshotFile, String> {
-    match fs::read_to_string(path) {
+    match bounded::read_to_string(path) {
         Ok(text) => SnapshotFile::parse(&text).map_err(|error| format!("`{}`, {error}", path.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(SnapshotFile::default()),
         Err(error) => Err(format!("`{}` could not be read: {error}", path.display())),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant as Clock};
 
 use mcprove_judge::generate::{placed, valid_input};
 use mcprove_judge::negative::{Probe, Subject};
-use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict};
+use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict, some_of};
 use mcprove_wire::{Closing, HttpClient, Limits, OpenFailure, Session, Stage, Tokens};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -170,25 +170,24 @@ pub async fn tour(
     Ok(Toured { catalog, listed, called })
 }
 
-/// What a server offers, without calling anything.
-pub async fn catalog_of(
-    server: &ServerSpec,
-    own_program: &Path,
-    timeout: Duration,
-) -> Result<Catalog, Box<OpenFailure>> {
-    catalog_with_fixture(server, None, own_program, timeout).await
+/// How a server is asked what it offers.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// A folder that the server works on a copy of.
+    pub fixture: Option<&'a Path>,
+    /// The running program, which may be named as a server.
+    pub own_program: &'a Path,
+    /// How long everything may take together.
+    pub timeout: Duration,
+    /// Bounds on the session.
+    pub limits: Limits,
 }
 
-/// What a server offers that works on a copy of a folder.
-pub async fn catalog_with_fixture(
-    server: &ServerSpec,
-    fixture: Option<&Path>,
-    own_program: &Path,
-    timeout: Duration,
-) -> Result<Catalog, Box<OpenFailure>> {
-    let deadline = Instant::now() + timeout;
-    let workplace = Workplace::new(fixture).map_err(|error| not_copied(&error))?;
-    let mut session = opener(own_program, Limits::default()).open(server, workplace.variables(), deadline).await?;
+/// What a server offers, without calling anything.
+pub async fn catalog_of(server: &ServerSpec, asking: &Asking<'_>) -> Result<Catalog, Box<OpenFailure>> {
+    let deadline = Instant::now() + asking.timeout;
+    let workplace = Workplace::new(asking.fixture).map_err(|error| not_copied(&error))?;
+    let mut session = opener(asking.own_program, asking.limits).open(server, workplace.variables(), deadline).await?;
     let catalog = discover(&mut session, deadline).await;
     session.close().await;
     Ok(catalog)
@@ -232,7 +231,7 @@ pub(crate) fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding
         return None;
     }
     let count = if silent.len() == 1 { "1 tool says".to_owned() } else { format!("{} tools say", silent.len()) };
-    let text = format!("{count} nothing about writing and will be called: {}", silent.join(", "));
+    let text = format!("{count} nothing about writing and will be called: {}", some_of(silent.iter().copied(), 20));
     Some(Finding::note("unannotated-tools", text).help("`--read-only` calls only tools that say that they only read"))
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io;
+use std::hash::{DefaultHasher, Hasher as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use mcprove_judge::generate::Places;
@@ -106,8 +106,26 @@ struct FolderState(BTreeMap<String, Entry>);
 enum Entry {
     Folder,
     /// Its length and a hash of its content: fixtures may be large.
-    File(usize, u64),
+    File(u64, u64),
     Other,
+}
+
+/// More than this of a file is not looked at: a server can make one of a terabyte with a single call.
+const LOOKED_AT: u64 = 64 << 20;
+
+fn file(path: &Path) -> io::Result<Entry> {
+    let file = fs::File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut hasher = DefaultHasher::new();
+    let mut rest = file.take(LOOKED_AT);
+    let mut part = vec![0; 64 << 10];
+    loop {
+        let count = rest.read(&mut part)?;
+        if count == 0 {
+            return Ok(Entry::File(length, hasher.finish()));
+        }
+        hasher.write(&part[..count]);
+    }
 }
 
 impl FolderState {
@@ -124,10 +142,7 @@ impl FolderState {
                     open.push(path);
                     Entry::Folder
                 } else if kind.is_file() {
-                    let content = fs::read(&path)?;
-                    let mut hasher = DefaultHasher::new();
-                    content.hash(&mut hasher);
-                    Entry::File(content.len(), hasher.finish())
+                    file(&path)?
                 } else {
                     Entry::Other
                 };

@@ -7,13 +7,14 @@ use std::borrow::Cow;
 
 use mcprove_model::{Observation, Outcome, nearest};
 use serde_json::{Value, json};
+use smol_str::SmolStr;
 
 use crate::json_path::JsonPath;
 
 /// A target, ready to be looked up.
 #[derive(Clone, Debug)]
 pub struct Target {
-    text: String,
+    text: SmolStr,
     way: Way,
 }
 
@@ -25,7 +26,7 @@ enum Way {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
-    Key(String),
+    Key(SmolStr),
     Index(usize),
     Length,
 }
@@ -44,7 +45,7 @@ impl Target {
     pub fn parse(text: &str) -> Result<Self, String> {
         let way =
             if text.starts_with('$') { Way::Path(JsonPath::parse(text)?) } else { Way::Segments(segments(text)?) };
-        Ok(Self { text: text.to_owned(), way })
+        Ok(Self { text: text.into(), way })
     }
 
     /// As it was written.
@@ -130,8 +131,7 @@ fn envelope(seen: &Observation) -> Value {
 
 fn walk<'v>(start: &'v Value, root: &str, segments: &[Segment]) -> Result<Cow<'v, Value>, String> {
     let mut value = start;
-    let mut way = root.to_owned();
-    for segment in segments {
+    for (at, segment) in segments.iter().enumerate() {
         let next = match segment {
             Segment::Key(key) => value.get(key.as_str()),
             Segment::Index(index) => value.get(*index),
@@ -141,9 +141,11 @@ fn walk<'v>(start: &'v Value, root: &str, segments: &[Segment]) -> Result<Cow<'v
                 Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
             },
         };
-        let Some(next) = next else { return Err(missing(&way, segment, value)) };
+        let Some(next) = next else {
+            let way: String = segments[..at].iter().map(shown).collect();
+            return Err(missing(&format!("{root}{way}"), segment, value));
+        };
         value = next;
-        way.push_str(&shown(segment));
     }
     Ok(Cow::Borrowed(value))
 }
@@ -196,7 +198,7 @@ fn segments(text: &str) -> Result<Vec<Segment>, String> {
             segments.push(if key == "length" && after.is_empty() && !segments.is_empty() {
                 Segment::Length
             } else {
-                Segment::Key(key.to_owned())
+                Segment::Key(key.into())
             });
             rest = after;
         }
@@ -215,7 +217,7 @@ fn bracket(inside: &str) -> Option<(Result<Segment, String>, &str)> {
         if let Some(quoted) = inside.strip_prefix(quote) {
             let end = quoted.find(quote)?;
             let after = quoted[end + 1..].strip_prefix(']')?;
-            return Some((Ok(Segment::Key(quoted[..end].to_owned())), after));
+            return Some((Ok(Segment::Key(quoted[..end].into())), after));
         }
     }
     let (index, after) = inside.split_once(']')?;

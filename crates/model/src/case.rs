@@ -145,13 +145,11 @@ pub struct Capture {
     pub span: Span,
 }
 
-/// What a case expects: the block as written, and the checks it decodes to.
-///
-/// A block that holds templates is decoded again once their values are known.
+/// What a case expects: the checks its block decodes to, and the block where their values are not known yet.
 #[derive(Clone, Debug, Default)]
 pub struct Expectation {
-    /// The block as written; `None` when there is none.
-    pub block: Option<Node>,
+    /// The block as written, where it holds templates: it is decoded again once their values are known.
+    pub templated: Option<Box<Node>>,
     /// The words it is written in.
     pub vocabulary: Vocabulary,
     /// The checks, in the order they are reported in.

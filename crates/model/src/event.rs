@@ -202,10 +202,10 @@ pub struct Timings {
     /// Copying the fixture.
     #[serde(default)]
     pub fixture: u64,
-    /// Starting the server until it could be written to.
+    /// Starting the server's process; nothing where one is shared or runs already.
     #[serde(default)]
     pub start: u64,
-    /// The handshake.
+    /// The handshake, and with it what the server does before it answers.
     #[serde(default)]
     pub handshake: u64,
     /// Waiting for a turn with a server that was started ahead; not part of the case's duration.
@@ -223,6 +223,32 @@ pub struct Timings {
     /// Ending the server and removing the fixture copy.
     #[serde(default)]
     pub teardown: u64,
+}
+
+impl Timings {
+    /// The parts with their names, in the order in which they happen.
+    pub fn parts(&self) -> [(&'static str, u64); 8] {
+        let Self { fixture, start, handshake, waiting, setup, call, checks, teardown } = *self;
+        [
+            ("fixture", fixture),
+            ("start", start),
+            ("handshake", handshake),
+            ("waiting", waiting),
+            ("setup", setup),
+            ("call", call),
+            ("checks", checks),
+            ("teardown", teardown),
+        ]
+    }
+
+    /// Adds the time of another case.
+    pub fn add(&mut self, other: &Self) {
+        let Self { fixture, start, handshake, waiting, setup, call, checks, teardown } = self;
+        let mine = [fixture, start, handshake, waiting, setup, call, checks, teardown];
+        for (part, (_, more)) in mine.into_iter().zip(other.parts()) {
+            *part = part.saturating_add(more);
+        }
+    }
 }
 
 /// A request of a case with its reply, both bounded for display; the frames hold all of it.

@@ -62,14 +62,14 @@ pub use frame::{Direction, Frame, FrameKind, Part};
 pub use isolation::Isolation;
 pub use matrix::{Column, ColumnServer, Matrix};
 pub use nearest::nearest;
-pub use node::{Entry, Key, Kind, Node, Scalar, ScalarStyle};
+pub use node::{Entry, Key, Kind, Meaning, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
 pub use plan::{Plan, PlannedCase};
 pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};
 pub use redact::Redactor;
 pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
-pub use safe_text::{escape_line, escape_text, shorten};
+pub use safe_text::{escape_line, escape_text, shorten, some_of};
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,

@@ -3,13 +3,17 @@
 /// The candidate that a misspelt word most likely meant, if one is near enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
+    let length = word.chars().count();
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| {
-            let shorter = candidate.chars().count().min(word.chars().count());
+        .filter_map(|candidate| {
+            let other = candidate.chars().count();
+            let limit = 1.max(other.min(length) / 3);
+            // Words of too different a length need not be compared letter by letter.
+            let distance = (other.abs_diff(length) <= limit)
+                .then(|| strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()))?;
             // Of a single letter nothing is left when it is changed.
-            *distance <= 1.max(shorter / 3) && *distance < shorter
+            (distance <= limit && distance < other.min(length)).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

@@ -1,6 +1,7 @@
 //! The spanned tree every authored file is parsed into before anything is decoded.
 
 use serde_json::{Map, Number, Value};
+use smol_str::{SmolStr, ToSmolStr as _};
 
 use crate::Span;
 
@@ -37,20 +38,55 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// The key's text.
-    pub text: String,
+    pub text: SmolStr,
     /// Where it stands.
     pub span: Span,
 }
 
-/// A scalar as written (`text`) and as read (`value`).
+/// A scalar as written (`text`) and as read (`meaning`). Large suites are made of these, so they are small.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
     /// The text without quotes; for a plain scalar exactly what was written.
-    pub text: String,
+    pub text: SmolStr,
     /// How it was written.
     pub style: ScalarStyle,
+    /// What it means.
+    pub meaning: Meaning,
+}
+
+/// What a [`Scalar`] means.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Meaning {
+    /// Its text.
+    Text,
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+}
+
+impl Scalar {
     /// What it means as JSON: never a list or an object.
-    pub value: Value,
+    pub fn value(&self) -> Value {
+        match &self.meaning {
+            Meaning::Text => Value::String(self.text.to_string()),
+            Meaning::Null => Value::Null,
+            Meaning::Bool(value) => Value::Bool(*value),
+            Meaning::Number(number) => Value::Number(number.clone()),
+        }
+    }
+
+    /// Whether it means its text, and nothing else.
+    pub fn is_text(&self) -> bool {
+        self.meaning == Meaning::Text
+    }
+
+    /// Whether it means nothing.
+    pub fn is_null(&self) -> bool {
+        self.meaning == Meaning::Null
+    }
 }
 
 /// How a scalar was written.
@@ -66,27 +102,28 @@ pub enum ScalarStyle {
 
 impl Node {
     /// A text node, as if it had been written in quotes at `span`.
-    pub fn text_at(span: Span, text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self {
-            span,
-            kind: Kind::Scalar(Scalar { value: Value::String(text.clone()), text, style: ScalarStyle::Quoted }),
-        }
+    pub fn text_at(span: Span, text: impl Into<SmolStr>) -> Self {
+        let scalar = Scalar { text: text.into(), style: ScalarStyle::Quoted, meaning: Meaning::Text };
+        Self { span, kind: Kind::Scalar(scalar) }
     }
 
     /// A node that means `value`, every part of it placed at `span`.
     pub fn from_json(span: Span, value: Value) -> Self {
+        let plain = |text: SmolStr, meaning| Kind::Scalar(Scalar { text, style: ScalarStyle::Plain, meaning });
         let kind = match value {
             Value::Array(items) => Kind::List(items.into_iter().map(|item| Self::from_json(span, item)).collect()),
             Value::Object(map) => Kind::Map(
                 map.into_iter()
-                    .map(|(text, value)| Entry { key: Key { text, span }, value: Self::from_json(span, value) })
+                    .map(|(text, value)| Entry {
+                        key: Key { text: text.into(), span },
+                        value: Self::from_json(span, value),
+                    })
                     .collect(),
             ),
             Value::String(text) => return Self::text_at(span, text),
-            value @ (Value::Null | Value::Bool(_) | Value::Number(_)) => {
-                Kind::Scalar(Scalar { text: value.to_string(), style: ScalarStyle::Plain, value })
-            }
+            Value::Null => plain(SmolStr::new_static("null"), Meaning::Null),
+            Value::Bool(value) => plain(value.to_smolstr(), Meaning::Bool(value)),
+            Value::Number(number) => plain(number.to_smolstr(), Meaning::Number(number)),
         };
         Self { span, kind }
     }
@@ -99,11 +136,11 @@ impl Node {
     /// The node as JSON, as it is sent to a server.
     pub fn to_json(&self) -> Value {
         match &self.kind {
-            Kind::Scalar(scalar) => scalar.value.clone(),
+            Kind::Scalar(scalar) => scalar.value(),
             Kind::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
-            Kind::Map(entries) => {
-                Value::Object(entries.iter().map(|e| (e.key.text.clone(), e.value.to_json())).collect::<Map<_, _>>())
-            }
+            Kind::Map(entries) => Value::Object(
+                entries.iter().map(|e| (e.key.text.to_string(), e.value.to_json())).collect::<Map<_, _>>(),
+            ),
         }
     }
 
@@ -138,18 +175,18 @@ impl Node {
 
     /// Whether it is null or was left empty.
     pub fn is_null(&self) -> bool {
-        self.as_scalar().is_some_and(|s| s.value.is_null())
+        self.as_scalar().is_some_and(Scalar::is_null)
     }
 
     /// Text of any scalar but null: `1` and `true` are taken as they were written.
     pub fn as_text(&self) -> Option<&str> {
-        self.as_scalar().filter(|s| !s.value.is_null()).map(|s| s.text.as_str())
+        self.as_scalar().filter(|scalar| !scalar.is_null()).map(|scalar| scalar.text.as_str())
     }
 
     /// A boolean; `yes/no/on/off` count too, because a field that wants a boolean cannot mean anything else.
     pub fn as_bool(&self) -> Option<bool> {
         let scalar = self.as_scalar()?;
-        if let Value::Bool(value) = scalar.value {
+        if let Meaning::Bool(value) = scalar.meaning {
             return Some(value);
         }
         if scalar.style != ScalarStyle::Plain {
@@ -164,9 +201,9 @@ impl Node {
 
     /// A number.
     pub fn as_number(&self) -> Option<&Number> {
-        match &self.as_scalar()?.value {
-            Value::Number(number) => Some(number),
-            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+        match &self.as_scalar()?.meaning {
+            Meaning::Number(number) => Some(number),
+            Meaning::Text | Meaning::Null | Meaning::Bool(_) => None,
         }
     }
 
@@ -180,11 +217,11 @@ impl Node {
         match &self.kind {
             Kind::List(_) => "a list",
             Kind::Map(_) => "a map",
-            Kind::Scalar(scalar) => match scalar.value {
-                Value::Null => "nothing",
-                Value::Bool(_) => "a boolean",
-                Value::Number(_) => "a number",
-                Value::String(_) | Value::Array(_) | Value::Object(_) => "text",
+            Kind::Scalar(scalar) => match scalar.meaning {
+                Meaning::Null => "nothing",
+                Meaning::Bool(_) => "a boolean",
+                Meaning::Number(_) => "a number",
+                Meaning::Text => "text",
             },
         }
     }
@@ -193,14 +230,9 @@ impl Node {
     #[must_use]
     pub fn map_text(&self, change: &mut dyn FnMut(&str, Span) -> Option<Value>) -> Node {
         let kind = match &self.kind {
-            Kind::Scalar(scalar) => match &scalar.value {
-                Value::String(text) => match change(text, self.span) {
-                    Some(value) => return Node::from_json(self.span, value),
-                    None => self.kind.clone(),
-                },
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                    self.kind.clone()
-                }
+            Kind::Scalar(scalar) => match scalar.is_text().then(|| change(&scalar.text, self.span)).flatten() {
+                Some(value) => return Node::from_json(self.span, value),
+                None => self.kind.clone(),
             },
             Kind::List(items) => Kind::List(items.iter().map(|item| item.map_text(change)).collect()),
             Kind::Map(entries) => Kind::Map(

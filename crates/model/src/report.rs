@@ -70,7 +70,11 @@ impl Report {
     /// Takes in one more event; [`Self::settle`] follows the last.
     pub fn add(&mut self, event: Event) {
         match event {
-            Event::RunStarted(started) => self.runs.push(RunReport { started: Some(started), finished: None }),
+            Event::RunStarted(started) => {
+                // A log may claim anything; what is promised beyond reason is not believed.
+                self.cases.reserve_exact(started.total.min(100_000));
+                self.runs.push(RunReport { started: Some(started), finished: None });
+            }
             Event::Finding { finding } => {
                 // Every shard tells what is wrong with the suite; once is enough.
                 if self.runs.len() < 2 || !self.findings.contains(&finding) {

@@ -21,6 +21,13 @@ pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     }
 }
 
+/// Names in a row, at most `limit` of them; those that are left out are counted.
+pub fn some_of<'n>(names: impl ExactSizeIterator<Item = impl Into<Cow<'n, str>>>, limit: usize) -> String {
+    let left_out = names.len().saturating_sub(limit);
+    let shown = names.take(limit).map(Into::into).collect::<Vec<_>>().join(", ");
+    if left_out == 0 { shown } else { format!("{shown} and {left_out} more") }
+}
+
 fn escape(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
     let plain = |byte: u8| matches!(byte, b' '..=b'~');
     if text.bytes().all(plain) || !text.chars().any(|c| is_active(c) && !keep(c)) {
@@ -59,6 +66,13 @@ mod tests {
         assert_eq!(escape_text("a\u{1b}[31mb\r\n\tc\u{9b}d\u{202e}"), "a\\x1b[31mb\\r\n\tc\\u{9b}d\\u{202e}");
         assert_eq!(escape_line("a\nb"), "a\\nb");
         assert!(matches!(escape_line("plain"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn many_names_are_counted() {
+        assert_eq!(some_of(["a", "b"].into_iter(), 2), "a, b");
+        assert_eq!(some_of(["a", "b", "c"].into_iter(), 1), "a and 2 more");
+        assert_eq!(some_of(Vec::<String>::new().into_iter(), 1), "");
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub enum Vocabulary {
     ToolQuality,
     /// `expect` of `negative_path`: targets only.
     NegativePath,
+    /// `expect` of `fuzz`: targets only.
+    Fuzz,
 }
 
 impl Vocabulary {
@@ -58,6 +60,7 @@ impl Vocabulary {
             Self::AgentTrajectory => "`trajectory` of an agent",
             Self::ToolQuality => "`tool_quality`",
             Self::NegativePath => "`negative_path`",
+            Self::Fuzz => "`fuzz`",
         }
     }
 }

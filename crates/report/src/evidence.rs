@@ -150,21 +150,12 @@ pub(crate) fn session(out: &mut String, session: &Connected, style: &Style) {
 
 /// Where the time went.
 pub(crate) fn times(out: &mut String, timings: &Timings, style: &Style) {
-    let Timings { fixture, start, handshake, waiting, setup, call, checks, teardown } = *timings;
-    let parts: Vec<_> = [
-        ("fixture", fixture),
-        ("start", start),
-        ("handshake", handshake),
-        ("waiting", waiting),
-        ("setup", setup),
-        ("call", call),
-        ("checks", checks),
-        ("teardown", teardown),
-    ]
-    .into_iter()
-    .filter(|(_, us)| *us > 0)
-    .map(|(name, us)| format!("{name} {}", duration::human(us)))
-    .collect();
+    let parts: Vec<_> = timings
+        .parts()
+        .into_iter()
+        .filter(|(_, us)| *us > 0)
+        .map(|(name, us)| format!("{name} {}", duration::human(us)))
+        .collect();
     if !parts.is_empty() {
         let _ = writeln!(out, "{}", style.paint(Role::Faint, &format!("time: {}", parts.join(", "))));
     }

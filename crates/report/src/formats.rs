@@ -1,6 +1,6 @@
 //! The formats a report can be written in, one file each.
 
-use mcprove_model::Report;
+use mcprove_model::{CaseReport, Report, Verdict};
 
 mod badge;
 mod github;
@@ -21,10 +21,34 @@ pub struct Format {
     pub extension: &'static str,
     /// What it is for, in a few words.
     pub summary: &'static str,
-    /// Whether it shows raw frames, which a report keeps only for those who do.
-    pub shows_frames: bool,
+    /// How much it shows of cases that pass; a report keeps no more than somebody shows.
+    pub shows: Shows,
     /// The file's content.
     pub render: fn(&Report) -> String,
+}
+
+/// How much of a case that passed is kept for a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shows {
+    /// That it passed, how long it took, and what was remarked.
+    #[default]
+    Verdicts,
+    /// Also its sessions, and what was said in its calls.
+    Calls,
+    /// Also every raw frame.
+    Frames,
+}
+
+impl Shows {
+    /// Lets go of what nobody shows.
+    pub fn trim(self, case: &mut CaseReport) {
+        let passed = case.finished.as_mut().filter(|finished| finished.verdict == Verdict::Passed);
+        if let Some(finished) = passed.filter(|_| self < Self::Calls) {
+            case.sessions = Vec::new();
+            finished.calls = Vec::new();
+            finished.stderr = String::new();
+        }
+    }
 }
 
 /// Every format, sorted by name.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
 /// Indented by two, with a line break at the end.
-pub(crate) fn pretty(value: &impl Serialize) -> String {
+pub fn pretty(value: &impl Serialize) -> String {
     let mut bytes = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut bytes, PrettyFormatter::with_indent(b"  "));
     // Our own types have string keys and no failing serialisers; memory takes every byte.
@@ -20,6 +20,11 @@ pub(crate) fn pretty(value: &impl Serialize) -> String {
 /// Without white space and safe inside `<script>`: no `<`, so no tag can begin or end in it.
 pub(crate) fn for_script(value: &impl Serialize) -> String {
     escaped(serde_json::to_string(value).unwrap_or_default(), |c| c == '<' || is_obeyed(c))
+}
+
+/// Without white space, on one line.
+pub fn line(value: &impl Serialize) -> String {
+    escaped(serde_json::to_string(value).unwrap_or_default(), is_obeyed)
 }
 
 /// A string with its quotes.

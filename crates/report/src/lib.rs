@@ -27,15 +27,17 @@ mod status;
 mod style;
 mod terminal;
 mod threshold;
+mod times;
 mod timestamp;
 mod tools;
 mod usage;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use call_progress::CallProgress;
-pub use formats::{FORMATS, Format};
+pub use formats::{FORMATS, Format, Shows};
 pub use fuzz_table::fuzz_table;
 pub use harmless::line as harmless_line;
+pub use json_text::{line as harmless_json_line, pretty as harmless_json};
 pub use known_json::render as known_json;
 pub use ndjson::{Events, ReadError, read_events, write_event};
 pub use one_line::OneLine;

@@ -1,7 +1,7 @@
 //! The event log: one event per line. It is the saved run, so what is read is what was written.
 
 use std::fmt;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
 use mcprove_model::{Event, RunStarted};
 use serde::Deserialize;
@@ -56,7 +56,11 @@ impl<R: BufRead> Events<R> {
         loop {
             self.buffer.clear();
             self.line += 1;
-            let read = self.input.read_until(b'\n', &mut self.buffer).map_err(|error| self.wrong(error.to_string()))?;
+            let line = (&mut self.input).take(LONGEST).read_until(b'\n', &mut self.buffer);
+            let read = line.map_err(|error| self.wrong(error.to_string()))?;
+            if read as u64 == LONGEST {
+                return Err(self.wrong(format!("the line is longer than {} MiB", LONGEST >> 20)));
+            }
             if read == 0 {
                 return Ok(None);
             }
@@ -86,6 +90,9 @@ impl<R: BufRead> Iterator for Events<R> {
         read.transpose()
     }
 }
+
+/// A message of 64 MiB is the longest that is kept, and may be six times as long where everything in it is escaped.
+const LONGEST: u64 = 512 << 20;
 
 const CUT_OFF: &str =
     "the log breaks off in the middle of this line; the run that wrote it did not end, or the file was cut";

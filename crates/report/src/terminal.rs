@@ -20,6 +20,7 @@ use crate::reliability::{Reliability, Trials};
 use crate::snippet::{render_finding, severity_role};
 use crate::status::{UNFINISHED, title};
 use crate::style::{Role, Style};
+use crate::times::{Times, is_long};
 use crate::usage::Used;
 use crate::{again, duration, harmless};
 
@@ -74,6 +75,7 @@ pub struct Terminal<W> {
     failed: Vec<CaseStarted>,
     reliability: Reliability,
     used: Used,
+    times: Times,
 }
 
 #[derive(Debug)]
@@ -101,6 +103,7 @@ impl<W: io::Write> Terminal<W> {
             failed: Vec::new(),
             reliability: Reliability::default(),
             used: Used::default(),
+            times: Times::default(),
         }
     }
 
@@ -196,6 +199,7 @@ impl<W: io::Write> Terminal<W> {
         }
         self.reliability.add(self.ended, &current.started, Some(finished));
         self.used.add(finished);
+        self.times.add(finished, &current.sessions);
         self.ended += 1;
         match &finished.verdict {
             Verdict::Passed => {
@@ -325,6 +329,9 @@ impl<W: io::Write> Terminal<W> {
         if let Some(used) = self.used.text() {
             let _ = writeln!(text, "{} {used}", self.style.paint(Role::Strong, "models:"));
         }
+        if let Some(times) = self.times.text().filter(|_| self.tells_times(finished)) {
+            let _ = writeln!(text, "{} {times}", self.style.paint(Role::Strong, "time:"));
+        }
         if self.reliability.repeated() {
             self.trials(text);
         }
@@ -334,6 +341,15 @@ impl<W: io::Write> Terminal<W> {
         let is_verbose = self.verbosity == Verbosity::Verbose;
         if let Some(next) = again::next_step(&self.failed, self.again.as_deref(), is_verbose) {
             let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, "next:"));
+        }
+    }
+
+    /// Whether it is worth a line where the time of the run went.
+    fn tells_times(&self, finished: Option<&RunFinished>) -> bool {
+        match self.verbosity {
+            Verbosity::Quiet => false,
+            Verbosity::Normal => finished.is_some_and(|finished| is_long(finished.duration_us)),
+            Verbosity::Verbose => true,
         }
     }
 

@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{CallRole, CaseReport, Finding, Report, Severity, Verdict};
+use mcprove_model::{CallRole, CaseReport, Finding, Report, Severity, Verdict, some_of};
 
 use crate::style::Role;
 use crate::{Style, duration, harmless};
+
+/// How many tools are named that share a finding; of a server with a thousand the rest is counted.
+const NAMES: usize = 20;
 
 /// How healthy a tool is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,9 +206,9 @@ fn remarks_on_probes(text: &mut String, report: &Report, detail: Detail, style: 
         text.push('\n');
     }
     for (finding, tools) in remarks {
-        let tools: Vec<_> = tools.into_iter().map(harmless::line).collect();
+        let tools = some_of(tools.into_iter().map(|tool| harmless::line(tool)), NAMES);
         let word = style.paint(Role::Note, "note:");
-        let _ = writeln!(text, "{word} {} (in {})", harmless::line(&finding.message), tools.join(", "));
+        let _ = writeln!(text, "{word} {} (in {})", harmless::line(&finding.message), tools);
     }
     if detail == Detail::Results {
         return;
@@ -243,10 +246,18 @@ fn slowest(report: &Report) -> Option<(&str, u64)> {
     called.max_by_key(|(_, elapsed)| *elapsed).filter(|_| report.cases.len() > 1)
 }
 
+/// What came, a few lines of it.
+fn evidence(text: &mut String, finding: &Finding) {
+    for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(6) {
+        let _ = writeln!(text, "  │ {}", harmless::line(line));
+    }
+}
+
 fn run_findings(text: &mut String, report: &Report, style: &Style) {
     for finding in &report.findings {
         let word = style.paint(Role::Note, &format!("{}:", finding.severity.word()));
         let _ = writeln!(text, "{word} {}", harmless::line(&finding.message));
+        evidence(text, finding);
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {}", harmless::line(help));
         }
@@ -272,16 +283,12 @@ fn to_mend(text: &mut String, report: &Report, style: &Style) {
     }
     causes.sort_by_key(|(finding, cases)| (std::cmp::Reverse(finding.severity), std::cmp::Reverse(cases.len())));
     for (finding, cases) in causes {
-        let names: Vec<_> = cases.iter().map(|case| harmless::line(&case.started.name)).collect();
+        let names = some_of(cases.iter().map(|case| harmless::line(&case.started.name)), NAMES);
         let role = if finding.severity.fails() { Role::Bad } else { Role::Note };
         let head = format!("{}[{}]", finding.severity.word(), finding.rule);
         let _ = writeln!(text, "\n{}: {}", style.paint(role, &head), harmless::line(&finding.message));
-        let _ = writeln!(text, "  in {}", names.join(", "));
-        if let Some(actual) = &finding.actual {
-            for line in actual.lines().take(6) {
-                let _ = writeln!(text, "  │ {}", harmless::line(line));
-            }
-        }
+        let _ = writeln!(text, "  in {names}");
+        evidence(text, finding);
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {}", harmless::line(help));
         }

@@ -212,7 +212,7 @@ fn braced(text: &str) -> String {
 }
 
 fn entry(key: &str, value: Node) -> Entry {
-    Entry { key: Key { text: key.to_owned(), span: Span::default() }, value }
+    Entry { key: Key { text: key.into(), span: Span::default() }, value }
 }
 
 fn text(text: String) -> Node {

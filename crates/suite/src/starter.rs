@@ -129,11 +129,20 @@ impl FileNames {
         }
         let stem = stem.trim_matches('-');
         let stem: String = if stem.is_empty() { "unnamed".to_owned() } else { stem.chars().take(80).collect() };
+        let stem = if is_device(&stem) { format!("tool-{stem}") } else { stem };
         let numbered = (2..).map(|number| format!("{stem}-{number}"));
         let mut names = std::iter::once(stem.clone()).chain(numbered);
         // Names that differ in case only are one file on many disks; and the numbers do not end.
         names.find(|name| self.taken.insert(name.to_lowercase())).unwrap_or(stem)
     }
+}
+
+/// Whether Windows takes this for a device, whatever extension a file of that name has.
+fn is_device(stem: &str) -> bool {
+    let stem = stem.to_ascii_lowercase();
+    let is_numbered = |rest: &str| rest.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
+        || ["com", "lpt"].iter().any(|port| stem.strip_prefix(port).is_some_and(is_numbered))
 }
 
 /// The variable that holds the value of a header field.
@@ -154,7 +163,7 @@ fn node(value: &Value) -> Node {
 fn spread(mut node: Node) -> Node {
     match &mut node.kind {
         Kind::Scalar(scalar) => {
-            if scalar.value.is_string() && scalar.text.contains('\n') {
+            if scalar.is_text() && scalar.text.contains('\n') {
                 scalar.style = ScalarStyle::Block;
             }
         }
@@ -207,7 +216,13 @@ mod tests {
     #[test]
     fn file_names_are_harmless_and_unique() {
         let mut names = FileNames::default();
-        let stems: Vec<_> = ["get sum", "../../etc/passwd", "Get-Sum", "???", "ä"].map(|name| names.stem(name)).into();
-        assert_eq!(stems, ["get-sum", "etc-passwd", "Get-Sum-2", "unnamed", "unnamed-2"]);
+        let stems: Vec<_> = ["get sum", "../../etc/passwd", "Get-Sum", "???", "ä", "CON", "com1", "combine"]
+            .map(|name| names.stem(name))
+            .into();
+        assert_eq!(
+            stems,
+            ["get-sum", "etc-passwd", "Get-Sum-2", "unnamed", "unnamed-2", "tool-CON", "tool-com1", "combine"]
+        );
+        assert_eq!(names.stem(&"x".repeat(5_000)).len(), 80);
     }
 }

@@ -1,6 +1,6 @@
 //! `{{name}}`: values that are known only while a case runs. `{{'{{'}}` stands for two braces that begin no reference.
 
-use mcprove_model::{Entry, Key, Kind, Node, Scalar, ScalarStyle, Span};
+use mcprove_model::{Entry, Key, Kind, Meaning, Node, Scalar, ScalarStyle, Span};
 use serde_json::{Map, Value};
 
 /// The variable that names the folder copied for a case.
@@ -118,7 +118,7 @@ pub fn substitute_with_keys(node: &Node, variables: &Variables) -> Node {
             entries
                 .iter()
                 .map(|entry| Entry {
-                    key: Key { text: substitute_text(&entry.key.text, variables), span: entry.key.span },
+                    key: Key { text: substitute_text(&entry.key.text, variables).into(), span: entry.key.span },
                     value: substitute_with_keys(&entry.value, variables),
                 })
                 .collect(),
@@ -253,7 +253,7 @@ fn placed_references(node: &Node, keys: Keys) -> Vec<(String, Span)> {
 /// Visits texts with their span and, when the text stands in the file letter by letter, the offset of its first byte.
 fn each_text(node: &Node, keys: Keys, visit: &mut dyn FnMut(&str, Span, Option<usize>)) {
     match &node.kind {
-        Kind::Scalar(Scalar { value: Value::String(text), style, .. }) => {
+        Kind::Scalar(Scalar { meaning: Meaning::Text, text, style }) => {
             let inner = match style {
                 ScalarStyle::Plain | ScalarStyle::Quoted => verbatim_start(text, node.span),
                 ScalarStyle::Block => None,

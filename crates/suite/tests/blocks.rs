@@ -109,10 +109,8 @@ fn call(call: &CallTool) -> String {
 
 fn expectation(expect: &Expectation) -> String {
     let names: Vec<&str> = expect.checks.iter().map(|planned| planned.name).collect();
-    match &expect.block {
-        Some(block) => format!("{:?} {} = {}", expect.vocabulary, names.join(" "), json(block)),
-        None => String::new(),
-    }
+    let later = expect.templated.as_deref().map(|block| format!(" = {}", json(block))).unwrap_or_default();
+    format!("{:?} {}{later}", expect.vocabulary, names.join(" "))
 }
 
 fn optional(node: Option<&Node>) -> String {

@@ -13,6 +13,7 @@ mod process;
 mod process_group;
 mod provider;
 mod relay;
+mod remove_folder;
 mod session;
 mod sse_parser;
 mod stray;
@@ -26,6 +27,7 @@ pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, relay_stdio};
+pub use remove_folder::remove_folder;
 pub use session::{
     Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage, ToolCall,
 };

@@ -5,6 +5,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// How much is read at once.
 const CHUNK: usize = 16 << 10;
+/// How much room is still worth reading into.
+const LEAST: usize = 4 << 10;
 /// How much of an oversized line is kept as evidence.
 const EVIDENCE: usize = 1 << 10;
 
@@ -70,6 +72,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
         self.outbox.is_empty()
     }
 
+    /// The beginning of a line that has not ended yet, when that is all there is.
+    pub(crate) fn unfinished(&self) -> Option<Bytes> {
+        let is_begun = !self.inbox.is_empty() && !self.skipping && memchr::memchr(b'\n', &self.inbox).is_none();
+        is_begun.then(|| Bytes::copy_from_slice(&self.inbox[..EVIDENCE.min(self.inbox.len())]))
+    }
+
     /// Closes our side; what is still queued is given up.
     pub(crate) fn close_writer(&mut self) {
         self.writer = None;
@@ -85,7 +93,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
             if self.ended {
                 return self.take_rest();
             }
-            self.inbox.reserve(CHUNK);
+            // What was read is still held by those who took lines out of it, so room is not given back; a chunk is
+            // used up before the next is asked for.
+            if self.inbox.capacity() - self.inbox.len() < LEAST {
+                self.inbox.reserve(CHUNK);
+            }
             let writing = self.writer.is_some() && !self.outbox.is_empty();
             tokio::select! {
                 biased;
@@ -186,6 +198,19 @@ mod tests {
         assert!(matches!(&lines[0], Line::Oversized(head) if head.len() == EVIDENCE || head.len() > 1000));
         assert_eq!(lines[1], Line::Complete(Bytes::from_static(b"ok")));
         assert_eq!(lines[2], Line::Unfinished(Bytes::from_static(b"rest")));
+    }
+
+    #[test]
+    fn only_a_line_that_has_begun_and_not_ended_is_unfinished() {
+        let begun = |text: &'static [u8]| {
+            let (reader, writer) = tokio::io::split(tokio::io::duplex(1).0);
+            let mut pipe = LinePipe::new(reader, writer, 1000);
+            pipe.inbox.extend_from_slice(text);
+            pipe.unfinished()
+        };
+        assert_eq!(begun(b"{\"id\":"), Some(Bytes::from_static(b"{\"id\":")));
+        assert_eq!(begun(b""), None);
+        assert_eq!(begun(b"a whole line\nand more"), None, "it has not been looked at yet");
     }
 
     #[test]

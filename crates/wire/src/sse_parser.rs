@@ -103,7 +103,11 @@ impl SseParser {
         };
         let text = || String::from_utf8_lossy(value).into_owned();
         match name {
-            b"" => self.current.comments.push(text()),
+            b"" => {
+                // A comment of one byte takes more than that in memory, and there may be millions of them.
+                self.size += size_of::<String>();
+                self.current.comments.push(text());
+            }
             b"event" => self.current.event = Some(text()),
             b"data" => {
                 if self.current.data.is_some() {
@@ -161,6 +165,12 @@ mod tests {
     fn an_endless_event_is_refused() {
         let mut parser = SseParser::new(10);
         assert_eq!(parser.push(b"data: 0123456789"), Err(TooLong));
+    }
+
+    #[test]
+    fn endless_empty_comments_are_refused_before_they_fill_the_memory() {
+        let mut parser = SseParser::new(10_000);
+        assert_eq!(parser.push(&b":\n".repeat(1_000)), Err(TooLong));
     }
 
     #[test]

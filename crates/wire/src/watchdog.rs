@@ -6,14 +6,14 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::{BufRead, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
-use std::sync::mpsc::{Sender, channel};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::process_group::{Ending, ProcessGroup};
+use crate::remove_folder::remove_folder;
 
 /// The argument that makes a watchdog of our program.
 pub const WATCHDOG: &str = "__watchdog";
@@ -22,8 +22,22 @@ pub const WATCHDOG: &str = "__watchdog";
 const GRACE: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(10);
 
+/// How long it lets what it is told pile up: whoever speaks need not wake it each time.
+const PAUSE: Duration = Duration::from_millis(50);
+
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-static LINES: OnceLock<Sender<String>> = OnceLock::new();
+static LINE: Mutex<Line> = Mutex::new(Line::NotStarted);
+
+/// The way to the watchdog.
+#[derive(Debug)]
+enum Line {
+    NotStarted,
+    /// What is to be told once it runs.
+    Starting(Vec<u8>),
+    Open(ChildStdin),
+    /// It could not be started or has gone: nothing is guarded, and the run goes on.
+    Gone,
+}
 
 /// Says which program is ours, so that it can be started once more. Without it, nothing is guarded.
 pub fn arm(program: &Path) {
@@ -50,7 +64,7 @@ impl Guard {
     fn of(what: Option<String>) -> Self {
         let what = what.filter(|_| PROGRAM.get().is_some());
         if let Some(what) = &what {
-            tell(format!("+{what}\n"));
+            tell(&format!("+{what}\n"));
         }
         Self(what)
     }
@@ -59,45 +73,56 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         if let Some(what) = &self.0 {
-            tell(format!("-{what}\n"));
+            tell(&format!("-{what}\n"));
         }
     }
 }
 
-fn tell(line: String) {
-    if let Some(program) = PROGRAM.get() {
-        // A watchdog that could not be started guards nothing, and the run goes on.
-        let _ = LINES.get_or_init(|| start(program)).send(line);
+fn tell(what: &str) {
+    let Some(program) = PROGRAM.get() else { return };
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    match &mut *line {
+        Line::NotStarted => {
+            *line = Line::Starting(what.as_bytes().to_vec());
+            start(program);
+        }
+        Line::Starting(waiting) => waiting.extend_from_slice(what.as_bytes()),
+        Line::Open(stdin) => {
+            if stdin.write_all(what.as_bytes()).is_err() {
+                *line = Line::Gone;
+            }
+        }
+        Line::Gone => {}
     }
 }
 
-fn start(program: &Path) -> Sender<String> {
-    let (sender, lines) = channel::<String>();
+/// Starts it beside everything else, and tells it what has happened by then.
+fn start(program: &Path) {
     let mut command = Command::new(program);
     // A group of its own, so that Ctrl-C does not reach it; a folder of its own, so that it keeps none busy.
     command.arg(WATCHDOG).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command.current_dir("/");
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let write = move || {
-        let Ok(mut child) = command.spawn() else { return };
-        let Some(mut stdin) = child.stdin.take() else { return };
-        for line in lines {
-            if stdin.write_all(line.as_bytes()).is_err() {
-                return;
-            }
-        }
+    let open = move || {
+        let stdin = command.spawn().ok().and_then(|mut child| child.stdin.take());
+        let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = match &mut *line {
+            Line::Starting(waiting) => std::mem::take(waiting),
+            Line::NotStarted | Line::Open(_) | Line::Gone => Vec::new(),
+        };
+        let told = stdin.and_then(|mut stdin| stdin.write_all(&waiting).ok().map(|()| stdin));
+        *line = told.map_or(Line::Gone, Line::Open);
     };
     // Without a thread there is no watchdog, and the run goes on.
-    let _ = std::thread::Builder::new().name("watchdog".to_owned()).spawn(write);
-    sender
+    let _ = std::thread::Builder::new().name("watchdog".to_owned()).spawn(open);
 }
 
 /// The watchdog itself: waits for the end of its input, and cleans up.
-pub fn watch_over(input: impl BufRead) {
+pub fn watch_over(input: impl Read) {
     let mut groups = BTreeSet::new();
     let mut folders = BTreeSet::new();
-    for line in input.lines().map_while(Result::ok) {
+    for line in BufReader::with_capacity(64 << 10, Unhurried(input)).lines().map_while(Result::ok) {
         let mut letters = line.chars();
         let (sign, kind) = (letters.next(), letters.next());
         let what = letters.as_str();
@@ -112,7 +137,18 @@ pub fn watch_over(input: impl BufRead) {
     end_groups(groups.into_iter().filter_map(ProcessGroup::numbered).collect());
     for folder in folders.iter().filter(|folder| is_temporary(folder)) {
         // It may be gone, and more cannot be done.
-        let _ = std::fs::remove_dir_all(folder);
+        let _ = remove_folder(folder);
+    }
+}
+
+/// Input that is looked at now and then. A reader that waited for each line would take a turn of the processor for each
+/// server that is started and ended.
+struct Unhurried<R>(R);
+
+impl<R: Read> Read for Unhurried<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        std::thread::sleep(PAUSE);
+        self.0.read(buffer)
     }
 }
 

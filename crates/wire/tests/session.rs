@@ -185,6 +185,39 @@ async fn silence_ends_at_the_deadline_with_a_cancellation_and_the_session_lives_
 }
 
 #[tokio::test]
+async fn half_a_reply_is_shown_though_it_is_no_answer() {
+    let mut session = open(peer!(|m| format!("{{\"jsonrpc\":\"2.0\",\"id\":{},", m["id"]).into_bytes())).await;
+    let exchange = session.call_tool("t", &json!({}), soon()).await;
+    assert!(matches!(exchange.outcome, Outcome::TimedOut { .. }), "{:?}", exchange.outcome);
+    assert_eq!(exchange.reply.as_deref(), Some(&br#"{"jsonrpc":"2.0","id":2,"#[..]));
+    let oddities = session.close().await.oddities;
+    assert!(oddities.iter().any(|oddity| oddity.rule == "unfinished-message"), "{oddities:?}");
+}
+
+#[tokio::test]
+async fn pages_that_take_all_the_time_are_counted() {
+    fn pages(message: &Value) -> Vec<u8> {
+        if let Some(reply) = initialized(message) {
+            return reply;
+        }
+        match message["params"]["cursor"].as_str() {
+            Some("2") => Vec::new(),
+            Some(_) => {
+                line(&json!({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": [], "nextCursor": "2"}}))
+            }
+            None if message["method"] == "tools/list" => {
+                line(&json!({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": [], "nextCursor": "1"}}))
+            }
+            None => Vec::new(),
+        }
+    }
+    let listing = open(pages).await.list("tools/list", "tools", soon()).await;
+    let told: Vec<&str> = listing.findings.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(told, ["`tools/list` had not ended after 2 pages when the time was up"]);
+    assert!(matches!(listing.outcome(), Some(Outcome::Result(_))), "{:?}", listing.outcome());
+}
+
+#[tokio::test]
 async fn a_server_that_hangs_up_is_named() {
     let (outcome, _) = call(peer!(|_m| b"HANG UP".to_vec())).await;
     assert!(matches!(outcome, Outcome::Closed { .. }), "{outcome:?}");

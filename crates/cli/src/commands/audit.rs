@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mcprove_engine::{Toured, Visit};
 use mcprove_judge::catalog_tokens;
 use mcprove_model::{CaseReport, ExitStatus, Finding, Report};
-use mcprove_report::{AuditFacts, Health, audit_table, score};
+use mcprove_report::{AuditFacts, Health, audit_table, harmless_json, score};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let (report, toured) = args.touring.tour_with_replies(visit, context)?;
     let tokens = toured.as_ref().map_or(0, |toured| catalog_tokens(&toured.catalog.tools));
     if args.json {
-        print(&format!("{:#}\n", as_json(&report, toured.as_ref(), &args.touring.server()?.name)))?;
+        print(&harmless_json(&as_json(&report, toured.as_ref(), &args.touring.server()?.name)))?;
     } else {
         print(&audit_table(&report, AuditFacts { tokens }, &context.style()))?;
         if args.touring.fixture().is_none() {
@@ -57,7 +57,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let server = args.touring.server()?;
         let described = Described { server: &server, fixture: args.touring.fixture().is_some() };
         let files = starters::of_tour(toured, described, &mut FileNames::default());
-        let written = starters::write_all(folder, &files, args.overwrite)?;
+        let written =
+            starters::write_all(folder, &files, args.overwrite)?.without(starters::unnameable(&toured.catalog));
         let mut told = written.told(folder);
         let shown = folder.display();
         match args.touring.fixture() {

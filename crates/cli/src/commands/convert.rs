@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mcprove_model::ExitStatus;
+use mcprove_report::harmless_json;
 use mcprove_suite::convert::convert;
 use mcprove_suite::{load, suite_file};
 use serde_json::json;
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let output = args.output.as_ref().map(|path| path.display().to_string());
         let notes: Vec<&str> = note.into_iter().collect();
         let told = json!({"tests": converted.tests, "output": output, "suite": suite, "notes": notes});
-        print(&format!("{told:#}\n"))?;
+        print(&harmless_json(&told))?;
         return Ok(ExitStatus::Good);
     }
     match &args.output {

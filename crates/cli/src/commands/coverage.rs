@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use mcprove_engine::{Catalog, catalog_with_fixture};
+use mcprove_engine::Catalog;
 use mcprove_judge::coverage::{Offer, coverage};
 use mcprove_model::{Case, ExitStatus, Reach, ReachPart, ServerSpec};
-use mcprove_report::reach_table;
+use mcprove_report::{harmless_json, reach_table};
 use mcprove_suite::duration;
 use serde_json::{Value, json};
 
+use crate::asking::offer_of;
 use crate::context::Context;
-use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
 use crate::subject::Subject;
@@ -54,19 +54,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let cases: Vec<&Case> = loaded.cases.iter().map(AsRef::as_ref).collect();
     let server = server_of(args, &cases)?;
     let fixture = cases.iter().find_map(|case| case.fixture.clone());
-    let waiting = context.waiting(&format!("asking {} what it offers", server.name));
-    let asking = catalog_with_fixture(&server, fixture.as_deref(), &context.own_program, args.timeout);
-    let Catalog { tools, resources, templates, prompts, findings } = runtime(1)?
-        .block_on(asking)
-        .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
-    drop(waiting);
-    if let Some(finding) = findings.into_iter().find(|finding| finding.severity.fails()) {
-        return Err(Failure::Other { message: finding.message, help: finding.help });
+    let Catalog { tools, resources, templates, prompts, findings } =
+        offer_of(&server, fixture.as_deref(), args.timeout, context)?;
+    if let Some(finding) = findings.iter().find(|finding| finding.severity.fails()) {
+        return Err(Failure::of(finding));
     }
     let offer = Offer { tools: &tools, resources: &resources, templates: &templates, prompts: &prompts };
     let reach = coverage(offer, cases.iter().copied());
     if args.json {
-        print(&format!("{:#}\n", as_json(&reach)))?;
+        print(&harmless_json(&as_json(&reach)))?;
     } else {
         print(&reach_table(&reach, &context.style()))?;
     }

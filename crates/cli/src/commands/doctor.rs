@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use mcprove_engine::{Acquaintance, meet};
 use mcprove_model::{ExitStatus, ServerSpec, Severity, Target, escape_line, shorten};
+use mcprove_report::{harmless_json, harmless_line};
 use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
 use serde_json::{Value, json};
 
+use crate::asking::{asking, until_told_to_stop};
 use crate::context::Context;
-use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
 use crate::subject::Subject;
@@ -26,7 +27,7 @@ const STDERR_LINES: usize = 12;
 /// Look at what is installed here, and whether a server can be reached.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Without a server only the machine is looked at. A program that is missing is no failure; a \
-                        server that cannot be reached is exit code 2.\n\nExamples:\n  mcprove doctor\n  \
+                        server that cannot be reached is exit code 2, one that cannot list what it has 1.\n\nExamples:\n  mcprove doctor\n  \
                         mcprove doctor --server 'npx my-server'\n  mcprove doctor --url http://localhost:3000/mcp")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let what = server.as_ref().map_or("this machine", |server| server.name.as_str());
         context.complain(&format!("looking at {} …\n", escape_line(what)));
     }
-    let (programs, met) = runtime(1)?.block_on(async {
+    let (programs, met) = until_told_to_stop(async {
         let mut programs = Vec::new();
         for known in PROGRAMS {
             let words = [known.name.to_owned(), "--version".to_owned()];
@@ -81,15 +82,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             programs.push(Looked { known, version: said.ok().map(|text| version(&text)) });
         }
         let met = match &server {
-            Some(server) => Some(meet(server, &context.own_program, args.timeout).await),
+            Some(server) => Some(meet(server, &asking(args.timeout, context)).await),
             None => None,
         };
         (programs, met)
-    });
+    })?;
     let suite = DEFAULT_SUITES.iter().copied().find(|path| Path::new(path).exists());
     if args.json {
         let server = server.as_ref().zip(met.as_ref()).map(|(server, met)| server_json(server, met));
-        print(&format!("{:#}\n", machine_json(&programs, suite, server.as_ref())))?;
+        print(&harmless_json(&machine_json(&programs, suite, server.as_ref())))?;
     } else {
         let mut text = machine_text(&programs, suite);
         if let (Some(server), Some(met)) = (&server, &met) {
@@ -97,7 +98,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
         print(&text)?;
     }
-    Ok(if matches!(met, Some(Err(_))) { ExitStatus::NotDone } else { ExitStatus::Good })
+    let fails = |met: &Acquaintance| met.catalog.findings.iter().any(|finding| finding.severity >= Severity::Error);
+    Ok(match &met {
+        Some(Err(_)) => ExitStatus::NotDone,
+        // It was reached, and then died or did not answer.
+        Some(Ok(met)) if fails(met) => ExitStatus::Wrong,
+        Some(Ok(_)) | None => ExitStatus::Good,
+    })
 }
 
 /// The version in what a program prints, which may have words around it.
@@ -128,18 +135,22 @@ fn machine_text(programs: &[Looked], suite: Option<&str>) -> String {
 }
 
 fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>, programs: &[Looked]) -> String {
-    let mut text = format!("\nthe server `{}`\n", escape_line(&server.name));
+    let mut text = format!("\nthe server `{}`\n", harmless_line(&server.name));
     match met {
         Ok(met) => {
             let said = &met.negotiated;
-            let name = escape_line(&format!("{} {}", said.server_name, said.server_version)).into_owned();
+            let (name, version) = (shorten(&said.server_name, 80), shorten(&said.server_version, 40));
+            let name = harmless_line(&format!("{name} {version}")).into_owned();
             let _ = writeln!(text, "  answers  after {} ms over {}, as {name}", met.opened.as_millis(), met.transport);
             let _ = writeln!(text, "  speaks   {}", said.revision.as_str());
             let _ = writeln!(text, "  offers   {}", offer(met));
             for finding in met.catalog.findings.iter().chain(&met.findings) {
-                let _ = writeln!(text, "  {:8} {}", finding.severity.word(), escape_line(&finding.message));
+                let _ = writeln!(text, "  {:8} {}", finding.severity.word(), harmless_line(&finding.message));
+                for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(3) {
+                    let _ = writeln!(text, "           │ {}", harmless_line(line));
+                }
                 if let Some(help) = &finding.help {
-                    let _ = writeln!(text, "           {}", escape_line(help));
+                    let _ = writeln!(text, "           {}", harmless_line(help));
                 }
             }
             let sound = !met.catalog.findings.iter().chain(&met.findings).any(|f| f.severity >= Severity::Warning);
@@ -152,9 +163,12 @@ fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>
                 Stage::Start => "does not start, or cannot be reached",
                 Stage::Handshake => "started, but did not complete the handshake",
             };
-            let _ = writeln!(text, "  fails    it {stage}: {}", escape_line(&failure.message));
+            let _ = writeln!(text, "  fails    it {stage}: {}", harmless_line(&failure.message));
             for help in advice(server, failure, programs) {
-                let _ = writeln!(text, "  help     {}", escape_line(&help));
+                let _ = writeln!(text, "  help     {}", harmless_line(&help));
+            }
+            if let Some(sent) = Failure::unreachable(failure).evidence() {
+                let _ = writeln!(text, "  it sent  {}", shorten(&harmless_line(sent.trim_end()), 500));
             }
             let lines: Vec<&str> = failure.closing.stderr.lines().collect();
             let shown = &lines[lines.len().saturating_sub(STDERR_LINES)..];
@@ -162,7 +176,7 @@ fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>
                 let _ = writeln!(text, "  the end of its standard error:");
             }
             for line in shown {
-                let _ = writeln!(text, "    {}", shorten(&escape_line(line), 200));
+                let _ = writeln!(text, "    {}", shorten(&harmless_line(line), 200));
             }
         }
     }

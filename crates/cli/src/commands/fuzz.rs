@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use mcprove_engine::{Calling, Failure as Found, FuzzOptions, FuzzRun, Reproduction, Stopper, fuzz, kept_test};
 use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, Severity, SourceFile, nearest};
-use mcprove_report::{Format, fuzz_table, render_findings};
+use mcprove_report::{Format, Shows, fuzz_table, harmless_json, render_findings};
+use mcprove_suite::load::bounded;
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
 
@@ -24,8 +25,11 @@ use crate::touring::create_log;
 /// How many fresh servers may be started to make one failure small.
 const ATTEMPTS: usize = 300;
 
-/// How long a call may take when nobody says otherwise, in the words of `--timeout`.
-const TIMEOUT: &str = "5s";
+/// How long a call may take when nobody says otherwise.
+const CALL: Duration = Duration::from_secs(5);
+
+/// How long a server may take to start when nobody says otherwise.
+const START: Duration = Duration::from_secs(15);
 
 /// Call every tool of a server with inputs that break programs.
 ///
@@ -67,9 +71,9 @@ pub(crate) struct Args {
     /// Call only tools that say that they only read.
     #[arg(long)]
     read_only: bool,
-    /// How long a call may take.
-    #[arg(long, value_name = "DURATION", default_value = TIMEOUT, value_parser = duration::parse)]
-    timeout: Duration,
+    /// How long the server may take to start, and each call [default: 15s and 5s].
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
@@ -96,11 +100,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     args.known_tools(&fuzzed, &heard)?;
     let kept = match &args.save {
-        Some(folder) => keep(folder, &server, &fuzzed, args.timeout)?,
+        Some(folder) => keep(folder, &server, &fuzzed, args.timeout.unwrap_or(CALL))?,
         None => Vec::new(),
     };
     if args.json {
-        print(&format!("{:#}\n", as_json(&fuzzed, &server, args, seed, &kept)))?;
+        print(&harmless_json(&as_json(&fuzzed, &server, args, seed, &kept)))?;
     } else {
         print(&fuzz_table(&heard.report, &context.style()))?;
         print(&ending(&fuzzed, args, seed, &kept))?;
@@ -135,7 +139,7 @@ impl Args {
         context: &Context,
     ) -> Result<(Option<FuzzRun>, Heard), Failure> {
         let log = self.events.as_deref().map(create_log).transpose()?;
-        let keep_frames = self.outputs.show_frames();
+        let shows = self.outputs.shows().max(Shows::Calls);
         let jobs = usize::from(self.jobs);
         let options = FuzzOptions {
             calling: match (self.include_writes, self.read_only) {
@@ -149,19 +153,20 @@ impl Args {
             jobs,
             seed,
             given,
-            timeout: self.timeout,
+            start: self.timeout.unwrap_or(START),
+            timeout: self.timeout.unwrap_or(CALL),
             strict_input: self.strict_input,
             environment: Context::variable_values().into(),
             attempts: ATTEMPTS,
-            keep_frames: keep_frames || log.is_some(),
+            keep_frames: shows == Shows::Frames || log.is_some(),
             command: self.command_line(),
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
-            limits: mcprove_wire::Limits::default(),
+            limits: context.limits,
         };
         let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
-        let mut listeners = Listeners::new(context, Listening { log, shown: false, keep_frames, redactor });
+        let mut listeners = Listeners::new(context, Listening { log, shown: false, shows, redactor });
         let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             tokio::select! {
@@ -173,8 +178,8 @@ impl Args {
         });
         let heard = listeners.finish();
         match fuzzed.transpose() {
-            Ok(fuzzed) => Ok((fuzzed, heard)),
-            Err(failure) => Err(Failure::Other { message: failure.message, help: failure.help }),
+            Ok(fuzzed) => Ok((fuzzed.flatten(), heard)),
+            Err(failure) => Err(Failure::unreachable(&failure)),
         }
     }
 
@@ -188,8 +193,8 @@ impl Args {
         ] {
             line.push_str(if is_set { flag } else { "" });
         }
-        if duration::parse(TIMEOUT) != Ok(self.timeout) {
-            let _ = write!(line, " --timeout {}ms", self.timeout.as_millis());
+        if let Some(timeout) = self.timeout {
+            let _ = write!(line, " --timeout {}ms", timeout.as_millis());
         }
         if let Some(path) = &self.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));
@@ -198,10 +203,12 @@ impl Args {
     }
 
     fn known_tools(&self, fuzzed: &FuzzRun, heard: &Heard) -> Result<(), Failure> {
+        // A list that could not be had is not an empty list.
+        let failed = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error);
+        if let Some(failed) = failed.filter(|_| fuzzed.tools.is_empty()) {
+            return Err(Failure::of(failed));
+        }
         if fuzzed.tools.is_empty() && self.tool.is_empty() {
-            if let Some(failed) = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error) {
-                return Err(Failure::of(failed));
-            }
             return Err(Failure::NothingSelected {
                 message: "the server has no tools".to_owned(),
                 help: "look at what it lists".to_owned(),
@@ -223,7 +230,7 @@ impl Args {
 fn seed_arguments(path: &Path, context: &Context) -> Result<BTreeMap<String, Vec<Value>>, Failure> {
     let shown = path.display().to_string();
     let help = "write a map: `tool: {argument: value}`, or `tool: [{…}, {…}]`";
-    let text = std::fs::read_to_string(path)
+    let text = bounded::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let source = SourceFile::new(shown.as_str(), text.as_str());
     let (documents, findings) = yaml::parse(&source);
@@ -279,11 +286,12 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
     };
     let _ = writeln!(
         text,
-        "\n{} in {}, {}{more}, {:.1} s, seed {seed}",
+        "\n{} in {}, {}{more}, {:.1} s, {:.0} calls/s, seed {seed}",
         counted(failures, "failure"),
         counted(called, "tool"),
         counted(planned, "call"),
-        fuzzed.elapsed.as_secs_f64()
+        fuzzed.elapsed.as_secs_f64(),
+        per_second(fuzzed.calls, fuzzed.elapsed),
     );
     for (_, path) in kept {
         let _ = writeln!(text, "saved {}", path.display());
@@ -298,6 +306,10 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
         }
     }
     text
+}
+
+fn per_second(calls: usize, elapsed: Duration) -> f64 {
+    f64::from(u32::try_from(calls).unwrap_or(u32::MAX)) / elapsed.as_secs_f64().max(1e-6)
 }
 
 fn failures(fuzzed: &FuzzRun) -> impl Iterator<Item = &Found> {

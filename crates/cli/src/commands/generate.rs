@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcprove_engine::{Calling, catalog_with_fixture};
-use mcprove_model::{ExitStatus, Severity};
+use mcprove_engine::Calling;
+use mcprove_model::{ExitStatus, Finding, Severity};
+use mcprove_report::{harmless_json, render_findings};
 use mcprove_suite::duration;
 use mcprove_suite::starter::{FileNames, variables_of};
 
+use crate::asking::offer_of;
 use crate::context::Context;
-use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::starters::{self, Begun, Described};
 use crate::stdout::print;
@@ -44,12 +45,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let server = args.subject.spec()?;
-    let waiting = context.waiting(&format!("asking {} what it offers", server.name));
-    let asking = catalog_with_fixture(&server, args.fixture.as_deref(), &context.own_program, args.timeout);
-    let catalog = runtime(1)?
-        .block_on(asking)
-        .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
-    drop(waiting);
+    let catalog = offer_of(&server, args.fixture.as_deref(), args.timeout, context)?;
     let calling = if args.include_writes { Calling::IncludeWrites } else { Calling::Cautious };
     let mut names = FileNames::default();
     let described = Described { server: &server, fixture: args.fixture.is_some() };
@@ -64,15 +60,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             help: "look at what it lists".to_owned(),
         });
     }
-    let written = starters::write_all(&args.output, &files, args.overwrite)?;
+    let written = starters::write_all(&args.output, &files, args.overwrite)?.without(starters::unnameable(&catalog));
     if args.json {
         let fixture =
             args.fixture.as_ref().map(|folder| format!(" --fixture {}", folder.display())).unwrap_or_default();
         let next = format!("mcprove run {}{fixture}", args.output.display());
         let begun = Begun { variables: variables_of(&server), next, ..Begun::of(&written) };
-        print(&format!("{:#}\n", begun.as_json(&args.output)))?;
+        print(&harmless_json(&begun.as_json(&args.output)))?;
     } else {
         print(&written.told(&args.output))?;
     }
-    Ok(ExitStatus::Good)
+    // Of a list that was cut, files were written for what came; whoever reads them must know.
+    let failed: Vec<Finding> = catalog.findings.into_iter().filter(|finding| finding.severity.fails()).collect();
+    context.complain(&render_findings(&failed, &context.style()));
+    Ok(if failed.is_empty() { ExitStatus::Good } else { ExitStatus::Wrong })
 }

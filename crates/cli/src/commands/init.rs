@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mcprove_engine::{PlanOptions, Toured, Visit, plan};
 use mcprove_model::{ExitStatus, ServerSpec};
-use mcprove_report::score;
+use mcprove_report::{harmless_json, score};
 use mcprove_suite::starter::{FileNames, values_of_variables, variables_of};
 
 use crate::context::Context;
@@ -65,7 +65,7 @@ fn with_template(args: &Args) -> Result<ExitStatus, Failure> {
     let folder = args.folder.display();
     let next = format!("mcprove run {folder}");
     if args.json {
-        print(&format!("{:#}\n", Begun { next, ..Begun::of(&written) }.as_json(&args.folder)))?;
+        print(&harmless_json(&Begun { next, ..Begun::of(&written) }.as_json(&args.folder)))?;
     } else {
         print(&format!("{}next: fill in {folder}/example.yaml, then: {next}\n", written.told(&args.folder)))?;
     }
@@ -81,6 +81,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let described = Described { server: &server, fixture: args.touring.fixture().is_some() };
     let files = files(&toured, described);
     let written = starters::write_all(&args.folder, &files, args.overwrite)?;
+    let written = written.without(starters::unnameable(&toured.catalog));
     refuse_to_replace(&written, &args.folder)?;
     let score = score(&report);
     let mut told = match score {
@@ -93,7 +94,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     if !args.no_workflow {
         let workflow = StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &server) };
         let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
-        let word = if done.written.is_empty() { "kept" } else { "wrote" };
+        let word = if done.added.is_empty() { "kept" } else { "wrote" };
         let _ = writeln!(told, "{word} {WORKFLOW}");
     }
     let variables = variables_of(&server);
@@ -106,7 +107,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     if args.json {
         let workflow = (!args.no_workflow).then_some(WORKFLOW);
         let begun = Begun { score, snapshots, workflow, variables, next, ..Begun::of(&written) };
-        print(&format!("{:#}\n", begun.as_json(&args.folder)))?;
+        print(&harmless_json(&begun.as_json(&args.folder)))?;
     } else {
         print(&told)?;
     }
@@ -136,14 +137,15 @@ fn capture(args: &Args, server: &ServerSpec, context: &Context) -> Result<(usize
     let replies = if stored == 1 { "1 reply".to_owned() } else { format!("{stored} replies") };
     let mut told = format!("stored {replies} in {}\n", args.folder.join(".snapshots").display());
     if errors > 0 {
-        let _ = writeln!(told, "{errors} cases gave no reply; `mcprove run` says why");
+        let cases = if errors == 1 { "1 case".to_owned() } else { format!("{errors} cases") };
+        let _ = writeln!(told, "{cases} gave no reply; `mcprove run` says why");
     }
     Ok((stored, told))
 }
 
 /// A folder that is a suite already is not begun again.
 fn refuse_to_replace(written: &Written, folder: &Path) -> Result<(), Failure> {
-    if written.written.is_empty() {
+    if written.added.is_empty() {
         let message = format!("`{}` has these files already", folder.display());
         return Err(Failure::new(message, "name another folder, or give `--overwrite`"));
     }

@@ -12,9 +12,7 @@ use mcprove_report::Verbosity;
 use mcprove_suite::recorded::{Recorded, RecordedCall, suite_of};
 use mcprove_suite::trajectories::{WantedTrajectory, trajectories};
 use mcprove_suite::{duration, load};
-use mcprove_wire::{
-    ClientEnds, Ear, HttpRelay, Limits, Order, Overheard, Program, RelayEnd, Upstream, Why, relay_stdio,
-};
+use mcprove_wire::{ClientEnds, Ear, HttpRelay, Order, Overheard, Program, RelayEnd, Upstream, Why, relay_stdio};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -123,8 +121,8 @@ impl Listening<'_> {
         let (ear, mut heard) = Ear::pair();
         let mut orders = orders(self.args.timeout)?;
         let ends = ClientEnds { input: tokio::io::stdin(), output: tokio::io::stdout(), stderr: tokio::io::stderr() };
-        let relay =
-            tokio::spawn(async move { relay_stdio(&program, ends, &ear, &mut orders, Limits::default()).await });
+        let limits = self.context.limits;
+        let relay = tokio::spawn(async move { relay_stdio(&program, ends, &ear, &mut orders, limits).await });
         let interception = self.begin("stdio", wanted);
         let (interception, live) = self.listen(interception, &mut heard).await;
         let end = match relay.await {
@@ -145,7 +143,7 @@ impl Listening<'_> {
         let (ear, mut heard) = Ear::pair();
         let mut orders = orders(self.args.timeout)?;
         let address = self.args.http.as_deref().unwrap_or("127.0.0.1:0");
-        let relay = HttpRelay::listen(address, upstream, ear, Limits::default()).await.map_err(|error| {
+        let relay = HttpRelay::listen(address, upstream, ear, self.context.limits).await.map_err(|error| {
             Failure::new(
                 format!("`{address}` cannot be listened on: {error}"),
                 "give `--http` an address of this machine and a free port, as in 127.0.0.1:0",

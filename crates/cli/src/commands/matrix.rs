@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         protocol: None,
         fix: false,
         record: false,
-        keep_frames: args.outputs.show_frames(),
+        shows: args.outputs.shows(),
         strict_reports: args.outputs.strict_reports,
         redactor,
         again: args.again(),

@@ -21,13 +21,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = probe)]
     checks: Vec<&'static Probe>,
     /// How many bytes an oversized argument has.
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = oversized)]
     oversized: usize,
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     outputs: Outputs,
+}
+
+fn oversized(text: &str) -> Result<usize, String> {
+    let bytes = text.parse().ok().filter(|bytes| (1..=Probe::LARGEST).contains(bytes));
+    bytes.ok_or_else(|| format!("give a number from 1 to {}", Probe::LARGEST))
 }
 
 fn probe(name: &str) -> Result<&'static Probe, String> {

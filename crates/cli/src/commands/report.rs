@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use mcprove_model::ExitStatus;
-use mcprove_report::{FORMATS, Format, Terminal, TerminalOptions, Threshold};
+use mcprove_report::{FORMATS, Format, Shows, Terminal, TerminalOptions, Threshold};
 
 use crate::baselines::Baselines;
 use crate::conclusion::{Gates, Over, Stdout, Wishes, conclude};
@@ -53,10 +53,10 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     args.outputs.distinct(&[args.baselines.saved(), ("-o", args.output.as_deref())])?;
     let baseline = args.baselines.read(false)?;
-    let shows_frames = args.outputs.show_frames() || args.format.is_some_and(|format| format.shows_frames);
+    let shows = args.format.map(|format| format.shows).unwrap_or_default().max(args.outputs.shows());
     let waiting = context.waiting("reading event logs");
     let logs::Read { report, complaints } =
-        logs::read(&args.logs, if shows_frames { Frames::Keep } else { Frames::Drop })?;
+        logs::read(&args.logs, if shows == Shows::Frames { Frames::Keep } else { Frames::Drop })?;
     drop(waiting);
     for complaint in complaints {
         context.complain(&format!("warning: {complaint}\n"));
@@ -72,7 +72,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         (None, _) => {
             let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
             // A reader that went away (`| head`) has seen what it wanted.
-            let _ = Terminal::new(std::io::stdout().lock(), options).report(&report);
+            match Terminal::new(std::io::stdout().lock(), options).report(&report) {
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                    let message = format!("standard output could not be written: {error}");
+                    return Err(Failure::Other { message, help: None });
+                }
+                Ok(()) | Err(_) => {}
+            }
         }
     }
     let wishes = Wishes {

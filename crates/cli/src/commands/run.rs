@@ -111,7 +111,7 @@ pub(super) fn run_through(
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         warnings,
         shown: !args.json,
-        keep_frames: args.outputs.show_frames(),
+        shows: args.outputs.shows(),
         protocol: args.protocol,
         fix: args.fix,
         record: args.record,
@@ -140,7 +140,11 @@ pub(super) fn run_through(
         is_partial: args.selection.is_partial(),
         gates,
     };
-    conclude(over, &wishes, context)
+    let status = conclude(over, &wishes, context);
+    drop(wishes);
+    // The program ends here. Taking apart ten thousand cases piece by piece would only keep its user waiting.
+    std::mem::forget((plan, loaded));
+    status
 }
 
 impl Args {

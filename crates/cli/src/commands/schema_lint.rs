@@ -1,20 +1,19 @@
 //! `mcprove schema-lint`: what is wrong with the input schemas a server lists, and the mechanical fix.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use mcprove_engine::catalog_of;
 use mcprove_judge::{Catalog, Group, Ignores, Selection, SelectionOptions, TightenOptions, Tightened, lint};
 use mcprove_model::{Diagnostics, ExitStatus, SourceFile, escape_line};
 use mcprove_report::{Verbosity, render_findings};
+use mcprove_suite::load::bounded;
 
+use crate::asking::offer_of;
 use crate::catalog_report::{CatalogReport, CatalogReportOptions, Counts, Looked, Printed, Stream, counted};
 use crate::context::Context;
-use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
 use crate::subject::Subject;
@@ -238,13 +237,9 @@ fn report_options(args: &Args, context: &Context) -> CatalogReportOptions {
 /// Asks a server for its tools.
 fn ask(subject: &Subject, context: &Context) -> Result<Catalog, Failure> {
     let server = subject.spec()?;
-    let _waiting = context.waiting(&format!("asking {} for its tools", server.name));
-    let asking = catalog_of(&server, &context.own_program, TIMEOUT);
-    let catalog = runtime(1)?
-        .block_on(asking)
-        .map_err(|failure| Failure::Other { message: failure.message, help: failure.help })?;
-    if let Some(finding) = catalog.findings.into_iter().find(|finding| finding.severity.fails()) {
-        return Err(Failure::Other { message: finding.message, help: finding.help });
+    let catalog = offer_of(&server, None, TIMEOUT, context)?;
+    if let Some(finding) = catalog.findings.iter().find(|finding| finding.severity.fails()) {
+        return Err(Failure::of(finding));
     }
     Ok(Catalog::of_server(&server.name, &catalog.tools))
 }
@@ -254,7 +249,7 @@ fn read(path: &Path) -> Result<Catalog, Failure> {
         let mut content = Vec::new();
         io::stdin().read_to_end(&mut content).map(|_| content)
     } else {
-        fs::read(path)
+        bounded::read(path)
     };
     let content = content.map_err(|error| {
         Failure::new(
@@ -326,7 +321,7 @@ struct Config {
 
 impl Config {
     fn read(path: &Path) -> Result<Self, Failure> {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = bounded::read_to_string(path).map_err(|error| {
             Failure::new(format!("`{}` could not be read: {error}", path.display()), "give `--config` a YAML file")
         })?;
         let source = SourceFile::new(path.display().to_string(), text);

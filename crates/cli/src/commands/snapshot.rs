@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mcprove_engine::{Filter, PlanOptions, plan};
 use mcprove_model::{ExitStatus, Redactor};
-use mcprove_report::harmless_line;
+use mcprove_report::{harmless_json, harmless_line};
 use serde_json::{Value, json};
 
 use crate::catalogs;
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         judgement.store()?;
     }
     if args.json {
-        print(&redactor.text(&format!("{:#}\n", as_json(&judgement))))?;
+        print(&redactor.text(&harmless_json(&as_json(&judgement))))?;
     } else {
         print(&told(&judgement, args.update, &redactor))?;
     }

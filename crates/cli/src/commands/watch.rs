@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Filter, Storing};
 use mcprove_model::{Case, ExitStatus, Report};
-use mcprove_report::known_json;
+use mcprove_report::{Shows, known_json};
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use serde_json::Value;
@@ -190,7 +190,8 @@ impl Watch<'_> {
             record: false,
             warnings: Vec::new(),
             shown: !self.args.json,
-            keep_frames: false,
+            // What was answered is compared with what is answered next.
+            shows: Shows::Calls,
             protocol: None,
             fix: false,
             // A part of the cases says nothing about what is missing.
@@ -223,7 +224,9 @@ impl Watch<'_> {
 
     fn invite(&self) -> Result<(), Failure> {
         let keys = if self.has_keys { "; a: all, f: failed, t: filter, q: quit" } else { "" };
-        let text = format!("\nwatching {} cases{keys}\n", self.cases.len());
+        let count = self.cases.len();
+        let cases = if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
+        let text = format!("\nwatching {cases}{keys}\n");
         if self.args.json {
             self.context.complain(&text);
             return Ok(());

@@ -192,8 +192,9 @@ fn timeless(text: &str) -> String {
     let changing = [
         (r"(?m)[ \t]*<?\d+(\.\d+)? ?(ms|s|µs)\b", " <time>"),
         (r#"(duration_ms"?: )\d+"#, "$1<time>"),
+        (r"\d+ calls/s\b", "<rate>"),
         (r"(?m)^slowest: .*$", "slowest: <tool>"),
-        (r"(?m)^hint: with `--jobs auto`.*\n?", ""),
+        (r"(?m)^(hint|time): .*\n?", ""),
         (r"/tmp/[A-Za-z0-9._/-]+", "<path>"),
         (r"(?m)[ \t]+$", ""),
     ];

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use mcprove_model::{
     Agent, AgentModel, Case, ChatReply, ChatTool, Fault, FaultKind, Finding, NamedModel, Redactor, StopReason,
 };
+use mcprove_suite::load::bounded;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -210,7 +211,7 @@ impl Replay {
 }
 
 fn read(path: &Path) -> Result<Cassette, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = bounded::read_to_string(path).map_err(|error| error.to_string())?;
     let cassette: Cassette = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     if cassette.format != FORMAT {
         return Err(format!("its format is {}, and only {FORMAT} is known", cassette.format));

@@ -89,6 +89,7 @@ async fn speak(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
     for server in &talk.agent.servers {
         match talk.context.opener.open(&server.spec, talk.variables, talk.deadline).await {
             Ok(session) => {
+                talk.record.mark_opened(&session);
                 talk.numbers.push(talk.record.opened_at(&session, Some(&server.name)));
                 sessions.push(session);
             }
@@ -99,7 +100,6 @@ async fn speak(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
             }
         }
     }
-    talk.record.mark(|timings| &mut timings.handshake);
     let ready_at = Instant::now();
     let Ok(_permit) = talk.context.acting.acquire().await else { return Ended::Error };
     talk.deadline += ready_at.elapsed();

@@ -44,7 +44,7 @@ pub(crate) async fn attempt(
     let mut tried = Tried::Fine;
     for (at, arguments) in sequence.iter().enumerate() {
         let exchange = session.call_tool(&bench.name, arguments, Instant::now() + wait).await;
-        workshop.count_call();
+        workshop.count_calls(1);
         let alive_after = match &exchange.outcome {
             Outcome::TimedOut { .. } => Some(is_alive(&mut session, (wait / 4).min(FAREWELL)).await),
             Outcome::Result(_) | Outcome::Error(_) if wanted.is_exit && at + 1 == sequence.len() => {
@@ -59,7 +59,7 @@ pub(crate) async fn attempt(
         };
         let is_silence = matches!(exchange.outcome, Outcome::TimedOut { .. });
         let stderr = if is_silence { session.stderr() } else { String::new() };
-        let called = Called { outcome: exchange.outcome, alive_after, stderr };
+        let called = Called { exchange, alive_after, stderr };
         let verdict = bench.verdict(&called, arguments, bench.accepts(arguments));
         let went_after = wanted.is_exit && called.alive_after == Some(false);
         if went_after || bench.signature(&verdict).as_deref() == Some(&wanted.signature) {

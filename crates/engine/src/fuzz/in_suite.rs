@@ -1,6 +1,7 @@
 //! The `fuzz` block of a test: the same work on one tool, and counts that targets look at.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcprove_judge::fuzz::ValuePool;
 use mcprove_model::{Finding, FuzzBlock, Observation, Outcome, Severity, Target};
@@ -19,6 +20,9 @@ use crate::{expectations, not_recorded, remarks};
 
 /// How many fresh servers may be started to make one failure small: a test is not a campaign.
 const ATTEMPTS: usize = 100;
+
+/// How long a server may take to start: `max_call_ms` is about calls alone.
+const START: Duration = Duration::from_secs(10);
 
 /// What the block needs beside the conversation.
 pub(crate) struct Surroundings<'s> {
@@ -46,6 +50,7 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
         opener: around.opener.clone(),
         server: server.as_ref().clone(),
         variables,
+        start: START,
         timeout: block.max_call,
         attempts: ATTEMPTS,
         strict_input: false,

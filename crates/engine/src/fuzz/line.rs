@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use mcprove_model::{CallRecord, CallRole, Connected, Finding, Frame, Outcome, ProcessEnd, Severity};
+use mcprove_model::{Connected, Finding, Frame, Outcome, ProcessEnd, Severity};
 use mcprove_wire::{Closing, OpenFailure, Session};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::workshop::{Called, Workshop};
-use crate::calls;
 
 /// After how many calls the session's record is emptied, so that it does not grow with the run.
 const CHAPTER: usize = 128;
@@ -16,13 +15,23 @@ const CHAPTER: usize = 128;
 /// How long a ping may take that tells a hang from a slow call.
 const PING: Duration = Duration::from_secs(1);
 
+/// How many calls a server must have answered, one after the other, before several are in flight: as many as most runs
+/// make, so that those are never in doubt about which call did what.
+const STEADY: usize = 128;
+
+/// How quick a server must have been so far for several calls to be in flight: with a slower one, nothing is gained.
+const QUICK: Duration = Duration::from_millis(5);
+
 /// A server and what was said to it and its forerunners.
 #[derive(Debug)]
 pub(crate) struct Line<'w> {
     workshop: &'w Workshop,
     session: Option<Session>,
-    /// How many calls the current server has got.
+    /// How many calls the current server has got, and how long it worked on them.
     calls: usize,
+    busy: Duration,
+    /// At which call the session's record is to be emptied.
+    chapter_ends: usize,
     pub(crate) said: Said,
 }
 
@@ -38,16 +47,29 @@ pub(crate) struct Said {
     pub(crate) end: Option<ProcessEnd>,
 }
 
-/// A call on a line.
+/// What came of calls that were in flight together.
 #[derive(Debug)]
-pub(crate) struct LineCall {
+pub(crate) enum Together {
+    /// Each was answered, and the server is still there.
+    Clear(Vec<Called>),
+    /// It is not known how each of them ended; the server is not used again.
+    Unclear(Box<Trouble>),
+    /// The user cut them off.
+    CutOff,
+}
+
+/// What went wrong while calls were in flight together.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    /// The first call without an answer.
+    pub(crate) at: usize,
+    /// How it ended: the server went away, or nothing came.
     pub(crate) called: Called,
-    pub(crate) record: CallRecord,
 }
 
 impl<'w> Line<'w> {
     pub(crate) fn new(workshop: &'w Workshop, said: Said) -> Self {
-        Self { workshop, session: None, calls: 0, said }
+        Self { workshop, session: None, calls: 0, busy: Duration::ZERO, chapter_ends: CHAPTER, said }
     }
 
     /// Whether the next call is the first that a server gets.
@@ -59,7 +81,7 @@ impl<'w> Line<'w> {
     pub(crate) async fn session(&mut self) -> Result<&mut Session, Box<OpenFailure>> {
         if self.session.is_none() {
             let session = self.workshop.open().await?;
-            self.calls = 0;
+            (self.calls, self.busy, self.chapter_ends) = (0, Duration::ZERO, CHAPTER);
             let negotiated = session.negotiated();
             self.said.connected.push(Connected {
                 index: 0,
@@ -85,17 +107,17 @@ impl<'w> Line<'w> {
         tool: &str,
         arguments: &Value,
         wait: Duration,
-    ) -> Result<LineCall, Box<OpenFailure>> {
+    ) -> Result<Called, Box<OpenFailure>> {
         let workshop = self.workshop;
         let session = self.session().await?;
         let mut stop = workshop.stop.clone();
         let exchange = tokio::select! {
             biased;
             // What is cut off by the user says nothing about the tool.
-            () = stop.stopped() => return Ok(self.cut_off(tool).await),
+            () = stop.stopped() => return Ok(self.cut_off().await),
             exchange = session.call_tool(tool, arguments, Instant::now() + wait) => exchange,
         };
-        workshop.count_call();
+        workshop.count_calls(1);
         let alive_after = match &exchange.outcome {
             Outcome::TimedOut { .. } => Some(is_alive(session, (wait / 4).min(PING)).await),
             // Only looks at what is known already: asking after each call would double their number.
@@ -105,29 +127,63 @@ impl<'w> Line<'w> {
         let is_silence = matches!(exchange.outcome, Outcome::TimedOut { .. });
         let stderr = if is_silence { session.stderr() } else { String::new() };
         let is_usable = session.is_open() && !is_silence;
-        let record = calls::record(CallRole::Act, Some(tool), &exchange);
-        self.calls += 1;
-        if !is_usable {
-            self.end().await;
-        } else if self.calls.is_multiple_of(CHAPTER) {
-            self.turn_the_page();
-        }
-        Ok(LineCall { called: Called { outcome: exchange.outcome, alive_after, stderr }, record })
+        self.busy += Duration::from_micros(exchange.elapsed_us);
+        self.count(1, is_usable).await;
+        Ok(Called { exchange, alive_after, stderr })
     }
 
-    async fn cut_off(&mut self, tool: &str) -> LineCall {
-        self.end().await;
-        let record = CallRecord {
-            role: CallRole::Act,
-            method: "tools/call".to_owned(),
-            subject: Some(tool.to_owned()),
-            server: None,
-            fault: None,
-            request: String::new(),
-            reply: None,
-            elapsed_us: 0,
+    /// Whether several calls may be in flight: the server is there, has been steady and quick, and keeps an order.
+    pub(crate) fn is_steady(&self) -> bool {
+        let is_quick = || self.busy / u32::try_from(self.calls).unwrap_or(u32::MAX).max(1) < QUICK;
+        self.calls >= STEADY && self.session.as_ref().is_some_and(Session::takes_calls_together) && is_quick()
+    }
+
+    /// Calls a tool several times without waiting in between; `calls` are the arguments as JSON texts.
+    pub(crate) async fn together(
+        &mut self,
+        tool: &str,
+        calls: &[&str],
+        quiet: Duration,
+    ) -> Result<Together, Box<OpenFailure>> {
+        let workshop = self.workshop;
+        let session = self.session().await?;
+        let mut stop = workshop.stop.clone();
+        let exchanges = tokio::select! {
+            biased;
+            () = stop.stopped() => {
+                self.end().await;
+                return Ok(Together::CutOff);
+            }
+            exchanges = session.call_together(tool, calls, quiet) => exchanges,
         };
-        LineCall { called: Called { outcome: Outcome::Cancelled, alive_after: None, stderr: String::new() }, record }
+        workshop.count_calls(calls.len());
+        let unanswered = exchanges.iter().position(Option::is_none);
+        if unanswered.is_none() && session.is_open() {
+            self.count(calls.len(), true).await;
+            let called = |exchange| Called { exchange, alive_after: None, stderr: String::new() };
+            return Ok(Together::Clear(exchanges.into_iter().flatten().map(called).collect()));
+        }
+        let outcome = session.how_it_closed().unwrap_or(Outcome::TimedOut { after_ms: 0 });
+        let called = Called { stderr: session.stderr(), ..Called::ended(outcome) };
+        let trouble = Trouble { at: unanswered.unwrap_or(calls.len() - 1), called };
+        self.count(calls.len(), false).await;
+        Ok(Together::Unclear(Box::new(trouble)))
+    }
+
+    /// Counts calls that the server has got; one that is of no more use is ended.
+    async fn count(&mut self, calls: usize, is_usable: bool) {
+        self.calls += calls;
+        if !is_usable {
+            self.end().await;
+        } else if self.calls >= self.chapter_ends {
+            self.chapter_ends = self.calls + CHAPTER;
+            self.turn_the_page();
+        }
+    }
+
+    async fn cut_off(&mut self) -> Called {
+        self.end().await;
+        Called::ended(Outcome::Cancelled)
     }
 
     /// Ends the server, if there is one.

@@ -14,7 +14,8 @@ use tokio::time::Instant;
 
 use super::failure::{Failure, Reproduction};
 use super::line::Line;
-use super::workshop::{Bench, Workshop};
+use super::minimal::as_step;
+use super::workshop::{Bench, Called, Workshop};
 
 /// How many calls are open at once.
 const AT_ONCE: usize = 8;
@@ -74,6 +75,81 @@ pub(crate) async fn under_load(
     Some(failure(bench, &mixed, &all, false))
 }
 
+/// Calls that were in flight together, and what was wrong with one of them that is not wrong when it is alone.
+pub(crate) struct Flight<'f> {
+    pub(crate) calls: &'f [Value],
+    /// The call that it is about.
+    pub(crate) at: usize,
+    /// A call that is known to be answered when it is alone.
+    pub(crate) plain: Option<&'f Value>,
+    pub(crate) verdict: FuzzVerdict,
+    pub(crate) is_exit: bool,
+}
+
+/// A failure that only calls in flight together bring about, and the least of them that does.
+pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'_>) -> Failure {
+    let Flight { calls, at, plain, verdict, is_exit } = flight;
+    let looked_for = (&verdict, is_exit);
+    let mut least: Option<Vec<Value>> = None;
+    // So many of the plainest call, then of the call itself, then all as they were.
+    for call in plain.into_iter().chain([&calls[at]]) {
+        let mut count = calls.len();
+        while count > 1 && goes_wrong(workshop, bench, &vec![call.clone(); count], looked_for).await {
+            least = Some(vec![as_step(call.clone()); count]);
+            count /= 2;
+        }
+        if least.is_some() {
+            break;
+        }
+    }
+    if least.is_none() && goes_wrong(workshop, bench, calls, looked_for).await {
+        let others = calls.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+        least = Some([&calls[at]].into_iter().chain(others).cloned().map(as_step).collect());
+    }
+    let reproduction = match least {
+        Some(mut beside) => Reproduction::Together { arguments: beside.remove(0), beside, alone: None },
+        None => Reproduction::Gone,
+    };
+    Failure {
+        tool: bench.name.clone(),
+        verdict: if is_exit { under(&verdict, calls.len()) } else { verdict },
+        label: format!("{} calls at once", calls.len()),
+        original: calls[at].clone(),
+        reproduction,
+        times: 1,
+        elapsed_us: 0,
+        fails: true,
+    }
+}
+
+/// Whether calls that are sent together go wrong in the same way again.
+async fn goes_wrong(
+    workshop: &Workshop,
+    bench: &Bench,
+    calls: &[Value],
+    (verdict, is_exit): (&FuzzVerdict, bool),
+) -> bool {
+    let Ok(mut session) = workshop.open().await else { return false };
+    let texts: Vec<String> = calls.iter().map(Value::to_string).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let answers = session.call_together(&bench.name, &texts, workshop.timeout).await;
+    workshop.count_calls(texts.len());
+    let is_gone = session.how_it_closed().is_some();
+    session.close().await;
+    let is_same = |(arguments, exchange): (&Value, Option<Exchange>)| {
+        let called = exchange.map(|exchange| Called::ended(exchange.outcome));
+        let again = called.map(|called| bench.verdict(&called, arguments, bench.accepts(arguments)));
+        again.is_some_and(|again| bench.signature(&again) == bench.signature(verdict))
+    };
+    if is_exit { is_gone } else { calls.iter().zip(answers).any(is_same) }
+}
+
+/// A verdict about a server that went away, with what it was busy with.
+fn under(verdict: &FuzzVerdict, calls: usize) -> FuzzVerdict {
+    let what = verdict.evidence().map(|evidence| evidence.message.as_str()).unwrap_or_default();
+    FuzzVerdict::Crash(Evidence::new(&format!("{what} while {calls} calls were open")))
+}
+
 /// A call that was answered wrongly under load.
 struct Mixed {
     call: usize,
@@ -102,7 +178,7 @@ async fn burst(
     let mut seen = Vec::new();
     for id in ids {
         seen.push(session.finish(id, deadline).await);
-        workshop.count_call();
+        workshop.count_calls(1);
     }
     let closing = session.end_chapter();
     (mixed(workshop, bench, session, set, (&seen, &closing.oddities)).await, closing)
@@ -123,8 +199,8 @@ async fn mixed(
     for (call, exchange) in seen.iter().enumerate() {
         match &exchange.outcome {
             Outcome::Closed { what, .. } => {
-                let evidence = Evidence::new(&format!("{what} while {} calls were open", set.len()));
-                return wrong(call, None, FuzzVerdict::Crash(evidence));
+                let crash = FuzzVerdict::Crash(Evidence::new(what));
+                return wrong(call, None, under(&crash, set.len()));
             }
             Outcome::Malformed(malformed) => {
                 return wrong(call, None, FuzzVerdict::Protocol(Evidence::new(&malformed.fault)));
@@ -148,7 +224,7 @@ async fn mixed(
     let (call, other) = exchanged?;
     for known in [set[call], set[other]].into_iter().cycle().take(2 * AGAIN) {
         let again = session.call_tool(&bench.name, &known.arguments, Instant::now() + workshop.timeout).await;
-        workshop.count_call();
+        workshop.count_calls(1);
         if again.outcome != Outcome::Result(known.result.clone()) {
             return None;
         }

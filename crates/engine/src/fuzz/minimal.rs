@@ -195,6 +195,6 @@ impl Search<'_> {
 }
 
 /// Arguments as a step of an assertion file can hold them: absent ones are empty ones.
-pub(crate) fn as_step(arguments: &Value) -> Value {
-    if arguments.is_object() { arguments.clone() } else { Value::Object(Map::new()) }
+pub(crate) fn as_step(arguments: Value) -> Value {
+    if arguments.is_object() { arguments } else { Value::Object(Map::new()) }
 }

@@ -1,8 +1,9 @@
 //! Adversarial calls: every tool gets inputs that break programs, and what fails is made small, told and kept.
 //!
 //! A tool is worked on alone, on servers of its own (`tool.rs`), so that what is sent does not depend on how many are
-//! worked on side by side. `line.rs` is the server that its calls go to, `minimal.rs` makes a failure small on fresh
-//! servers (`attempt.rs`), `load.rs` has several calls open at once.
+//! worked on side by side. `line.rs` is the server that its calls go to, `window.rs` has several in flight once a server
+//! has proved steady, `minimal.rs` makes a failure small on fresh servers (`attempt.rs`), `load.rs` looks at what happens
+//! to calls that are open at once.
 
 mod attempt;
 mod failure;
@@ -15,6 +16,7 @@ mod run;
 mod survey;
 mod telling;
 mod tool;
+mod window;
 mod workshop;
 
 use std::collections::BTreeMap;
@@ -49,7 +51,9 @@ pub struct FuzzOptions {
     pub seed: u64,
     /// Arguments that the user gave, by tool.
     pub given: BTreeMap<String, Vec<Value>>,
-    /// How long the server may take to start, and each call.
+    /// How long the server may take to start.
+    pub start: Duration,
+    /// How long a call may take.
     pub timeout: Duration,
     /// Whether success on an input that the schema refuses is a failure.
     pub strict_input: bool,

@@ -62,18 +62,20 @@ pub struct FuzzedTool {
     pub again: String,
 }
 
-/// Fuzzes the tools of a server and tells it to `sink`; the error says why the server could not be reached.
+/// Fuzzes the tools of a server and tells it to `sink`; the error says why the server could not be reached. There is
+/// nothing to tell when it is stopped before the tools are known.
 pub async fn fuzz(
     server: &ServerSpec,
     options: &FuzzOptions,
     stop: &Stop,
     sink: &mut dyn Sink,
-) -> Result<FuzzRun, Box<OpenFailure>> {
+) -> Result<Option<FuzzRun>, Box<OpenFailure>> {
     let began = Clock::now();
     let workshop = Arc::new(Workshop::new(Tools {
         opener: opener(&options.own_program, options.limits),
         server: server.clone(),
         variables: Variables::default(),
+        start: options.start,
         timeout: options.timeout,
         attempts: options.attempts,
         strict_input: options.strict_input,
@@ -82,10 +84,19 @@ pub async fn fuzz(
         stop: stop.clone(),
         until: options.time.map(|time| Instant::now() + time),
     }));
-    let mut session = workshop.open().await?;
-    let transport = session.transport_name().to_owned();
-    let mut catalog = discover(&mut session, Instant::now() + options.timeout).await;
-    session.close().await;
+    let meeting = async {
+        let mut session = workshop.open().await?;
+        let transport = session.transport_name().to_owned();
+        let catalog = discover(&mut session, Instant::now() + options.start).await;
+        session.close().await;
+        Ok::<_, Box<OpenFailure>>((transport, catalog))
+    };
+    let mut stopping = stop.clone();
+    let (transport, mut catalog) = tokio::select! {
+        biased;
+        () = stopping.stopped() => return Ok(None),
+        met = meeting => met?,
+    };
     let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only));
     sink.event(Event::RunStarted(RunStarted {
@@ -109,7 +120,7 @@ pub async fn fuzz(
         interrupted: stop.is_stopped(),
         hint: None,
     }));
-    Ok(FuzzRun { transport, listed, tools, calls: workshop.calls(), elapsed: began.elapsed() })
+    Ok(Some(FuzzRun { transport, listed, tools, calls: workshop.calls(), elapsed: began.elapsed() }))
 }
 
 /// The tools of a run.
@@ -204,11 +215,15 @@ impl Round<'_> {
         }
         async move {
             let began = Clock::now();
+            let not_called = || Err(format!("{} before its first call", workshop.why_over()));
             if workshop.is_over() {
-                return Done { index, run: Err("the time was over before its turn".to_owned()), duration_us: 0 };
+                return Done { index, run: not_called(), duration_us: 0 };
             }
             let run = Box::pin(work(&workshop, Task { tool: &tools[index], seed, runs, pool, said })).await;
-            Done { index, run: Ok(run), duration_us: micros(began.elapsed()) }
+            // What was not called is not in order, unless something else is known to be wrong.
+            let was_called = run.tally.runs > 0 || run.notes.iter().any(|note| note.severity >= Severity::Error);
+            let run = if was_called { Ok(run) } else { not_called() };
+            Done { index, run, duration_us: micros(began.elapsed()) }
         }
     }
 
@@ -253,12 +268,12 @@ impl Round<'_> {
         for (session, frame) in run.said.frames {
             sink.event(Event::Frame { index, session, frame });
         }
+        // Other reasons to leave a plan have notes of their own.
+        let cut_off = !run.is_complete && run.notes.is_empty();
         finished.findings.extend(run.failures.iter().map(|failure| telling::finding(failure, &again)));
         finished.findings.extend(run.notes);
         finished.findings.extend(run.said.oddities);
-        let calls = if run.tally.runs == 1 { "call" } else { "calls" };
-        let summary = format!("{} {calls}: {}", run.tally.runs, run.tally.told());
-        finished.findings.push(Finding::note("fuzzed", summary));
+        finished.findings.push(Finding::note("fuzzed", self.summary(&run.tally, cut_off)));
         finished.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         let is_wrong = finished.findings.iter().any(|finding| finding.severity >= Severity::Error);
         let was_reached = run.tally.runs > 0 || run.is_complete;
@@ -279,6 +294,13 @@ impl Round<'_> {
             duration_us: done.duration_us,
             again,
         }
+    }
+
+    /// What became of the calls of a tool, in one line.
+    fn summary(&self, tally: &Tally, cut_off: bool) -> String {
+        let calls = if tally.runs == 1 { "call" } else { "calls" };
+        let until = if cut_off { format!(" until {}", self.workshop.why_over()) } else { String::new() };
+        format!("{} {calls}{until}: {}", tally.runs, tally.told())
     }
 
     /// The command that works on one tool again.

@@ -24,7 +24,7 @@ pub(crate) async fn survey(workshop: &Workshop, tools: &[&Value], seed: u64) -> 
             && !workshop.is_over()
             // What is slow here is waited for later; nothing is judged yet.
             && let Ok(call) = line.call(tool_name(tool), &input, workshop.timeout / 5).await
-            && let Outcome::Result(result) = &call.called.outcome
+            && let Outcome::Result(result) = &call.exchange.outcome
         {
             pool.harvest(result);
         }

@@ -1,20 +1,26 @@
 //! One tool: its plan, the calls, and what came of them.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use mcprove_judge::fuzz::{FuzzCase, FuzzOptions as PlanOptions, FuzzVerdict, Phase, ValuePool, cases};
-use mcprove_model::{CallRecord, Finding, Outcome};
+use mcprove_judge::fuzz::{FuzzCase, FuzzPlan, FuzzVerdict, ValuePool};
+use mcprove_model::{CallRecord, CallRole, Finding, Outcome};
+use mcprove_wire::OpenFailure;
 use serde_json::Value;
 
 use super::attempt::Wanted;
 use super::failure::{Failure, Reproduction};
-use super::line::{Line, LineCall, Said};
+use super::line::{Line, Said};
 use super::load::{self, Answered};
 use super::minimal::{Suspect, as_step, minimal};
-use super::workshop::{Bench, Workshop};
+use super::workshop::{Bench, Called, Workshop};
+use crate::calls;
 
 /// How many calls of a tool may go unanswered before the rest of its plan is left.
 const SILENCES: usize = 5;
+
+/// How many cases are made ahead of the calls.
+const AHEAD: usize = 1024;
 
 /// How many different failures of a tool are made small; a tool with more has one trouble with many faces.
 const SHRUNK: usize = 12;
@@ -72,11 +78,14 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
         workshop,
         bench: &bench,
         line: Line::new(workshop, task.said),
-        plan: Vec::new(),
+        sent: Vec::new(),
         since: 0,
         found: Vec::new(),
         answered: Vec::new(),
         silences: 0,
+        pool: task.pool,
+        learns: true,
+        troubles: 0,
         run: ToolRun {
             tally: Tally::default(),
             failures: Vec::new(),
@@ -86,28 +95,24 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
             said: Said::default(),
         },
     };
-    let mut pool = task.pool;
     let nothing = Value::Null;
-    let schema = task.tool.get("inputSchema").unwrap_or(&nothing);
-    let made = |pool: &ValuePool| cases(schema, &PlanOptions { seed: task.seed, count: task.runs, pool });
-    let mut later = made(&pool);
-    let first_random = later.iter().position(|case| case.phase == Phase::Random).unwrap_or(later.len());
-    let first: Vec<FuzzCase> = later.drain(..first_random).collect();
-    let before = pool.clone();
-    let mut goes_on = hand.make(first, &mut pool).await;
-    if goes_on && pool != before {
-        // Valid inputs are made again, now that there are values that the server knows.
-        let sent = hand.plan.len();
-        later = made(&pool);
-        later.retain(|case| {
-            case.phase == Phase::Random && !hand.plan.iter().any(|sent| sent.arguments == case.arguments)
-        });
-        later.truncate(task.runs.saturating_sub(sent));
+    let mut plan = FuzzPlan::new(task.tool.get("inputSchema").unwrap_or(&nothing), task.seed, task.runs);
+    let first = plan.first(&hand.pool, &|| workshop.is_over());
+    let mut goes_on = hand.make(first).await;
+    // What is made from now on knows what the server has said until here.
+    hand.learns = false;
+    while goes_on {
+        let more = plan.more(&hand.pool, AHEAD);
+        if more.is_empty() {
+            break;
+        }
+        goes_on = hand.make(more).await;
     }
-    goes_on = goes_on && hand.make(later, &mut pool).await;
     if goes_on {
         let failed = Box::pin(load::under_load(workshop, &bench, &hand.answered, &mut hand.line)).await;
-        hand.run.failures.extend(failed);
+        if let Some(failure) = failed {
+            hand.add(failure);
+        }
     }
     hand.line.end().await;
     hand.run.is_complete = goes_on;
@@ -116,66 +121,79 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
     hand.run
 }
 
+/// A call that was sent.
+pub(super) struct Sent {
+    label: String,
+    /// The arguments as they were sent.
+    text: String,
+}
+
 /// The first call that failed in a way that was not known before.
-struct Found {
-    signature: String,
-    verdict: FuzzVerdict,
-    /// Its place in the plan, and that of the first call that the same server got.
-    at: usize,
-    since: usize,
-    is_exit: bool,
-    is_silence: bool,
-    times: usize,
-    elapsed_us: u64,
+pub(super) struct Found {
+    pub(super) signature: String,
+    pub(super) verdict: FuzzVerdict,
+    pub(super) arguments: Value,
+    /// Its place among what was sent, and that of the first call that the same server got.
+    pub(super) at: usize,
+    pub(super) since: usize,
+    pub(super) is_exit: bool,
+    pub(super) is_silence: bool,
+    pub(super) times: usize,
+    pub(super) elapsed_us: u64,
 }
 
 /// The work in progress.
-struct Hand<'w> {
-    workshop: &'w Workshop,
-    bench: &'w Bench,
-    line: Line<'w>,
+pub(super) struct Hand<'w> {
+    pub(super) workshop: &'w Workshop,
+    pub(super) bench: &'w Bench,
+    pub(super) line: Line<'w>,
     /// What was sent so far.
-    plan: Vec<FuzzCase>,
+    pub(super) sent: Vec<Sent>,
     /// The first of them that the current server got.
-    since: usize,
-    found: Vec<Found>,
-    answered: Vec<Answered>,
+    pub(super) since: usize,
+    pub(super) found: Vec<Found>,
+    pub(super) answered: Vec<Answered>,
     /// How many calls were not answered.
     silences: usize,
-    run: ToolRun,
+    /// Values that the server knows, and whether more are still of use.
+    pool: ValuePool,
+    learns: bool,
+    /// How often it was unclear what became of calls that were in flight together.
+    pub(super) troubles: usize,
+    pub(super) run: ToolRun,
 }
 
 impl Hand<'_> {
     /// Makes calls; false when the rest of the plan is to be left.
-    async fn make(&mut self, cases: Vec<FuzzCase>, pool: &mut ValuePool) -> bool {
+    async fn make(&mut self, cases: Vec<FuzzCase>) -> bool {
+        let mut cases = VecDeque::from(cases);
+        while !cases.is_empty() {
+            let width = self.width().min(cases.len());
+            let next: Vec<FuzzCase> = cases.drain(..width).collect();
+            let goes_on = if width > 1 { self.together(next).await } else { self.one_by_one(next).await };
+            if !goes_on {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Makes calls, each once the one before it is judged; false when the rest of the plan is to be left.
+    pub(super) async fn one_by_one(&mut self, cases: Vec<FuzzCase>) -> bool {
         for case in cases {
             if self.workshop.is_over() {
                 return false;
             }
             if self.line.is_fresh() {
-                self.since = self.plan.len();
+                self.since = self.sent.len();
             }
-            let call = match self.line.call(&self.bench.name, &case.arguments, self.wait()).await {
-                Ok(call) => call,
-                Err(failure) => {
-                    let text = format!("the server could not be started again: {}", failure.message);
-                    let mut finding = Finding::error("no-session", text);
-                    finding.help = failure.help;
-                    self.run.notes.push(finding);
-                    return false;
-                }
+            let called = match self.line.call(&self.bench.name, &case.arguments, self.wait()).await {
+                Ok(called) => called,
+                Err(failure) => return self.not_started(*failure),
             };
-            let verdict = self.bench.verdict(&call.called, &case.arguments, case.accepted);
-            if let Outcome::Result(result) = &call.called.outcome {
-                pool.harvest(result);
-                if verdict == FuzzVerdict::Handled {
-                    load::remember(&mut self.answered, &case.arguments, result, call.record.elapsed_us);
-                }
-            }
-            self.plan.push(case);
-            self.run.tally.add(&verdict);
-            self.silences += usize::from(call.called.is_silence());
-            self.note(verdict, call);
+            let verdict = self.bench.verdict(&called, &case.arguments, case.accepted);
+            self.silences += usize::from(called.is_silence());
+            self.take(case, &called, verdict);
             if self.silences >= SILENCES {
                 let text = format!("{SILENCES} calls were not answered, so the rest of the plan was left");
                 self.run.notes.push(Finding::note("plan-left", text));
@@ -185,44 +203,99 @@ impl Hand<'_> {
         true
     }
 
+    /// Says that there is no server to go on with.
+    pub(super) fn not_started(&mut self, failure: OpenFailure) -> bool {
+        let text = format!("the server could not be started again: {}", failure.message);
+        let mut finding = Finding::error("no-session", text);
+        finding.help = failure.help;
+        self.run.notes.push(finding);
+        false
+    }
+
+    /// Takes in what became of a call.
+    pub(super) fn take(&mut self, case: FuzzCase, called: &Called, verdict: FuzzVerdict) {
+        if let Outcome::Result(result) = &called.exchange.outcome {
+            if self.learns {
+                self.pool.harvest(result);
+            }
+            if verdict == FuzzVerdict::Handled {
+                load::remember(&mut self.answered, &case.arguments, result, called.exchange.elapsed_us);
+            }
+        }
+        self.sent.push(Sent { label: case.label, text: case.text });
+        self.run.tally.add(&verdict);
+        self.note(verdict, called, case.arguments);
+    }
+
     /// How long a call may take: once it is known that the tool can be silent, that is not waited for again and again.
-    fn wait(&self) -> Duration {
+    pub(super) fn wait(&self) -> Duration {
         if self.silences > 0 { self.workshop.short_wait() } else { self.workshop.timeout }
     }
 
+    /// Whether a verdict needs no closer look: nothing is wrong, or nothing new.
+    pub(super) fn is_known(&self, verdict: &FuzzVerdict) -> bool {
+        *verdict == FuzzVerdict::Handled || self.found_before(verdict).is_some()
+    }
+
+    /// The failure that a verdict is one more of.
+    fn found_before(&self, verdict: &FuzzVerdict) -> Option<usize> {
+        // Most are the same to the letter, and telling so takes no normalising.
+        self.found.iter().position(|known| known.verdict == *verdict).or_else(|| {
+            let signature = self.bench.signature(verdict)?;
+            self.found.iter().position(|known| known.signature == signature)
+        })
+    }
+
     /// Notes a failure: a new one, or one more of the same.
-    fn note(&mut self, verdict: FuzzVerdict, call: LineCall) {
-        let Some(signature) = self.bench.signature(&verdict) else { return };
-        if let Some(known) = self.found.iter_mut().find(|known| known.signature == signature) {
-            known.times += 1;
+    fn note(&mut self, verdict: FuzzVerdict, called: &Called, arguments: Value) {
+        if verdict == FuzzVerdict::Handled {
             return;
         }
-        let elapsed_us = call.record.elapsed_us;
+        if let Some(known) = self.found_before(&verdict) {
+            self.found[known].times += 1;
+            return;
+        }
+        let Some(signature) = self.bench.signature(&verdict) else { return };
         if fails(&verdict, self.workshop.strict_input) {
-            self.run.records.push(call.record);
+            self.run.records.push(calls::record(CallRole::Act, Some(&self.bench.name), &called.exchange));
         }
         self.found.push(Found {
             signature,
             verdict,
-            at: self.plan.len() - 1,
+            arguments,
+            at: self.sent.len() - 1,
             since: self.since,
-            is_exit: matches!(call.called.outcome, Outcome::Closed { .. }),
-            is_silence: call.called.is_silence(),
+            is_exit: matches!(called.exchange.outcome, Outcome::Closed { .. }),
+            is_silence: called.is_silence(),
             times: 1,
-            elapsed_us,
+            elapsed_us: called.exchange.elapsed_us,
         });
+    }
+
+    /// Adds a failure that calls which are open together bring about; the same is told once.
+    pub(super) fn add(&mut self, failure: Failure) {
+        let signature = self.bench.signature(&failure.verdict);
+        match self.run.failures.iter_mut().find(|known| self.bench.signature(&known.verdict) == signature) {
+            Some(known) => known.times += 1,
+            None => self.run.failures.push(failure),
+        }
+    }
+
+    /// The arguments of a call that was sent.
+    pub(super) fn arguments(&self, at: usize) -> Value {
+        // Texts of ours always parse.
+        self.sent.get(at).and_then(|sent| serde_json::from_str(&sent.text).ok()).unwrap_or_default()
     }
 
     async fn make_small(&mut self) {
         let mut small = 0;
         for found in std::mem::take(&mut self.found) {
             let fails = fails(&found.verdict, self.workshop.strict_input);
-            let case = &self.plan[found.at];
             let mut failure = Failure {
                 tool: self.bench.name.clone(),
                 verdict: found.verdict,
-                label: case.label.clone(),
-                original: case.arguments.clone(),
+                label: self.sent[found.at].label.clone(),
+                original: found.arguments,
                 reproduction: Reproduction::NotTried,
                 times: found.times,
                 elapsed_us: found.elapsed_us,
@@ -230,16 +303,14 @@ impl Hand<'_> {
             };
             if fails && small < SHRUNK && !self.workshop.is_over() {
                 small += 1;
-                let before = self.plan[found.since..found.at].iter().map(|case| as_step(&case.arguments)).collect();
+                let before = (found.since..found.at).map(|at| as_step(self.arguments(at))).collect();
                 let wanted = Wanted { signature: found.signature, is_exit: found.is_exit };
-                let (is_silence, arguments) = (found.is_silence, &case.arguments);
+                let (is_silence, arguments) = (found.is_silence, &failure.original);
                 let suspect = Suspect { wanted, is_silence, arguments, before };
                 let minimal = minimal(self.workshop, self.bench, &suspect).await;
                 failure.reproduction = minimal.reproduction;
-                if minimal.is_of_the_call_before
-                    && let Some(blamed) = found.at.checked_sub(1).and_then(|at| self.plan.get(at))
-                {
-                    (failure.label, failure.original) = (blamed.label.clone(), blamed.arguments.clone());
+                if let Some(blamed) = found.at.checked_sub(1).filter(|_| minimal.is_of_the_call_before) {
+                    (failure.label, failure.original) = (self.sent[blamed].label.clone(), self.arguments(blamed));
                 }
                 failure.verdict = minimal.verdict.unwrap_or(failure.verdict);
             }
@@ -249,7 +320,7 @@ impl Hand<'_> {
 }
 
 /// Whether a verdict fails the run.
-fn fails(verdict: &FuzzVerdict, strict_input: bool) -> bool {
+pub(super) fn fails(verdict: &FuzzVerdict, strict_input: bool) -> bool {
     match verdict {
         FuzzVerdict::Handled | FuzzVerdict::Slow => false,
         FuzzVerdict::AcceptedInvalid => strict_input,
@@ -264,7 +335,17 @@ fn fails(verdict: &FuzzVerdict, strict_input: bool) -> bool {
 impl Tally {
     fn add(&mut self, verdict: &FuzzVerdict) {
         self.runs += 1;
-        *match verdict {
+        *self.of(verdict) += 1;
+    }
+
+    /// Counts a call that was thought to be handled as what it was.
+    pub(super) fn correct(&mut self, verdict: &FuzzVerdict) {
+        self.handled = self.handled.saturating_sub(1);
+        *self.of(verdict) += 1;
+    }
+
+    fn of(&mut self, verdict: &FuzzVerdict) -> &mut usize {
+        match verdict {
             FuzzVerdict::Handled => &mut self.handled,
             FuzzVerdict::Crash(_) => &mut self.crashes,
             FuzzVerdict::Hang => &mut self.hangs,
@@ -273,7 +354,12 @@ impl Tally {
             FuzzVerdict::Leak(_) => &mut self.leaks,
             FuzzVerdict::AcceptedInvalid => &mut self.accepted_invalid,
             FuzzVerdict::OutputMismatch(_) => &mut self.output_mismatches,
-        } += 1;
+        }
+    }
+
+    /// How many calls went wrong.
+    pub(super) fn faults(&self) -> usize {
+        self.runs - self.handled - self.accepted_invalid
     }
 
     /// What was not simply handled, in words: `2 crashed, 1 hung`.

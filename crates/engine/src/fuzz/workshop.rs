@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use mcprove_judge::exception::unhandled;
-use mcprove_judge::fuzz::{Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
+use mcprove_judge::fuzz::{EnvironmentValues, Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
 use mcprove_judge::generate::Oracle;
-use mcprove_model::{Outcome, ServerSpec};
+use mcprove_model::{Exchange, Outcome, ServerSpec};
 use mcprove_suite::template::Variables;
 use mcprove_wire::{OpenFailure, Session};
 use serde_json::Value;
@@ -32,11 +33,12 @@ pub(crate) struct Workshop {
     opener: Opener,
     server: ServerSpec,
     variables: Variables,
+    start: Duration,
     pub(crate) timeout: Duration,
     pub(crate) attempts: usize,
     pub(crate) strict_input: bool,
     pub(crate) keep_frames: bool,
-    environment: Arc<[String]>,
+    environment: Arc<EnvironmentValues>,
     pub(super) stop: Stop,
     until: Option<Instant>,
     calls: AtomicUsize,
@@ -47,6 +49,9 @@ pub(crate) struct Tools {
     pub(crate) opener: Opener,
     pub(crate) server: ServerSpec,
     pub(crate) variables: Variables,
+    /// How long a server may take to start.
+    pub(crate) start: Duration,
+    /// How long a call may take.
     pub(crate) timeout: Duration,
     pub(crate) attempts: usize,
     pub(crate) strict_input: bool,
@@ -63,11 +68,12 @@ impl Workshop {
             opener: tools.opener,
             server: tools.server,
             variables: tools.variables,
+            start: tools.start,
             timeout: tools.timeout,
             attempts: tools.attempts,
             strict_input: tools.strict_input,
             keep_frames: tools.keep_frames,
-            environment: tools.environment,
+            environment: Arc::new(EnvironmentValues::new(&tools.environment)),
             stop: tools.stop,
             until: tools.until,
             calls: AtomicUsize::new(0),
@@ -76,9 +82,7 @@ impl Workshop {
 
     /// Starts a server.
     pub(crate) async fn open(&self) -> Result<Session, Box<OpenFailure>> {
-        // A call may be given little time; a server that starts is given what it needs.
-        let patience = self.timeout.max(Duration::from_secs(10));
-        self.opener.open(&self.server, &self.variables, Instant::now() + patience).await
+        self.opener.open(&self.server, &self.variables, Instant::now() + self.start).await
     }
 
     /// What people call the server.
@@ -91,13 +95,18 @@ impl Workshop {
         self.stop.is_stopped() || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
+    /// Why nothing more is to be done, where that is so.
+    pub(crate) fn why_over(&self) -> &'static str {
+        if self.stop.is_stopped() { "the run was interrupted" } else { "the time was over" }
+    }
+
     /// How long calls may take where it is only to be seen whether a hang comes again.
     pub(crate) fn short_wait(&self) -> Duration {
         (self.timeout / 10).max(SHORTEST_WAIT).min(self.timeout)
     }
 
-    pub(crate) fn count_call(&self) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn count_calls(&self, calls: usize) {
+        self.calls.fetch_add(calls, Ordering::Relaxed);
     }
 
     /// How many calls were made so far.
@@ -123,22 +132,29 @@ pub(crate) struct Bench {
     pub(crate) name: String,
     input: Option<Oracle>,
     output: Option<Oracle>,
-    environment: Arc<[String]>,
+    environment: Arc<EnvironmentValues>,
 }
 
 /// A call that was made, and whether the server was still there afterwards, where that was asked.
 #[derive(Debug)]
 pub(crate) struct Called {
-    pub(crate) outcome: Outcome,
+    pub(crate) exchange: Exchange,
     pub(crate) alive_after: Option<bool>,
     /// What the server wrote to its standard error, where it did not answer.
     pub(crate) stderr: String,
 }
 
 impl Called {
+    /// A call of which only its end is known.
+    pub(crate) fn ended(outcome: Outcome) -> Self {
+        let method = "tools/call".to_owned();
+        let exchange = Exchange { method, request: Bytes::new(), reply: None, outcome, elapsed_us: 0 };
+        Self { exchange, alive_after: None, stderr: String::new() }
+    }
+
     /// Whether nothing came.
     pub(crate) fn is_silence(&self) -> bool {
-        matches!(self.outcome, Outcome::TimedOut { .. })
+        matches!(self.exchange.outcome, Outcome::TimedOut { .. })
     }
 }
 
@@ -157,7 +173,7 @@ impl Bench {
             return FuzzVerdict::Crash(Evidence::new(&format!("{NO_ANSWER}: {}", told.trim())));
         }
         verdict(&FuzzExchange {
-            outcome: &called.outcome,
+            outcome: &called.exchange.outcome,
             arguments,
             alive_after: called.alive_after,
             accepted,

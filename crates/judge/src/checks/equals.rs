@@ -34,7 +34,7 @@ struct Equals {
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     // Whatever scalar was written is meant as its text, `null` too.
-    let Some(scalar) = node.as_scalar().filter(|scalar| !(scalar.value.is_null() && scalar.text.is_empty())) else {
+    let Some(scalar) = node.as_scalar().filter(|scalar| !(scalar.is_null() && scalar.text.is_empty())) else {
         let help = "to compare a JSON value, write `json_path: {$: …}`".to_owned();
         shape::wrong(found, node, NAME, "a text", help);
         return Vec::new();

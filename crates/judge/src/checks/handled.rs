@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::example::{fails, holds};
 use super::{CheckKind, Seen, outcome, shape};
-use crate::fuzz::{FuzzExchange, FuzzVerdict, verdict};
+use crate::fuzz::{EnvironmentValues, FuzzExchange, FuzzVerdict, verdict};
 use crate::generate::Oracle;
 
 const NAME: &str = "handled";
@@ -77,7 +77,7 @@ impl Check for Handled {
             // Where the schema is not known, a refusal in any words is one.
             accepted: input.is_some_and(|input| input.accepts(&seen.arguments)),
             output_schema: output.as_ref(),
-            environment_values: &seen.environment,
+            environment_values: &EnvironmentValues::new(&seen.environment),
         });
         match (&judged, self) {
             (FuzzVerdict::Handled | FuzzVerdict::AcceptedInvalid, Self::Anyhow) => Ok(()),

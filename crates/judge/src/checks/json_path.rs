@@ -53,7 +53,7 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     for entry in entries {
         match JsonPath::parse(&entry.key.text) {
             Ok(path) => {
-                let check = ValueAt { path, written: entry.key.text.clone(), expected: entry.value.to_json() };
+                let check = ValueAt { path, written: entry.key.text.to_string(), expected: entry.value.to_json() };
                 checks.push(shape::planned(NAME, entry.value.span, check));
             }
             Err(message) => {

@@ -1,17 +1,24 @@
 //! What a reply merely repeats of the arguments that were sent.
 
+use std::cell::OnceCell;
+
 use serde_json::Value;
 
-/// The texts of the arguments.
+/// The texts of the arguments, gathered once somebody asks: most replies hold nothing that gives reason to.
 #[derive(Debug)]
-pub(crate) struct Echo {
-    sent: String,
+pub(crate) struct Echo<'v> {
+    arguments: &'v Value,
+    sent: OnceCell<String>,
 }
 
-impl Echo {
-    pub(crate) fn of(arguments: &Value) -> Self {
+impl<'v> Echo<'v> {
+    pub(crate) fn of(arguments: &'v Value) -> Self {
+        Self { arguments, sent: OnceCell::new() }
+    }
+
+    fn sent(&self) -> String {
         let mut sent = String::new();
-        let mut open = vec![arguments];
+        let mut open = vec![self.arguments];
         while let Some(value) = open.pop() {
             match value {
                 Value::String(text) => {
@@ -29,13 +36,13 @@ impl Echo {
                 Value::Null | Value::Bool(_) | Value::Number(_) => {}
             }
         }
-        Self { sent }
+        sent
     }
 
     /// Whether a text was sent in the first place.
     pub(crate) fn repeats(&self, text: &str) -> bool {
         let text = text.trim();
-        !text.is_empty() && self.sent.contains(text)
+        !text.is_empty() && self.sent.get_or_init(|| self.sent()).contains(text)
     }
 }
 
@@ -47,7 +54,8 @@ mod tests {
 
     #[test]
     fn what_was_sent_is_known() {
-        let echo = Echo::of(&json!({"a": ["one two"], "key": {"b": 3}}));
+        let arguments = json!({"a": ["one two"], "key": {"b": 3}});
+        let echo = Echo::of(&arguments);
         assert!(echo.repeats("two") && echo.repeats(" key "));
         assert!(!echo.repeats("three") && !echo.repeats(""));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 
 use super::Echo;
 
@@ -39,20 +39,34 @@ const NOTHING_BUT: &[&str] = &["internal error", "internal server error", "unexp
 static COMPILED: LazyLock<Vec<Regex>> =
     LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
 
+/// All patterns at once: most texts match none of them, and that takes one look.
+static ANY: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(PATTERNS).ok());
+
 /// The message of an unhandled exception in a text that reports a failure, unless the arguments held it: the line it
 /// is on.
-pub(crate) fn find<'t>(text: &'t str, echo: &Echo) -> Option<&'t str> {
-    let bare = text.trim().trim_end_matches(['.', '!']).to_ascii_lowercase();
-    let bare = bare.strip_prefix("error: ").unwrap_or(&bare);
-    if NOTHING_BUT.contains(&bare) && !echo.repeats(text) {
+pub(crate) fn find<'t>(text: &'t str, echo: &Echo<'_>) -> Option<&'t str> {
+    if says_nothing(text) && !echo.repeats(text) {
         return Some(text.trim());
     }
     let head = &text[..text.floor_char_boundary(20_000)];
+    if ANY.as_ref().is_some_and(|any| !any.is_match(head)) {
+        return None;
+    }
     let all = COMPILED.iter().flat_map(|pattern| pattern.find_iter(head).take(20));
     let found = all.filter(|found| !echo.repeats(found.as_str())).min_by_key(regex::Match::start)?;
     let start = head[..found.start()].rfind('\n').map_or(0, |at| at + 1);
     let end = head[found.start()..].find('\n').map_or(head.len(), |at| found.start() + at);
     Some(head[start..end].trim())
+}
+
+/// Whether a text says no more than that something is broken.
+fn says_nothing(text: &str) -> bool {
+    let bare = text.trim().trim_end_matches(['.', '!']);
+    let bare = match bare.get(..7) {
+        Some(start) if start.eq_ignore_ascii_case("error: ") => &bare[7..],
+        Some(_) | None => bare,
+    };
+    NOTHING_BUT.iter().any(|nothing| bare.eq_ignore_ascii_case(nothing))
 }
 
 /// Whether a text that claims success is nothing but an error message.
@@ -83,6 +97,7 @@ mod tests {
     #[test]
     fn messages_of_runtimes_are_recognised() {
         assert_eq!(COMPILED.len(), PATTERNS.len(), "every pattern compiles");
+        assert!(ANY.is_some(), "and all of them together");
         let none = Echo::of(&serde_json::Value::Null);
         for text in [
             "Cannot read properties of undefined (reading 'length')",

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{FuzzOptions, Shrinker, ValuePool, cases};
+use super::plan::all_cases;
+use super::{Shrinker, ValuePool};
 
 /// How many cases a tool gets by default.
 const COUNT: usize = 50;
@@ -142,7 +143,7 @@ fn every_bug_is_met_with_any_seed_and_shrunk_to_its_minimum() {
     let pool = ValuePool::default();
     for bug in bugs() {
         for seed in 0..5 {
-            let cases = cases(&bug.schema, &FuzzOptions { seed, count: COUNT, pool: &pool });
+            let cases = all_cases(&bug.schema, seed, COUNT, &pool);
             let met = cases.iter().find(|case| (bug.fails)(&case.arguments));
             let met = met.unwrap_or_else(|| panic!("\"{}\" is not met with seed {seed}", bug.name));
             let mut shrinker = Shrinker::new(met.arguments.clone(), ATTEMPTS);

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use regex::Regex;
 
 use crate::exception::Echo;
@@ -42,7 +43,7 @@ static SOURCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The first line of a system file that no tool has reason to show: a way out of the folder was found.
-pub(crate) fn system_file(text: &str, echo: &Echo) -> Option<String> {
+pub(crate) fn system_file(text: &str, echo: &Echo<'_>) -> Option<String> {
     if !SYSTEM_FILES.iter().any(|file| text.contains(file.line)) {
         return None;
     }
@@ -54,19 +55,40 @@ pub(crate) fn system_file(text: &str, echo: &Echo) -> Option<String> {
     Some(format!("the content of {} in the reply", file.name))
 }
 
-/// Says which value of the environment a text gives away; what the arguments held is not given away.
-pub(crate) fn environment(text: &str, values: &[String], echo: &Echo) -> Option<String> {
-    let found = values.iter().find(|value| is_telling(value) && has_word(text, value) && !echo.repeats(value))?;
-    let beginning: String = found.chars().take(3).collect();
-    Some(format!(
-        "a value of the server's environment in the reply: {beginning}… ({} characters)",
-        found.chars().count()
-    ))
+/// Values of a server's environment that its replies should not hold, ready to be looked for in many of them.
+#[derive(Clone, Debug, Default)]
+pub struct EnvironmentValues {
+    finders: Vec<Finder<'static>>,
+}
+
+impl EnvironmentValues {
+    /// Takes those of the values that would not be in a reply by chance.
+    pub fn new(values: &[String]) -> Self {
+        let telling = values.iter().filter(|value| is_telling(value));
+        Self { finders: telling.map(|value| Finder::new(value).into_owned()).collect() }
+    }
+
+    /// Says which value a text gives away; what the arguments held is not given away.
+    pub(crate) fn find(&self, text: &str, echo: &Echo<'_>) -> Option<String> {
+        let value = self.finders.iter().find_map(|finder| {
+            let value = std::str::from_utf8(finder.needle()).ok()?;
+            (has_word(text, finder) && !echo.repeats(value)).then_some(value)
+        })?;
+        let beginning: String = value.chars().take(3).collect();
+        Some(format!(
+            "a value of the server's environment in the reply: {beginning}… ({} characters)",
+            value.chars().count()
+        ))
+    }
 }
 
 /// The first absolute path to source code that the arguments did not name.
-pub(crate) fn source_path<'t>(text: &'t str, echo: &Echo) -> Option<&'t str> {
+pub(crate) fn source_path<'t>(text: &'t str, echo: &Echo<'_>) -> Option<&'t str> {
     let text = &text[..text.floor_char_boundary(20_000)];
+    // No path without a separator, and no file name without a dot.
+    if memchr::memchr2(b'/', b'\\', text.as_bytes()).is_none() || !text.contains('.') {
+        return None;
+    }
     SOURCE.as_ref()?.captures_iter(text).find_map(|found| {
         let (path, file) = (found.name("path")?, found.name("file")?);
         // A tool that works on source files speaks of those it was asked for.
@@ -92,10 +114,10 @@ fn is_telling(value: &str) -> bool {
 }
 
 /// Whether a text has a value, not as a part of a longer word.
-fn has_word(text: &str, value: &str) -> bool {
-    text.match_indices(value).any(|(at, _)| {
+fn has_word(text: &str, value: &Finder<'_>) -> bool {
+    value.find_iter(text.as_bytes()).any(|at| {
         let before = text[..at].chars().next_back();
-        let after = text[at + value.len()..].chars().next();
+        let after = text[at + value.needle().len()..].chars().next();
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
     })
 }
@@ -109,14 +131,16 @@ mod tests {
     #[test]
     fn secrets_are_found_and_never_shown_whole() {
         let values = ["sk-live-12345abc".to_owned(), "production".to_owned(), "/usr/bin:/bin".to_owned()];
-        let echo = Echo::of(&json!({}));
-        let told = environment("key=sk-live-12345abc;", &values, &echo).expect("found");
+        let values = EnvironmentValues::new(&values);
+        let nothing = json!({});
+        let echo = Echo::of(&nothing);
+        let told = values.find("key=sk-live-12345abc;", &echo).expect("found");
         assert!(!told.contains("12345"), "{told}");
         for text in ["in production", "PATH is /usr/bin:/bin", "sk-live-12345abcdef", ""] {
-            assert_eq!(environment(text, &values, &echo), None, "{text}");
+            assert_eq!(values.find(text, &echo), None, "{text}");
         }
-        let echo = Echo::of(&json!({"key": "sk-live-12345abc"}));
-        assert_eq!(environment("bad key sk-live-12345abc", &values, &echo), None);
+        let sent = json!({"key": "sk-live-12345abc"});
+        assert_eq!(values.find("bad key sk-live-12345abc", &Echo::of(&sent)), None);
         for ordinary in
             ["true", "3000", "12345678901", "xterm-256color", "en_US.UTF-8", "localhost:3000", "development"]
         {
@@ -126,7 +150,8 @@ mod tests {
 
     #[test]
     fn system_files_are_recognised() {
-        let none = Echo::of(&json!({}));
+        let nothing = json!({});
+        let none = Echo::of(&nothing);
         assert!(system_file("a\nroot:x:0:0:root:/root:/bin/bash\n", &none).is_some());
         assert_eq!(system_file("no such file: /etc/passwd", &none), None);
         assert_eq!(system_file("Linux version 6.1", &none), None);
@@ -137,7 +162,8 @@ mod tests {
 
     #[test]
     fn source_paths_are_found_unless_they_were_asked_for() {
-        let none = Echo::of(&json!({}));
+        let nothing = json!({});
+        let none = Echo::of(&nothing);
         assert_eq!(source_path("failed in /app/dist/index.js:3", &none), Some("/app/dist/index.js"));
         assert_eq!(source_path("at file:///home/me/server.py", &none), Some("/home/me/server.py"));
         assert_eq!(source_path(r"C:\Users\me\app\tool.cs failed", &none), Some(r"C:\Users\me\app\tool.cs"));
@@ -150,7 +176,7 @@ mod tests {
         ] {
             assert_eq!(source_path(text, &none), None, "{text}");
         }
-        let asked = Echo::of(&json!({"path": "src/main.rs"}));
-        assert_eq!(source_path("cannot open /work/src/main.rs", &asked), None);
+        let asked = json!({"path": "src/main.rs"});
+        assert_eq!(source_path("cannot open /work/src/main.rs", &Echo::of(&asked)), None);
     }
 }

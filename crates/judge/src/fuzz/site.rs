@@ -151,15 +151,22 @@ fn sorted_names(map: &Map<String, Value>) -> Vec<&str> {
 /// An input with another value at a place; none when the place is not there.
 pub(crate) fn replaced(input: &Value, path: &[Step<'_>], value: Value) -> Option<Value> {
     let mut changed = input.clone();
-    let mut place = &mut changed;
+    replace(&mut changed, path, value).then_some(changed)
+}
+
+/// Puts another value at a place of an input; false when the place is not there.
+pub(crate) fn replace(input: &mut Value, path: &[Step<'_>], value: Value) -> bool {
+    let mut place = input;
     for step in path {
-        place = match step {
-            Step::Name(name) => place.get_mut(name)?,
-            Step::Index(index) => place.get_mut(index)?,
+        let inner = match step {
+            Step::Name(name) => place.get_mut(name),
+            Step::Index(index) => place.get_mut(index),
         };
+        let Some(inner) = inner else { return false };
+        place = inner;
     }
     *place = value;
-    Some(changed)
+    true
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use mcprove_model::{Outcome, Refused, RpcError, escape_line, shorten, text_of_tool_result};
 use serde_json::Value;
 
-use super::leak;
+use super::leak::{self, EnvironmentValues};
 use super::result_shape;
 use crate::exception::{Echo, message as exception_text, stack};
 use crate::generate::Oracle;
@@ -52,8 +52,8 @@ pub struct FuzzExchange<'a> {
     pub accepted: bool,
     /// The tool's output schema, compiled once for all calls.
     pub output_schema: Option<&'a Oracle>,
-    /// Values of the server's environment that must not appear in replies; short and ordinary ones are ignored.
-    pub environment_values: &'a [String],
+    /// Values of the server's environment that must not appear in replies.
+    pub environment_values: &'a EnvironmentValues,
 }
 
 impl FuzzVerdict {
@@ -171,10 +171,8 @@ fn of_result(seen: &FuzzExchange<'_>, result: &Value) -> FuzzVerdict {
     {
         return verdict;
     }
-    let whole = || format!("{text}\n{}", structured.map(texts_in).unwrap_or_default());
-    if !seen.environment_values.is_empty()
-        && let Some(message) = leak::environment(&whole(), seen.environment_values, &echo)
-    {
+    let given_away = |text: &str| seen.environment_values.find(text, &echo);
+    if let Some(message) = given_away(&text).or_else(|| given_away(&texts_in(structured?))) {
         return FuzzVerdict::Leak(Evidence::new(&message));
     }
     if let Some(message) = leak::system_file(&text, &echo) {
@@ -194,7 +192,7 @@ fn of_result(seen: &FuzzExchange<'_>, result: &Value) -> FuzzVerdict {
 /// What a text that reports a failure gives away.
 fn of_failure_text(seen: &FuzzExchange<'_>, text: &str) -> Option<FuzzVerdict> {
     let echo = Echo::of(seen.arguments);
-    if let Some(message) = leak::environment(text, seen.environment_values, &echo) {
+    if let Some(message) = seen.environment_values.find(text, &echo) {
         return Some(FuzzVerdict::Leak(Evidence::new(&message)));
     }
     if let Some(trace) = stack::find(text).filter(|trace| !echo.repeats(&text[trace.range.clone()])) {

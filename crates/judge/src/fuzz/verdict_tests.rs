@@ -20,7 +20,7 @@ fn judged(call: &Call) -> FuzzVerdict {
         alive_after: call.alive_after,
         accepted: call.accepted,
         output_schema: None,
-        environment_values: &["sk-live-12345abc".to_owned(), "production".to_owned()],
+        environment_values: &EnvironmentValues::new(&["sk-live-12345abc".to_owned(), "production".to_owned()]),
     })
 }
 
@@ -223,7 +223,7 @@ fn success_on_invalid_input_and_wrong_output_are_told() {
             alive_after: None,
             accepted: true,
             output_schema: Some(&schema),
-            environment_values: &[],
+            environment_values: &EnvironmentValues::default(),
         };
         verdict(&seen).kind()
     };

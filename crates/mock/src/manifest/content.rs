@@ -113,7 +113,7 @@ pub(super) fn template(node: &Node, found: &mut Diagnostics<'_>) -> Option<Templ
     let mut complete = BTreeMap::new();
     if let Some(node) = block.get("complete") {
         for entry in found.map(node, "`complete`").unwrap_or_default() {
-            complete.insert(entry.key.text.clone(), texts(&entry.value, found));
+            complete.insert(entry.key.text.to_string(), texts(&entry.value, found));
         }
     }
     Some(Template { pattern, entry, content: content(&block, found), complete })

@@ -3,13 +3,13 @@
 use mcprove_model::Report;
 use serde::Serialize;
 
-use super::Format;
+use super::{Format, Shows};
 use crate::json_text;
 use crate::reliability::Reliability;
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "badge", extension: "json", summary: "shields.io endpoint JSON", shows_frames: false, render };
+    Format { name: "badge", extension: "json", summary: "shields.io endpoint JSON", shows: Shows::Verdicts, render };
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, Finding, Place, Report, Severity};
 
-use super::Format;
+use super::{Format, Shows};
 use crate::harmless;
 use crate::reliability::Reliability;
 use crate::status::{UNFINISHED, title};
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "github", extension: "txt", summary: "GitHub workflow annotations", shows_frames: false, render };
+    Format { name: "github", extension: "txt", summary: "GitHub workflow annotations", shows: Shows::Verdicts, render };
 
 fn render(report: &Report) -> String {
     let mut out = String::new();

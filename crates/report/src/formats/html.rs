@@ -6,8 +6,8 @@
 
 use mcprove_model::Report;
 
-use super::Format;
 use super::json::Whole;
+use super::{Format, Shows};
 use crate::json_text;
 
 /// See the module.
@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     name: "html",
     extension: "html",
     summary: "one self-contained page with every frame",
-    shows_frames: true,
+    shows: Shows::Frames,
     render,
 };
 

@@ -4,11 +4,13 @@
 //! { "schema": 1, "program": "mcprove 0.1.0", "started": "2026-09-21T14:13:20.000Z", "duration_us": 271000,
 //!   "interrupted": false, "strict": false, "jobs": 1, "planned": 3,
 //!   "summary": { "passed": 2, "failed": 1, "skipped": 0, "errors": 0, "unfinished": 0 },
+//!   "timings": { "servers_started": 3, "start": 1200, "handshake": 250000, … }, "hint": "…",
 //!   "reliability": { "judged": 3, "capable": 3, "reliable": 2, "cases": [ … ] },
 //!   "findings": [ … ], "cases": [ … ] }
 //! ```
 //!
-//! `reliability` is there when a case was tried more than once. Findings, calls, timings and sessions have the shapes of the
+//! `timings` is the sum over all cases, which is more than the run took when they ran side by side; `hint` is there when something
+//! would have made the run faster, and `reliability` when a case was tried more than once. Findings, calls, timings and sessions have the shapes of the
 //! event log. A later program may add fields; one that changes or removes a field counts `schema` up.
 
 use std::borrow::Cow;
@@ -20,15 +22,16 @@ use mcprove_model::{
 };
 use serde::Serialize;
 
-use super::Format;
+use super::{Format, Shows};
 use crate::reliability::{Reliability, Trials};
 use crate::status::{Status, duration_us};
+use crate::times::Times;
 use crate::usage::Used;
 use crate::{json_text, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "json", extension: "json", summary: "the full report, documented", shows_frames: false, render };
+    Format { name: "json", extension: "json", summary: "the full report, documented", shows: Shows::Calls, render };
 
 fn render(report: &Report) -> String {
     json_text::pretty(&Whole::of(report))
@@ -51,6 +54,10 @@ pub(super) struct Whole<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     planned: Option<usize>,
     summary: Counts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timings: Option<Times>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reliability: Option<ReliabilityPart>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,6 +170,8 @@ impl<'a> Whole<'a> {
             planned: head.as_ref().map(|head| head.total),
             program: head.map(|head| head.program),
             summary: Counts { passed, failed, skipped, errors, unfinished },
+            timings: Times::of(report),
+            hint: end.and_then(|end| end.hint),
             reliability: reliability.repeated().then(|| ReliabilityPart::of(&reliability)),
             models: Used::of(report),
             findings: &report.findings,

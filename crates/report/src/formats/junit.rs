@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, Finding, Report, escape_text};
 
-use super::Format;
+use super::{Format, Shows};
 use crate::explanation::{explain_plainly, sub_results_plainly};
 use crate::reliability::{Reliability, worst, worst_message};
 use crate::status::{Status, UNFINISHED, duration_us, title};
@@ -16,7 +16,7 @@ use crate::{harmless, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format =
-    Format { name: "junit", extension: "xml", summary: "JUnit XML for CI systems", shows_frames: false, render };
+    Format { name: "junit", extension: "xml", summary: "JUnit XML for CI systems", shows: Shows::Verdicts, render };
 
 fn render(report: &Report) -> String {
     let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();

@@ -8,13 +8,14 @@ use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, Report, Summary};
 
-use super::Format;
+use super::{Format, Shows};
 use crate::explanation::{explain_plainly, sub_results_plainly};
 use crate::matrix::{Cell, Matrix};
 use crate::reliability::Reliability;
 use crate::snippet::render_findings;
 use crate::status::{Status, duration_us, title};
 use crate::style::Style;
+use crate::times::Times;
 use crate::{duration, harmless};
 
 /// See the module.
@@ -22,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
     name: "markdown",
     extension: "md",
     summary: "Markdown for a GitHub step summary",
-    shows_frames: false,
+    shows: Shows::Verdicts,
     render,
 };
 
@@ -49,6 +50,7 @@ fn render(report: &Report) -> String {
     let trials = Reliability::of(report);
     matrix(&mut out, &Matrix::of(&trials));
     reliability(&mut out, &trials);
+    times(&mut out, report);
     if !good.is_empty() || !bad.is_empty() {
         let folded = report.cases.len() >= FOLD_CASES;
         if folded {
@@ -169,6 +171,16 @@ fn reliability(out: &mut String, trials: &Reliability) {
         }
     }
     out.push('\n');
+}
+
+/// Where the time went, and what would have made it less.
+fn times(out: &mut String, report: &Report) {
+    if let Some(text) = Times::of(report).and_then(|times| times.text()) {
+        let _ = writeln!(out, "Time: {}\n", text.replace('<', "&lt;"));
+    }
+    if let Some(hint) = report.end().and_then(|end| end.hint) {
+        let _ = writeln!(out, "Hint: {}\n", code(&harmless::line(&hint)));
+    }
 }
 
 fn table<'a>(out: &mut String, cases: impl Iterator<Item = &'a CaseReport>) {

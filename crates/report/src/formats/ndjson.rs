@@ -2,7 +2,7 @@
 
 use mcprove_model::{CaseReport, Event, Report};
 
-use super::Format;
+use super::{Format, Shows};
 use crate::ndjson::write_event;
 
 /// See the module.
@@ -10,7 +10,7 @@ pub(super) const FORMAT: Format = Format {
     name: "ndjson",
     extension: "ndjson",
     summary: "the event log, one event per line",
-    shows_frames: true,
+    shows: Shows::Frames,
     render,
 };
 

@@ -8,13 +8,18 @@ use std::fmt::Write as _;
 use mcprove_model::{CaseReport, Finding, Fix, Place, Report, Severity, TextPlace};
 use serde::Serialize;
 
-use super::Format;
+use super::{Format, Shows};
 use crate::reliability::{Reliability, Trials};
 use crate::{json_text, timestamp};
 
 /// See the module.
-pub(super) const FORMAT: Format =
-    Format { name: "sarif", extension: "sarif", summary: "SARIF 2.1.0 for code scanning", shows_frames: false, render };
+pub(super) const FORMAT: Format = Format {
+    name: "sarif",
+    extension: "sarif",
+    summary: "SARIF 2.1.0 for code scanning",
+    shows: Shows::Verdicts,
+    render,
+};
 
 fn render(report: &Report) -> String {
     let rules = rules(report);

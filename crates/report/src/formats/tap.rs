@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, Finding, Place, Report};
 
-use super::Format;
+use super::{Format, Shows};
 use crate::explanation::{explain_plainly, sub_results};
 use crate::reliability::{Reliability, worst_message};
 use crate::status::{Status, UNFINISHED, duration_us, title};
@@ -17,7 +17,7 @@ pub(super) const FORMAT: Format = Format {
     name: "tap",
     extension: "tap",
     summary: "TAP version 14 with YAML diagnostics",
-    shows_frames: false,
+    shows: Shows::Verdicts,
     render,
 };
 

@@ -129,6 +129,6 @@ fn decode_context(node: &Node, found: &mut Diagnostics<'_>) -> Option<Node> {
 }
 
 fn map_of<const N: usize>(span: Span, entries: [(&str, Node); N]) -> Node {
-    let entry = |(key, value): (&str, Node)| Entry { key: Key { text: key.to_owned(), span: value.span }, value };
+    let entry = |(key, value): (&str, Node)| Entry { key: Key { text: key.into(), span: value.span }, value };
     Node { span, kind: Kind::Map(entries.map(entry).into()) }
 }

@@ -1,7 +1,7 @@
 //! `server.client_capabilities`: what the client offers the server, and the answers it gives.
 
 use mcprove_model::{
-    ClientCapabilities, Diagnostics, ElicitationAction, ElicitationReply, Kind, Node, SamplingReply, nearest,
+    ClientCapabilities, Diagnostics, ElicitationAction, ElicitationReply, Kind, Meaning, Node, SamplingReply, nearest,
 };
 use serde_json::{Map, Value};
 
@@ -102,9 +102,9 @@ fn elicitation(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationRe
         Some(action) => elicitation_action(action, found)?,
         None => ElicitationAction::Accept,
     };
-    let url = node.get("url").and_then(|url| match url.as_scalar()?.value {
-        Value::Bool(follow) => Some(follow),
-        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+    let url = node.get("url").and_then(|url| match url.as_scalar()?.meaning {
+        Meaning::Bool(follow) => Some(follow),
+        Meaning::Text | Meaning::Null | Meaning::Number(_) => None,
     });
     let whole = node.get("content").filter(|content| matches!(content.kind, Kind::Map(_)));
     let content = if let Some(whole) = whole {
@@ -117,7 +117,7 @@ fn elicitation(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationRe
     } else {
         let is_field = |key: &str| key != "action" && !(key == "url" && url.is_some());
         let fields = entries.iter().filter(|entry| is_field(&entry.key.text));
-        Value::Object(fields.map(|entry| (entry.key.text.clone(), entry.value.to_json())).collect::<Map<_, _>>())
+        Value::Object(fields.map(|entry| (entry.key.text.to_string(), entry.value.to_json())).collect::<Map<_, _>>())
     };
     Some(ElicitationReply { action, content, url: url.unwrap_or_default() })
 }

@@ -43,10 +43,13 @@ pub(crate) fn decode(
         | Vocabulary::AgentTrajectory
         | Vocabulary::Raw
         | Vocabulary::ToolQuality
-        | Vocabulary::NegativePath => block,
+        | Vocabulary::NegativePath
+        | Vocabulary::Fuzz => block,
     };
     let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
-    Expectation { block: Some(block.clone()), vocabulary, checks, threshold }
+    // A block without templates is never decoded again.
+    let templated = (!open.is_empty()).then(|| Box::new(block.clone()));
+    Expectation { templated, vocabulary, checks, threshold }
 }
 
 /// The part of a block that says what is expected, where that is more than `expect`: a map of these keys alone.

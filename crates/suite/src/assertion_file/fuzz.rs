@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcprove_judge::matchers::assertions_schema;
-use mcprove_model::{Diagnostics, FuzzBlock, Node, Vocabulary, nearest};
+use mcprove_model::{Diagnostics, FuzzBlock, Node, Vocabulary};
 use serde_json::{Value, json};
 
 use super::expectation;
@@ -11,10 +11,6 @@ use super::templates::Scope;
 use crate::schema::fragment;
 
 const KEYS: &[&str] = &["cases", "expect", "max_call_ms", "seed"];
-
-/// What its `expect` may look at, sorted.
-const TARGETS: &[&str] =
-    &["fuzz.cases_run", "fuzz.crashes", "fuzz.gate_passed", "fuzz.hangs", "fuzz.leaks", "fuzz.protocol_violations"];
 
 /// How many calls are made when the block does not say.
 const CASES: usize = 64;
@@ -51,22 +47,8 @@ pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) 
         found.error_with_help("wrong-type", expect.span, message, help);
         return None;
     }
-    for item in expect.and_then(Node::as_list).unwrap_or_default() {
-        report_unknown_target(item, found);
-    }
-    let expect = expectation::decode(expect, Vocabulary::Tool, scope, found);
+    let expect = expectation::decode(expect, Vocabulary::Fuzz, scope, found);
     Some(Box::new(FuzzBlock { seed, cases, max_call, expect, span: entry.key.span }))
-}
-
-/// A target that is not there would hold under `not`, so it is told here.
-fn report_unknown_target(item: &Node, found: &mut Diagnostics<'_>) {
-    let Some(target) = item.get("target") else { return };
-    let Some(text) = target.as_text().filter(|text| !TARGETS.contains(text)) else { return };
-    let help = match nearest(text, TARGETS.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", TARGETS.join(", ")),
-    };
-    found.error_with_help("unknown-target", target.span, format!("`fuzz` has no target `{text}`"), help);
 }
 
 /// The JSON Schema of the block.

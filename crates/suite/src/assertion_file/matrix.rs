@@ -82,7 +82,7 @@ pub(crate) fn schema(names: bool) -> Value {
 fn decode_servers(node: &Node, around: &Around<'_>, found: &mut Diagnostics<'_>) -> Vec<(String, ColumnServer)> {
     let Some(described) = around.described.filter(|_| node.as_list().is_some()) else {
         let entries = found.map(node, "`servers` of `matrix`").unwrap_or_default();
-        let column = |entry: &Entry| Some((entry.key.text.clone(), decode_command(entry, around, found)?));
+        let column = |entry: &Entry| Some((entry.key.text.to_string(), decode_command(entry, around, found)?));
         return entries.iter().filter_map(column).collect();
     };
     let mut servers: Vec<(String, ColumnServer)> = Vec::new();

@@ -68,7 +68,7 @@ pub(crate) fn decode(
         let expand = texts.into_iter().map(|(entry, text)| {
             let expanded = expand_reporting(text, entry.value.span, (&context.environment, unset), found);
             secrets.extend(expanded.secrets);
-            (entry.key.text.clone(), expanded.text)
+            (entry.key.text.to_string(), expanded.text)
         });
         expand.collect()
     };

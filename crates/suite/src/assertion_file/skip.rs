@@ -1,7 +1,6 @@
 //! `skip` and `skip_unless_env`: cases that are not run, and why.
 
 use mcprove_model::{Diagnostics, Node, Skip};
-use serde_json::Value;
 
 use crate::environment::Environment;
 
@@ -22,9 +21,9 @@ fn asked(skip: &Node, found: &mut Diagnostics<'_>) -> Option<String> {
         Some(false) => return None,
         None => {}
     }
-    match skip.as_scalar().map(|scalar| &scalar.value) {
-        Some(Value::String(reason)) => Some(reason.clone()),
-        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => {
+    match skip.as_scalar().filter(|scalar| scalar.is_text()) {
+        Some(reason) => Some(reason.text.to_string()),
+        None => {
             found.wrong_kind(skip, "`skip`", "true, false or a reason");
             None
         }

@@ -1,7 +1,7 @@
 //! `setup`, `verify` and `teardown`: calls made around the block, and values captured from their replies.
 
 use mcprove_judge::json_path::JsonPath;
-use mcprove_model::{Capture, Diagnostics, Entry, Expectation, Node, Span, Step, StepCall, Vocabulary};
+use mcprove_model::{Capture, Diagnostics, Entry, Node, Span, Step, StepCall, Vocabulary};
 use serde_json::{Value, json};
 
 use super::block::{self, Caller};
@@ -55,7 +55,7 @@ fn decode_step(node: &Node, key: &str, scope: &mut Scope, found: &mut Diagnostic
     for capture in &capture {
         scope.add_capture(&capture.name);
     }
-    let allow_error = allow_error || expects_error(&expect);
+    let allow_error = allow_error || expects_error(node.get("expect"));
     Some(Step { call: call?, server: None, claims: None, expect, capture, allow_error, span: node.span })
 }
 
@@ -78,8 +78,8 @@ fn decode_read(node: &Node, read: &Entry, scope: &Scope, found: &mut Diagnostics
 }
 
 /// A step that asks for an error accepts one.
-fn expects_error(expect: &Expectation) -> bool {
-    let flag = |key: &str| expect.block.as_ref().and_then(|block| block.get(key)).and_then(Node::as_bool);
+fn expects_error(block: Option<&Node>) -> bool {
+    let flag = |key: &str| block.and_then(|block| block.get(key)).and_then(Node::as_bool);
     flag("is_error") == Some(true) || flag("not_error") == Some(false)
 }
 

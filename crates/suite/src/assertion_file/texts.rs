@@ -1,6 +1,6 @@
 //! Lists and maps of text, where other scalars are taken as they were written.
 
-use mcprove_model::{Diagnostics, Entry, Kind, Node, nearest};
+use mcprove_model::{Diagnostics, Entry, Kind, Node, Scalar, nearest};
 
 /// A list of texts: `[1, true]` are the words `1` and `true`.
 pub(crate) fn list(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Vec<String> {
@@ -35,7 +35,7 @@ pub(crate) fn as_text(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> O
         return Some(Node::text_at(node.span, ""));
     }
     let text = found.text(node, what)?;
-    let is_text = node.as_scalar().is_some_and(|scalar| scalar.value.is_string());
+    let is_text = node.as_scalar().is_some_and(Scalar::is_text);
     Some(if is_text { node.clone() } else { Node::text_at(node.span, text) })
 }
 

@@ -2,7 +2,6 @@
 
 use mcprove_judge::matchers::is_found_everywhere;
 use mcprove_model::{Diagnostics, Entry, Finding, Node};
-use serde_json::Value;
 
 use super::{Rule, Subject, each_entry, fixes, items};
 
@@ -53,7 +52,7 @@ fn run(subject: &Subject<'_>, found: &mut Diagnostics<'_>) {
 }
 
 fn is_empty(node: &Node) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.value == Value::String(String::new()))
+    node.as_scalar().is_some_and(|scalar| scalar.is_text() && scalar.text.is_empty())
         || node.as_map().is_some_and(<[Entry]>::is_empty)
 }
 

@@ -1,10 +1,10 @@
 //! Files and folders → cases and findings. The one place of this crate that reads files.
 
+pub mod bounded;
 mod folder;
 mod imports;
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ impl Loading {
                 let document = Document { node: &node, number: index + 1, of };
                 self.assertion(file, &source, document, (options, &mut findings))
             };
-            self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound).map(Arc::new));
+            self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound));
         }
         findings.sort_by_cached_key(|finding| file_of(finding, &source));
         self.loaded.findings.append(&mut findings);
@@ -143,7 +143,7 @@ impl Loading {
         source: &Arc<SourceFile>,
         document: Document<'_>,
         (options, findings): (&LoadOptions<'_>, &mut Vec<Finding>),
-    ) -> Vec<Case> {
+    ) -> Vec<Arc<Case>> {
         let context = Context {
             environment: Environment { lookup: options.environment, names: options.known_variables },
             fixture: file.fixture.as_deref(),
@@ -159,7 +159,7 @@ impl Loading {
                 findings.push(clash);
                 Vec::new()
             }
-            None => decoded.case.into_iter().collect(),
+            None => decoded.case.map(Arc::new).into_iter().collect(),
         }
     }
 
@@ -169,7 +169,7 @@ impl Loading {
         source: &Arc<SourceFile>,
         node: Node,
         (options, findings): (&LoadOptions<'_>, &mut Vec<Finding>),
-    ) -> Vec<Case> {
+    ) -> Vec<Arc<Case>> {
         let (units, mut problems) = imports::with_imports(&file.path, source, node);
         findings.append(&mut problems);
         let folder = folder::folder_of(&file.path);
@@ -296,7 +296,7 @@ pub(crate) fn place_in_file(finding: &Finding) -> (u32, u32) {
 }
 
 fn read(path: &Path) -> Result<String, Box<Finding>> {
-    let bytes = fs::read(path).map_err(|error| Box::new(folder::unreadable(path, &error.to_string())))?;
+    let bytes = bounded::read(path).map_err(|error| Box::new(folder::unreadable(path, &error.to_string())))?;
     String::from_utf8(bytes).map_err(|error| {
         let bytes = error.as_bytes();
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {

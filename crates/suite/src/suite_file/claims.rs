@@ -24,7 +24,7 @@ pub(super) fn decode(owner: &Node, found: &mut Diagnostics<'_>) -> Option<Value>
     };
     for entry in entries {
         let value = if entry.value.is_null() { json!({}) } else { entry.value.to_json() };
-        claims.insert(entry.key.text.clone(), value);
+        claims.insert(entry.key.text.to_string(), value);
     }
     Some(Value::Object(claims))
 }

@@ -85,7 +85,7 @@ fn with_assertions(map: &[Entry], list: &[Node], order: Order) -> Vec<Entry> {
     let mut entries = map.to_vec();
     let span = list.first().map_or(Span::default(), |first| first.span);
     let Some(entry) = entries.iter_mut().find(|entry| entry.key.text == "assertions") else {
-        let key = Key { text: "assertions".to_owned(), span };
+        let key = Key { text: "assertions".into(), span };
         entries.push(Entry { key, value: Node { span, kind: Kind::List(list.to_vec()) } });
         return entries;
     };

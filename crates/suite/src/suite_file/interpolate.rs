@@ -46,8 +46,8 @@ impl Interpolation<'_> {
     }
 
     fn scalar(&mut self, scalar: &Scalar, span: Span, found: &mut Diagnostics<'_>) -> Option<Value> {
-        let Value::String(text) = &scalar.value else { return None };
-        if !text.contains('$') {
+        let text = &scalar.text;
+        if !scalar.is_text() || !text.contains('$') {
             return None;
         }
         let start = match scalar.style {
@@ -59,7 +59,7 @@ impl Interpolation<'_> {
             return self.value(&reference, &mut place, 0);
         }
         let replaced = self.text(text, 0, &mut place, 0);
-        (replaced != *text).then_some(Value::String(replaced))
+        (replaced != text.as_str()).then_some(Value::String(replaced))
     }
 
     /// A text with its references replaced; it stands at `offset` of the whole.

@@ -134,7 +134,7 @@ pub struct DecodedTest {
     /// Where it says that only tests like it are to run.
     pub only: Option<Span>,
     /// The case; `None` when a finding stands in its way.
-    pub case: Option<Case>,
+    pub case: Option<Arc<Case>>,
 }
 
 /// Whether a document is a suite file: it has servers, or lists of tests and no block of an assertion file.
@@ -202,7 +202,7 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     }
     let matrix = decode_matrix(&units, &servers, context, &mut found);
     let has_servers = units.iter().any(|unit| unit.node.get("servers").is_some());
-    for (index, unit) in units.iter().enumerate() {
+    for (index, unit) in units.into_iter().enumerate() {
         let suite = Suite {
             source: Arc::clone(&unit.source),
             context,
@@ -343,8 +343,8 @@ fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
         let message = "a suite file has `servers`, a map of names";
         found.error_with_help("unknown-key", entry.key.span, message, "write `servers: {name: {command: …}}`");
     }
-    let others: Vec<Entry> = entries.iter().filter(|entry| entry.key.text != "server").cloned().collect();
-    outside::known_keys(&others, "a suite file", (&known, outside::OF_SUITE), found);
+    let others = entries.iter().filter(|entry| entry.key.text != "server");
+    outside::known_keys(others, "a suite file", (&known, outside::OF_SUITE), found);
 }
 
 /// Every key a suite file may have.
@@ -421,7 +421,7 @@ fn decode_servers(
         for entry in found.map(node, "`servers`").unwrap_or_default() {
             if servers.iter().all(|(name, _)| *name != entry.key.text) {
                 let server = servers::decode(entry, default_auth, (context, secrets), found);
-                servers.push((entry.key.text.clone(), server.map(Arc::new)));
+                servers.push((entry.key.text.to_string(), server.map(Arc::new)));
             }
         }
     }
@@ -444,11 +444,14 @@ fn played_files(units: &[Unit]) -> Vec<PlayedFile> {
     played
 }
 
-fn decode_tests(unit: &Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {
-    for entry in unit.node.as_map().unwrap_or_default().iter().filter(|entry| !entry.value.is_null()) {
+/// Decodes the tests of a file. The tree goes as its cases come: of a large suite, it is the larger of the two.
+fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {
+    let Kind::Map(entries) = unit.node.kind else { return };
+    for entry in entries.into_iter().filter(|entry| !entry.value.is_null()) {
         let Some(list) = List::find(&entry.key.text) else { continue };
-        let nodes = found.list(&entry.value, &format!("`{}`", entry.key.text));
-        for node in nodes.iter().flat_map(|node| agents::for_each_model(list, node)) {
+        found.list(&entry.value, &format!("`{}`", entry.key.text));
+        let Kind::List(nodes) = entry.value.kind else { continue };
+        for node in nodes.into_iter().flat_map(|node| agents::for_each_model(list, node)) {
             let Some(test) = test::decode(list, &node, suite, found) else { continue };
             tests.push(DecodedTest {
                 name: test.name,

@@ -40,8 +40,8 @@ pub(super) const OF_TEST: &[(&str, &str)] = &[
 ];
 
 /// Reports the keys that mean nothing here: known elsewhere, or misspelt.
-pub(super) fn known_keys(
-    entries: &[Entry],
+pub(super) fn known_keys<'n>(
+    entries: impl IntoIterator<Item = &'n Entry>,
     what: &str,
     (known, outside): (&[&str], &[(&'static str, &'static str)]),
     found: &mut Diagnostics<'_>,

@@ -177,7 +177,14 @@ fn decode_provider(
     let key = variable.map(|variable| key(variable, (context, secrets)));
     let organization = texts::optional(node, "organization", found).map(str::to_owned);
     let prices = decode_prices(node, found);
-    Some(Provider { name: name.clone(), dialect: dialect?, base_url: base_url?.to_owned(), key, organization, prices })
+    Some(Provider {
+        name: name.to_string(),
+        dialect: dialect?,
+        base_url: base_url?.to_owned(),
+        key,
+        organization,
+        prices,
+    })
 }
 
 /// A key; whether it is needed is known when the test is run: a recorded conversation is replayed without.
@@ -200,7 +207,7 @@ fn decode_prices(node: &Node, found: &mut Diagnostics<'_>) -> Vec<(String, Price
         let dollars = |key: &str| entry.value.get(key).and_then(|price| price.as_number()?.as_f64());
         match (dollars("input"), dollars("output")) {
             (Some(input), Some(output)) if input >= 0.0 && output >= 0.0 => {
-                prices.push((entry.key.text.clone(), Price { input, output }));
+                prices.push((entry.key.text.to_string(), Price { input, output }));
             }
             (Some(_) | None, Some(_) | None) => {
                 let help = "write `{input: 3.0, output: 15.0}`, in US dollars for a million tokens";

@@ -62,7 +62,7 @@ pub(super) fn decode(
     let protocol = node.get("protocol").and_then(|protocol| server::decode_protocol(protocol, found));
     let (target, auth) = decode_target(entry, default_auth, (context, secrets), found)?;
     Some(ServerSpec {
-        name: name.clone(),
+        name: name.to_string(),
         target,
         auth,
         protocol: protocol.unwrap_or_default(),
@@ -137,7 +137,7 @@ fn decode_target(
     let headers = decode_headers(node, (context, secrets), found);
     let env: Vec<(String, String)> = node.get("env").map_or_else(Vec::new, |env| {
         let texts = texts::map(env, "`env`", found);
-        texts.into_iter().map(|(entry, text)| (entry.key.text.clone(), text.to_owned())).collect()
+        texts.into_iter().map(|(entry, text)| (entry.key.text.to_string(), text.to_owned())).collect()
     });
     let cwd = texts::optional(node, "cwd", found).map(str::to_owned);
     let docker = texts::optional(node, "docker", found).map(str::to_owned);
@@ -252,7 +252,7 @@ fn decode_headers(
         } else {
             found.text(&entry.value, &what).map(str::to_owned)
         };
-        headers.extend(value.map(|value| (entry.key.text.clone(), value)));
+        headers.extend(value.map(|value| (entry.key.text.to_string(), value)));
     }
     headers
 }

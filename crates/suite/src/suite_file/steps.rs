@@ -23,7 +23,7 @@ pub(super) fn decode(
     let plain =
         |item: &Node| if item.as_map().is_some() { without(item, &[SERVER, claims::KEY]) } else { item.clone() };
     let list = Node { span: node.span, kind: Kind::List(items.iter().map(plain).collect()) };
-    let entry = Entry { key: Key { text: key.to_owned(), span: node.span }, value: list };
+    let entry = Entry { key: Key { text: key.into(), span: node.span }, value: list };
     let document = Node { span: test.span, kind: Kind::Map(vec![entry]) };
     let mut decoded = steps::decode(&document, key, scope, found);
     for item in items {

@@ -39,7 +39,7 @@ pub(super) struct Test {
     /// Where it says that only tests like it are to run.
     pub(super) only: Option<Span>,
     /// The case; `None` when a finding stands in its way.
-    pub(super) case: Option<Case>,
+    pub(super) case: Option<Arc<Case>>,
 }
 
 /// Decodes an item of a list of tests.
@@ -88,7 +88,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
         }
         let mut expect = asked.expect;
         expect.threshold = threshold.or(expect.threshold).or(suite.defaults.threshold);
-        Some(Case {
+        Some(Arc::new(Case {
             name: name.clone(),
             source: Arc::clone(&suite.source),
             span: node.span,
@@ -107,7 +107,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             timeout,
             skip,
             suite: Some(Arc::clone(&suite.options)),
-        })
+        }))
     });
     Some(Test { name, name_span, only, case })
 }
@@ -184,7 +184,7 @@ fn server_of(
     if let Some(named) = node.get("server").filter(|named| !named.is_null()) {
         return server_named(named, suite, found);
     }
-    if !list.needs_server() || texts::is_misspelt(node.as_map().unwrap_or_default(), "server", KEYS) {
+    if !list.needs_server() {
         return None;
     }
     match suite.servers {
@@ -192,6 +192,7 @@ fn server_of(
         [_, ..] if suite.has_columns() => suite.given.clone(),
         [] if suite.given.is_some() => suite.given.clone(),
         [] if suite.has_servers || is_skipped => None,
+        _ if texts::is_misspelt(node.as_map().unwrap_or_default(), "server", KEYS) => None,
         [] => {
             let message = format!("this test of `{}` needs a server, and there is none", list.key());
             found.error_with_help("no-server", place, message, "add `servers:`, or give `--server`");
@@ -259,9 +260,9 @@ fn with_defaults(list: List, mut node: Node, place: Span, suite: &Suite<'_>) -> 
         if let Some(entry) = entries.iter_mut().find(|entry| entry.key.text == "expect") {
             entry.value = defaults.merged(&entry.value);
         } else {
-            let key = Key { text: "expect".to_owned(), span: place };
+            let key = Key { text: "expect".into(), span: place };
             entries.push(Entry { key, value: defaults.merged(&Node::from_json(place, Value::Null)) });
         }
     }
-    Entry { key: Key { text: list.key().to_owned(), span: place }, value: node }
+    Entry { key: Key { text: list.key().into(), span: place }, value: node }
 }

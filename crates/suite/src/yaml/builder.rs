@@ -92,12 +92,6 @@ enum Flow {
     Stop,
 }
 
-/// A text without room to grow: a suite has a hundred thousand of them, and none of them grows.
-fn fitting(mut text: String) -> String {
-    text.shrink_to_fit();
-    text
-}
-
 impl<'s> Builder<'s> {
     fn run(&mut self) {
         let mut parser = Parser::new_from_str(self.text);
@@ -136,7 +130,7 @@ impl<'s> Builder<'s> {
             Event::Scalar(text, style, anchor, tag) => {
                 let style = Style::of(style, &text, anchor, tag.is_some());
                 let span = self.scalar_span(&style, start, end);
-                let node = self.scalar(fitting(text.into_owned()), &style, tag.as_deref(), span);
+                let node = self.scalar(&text, &style, tag.as_deref(), span);
                 self.last_end = self.last_end.max(span.end as usize - self.base);
                 self.anchored(anchor, &node);
                 self.push(node);
@@ -266,7 +260,7 @@ impl<'s> Builder<'s> {
                 format!("`{}` stands inside the value it names, or names one of another document", self.slice(span)),
                 "an alias can repeat a finished value of the same document only",
             );
-            self.push(Node { span, kind: Kind::Scalar(scalar::read(String::new(), ScalarStyle::Plain)) });
+            self.push(Node { span, kind: Kind::Scalar(scalar::read("", ScalarStyle::Plain)) });
             return Flow::Go;
         };
         let size = Size::of(target);
@@ -285,7 +279,7 @@ impl<'s> Builder<'s> {
         Flow::Go
     }
 
-    fn scalar(&mut self, text: String, style: &Style, tag: Option<&Tag>, span: Span) -> Node {
+    fn scalar(&mut self, text: &str, style: &Style, tag: Option<&Tag>, span: Span) -> Node {
         let style = match style {
             Style::Absent | Style::AbsentWithProperties | Style::Plain => ScalarStyle::Plain,
             Style::Quoted => ScalarStyle::Quoted,
@@ -294,7 +288,7 @@ impl<'s> Builder<'s> {
         let mut read = scalar::read(text, style);
         if let Some(tag) = tag {
             match scalar::tagged(core_tag(tag), &read.text) {
-                Some(Ok(value)) => read.value = value,
+                Some(Ok(meaning)) => read.meaning = meaning,
                 Some(Err(wanted)) => self.found.error(
                     "bad-tag",
                     span,

@@ -43,7 +43,7 @@ pub(super) fn finish(entries: Vec<Entry>, merges: Vec<Merge>, found: &mut Diagno
     if merges.is_empty() {
         return entries;
     }
-    let mut taken: HashSet<String> = entries.iter().map(|entry| entry.key.text.clone()).collect();
+    let mut taken: HashSet<_> = entries.iter().map(|entry| entry.key.text.clone()).collect();
     let position = merges.iter().map(|merge| merge.position).min().unwrap_or_default().min(entries.len());
     let brought: Vec<Entry> = merges
         .into_iter()

@@ -2,41 +2,45 @@
 //!
 //! One difference is deliberate: a date such as `2024-01-01` stays the text that was written.
 
-use mcprove_model::{Scalar, ScalarStyle};
-use serde_json::{Number, Value};
+use mcprove_model::{Meaning, Scalar, ScalarStyle};
+use serde_json::Number;
 
 /// The meaning of a plain scalar.
-pub(super) fn plain(text: &str) -> Value {
+pub(super) fn plain(text: &str) -> Meaning {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        _ => number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number),
+        "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
+        "true" | "True" | "TRUE" => Meaning::Bool(true),
+        "false" | "False" | "FALSE" => Meaning::Bool(false),
+        _ => number(text).map_or(Meaning::Text, Meaning::Number),
     }
 }
 
 /// A scalar that is read as it was written.
-pub(super) fn read(text: String, style: ScalarStyle) -> Scalar {
-    let value = match style {
-        ScalarStyle::Plain => plain(&text),
-        ScalarStyle::Quoted | ScalarStyle::Block => Value::String(text.clone()),
+pub(super) fn read(text: &str, style: ScalarStyle) -> Scalar {
+    let meaning = match style {
+        ScalarStyle::Plain => plain(text),
+        ScalarStyle::Quoted | ScalarStyle::Block => Meaning::Text,
     };
-    Scalar { text, style, value }
+    Scalar { text: text.into(), style, meaning }
 }
 
 /// A scalar under a tag of the core schema (`str`, `int`, …); `None` when the tag is not one of them, an error in
 /// words when the text does not fit it.
-pub(super) fn tagged(tag: &str, text: &str) -> Option<Result<Value, &'static str>> {
-    let fits = |value: Value, wanted: fn(&Value) -> bool, what| if wanted(&value) { Ok(value) } else { Err(what) };
-    Some(match tag {
-        "str" | "timestamp" => Ok(Value::String(text.to_owned())),
-        "int" => fits(plain(text), |v| v.is_i64() || v.is_u64(), "a whole number"),
-        "float" => match plain(text).as_f64().and_then(Number::from_f64) {
-            Some(float) => Ok(Value::Number(float)),
+pub(super) fn tagged(tag: &str, text: &str) -> Option<Result<Meaning, &'static str>> {
+    let read = plain(text);
+    Some(match (tag, read) {
+        ("str" | "timestamp", _) => Ok(Meaning::Text),
+        ("int", Meaning::Number(number)) if !number.is_f64() => Ok(Meaning::Number(number)),
+        ("int", _) => Err("a whole number"),
+        ("float", Meaning::Number(number)) => match number.as_f64().and_then(Number::from_f64) {
+            Some(float) => Ok(Meaning::Number(float)),
             None => Err("a number"),
         },
-        "bool" => fits(plain(text), Value::is_boolean, "true or false"),
-        "null" => fits(plain(text), Value::is_null, "null"),
+        ("float", _) => Err("a number"),
+        ("bool", Meaning::Bool(value)) => Ok(Meaning::Bool(value)),
+        ("bool", _) => Err("true or false"),
+        ("null", Meaning::Null) => Ok(Meaning::Null),
+        ("null", _) => Err("null"),
         _ => return None,
     })
 }
@@ -112,7 +116,7 @@ mod tests {
             ("~", json!(null)),
             ("", json!(null)),
         ] {
-            assert_eq!(plain(text), value, "{text}");
+            assert_eq!(read(text, ScalarStyle::Plain).value(), value, "{text}");
         }
     }
 
@@ -121,19 +125,19 @@ mod tests {
         for text in
             ["yes", "no", "on", "off", ".inf", "-.inf", ".nan", "2024-01-01", "1:30", "1e999", "-", "+", ".", "0x"]
         {
-            assert_eq!(plain(text), json!(text));
+            assert_eq!(plain(text), Meaning::Text, "{text}");
         }
         for text in ["0xg", "1.2.3", "-+5", "0x-5", "e5", "1e", "infinity", "_1", "１"] {
-            assert_eq!(plain(text), json!(text));
+            assert_eq!(plain(text), Meaning::Text, "{text}");
         }
     }
 
     #[test]
     fn tags_decide() {
-        assert_eq!(tagged("str", "5"), Some(Ok(json!("5"))));
-        assert_eq!(tagged("int", "5"), Some(Ok(json!(5))));
+        assert_eq!(tagged("str", "5"), Some(Ok(Meaning::Text)));
+        assert_eq!(tagged("int", "5"), Some(Ok(Meaning::Number(5.into()))));
         assert_eq!(tagged("int", "five"), Some(Err("a whole number")));
-        assert_eq!(tagged("float", "5"), Some(Ok(json!(5.0))));
+        assert_eq!(tagged("float", "5"), Some(Ok(Meaning::Number(Number::from_f64(5.0).expect("finite")))));
         assert_eq!(tagged("color", "5"), None);
     }
 }

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{Entry, Kind, Node, ScalarStyle};
-use serde_json::Value;
+use mcprove_model::{Entry, Kind, Meaning, Node, ScalarStyle};
 
 /// The text of a map or list, each line indented by this many steps of two.
 pub fn write(node: &Node, depth: usize) -> String {
@@ -88,11 +87,15 @@ fn fits_block(text: &str) -> bool {
 /// A value on one line.
 fn inline(node: &Node) -> String {
     match &node.kind {
-        Kind::Scalar(scalar) => match &scalar.value {
-            Value::String(value) => quoted(value, scalar.style == ScalarStyle::Plain),
+        Kind::Scalar(scalar) => match scalar.meaning {
+            Meaning::Text => quoted(&scalar.text, scalar.style == ScalarStyle::Plain),
             // A number is kept as it was written: `1.10` and `0x1F` mean something to people.
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                if scalar.text.is_empty() { "null".to_owned() } else { scalar.text.clone() }
+            Meaning::Null | Meaning::Bool(_) | Meaning::Number(_) => {
+                if scalar.text.is_empty() {
+                    "null".to_owned()
+                } else {
+                    scalar.text.to_string()
+                }
             }
         },
         Kind::List(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
@@ -145,6 +148,7 @@ fn indent(depth: usize, text: &mut String) {
 mod tests {
     use mcprove_model::{SourceFile, Span};
     use proptest::prelude::*;
+    use serde_json::Value;
     use serde_json::json;
 
     use super::*;
@@ -177,7 +181,7 @@ mod tests {
     /// The same tree with every text as a block, where that is possible.
     fn in_blocks(mut node: Node) -> Node {
         match &mut node.kind {
-            Kind::Scalar(scalar) if scalar.value.is_string() => scalar.style = ScalarStyle::Block,
+            Kind::Scalar(scalar) if scalar.is_text() => scalar.style = ScalarStyle::Block,
             Kind::Scalar(_) => {}
             Kind::List(items) => items.iter_mut().for_each(|item| *item = in_blocks(item.clone())),
             Kind::Map(entries) => entries.iter_mut().for_each(|entry| entry.value = in_blocks(entry.value.clone())),

@@ -271,7 +271,7 @@ impl Session {
         }
     }
 
-    fn odd(&mut self, rule: &'static str, message: impl Into<String>, bytes: &Bytes) {
+    pub(super) fn odd(&mut self, rule: &'static str, message: impl Into<String>, bytes: &Bytes) {
         self.add_odd(Finding::warning(rule, message), bytes);
     }
 

@@ -48,6 +48,12 @@ impl Session {
                 | Outcome::Closed { .. }
                 | Outcome::Cancelled => None,
             };
+            if let (Outcome::TimedOut { .. }, 1..) = (&exchange.outcome, listing.exchanges.len()) {
+                let pages = listing.exchanges.len();
+                let text = format!("`{method}` had not ended after {pages} pages when the time was up");
+                listing.findings.push(Finding::error("endless-pages", text));
+                return listing;
+            }
             listing.exchanges.push(exchange);
             let Some(cursor) = next else { return listing };
             if !seen.insert(cursor.clone()) {

@@ -10,6 +10,7 @@ mod requests;
 mod responders;
 mod rounds;
 mod subscriptions;
+mod window;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -267,7 +268,8 @@ impl Session {
 
     /// Ends the session and, with it, the server.
     pub async fn close(mut self) -> Closing {
-        let ended = self.transport.close(&self.limits).await;
+        // Whoever may close a session need not carry the size of closing it.
+        let ended = Box::pin(self.transport.close(&self.limits)).await;
         // The transport is gone, but what it still had to say is part of the conversation.
         self.transport = Transport::memory(&self.limits).0;
         for arrival in ended.late {

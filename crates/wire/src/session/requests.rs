@@ -207,8 +207,13 @@ impl Session {
                 return self.take_exchange(at, Some((outcome, Some(bytes))));
             }
             let after_ms = u64::try_from(self.pending[at].sent_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+            // Half an answer is no answer, but whoever looks for the cause must see it.
+            let begun = self.transport.unfinished();
+            if let Some(begun) = &begun {
+                self.odd("unfinished-message", "the server began a message and did not end it in time", begun);
+            }
             self.cancel(id, "timed out").await;
-            return self.take_exchange(at, Some((Outcome::TimedOut { after_ms }, None)));
+            return self.take_exchange(at, Some((Outcome::TimedOut { after_ms }, begun)));
         }
     }
 

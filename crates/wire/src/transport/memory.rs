@@ -38,6 +38,10 @@ impl Memory {
         self.pipe.send_raw(bytes);
     }
 
+    pub(super) fn unfinished(&self) -> Option<Bytes> {
+        self.pipe.unfinished()
+    }
+
     pub(super) fn is_flushed(&self) -> bool {
         self.pipe.is_flushed()
     }

@@ -229,6 +229,15 @@ impl Transport {
         }
     }
 
+    /// The beginning of a message that the server has not ended, when there is one.
+    pub fn unfinished(&self) -> Option<Bytes> {
+        match self {
+            Self::Stdio(stdio) => stdio.unfinished(),
+            Self::Memory(memory) => memory.unfinished(),
+            Self::Http(_) | Self::Sse(_) => None,
+        }
+    }
+
     /// Whether a message is a line, so that what is no message may be log output.
     pub fn has_lines(&self) -> bool {
         match self {

@@ -11,8 +11,19 @@ pub(crate) struct Bug {
     pub(crate) tools: fn() -> Value,
     /// What the bug does to a call; nothing where it does not show.
     pub(crate) shows: fn(&mut State, &Value) -> Option<Effect>,
-    /// Whether it answers several calls at once, and mixes them up.
-    pub(crate) mixes: bool,
+    /// What it does when two calls come together.
+    pub(crate) company: Company,
+}
+
+/// What a server does with two calls that come together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Company {
+    /// It answers each.
+    Fine,
+    /// It gives each the answer of the other.
+    MixesUp,
+    /// It goes away.
+    Breaks,
 }
 
 /// What a server remembers.
@@ -41,25 +52,37 @@ pub(crate) enum Effect {
 }
 
 pub(crate) const BUGS: &[Bug] = &[
-    Bug { name: "careful", tools: careful, shows: |_, _| None, mixes: false },
-    Bug { name: "depth", tools: || one("flatten", "data", &json!({"type": "object"})), shows: depth, mixes: false },
-    Bug { name: "env", tools: || text_tool("configure"), shows: environment, mixes: false },
-    Bug { name: "exit-after-answer", tools: || text_tool("note"), shows: exit_after_answer, mixes: false },
-    Bug { name: "exit-on-37th", tools: || text_tool("count"), shows: exit_on_37th, mixes: false },
-    Bug { name: "mixup", tools: || text_tool("echo"), shows: |_, _| None, mixes: true },
-    Bug { name: "null", tools: || text_tool("lookup"), shows: null, mixes: false },
-    Bug { name: "output", tools: output_tools, shows: output, mixes: false },
-    Bug { name: "overflow", tools: || one("grow", "size", &json!({"type": "integer"})), shows: overflow, mixes: false },
-    Bug { name: "regex", tools: || text_tool("match"), shows: regex, mixes: false },
-    Bug { name: "sequence", tools: || text_tool("store"), shows: sequence, mixes: false },
-    Bug { name: "stack", tools: || text_tool("parse"), shows: stack, mixes: false },
+    Bug { name: "busy", tools: || text_tool("queue"), shows: |_, _| None, company: Company::Breaks },
+    Bug { name: "careful", tools: careful, shows: |_, _| None, company: Company::Fine },
+    Bug {
+        name: "depth",
+        tools: || one("flatten", "data", &json!({"type": "object"})),
+        shows: depth,
+        company: Company::Fine,
+    },
+    Bug { name: "env", tools: || text_tool("configure"), shows: environment, company: Company::Fine },
+    Bug { name: "exit-after-answer", tools: || text_tool("note"), shows: exit_after_answer, company: Company::Fine },
+    Bug { name: "exit-on-150th", tools: || text_tool("count"), shows: exit_on_150th, company: Company::Fine },
+    Bug { name: "exit-on-37th", tools: || text_tool("count"), shows: exit_on_37th, company: Company::Fine },
+    Bug { name: "mixup", tools: || text_tool("echo"), shows: |_, _| None, company: Company::MixesUp },
+    Bug { name: "null", tools: || text_tool("lookup"), shows: null, company: Company::Fine },
+    Bug { name: "output", tools: output_tools, shows: output, company: Company::Fine },
+    Bug {
+        name: "overflow",
+        tools: || one("grow", "size", &json!({"type": "integer"})),
+        shows: overflow,
+        company: Company::Fine,
+    },
+    Bug { name: "regex", tools: || text_tool("match"), shows: regex, company: Company::Fine },
+    Bug { name: "sequence", tools: || text_tool("store"), shows: sequence, company: Company::Fine },
+    Bug { name: "stack", tools: || text_tool("parse"), shows: stack, company: Company::Fine },
     Bug {
         name: "traversal",
         tools: || one("read", "path", &json!({"type": "string"})),
         shows: traversal,
-        mixes: false,
+        company: Company::Fine,
     },
-    Bug { name: "unicode", tools: || text_tool("shout"), shows: unicode, mixes: false },
+    Bug { name: "unicode", tools: || text_tool("shout"), shows: unicode, company: Company::Fine },
 ];
 
 /// A tool as there are many: one property that matters, and others that do not.
@@ -132,6 +155,10 @@ fn unicode(_: &mut State, arguments: &Value) -> Option<Effect> {
 
 fn exit_on_37th(state: &mut State, _: &Value) -> Option<Effect> {
     (state.calls == 37).then_some(Effect::Exit(3))
+}
+
+fn exit_on_150th(state: &mut State, _: &Value) -> Option<Effect> {
+    (state.calls == 150).then_some(Effect::Exit(3))
 }
 
 fn exit_after_answer(_: &mut State, arguments: &Value) -> Option<Effect> {

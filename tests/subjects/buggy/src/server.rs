@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::bugs::{Bug, Effect, State};
+use crate::bugs::{Bug, Company, Effect, State};
 
 /// How long a server that mixes calls up waits for another.
 const COMPANY: Duration = Duration::from_millis(5);
@@ -21,10 +21,11 @@ pub(crate) fn serve(bug: &Bug, is_fixed: bool) -> ExitCode {
     let tools = (bug.tools)();
     let mut server = Server { bug, is_fixed, tools, state: State::default() };
     while let Ok(message) = inbox.recv() {
-        if bug.mixes && !is_fixed && is_call(&message) {
-            server.answer_mixed(&message, &inbox);
-        } else {
-            server.handle(&message);
+        let company = if is_fixed || !is_call(&message) { Company::Fine } else { bug.company };
+        match company {
+            Company::Fine => server.handle(&message),
+            Company::MixesUp => server.answer_mixed(&message, &inbox),
+            Company::Breaks => server.answer_alone(&message, &inbox),
         }
     }
     ExitCode::SUCCESS
@@ -72,6 +73,15 @@ impl Server<'_> {
             return show(id, &tool, arguments, effect);
         }
         reply(id, "result", &honest(&tool, arguments));
+    }
+
+    /// A call that comes before the last one is answered is too much.
+    #[expect(clippy::exit, reason = "going away is what the bug does")]
+    fn answer_alone(&mut self, call: &Value, inbox: &Receiver<Value>) {
+        if inbox.try_recv().is_ok_and(|second| is_call(&second)) {
+            process::exit(6);
+        }
+        self.handle(call);
     }
 
     /// Two calls that come together get each other's answer.

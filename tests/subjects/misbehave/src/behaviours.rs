@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{effects, server::Server};
+use crate::{effects, server::Server, texts};
 
 /// A way to misbehave.
 pub(crate) struct Behaviour {
@@ -76,8 +76,10 @@ const fn row(name: &'static str, arg: Arg, at: &'static str, effect: Effect, sum
 /// Every behaviour, sorted by name.
 #[rustfmt::skip] // one row, one line
 pub(crate) const BEHAVIOURS: &[Behaviour] = &[
+    row("abort-after-initialize", None, INIT, After(|_| std::process::abort()), "dies by a signal once it has shaken hands"),
     row("abort-at-start", None, "", Start(|_| std::process::abort()), "dies by a signal before it reads anything"),
     row("abort-mid-call", None, CALL, Before(|_, _| std::process::abort()), "dies by a signal instead of answering"),
+    row("abort-mid-line", None, CALL, Instead(effects::abort_mid_line), "dies by a signal in the middle of its reply"),
     row("ansi", None, CALL, Bytes(effects::ansi), "wraps the reply in terminal colours"),
     row("bad-number", None, CALL, Bytes(effects::bad_number), "replies with a number no float can hold"),
     row("bad-output", None, ALL, Reply(effects::bad_output), "returns structured content against its own output schema"),
@@ -106,6 +108,8 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("grandchild", Number(987), "", Start(effects::grandchild), "leaves a child asleep for so many seconds that ignores TERM and HUP and holds the pipes"),
     row("half-a-reply", None, CALL, Instead(effects::half_a_reply), "writes half a reply and falls silent"),
     row("hang-on-oversized", Number(100_000), CALL, Instead(effects::hang_on_oversized), "never answers again when `text` has more bytes than that"),
+    row("hostile-error", None, INIT, Reply(texts::hostile_error), "refuses with a text that wants to be obeyed"),
+    row("hostile-names", None, ALL, Reply(texts::hostile), "has tools whose names, and answers whose texts, want to be obeyed"),
     row("huge-line", Number(16 << 20), CALL, Bytes(effects::huge_line), "replies with a text of so many bytes"),
     row("ignore-eof", None, "", End(effects::outlive), "goes on living when stdin is closed"),
     row("ignore-sigterm", None, "", Start(effects::ignore_sigterm), "goes on living when stdin is closed and when told to end"),
@@ -129,10 +133,12 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("ping-client", None, CALL, Instead(effects::ping_client), "pings the client and returns its answer"),
     row("pretty", None, CALL, Bytes(effects::pretty), "spreads the reply over several lines"),
     row("progress", Number(3), CALL, Before(effects::progress), "reports progress so many times if it was given a token"),
+    row("reads-no-more", None, INIT, Before(effects::read_no_more), "reads nothing once it has shaken hands, so that the pipe fills up"),
     row("repeat-cursor", None, LIST, Reply(effects::repeat_cursor), "gives the same cursor on every page"),
     row("reply-to-notification", None, "", Notified(effects::reply_to_notification), "replies to what wants no reply"),
     row("request-flood", Number(20_000), CALL, Before(effects::request_flood), "asks the client so many things first"),
     row("requests-unknown", None, CALL, Instead(effects::requests_unknown), "asks the client what it cannot know and returns its answers"),
+    row("requests-same-id", None, CALL, Instead(effects::requests_same_id), "asks the client twice under one id and returns its answers"),
     row("rpc-error", Number(32_603), CALL, Reply(effects::rpc_error), "replies with the JSON-RPC error of that code, negated"),
     row("silent", None, ALL, Instead(|_, _| ()), "reads and never answers"),
     row("slow-bytes", Number(2), CALL, Instead(effects::slow_bytes), "writes its reply byte by byte, so many milliseconds apart"),

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::server::{Server, honest_reply, line, quit, tool, write};
+use crate::server::{Server, honest_reply, line, quit, stop_reading, tool, write};
 
 // Life and death.
 
@@ -33,6 +33,16 @@ pub(crate) fn exit_mid_line(server: &mut Server, request: &Value) {
     let bytes = line(&honest_reply(request));
     write(&bytes[..bytes.len() / 2]);
     quit(server.number);
+}
+
+pub(crate) fn abort_mid_line(_: &mut Server, request: &Value) {
+    let bytes = line(&honest_reply(request));
+    write(&bytes[..bytes.len() / 2]);
+    std::process::abort();
+}
+
+pub(crate) fn read_no_more(_: &mut Server, _: &Value) {
+    stop_reading();
 }
 
 pub(crate) fn crash_on_wrong_type(_: &mut Server, request: &Value) {
@@ -426,6 +436,16 @@ pub(crate) fn requests_unknown(server: &mut Server, request: &Value) {
     let refused = |reply: &Value| reply["error"]["code"] == json!(-32601);
     let ok = replies.len() == questions.len() && replies.iter().all(refused);
     tell(request, ok, &replies);
+}
+
+pub(crate) fn requests_same_id(server: &mut Server, request: &Value) {
+    let question = json!({ "jsonrpc": "2.0", "id": "same", "method": "ping" });
+    write(&line(&question));
+    let replies = ask(server, &[question]);
+    let ok = !replies.is_empty() && replies.iter().all(|reply| reply["result"] == json!({}));
+    let mut reply = honest_reply(request);
+    reply["result"]["_meta"] = json!({ "ok": ok });
+    write(&line(&reply));
 }
 
 /// Sends requests to the client and collects the replies to them, in the order of the requests, for two seconds.

@@ -45,12 +45,17 @@ const fn row(
 pub(crate) const HTTP: &[HttpBehaviour] = &[
     row("chunked-nonsense", false, |_, out| send(out, "200 OK", "content-type: application/json\r\ntransfer-encoding: chunked\r\n", b"zz\r\nnot a chunk\r\n"), "says that chunks follow, and none does"),
     row("empty", false, |_, out| send(out, "200 OK", "content-type: application/json\r\ncontent-length: 0\r\n", b""), "answers with nothing"),
+    row("endless-body", false, |_, out| endless(out, "content-type: application/json\r\n", b"{\"jsonrpc\":\"2.0\",\"x\":\"", b"aaaaaaaaaaaaaaaa"), "answers with a message that never ends"),
+    row("endless-comment", false, |_, out| endless(out, "content-type: text/event-stream\r\n", b"", b":\n:\n:\n:\n:\n:\n:\n:\n"), "streams one event of comments that never ends"),
+    row("endless-event", false, |_, out| endless(out, "content-type: text/event-stream\r\n", b"data: ", b"aaaaaaaaaaaaaaaa"), "streams an event that never ends"),
+    row("endless-header", false, |_, out| endless(out, "x-long: ", b"", b"aaaaaaaaaaaaaaaa"), "sends a header field that never ends"),
     row("error-403", true, |_, out| status(out, "403 Forbidden", ""), "forbids everything"),
     row("error-404", true, |_, out| status(out, "404 Not Found", ""), "has nothing there"),
     row("error-405", true, |_, out| status(out, "405 Method Not Allowed", "allow: GET\r\n"), "takes no POST"),
     row("error-429", false, |_, out| status(out, "429 Too Many Requests", "retry-after: 3600\r\n"), "has had enough"),
     row("error-500", false, |_, out| status(out, "500 Internal Server Error", ""), "fails"),
     row("gzip", false, |_, out| send(out, "200 OK", "content-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 10\r\n", b"\x1f\x8b\x08\0\0\0\0\0\0\x03"), "compresses what nobody asked it to"),
+    row("hard-reset", true, |_, _| Ok(()), "resets the connection while it is written to"),
     row("header-injection", false, |request, out| reply(request, out, "x-note: a\x0b::set-output name=x::y\r\nmcp-note: <script>\r\n"), "sends header fields that want to be commands"),
     row("html", false, |_, out| send(out, "200 OK", "content-type: text/html\r\ncontent-length: 13\r\n", b"<p>hello</p>\n"), "answers with a page"),
     row("none", false, |request, out| reply(request, out, ""), "behaves"),
@@ -59,7 +64,9 @@ pub(crate) const HTTP: &[HttpBehaviour] = &[
     row("session-lost", false, |_, out| status(out, "404 Not Found", ""), "forgets the session when a tool is called"),
     row("silent", false, |_, _| pause(600), "never answers"),
     row("sse-comments-only", false, |_, out| comments(out), "streams comments without end"),
+    row("sse-flood", false, flood, "sends twenty thousand notifications before its answer"),
     row("sse-retry", false, |_, out| stream(out, b"retry: 99999999\n\n"), "asks for patience and ends the stream"),
+    row("sse-twice", false, twice, "streams its answer twice, not the same"),
     row("sse-without-end", false, |_, out| stream(out, b"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n").and_then(|()| pause(600)), "never ends its stream"),
     row("truncated", false, |_, out| send(out, "200 OK", "content-type: application/json\r\ncontent-length: 999\r\n", b"{\"jsonrpc\":"), "breaks off in its answer"),
     row("unauthorized", true, |_, out| status(out, "401 Unauthorized", ""), "wants to know who asks, and not how"),
@@ -88,6 +95,10 @@ pub(crate) fn serve(behaviour: &'static HttpBehaviour) -> ExitCode {
 }
 
 fn speak(behaviour: &HttpBehaviour, mut stream: TcpStream) -> io::Result<()> {
+    if behaviour.name == "hard-reset" {
+        // What is closed with bytes that nobody read is reset.
+        return stream.peek(&mut [0]).map(drop);
+    }
     let mut reader = BufReader::new(stream.try_clone()?);
     while let Some(request) = read(&mut reader)? {
         let is_call = request.body["method"] == "tools/call";
@@ -152,6 +163,36 @@ fn comments(out: &mut TcpStream) -> io::Result<()> {
         out.write_all(b": still here\n\n")?;
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Says this again and again, as fast as it is taken.
+fn endless(out: &mut TcpStream, fields: &str, first: &[u8], more: &[u8]) -> io::Result<()> {
+    out.write_all(format!("HTTP/1.1 200 OK\r\n{fields}").as_bytes())?;
+    if fields.ends_with('\n') {
+        out.write_all(b"\r\n")?;
+    }
+    out.write_all(first)?;
+    let many = more.repeat(4 << 10);
+    loop {
+        out.write_all(&many)?;
+    }
+}
+
+fn flood(request: &Request, out: &mut TcpStream) -> io::Result<()> {
+    stream(out, b"")?;
+    let note = br#"data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":"x"}}"#;
+    let many = [note.as_slice(), b"\n\n"].concat().repeat(100);
+    for _ in 0..200 {
+        out.write_all(&many)?;
+    }
+    out.write_all(format!("data: {}\n\n", honest_reply(&request.body)).as_bytes())
+}
+
+fn twice(request: &Request, out: &mut TcpStream) -> io::Result<()> {
+    let mut reply = honest_reply(&request.body);
+    let first = format!("data: {reply}\n\n");
+    reply["result"] = serde_json::json!({ "content": [{ "type": "text", "text": "on second thoughts" }] });
+    stream(out, format!("{first}data: {reply}\n\n").as_bytes())
 }
 
 fn send(out: &mut TcpStream, status: &str, fields: &str, body: &[u8]) -> io::Result<()> {

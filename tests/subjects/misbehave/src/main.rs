@@ -8,6 +8,7 @@ mod behaviours;
 mod effects;
 mod http;
 mod server;
+mod texts;
 
 use std::{
     env,

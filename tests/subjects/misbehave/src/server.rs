@@ -4,7 +4,10 @@ use std::{
     collections::VecDeque,
     io::{self, BufRead, Write},
     process::ExitCode,
-    sync::mpsc::{self, Receiver},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver},
+    },
     thread,
     time::Duration,
 };
@@ -151,12 +154,23 @@ pub(crate) fn quit(code: u64) -> ! {
     std::process::exit(i32::try_from(code).unwrap_or(1))
 }
 
+static READS_NO_MORE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves what comes from now on in the pipe; one more message may be read.
+pub(crate) fn stop_reading() {
+    READS_NO_MORE.store(true, Ordering::SeqCst);
+}
+
 /// Reads messages on a thread of its own, so that a behaviour can wait for one with a deadline.
 fn read_in_background() -> Receiver<Value> {
     let (send, inbox) = mpsc::channel();
     thread::spawn(move || {
         for line in io::stdin().lock().split(b'\n') {
             let Ok(line) = line else { return };
+            if READS_NO_MORE.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_mins(20));
+                quit(0);
+            }
             if line.trim_ascii().is_empty() {
                 continue;
             }

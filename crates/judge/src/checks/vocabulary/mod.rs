@@ -114,6 +114,10 @@ const QUALITY_TARGETS: &[&str] = &[
 /// What targets of `negative_path` begin with.
 const NEGATIVE_TARGETS: &[&str] = &["negative_path.checks_run", "negative_path.failures", "negative_path.gate_passed"];
 
+/// What targets of `fuzz` begin with.
+const FUZZ_TARGETS: &[&str] =
+    &["fuzz.cases_run", "fuzz.crashes", "fuzz.gate_passed", "fuzz.hangs", "fuzz.leaks", "fuzz.protocol_violations"];
+
 /// What targets of an agent begin with.
 const AGENT_ROOTS: &[&str] = &[
     "conversation",
@@ -142,9 +146,11 @@ fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
         | Vocabulary::Notifications
         | Vocabulary::Raw => &["result"],
         Vocabulary::Agent => AGENT_ROOTS,
-        Vocabulary::Trajectory | Vocabulary::AgentTrajectory | Vocabulary::ToolQuality | Vocabulary::NegativePath => {
-            &[]
-        }
+        Vocabulary::Trajectory
+        | Vocabulary::AgentTrajectory
+        | Vocabulary::ToolQuality
+        | Vocabulary::NegativePath
+        | Vocabulary::Fuzz => &[],
     }
 }
 
@@ -177,6 +183,7 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
         Vocabulary::AgentTrajectory => agent_trajectory::decode(block, found),
         Vocabulary::ToolQuality => decode_targets(vocabulary, block, QUALITY_TARGETS, found),
         Vocabulary::NegativePath => decode_targets(vocabulary, block, NEGATIVE_TARGETS, found),
+        Vocabulary::Fuzz => decode_targets(vocabulary, block, FUZZ_TARGETS, found),
     }
 }
 
@@ -215,6 +222,7 @@ pub fn schema(vocabulary: Vocabulary) -> Value {
         | Vocabulary::Raw
         | Vocabulary::ToolQuality
         | Vocabulary::NegativePath
+        | Vocabulary::Fuzz
         | Vocabulary::Agent => result_words(vocabulary).schema(),
         Vocabulary::Trajectory => trajectory_schema(),
         Vocabulary::AgentTrajectory => agent_trajectory::schema(),
@@ -299,7 +307,7 @@ fn result_words(vocabulary: Vocabulary) -> Words {
         | Vocabulary::Agent
         | Vocabulary::AgentTrajectory => &[],
         // There is no result, only numbers at targets.
-        Vocabulary::ToolQuality | Vocabulary::NegativePath => {
+        Vocabulary::ToolQuality | Vocabulary::NegativePath | Vocabulary::Fuzz => {
             return Words { what: "`expect`", vocabulary, kinds: Vec::new() };
         }
     };

@@ -34,6 +34,9 @@ fn targets_begin_with_what_the_block_has() {
     }
     assert_eq!(told(Vocabulary::Agent, "tool_call[0].name"), unknown("did you mean `tool_calls`?"));
     assert_eq!(told(Vocabulary::NegativePath, "negative_path.failures"), []);
+    assert_eq!(told(Vocabulary::Fuzz, "fuzz.crashes"), []);
+    assert_eq!(told(Vocabulary::Fuzz, "fuzz.crahses"), unknown("did you mean `fuzz.crashes`?"));
+    assert_eq!(told(Vocabulary::Fuzz, "fuz.x").len(), 1, "told once");
     assert_eq!(told(Vocabulary::Tool, "a..b").len(), 1, "told once");
 }
 

@@ -156,7 +156,7 @@
     return row;
   }
 
-  function times(timings) {
+  function times({ servers_started: started, ...timings }) {
     const parts = Object.entries(timings).map(([name, us], index) => ({ name, us, index })).filter(part => part.us > 0);
     if (!parts.length) return null;
     const bar = el('div', 'times'), legend = el('div', 'legend');
@@ -167,6 +167,7 @@
       bar.append(piece);
       legend.append(el('span', '', el('i', 'c' + part.index), part.name + ' ' + human(part.us)));
     }
+    if (started) legend.append(el('span', '', started + (started === 1 ? ' server was' : ' servers were') + ' started'));
     return el('div', '', el('h3', '', 'Where the time went'), bar, legend);
   }
 
@@ -484,6 +485,12 @@
   document.addEventListener('keydown', event => {
     if (event.key === '/' && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) { event.preventDefault(); byId('search').focus(); }
   });
+  const spent = report.timings && times(report.timings);
+  if (spent) {
+    if (report.hint) spent.append(el('p', 'muted', 'hint: ' + oneLine(report.hint)));
+    byId('times').append(spent);
+    byId('times').hidden = false;
+  }
   draw();
   matrix();
   reliability();

@@ -20,10 +20,17 @@ pub(super) fn decode(test: &Node, found: &mut Diagnostics<'_>) -> AgentBudget {
     }
 }
 
+/// How often an agent can be run; each time takes memory before the first has begun.
+const MOST_RUNS: u64 = 10_000;
+
 /// Decodes how often an agent is run.
 pub(super) fn decode_runs(test: &Node, found: &mut Diagnostics<'_>) -> NonZeroU32 {
-    let runs = count(test, "runs", 1, found).and_then(|runs| u32::try_from(runs).ok());
-    runs.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
+    let runs = count(test, "runs", 1, found);
+    if let (Some(node), true) = (test.get("runs"), runs > Some(MOST_RUNS)) {
+        found.error("wrong-type", node.span, format!("`runs` must be at most {MOST_RUNS}"));
+        return NonZeroU32::MIN;
+    }
+    runs.and_then(|runs| NonZeroU32::new(u32::try_from(runs).ok()?)).unwrap_or(NonZeroU32::MIN)
 }
 
 /// A whole number that may be left out.

@@ -67,12 +67,12 @@ const OUTSIDE: &[(&str, &str)] = &[
 ];
 
 /// A test for each of its `models`; one that has none, or one, is itself.
-pub(super) fn for_each_model(list: List, node: &Node) -> Vec<Node> {
+pub(super) fn for_each_model(list: List, node: Node) -> Vec<Node> {
     let models = node.get("models").and_then(Node::as_list).unwrap_or_default();
     if !list.names_servers() || models.len() < 2 || node.get("model").is_some() {
-        return vec![node.clone()];
+        return vec![node];
     }
-    models.iter().map(|model| with_model(node, model)).collect()
+    models.iter().map(|model| with_model(&node, model)).collect()
 }
 
 fn with_model(node: &Node, model: &Node) -> Node {

@@ -1,0 +1,48 @@
+//! Asking a server what it offers, as several commands do; nothing is called.
+
+use std::path::Path;
+use std::time::Duration;
+
+use mcprove_engine::{Asking, Catalog, catalog_of};
+use mcprove_model::ServerSpec;
+
+use crate::context::Context;
+use crate::execution::runtime;
+use crate::failure::Failure;
+use crate::told_to_stop::ToldToStop;
+
+/// Asks a server what it offers; where it needs a folder, it gets a copy.
+pub(crate) fn offer_of(
+    server: &ServerSpec,
+    fixture: Option<&Path>,
+    timeout: Duration,
+    context: &Context,
+) -> Result<Catalog, Failure> {
+    let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
+    let asking = Asking { fixture, ..asking(timeout, context) };
+    until_told_to_stop(catalog_of(server, &asking))?.map_err(|failure| Failure::unreachable(&failure))
+}
+
+/// How this program asks, without a folder.
+pub(crate) fn asking(timeout: Duration, context: &Context) -> Asking<'_> {
+    Asking { fixture: None, own_program: &context.own_program, timeout, limits: context.limits }
+}
+
+/// Waits for something; the first signal ends it, and with it the servers it had started.
+pub(crate) fn until_told_to_stop<T>(waiting: impl Future<Output = T>) -> Result<T, Failure> {
+    runtime(1)?.block_on(async {
+        let mut told = ToldToStop::listen();
+        let stopped = async {
+            match &mut told {
+                Some(told) => told.again().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            // Signals are listened to before anything is started.
+            biased;
+            () = stopped => Err(Failure::Interrupted),
+            it = waiting => Ok(it),
+        }
+    })
+}

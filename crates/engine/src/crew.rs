@@ -1,0 +1,79 @@
+//! The threads that lanes run on.
+//!
+//! Each has a runtime of its own: a session and its process stay on one thread, and nothing is woken across threads but the
+//! loop that takes the results. A runtime that hands tasks from thread to thread costs a short session a tenth of its time.
+
+use std::thread::JoinHandle;
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+/// Threads for lanes: the one that asks for them, and helpers.
+#[derive(Debug)]
+pub(crate) struct Crew {
+    helpers: Vec<Helper>,
+    /// How many lanes are on each thread; the asking one is the first.
+    busy: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Helper {
+    handle: Handle,
+    /// Dropped when the helper may go.
+    over: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Crew {
+    /// As many threads as are wanted, or as many as there can be.
+    pub(crate) fn of(threads: usize) -> Self {
+        let helpers: Vec<_> = (1..threads).map_while(|_| Helper::start()).collect();
+        Self { busy: vec![0; helpers.len() + 1], helpers }
+    }
+
+    /// How many threads there are.
+    pub(crate) fn size(&self) -> usize {
+        self.busy.len()
+    }
+
+    /// Begins a lane on the thread that has least to do; `lane` makes it, told which thread that is, and says it in the end.
+    pub(crate) fn begin<F>(&mut self, running: &mut JoinSet<usize>, lane: impl FnOnce(usize) -> F)
+    where
+        F: Future<Output = usize> + Send + 'static,
+    {
+        let place = (0..self.size()).min_by_key(|place| self.busy[*place]).unwrap_or(0);
+        self.busy[place] += 1;
+        match place.checked_sub(1) {
+            Some(helper) => running.spawn_on(lane(place), &self.helpers[helper].handle),
+            None => running.spawn(lane(place)),
+        };
+    }
+
+    /// A lane has ended on this thread.
+    pub(crate) fn ended(&mut self, place: usize) {
+        self.busy[place] -= 1;
+    }
+}
+
+impl Helper {
+    fn start() -> Option<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build().ok()?;
+        let handle = runtime.handle().clone();
+        let (over, awaited) = oneshot::channel();
+        // Nothing is ever sent: it ends when the other side is dropped.
+        let work = move || drop(runtime.block_on(awaited));
+        let thread = std::thread::Builder::new().name("lanes".to_owned()).spawn(work).ok()?;
+        Some(Self { handle, over: Some(over), thread: Some(thread) })
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        self.over = None;
+        // What still runs there is dropped with its runtime, which ends its processes: nobody goes before that is done.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `{{name}}` and `${NAME}`: what is not known stays as it was, and what was put in is not read again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcprove_model::SourceFile;
+use mcprove_suite::template::{self, Variables};
+use mcprove_suite::{environment, yaml};
+use serde_json::json;
+
+fuzz_target!(|text: &str| {
+    assert_eq!(template::substitute_text(text, &Variables::new()), text, "nothing is known, so nothing changes");
+    let mut variables = Variables::new();
+    variables.set("a", json!("{{a}}{{b}}"));
+    variables.set("b", json!({"deep": [1, "{{a}}"]}));
+    variables.set("fixture", json!("/copy"));
+    let once = template::substitute_text(text, &variables);
+    assert!(once.len() <= (text.len() + 1) * 32, "what is put in is put in once");
+
+    let source = SourceFile::new("case.yaml", text);
+    for node in yaml::parse(&source).0 {
+        let _ = template::substitute_with_keys(&node, &variables);
+        let _ = template::unresolved_with_keys(&node, &["a"]);
+    }
+
+    let lookup = |name: &str| match name {
+        "HOME" => Some("/home/$USER/${HOME}".to_owned()),
+        "EMPTY" => Some(String::new()),
+        _ => None,
+    };
+    let expanded = environment::expand(text, &lookup);
+    for problem in expanded.problems {
+        assert!(text.get(problem.range.clone()).is_some(), "{:?} is no place in the text", problem.range);
+    }
+});
