@@ -64,9 +64,9 @@ const SCREEN: usize = 40;
 
 /// The command line for `-h`: like [`command_line`], without what is needed rarely.
 pub(crate) fn short_command_line() -> clap::Command {
-    let everywhere = ["color", "quiet", "verbose"];
+    // What every command has is told by the help of the program.
     let whole = command_line().mut_args(|argument| {
-        let is_everywhere = everywhere.contains(&argument.get_id().as_str());
+        let is_everywhere = argument.is_global_set();
         argument.hide(is_everywhere)
     });
     whole.mut_subcommands(|command| {
