@@ -50,7 +50,7 @@ pub(crate) enum Failure {
 
 /// What to do about a server that does not come to speak and does not say why.
 const UNOPENED: &str = "`mcprove doctor` with the same server shows all that it writes; does it need a variable, an \
-                        argument, or more time (`--timeout 60s`)?";
+                        argument, or more time (`--timeout 2m`)?";
 
 impl Failure {
     /// A failure with what to do next.

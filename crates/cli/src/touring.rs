@@ -30,9 +30,9 @@ pub(crate) struct Touring {
     /// A folder that is copied before anything is called; `{{fixture}}` in the server's arguments, or its path, is the copy.
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
-    /// How long the server may take to start, and each call.
-    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
-    timeout: Duration,
+    /// How long the server may take to start, and each call [default: 60s and 15s].
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
     /// What generated inputs are made from.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -42,6 +42,12 @@ pub(crate) struct Touring {
     #[command(flatten)]
     subject: Subject,
 }
+
+/// How long a server may take to start where nobody says: `npx` and its like may have to fetch it first.
+const START: Duration = Duration::from_secs(60);
+
+/// How long a call may take where nobody says.
+const CALL: Duration = Duration::from_secs(15);
 
 /// What stands for the copy of the fixture folder.
 const FIXTURE: &str = "{{fixture}}";
@@ -79,7 +85,8 @@ impl Touring {
             },
             tool: self.tool.clone(),
             fixture: self.fixture.clone(),
-            timeout: self.timeout,
+            start: self.timeout.unwrap_or(START),
+            timeout: self.timeout(),
             seed: self.seed,
             strict: false,
             own_program: context.own_program.clone(),
@@ -168,7 +175,7 @@ impl Touring {
 
     /// How long a call may take.
     pub(crate) fn timeout(&self) -> Duration {
-        self.timeout
+        self.timeout.unwrap_or(CALL)
     }
 
     /// The folder that was copied.

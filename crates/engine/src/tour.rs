@@ -33,6 +33,8 @@ pub struct TourOptions {
     pub tool: Option<String>,
     /// A folder that is copied for the tour; `{{fixture}}` in the server's description is the copy.
     pub fixture: Option<PathBuf>,
+    /// How long the server may take to start.
+    pub start: Duration,
     /// How long a call may take.
     pub timeout: Duration,
     /// What generated inputs are made from.
@@ -255,7 +257,7 @@ struct Guide<'t> {
 
 impl Guide<'_> {
     async fn open(&self) -> Result<Session, Box<OpenFailure>> {
-        self.opener.open(self.server, self.workplace.variables(), Instant::now() + self.options.timeout).await
+        self.opener.open(self.server, self.workplace.variables(), Instant::now() + self.options.start).await
     }
 
     /// Starts a server that is gone; what it prints while it starts was told when it was started first.
