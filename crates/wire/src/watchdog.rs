@@ -2,7 +2,7 @@
 //!
 //! A process that is killed cannot clean up. So a second one of ours waits at the other end of a pipe, is told which
 //! process groups and temporary folders there are, and ends what is left of them when the pipe closes, which it does
-//! however we end. It is started once, when there is first something to guard, beside everything else.
+//! however we end. It is started once, when there is first something to guard.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -32,8 +32,6 @@ static LINE: Mutex<Line> = Mutex::new(Line::NotStarted);
 #[derive(Debug)]
 enum Line {
     NotStarted,
-    /// What is to be told once it runs.
-    Starting(Vec<u8>),
     Open(ChildStdin),
     /// It could not be started or has gone: nothing is guarded, and the run goes on.
     Gone,
@@ -81,41 +79,26 @@ impl Drop for Guard {
 fn tell(what: &str) {
     let Some(program) = PROGRAM.get() else { return };
     let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
-    match &mut *line {
-        Line::NotStarted => {
-            *line = Line::Starting(what.as_bytes().to_vec());
-            start(program);
-        }
-        Line::Starting(waiting) => waiting.extend_from_slice(what.as_bytes()),
-        Line::Open(stdin) => {
-            if stdin.write_all(what.as_bytes()).is_err() {
-                *line = Line::Gone;
-            }
-        }
-        Line::Gone => {}
+    if let Line::NotStarted = *line {
+        *line = start(program).map_or(Line::Gone, Line::Open);
+    }
+    if let Line::Open(stdin) = &mut *line
+        && stdin.write_all(what.as_bytes()).is_err()
+    {
+        *line = Line::Gone;
     }
 }
 
-/// Starts it beside everything else, and tells it what has happened by then.
-fn start(program: &Path) {
+/// Starts it. That takes a millisecond once, while the first server is starting as well; a run that is killed as it begins
+/// is guarded too.
+fn start(program: &Path) -> Option<ChildStdin> {
     let mut command = Command::new(program);
     // A group of its own, so that Ctrl-C does not reach it; a folder of its own, so that it keeps none busy.
     command.arg(WATCHDOG).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command.current_dir("/");
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let open = move || {
-        let stdin = command.spawn().ok().and_then(|mut child| child.stdin.take());
-        let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = match &mut *line {
-            Line::Starting(waiting) => std::mem::take(waiting),
-            Line::NotStarted | Line::Open(_) | Line::Gone => Vec::new(),
-        };
-        let told = stdin.and_then(|mut stdin| stdin.write_all(&waiting).ok().map(|()| stdin));
-        *line = told.map_or(Line::Gone, Line::Open);
-    };
-    // Without a thread there is no watchdog, and the run goes on.
-    let _ = std::thread::Builder::new().name("watchdog".to_owned()).spawn(open);
+    command.spawn().ok()?.stdin.take()
 }
 
 /// The watchdog itself: waits for the end of its input, and cleans up.
