@@ -261,7 +261,8 @@ pub(crate) fn variables_remark(server: &ServerSpec) -> Option<String> {
     let is_secret =
         |word: &String| server.secrets.iter().any(|secret| secret.len() >= TELLING && word.contains(secret));
     let holds = words.iter().any(is_secret);
-    let holds = holds.then(|| "The server's arguments hold the value of a variable: commit this file only without it.");
+    let holds =
+        holds.then_some("The server's arguments hold the value of a variable: commit this file only without it.");
     let remarks: Vec<String> = takes.into_iter().chain(holds.map(str::to_owned)).collect();
     (!remarks.is_empty()).then(|| remarks.join(" "))
 }

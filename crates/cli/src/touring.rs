@@ -44,7 +44,7 @@ pub(crate) struct Touring {
 }
 
 /// How long a server may take to start where nobody says: `npx` and its like may have to fetch it first.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 /// How long a call may take where nobody says.
 const CALL: Duration = Duration::from_secs(15);

@@ -56,7 +56,7 @@ pub(crate) fn decode(
 pub(crate) fn parts(block: &Node, keys: &[&str]) -> Option<Node> {
     let entries = block.as_map()?.iter();
     let entries: Vec<_> = entries.filter(|entry| keys.contains(&entry.key.text.as_str())).cloned().collect();
-    (!entries.is_empty()).then(|| Node { span: block.span, kind: Kind::Map(entries) })
+    (!entries.is_empty()).then_some(Node { span: block.span, kind: Kind::Map(entries) })
 }
 
 fn is_within(finding: &Finding, places: &[TextPlace]) -> bool {
