@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Puts the program into a folder: install.sh VERSION FOLDER. VERSION is a release (`v0.1.0`), `latest`, or `source`, which
-# builds the repository this script is in.
+# builds the repository this script is in. MCPROVE_RELEASES is where releases are, if not at GitHub: a mirror, or a folder
+# as file:///….
 set -euo pipefail
 
 version=${1:?which version: a release, latest or source}
 folder=${2:?into which folder}
-releases=https://github.com/mcprove/mcprove/releases
+releases=${MCPROVE_RELEASES:-https://github.com/mcprove/mcprove/releases}
 mkdir -p "$folder"
 
 if [[ $version == source ]]; then

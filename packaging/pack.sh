@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Packs what was built for a target into mcprove-TARGET.tar.gz with its checksum: pack.sh TARGET.
+# Packs what was built for a target into mcprove-TARGET.tar.gz with its checksum: pack.sh TARGET [FOLDER].
 set -euo pipefail
+into=$(cd "${2:-$(dirname "${BASH_SOURCE[0]}")/..}" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target=${1:?for which target}
@@ -10,12 +11,13 @@ name=mcprove-$target
 program=$built/mcprove
 [[ -e $program ]] || program=$built/mcprove.exe
 
-rm -rf "$name"
-mkdir -p "$name/completions"
-cp "$program" README.md LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$name/"
-"$program" man --dir "$name/man"
-for shell in bash elvish fish powershell zsh; do "$program" completions "$shell" >"$name/completions/mcprove.$shell"; done
-tar -czf "$name.tar.gz" "$name"
-rm -rf "$name"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/$name/completions"
+cp "$program" README.md LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$work/$name/"
+"$program" man --dir "$work/$name/man"
+for shell in bash elvish fish powershell zsh; do "$program" completions "$shell" >"$work/$name/completions/mcprove.$shell"; done
+tar -czf "$into/$name.tar.gz" -C "$work" "$name"
+cd "$into"
 if command -v sha256sum >/dev/null; then sha256sum "$name.tar.gz"; else shasum -a 256 "$name.tar.gz"; fi >"$name.tar.gz.sha256"
 cat "$name.tar.gz.sha256"

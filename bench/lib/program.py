@@ -9,7 +9,11 @@ from pathlib import Path
 import items
 from measuring import take_turns
 from table import growth_table, machine, races_table
-from workshop import Workshop
+from workshop import ROOT, Workshop
+
+
+PAGE = ROOT / "docs/performance.md"
+BEGIN, END = "<!-- figures of bench/run -->\n", "<!-- end of figures -->\n"
 
 
 def main(description):
@@ -18,16 +22,25 @@ def main(description):
     with tempfile.TemporaryDirectory(prefix="mcprove-bench-") as folder:
         shop = Workshop(Path(folder), quick=asked.quick, mcprove=asked.mcprove)
         shop.build()
-        print(machine(shop, asked.repeats), flush=True)
-        if asked.growth:
-            print(growth_table(grown(chosen, shop, asked.repeats)))
-        else:
-            print(races_table(raced(chosen, shop, asked.repeats)))
-            for item in chosen:
-                print("".join(f"\n{note}" for note in getattr(item, "notes", lambda _: [])(shop)), end="")
-            print()
+        parts = [machine(shop, asked.repeats)]
+        if asked.write or not asked.growth:
+            parts.append(races_table(raced(chosen, shop, asked.repeats)))
+            parts.extend(note for item in chosen for note in getattr(item, "notes", lambda _: [])(shop))
+        if asked.write or asked.growth:
+            parts.append(growth_table(grown(chosen, shop, min(asked.repeats, 3))))
         shop.end()
+    text = "\n\n".join(parts) + "\n"
+    print(text)
+    if asked.write:
+        put_into_page(text)
     return 0
+
+
+def put_into_page(text):
+    page = PAGE.read_text()
+    before, rest = page.split(BEGIN)
+    _, after = rest.split(END)
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 def arguments(description):
@@ -40,6 +53,7 @@ def arguments(description):
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, to see that all of it works")
     parser.add_argument("--growth", action="store_true",
                         help="instead: what 1, 10 and 100 times the work costs, where that makes sense")
+    parser.add_argument("--write", action="store_true", help="both, and put them into docs/performance.md")
     parser.add_argument("--mcprove", metavar="PATH", default=os.environ.get("MCPROVE"),
                         help="measure this binary instead of building one [also: MCPROVE]")
     asked = parser.parse_args()

@@ -11,8 +11,8 @@ def machine(shop, repeats):
     load = os.getloadavg()[0]
     size = "a tenth of the work, " if shop.quick else ""
     return (
-        f"{datetime.date.today():%d %B %Y}, {os.cpu_count()} cores ({cpu}), {platform.system()} {platform.release()}, "
-        f"load {load:.1f} at the start, {size}medians of {repeats} runs, {shop.version()}\n"
+        f"Measured on {datetime.date.today():%d %B %Y}: {os.cpu_count()} cores ({cpu}), {platform.system()} {platform.release()}, "
+        f"load {load:.1f} at the start, {size}medians of {repeats} runs, {shop.version()}"
     )
 
 

@@ -18,6 +18,7 @@ pub(crate) fn offer_of(
     timeout: Duration,
     context: &Context,
 ) -> Result<Catalog, Failure> {
+    let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let asking = Asking { fixture, ..asking(timeout, context) };
     until_told_to_stop(catalog_of(server, &asking))?.map_err(|failure| Failure::unreachable(&failure))
 }

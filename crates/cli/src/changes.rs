@@ -44,14 +44,15 @@ impl Dependencies {
         }
     }
 
-    /// The folders to listen to, and whether with everything below them. A file is listened to through its folder:
-    /// editors replace files.
+    /// The folders to listen to, and whether with everything below them. Files and folders are listened to through the
+    /// folder they are in, too: editors replace files, and other programs replace folders.
     pub(crate) fn folders(&self) -> BTreeMap<PathBuf, bool> {
         let mut folders = BTreeMap::new();
         for path in self.suites.iter().chain(&self.everywhere) {
             if path.is_dir() {
                 folders.insert(path.clone(), true);
-            } else if let Some(parent) = path.parent() {
+            }
+            if let Some(parent) = path.parent().filter(|parent| parent.is_dir()) {
                 folders.entry(parent.to_owned()).or_insert(false);
             }
         }
@@ -65,7 +66,7 @@ impl Dependencies {
             // A folder that concerns everybody may hold suites too: a suite is nothing but a suite.
             if self.sources.contains(path) {
                 files.insert(path.clone());
-            } else if self.everywhere.iter().any(|known| path.starts_with(known)) {
+            } else if self.everywhere.iter().any(|known| path.starts_with(known)) || self.suites.contains(path) {
                 return Again::All;
             } else if is_yaml(path) && self.suites.iter().any(|suite| path.starts_with(suite)) {
                 // A new file, one without cases so far, or one that others import.
@@ -86,9 +87,12 @@ pub(crate) fn cases_of(files: &BTreeSet<PathBuf>, cases: &[Arc<Case>]) -> Vec<Ar
     cases.iter().filter(is_in).cloned().collect()
 }
 
-/// The path as the kernel tells it.
+/// The path as the kernel tells it; of one that is not there at the moment, too.
 fn absolute(path: &Path) -> Option<PathBuf> {
-    path.canonicalize().ok()
+    path.canonicalize().ok().or_else(|| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(parent.canonicalize().ok()?.join(path.file_name()?))
+    })
 }
 
 /// The files that a server is started from: its program if it is named by a path, and arguments that are files.
@@ -142,6 +146,9 @@ mod tests {
         assert_eq!(again(&["part.yml"]), Again::All, "others import it");
         assert_eq!(again(&["gone.yaml"]), Again::All, "what is gone may have been imported");
         assert_eq!(again(&[".a.yaml.swp", "4913", "notes.txt"]), Again::Nothing);
-        assert_eq!(known.folders(), [(home.clone(), true), (at("fixtures"), true)].into());
+        assert_eq!(known.again(&[home.clone()].into()), Again::All, "the folder itself was replaced");
+        let above = home.parent().expect("a parent").to_owned();
+        assert_eq!(known.folders(), [(above, false), (home.clone(), true), (at("fixtures"), true)].into());
+        assert_eq!(absolute(&at("gone")), Some(at("gone")), "what is gone may come back");
     }
 }

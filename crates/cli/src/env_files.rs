@@ -10,8 +10,9 @@ use mcprove_suite::load::bounded;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// What suites may refer to as `${NAME}`: the environment, and below it the files that were named.
+/// What suites may refer to as `${NAME}`: what a command sets, the environment, and below it the files that were named.
 pub(crate) struct KnownVariables {
+    set: BTreeMap<String, String>,
     of_files: BTreeMap<String, String>,
 }
 
@@ -30,18 +31,25 @@ impl KnownVariables {
             }
             of_files.extend(variables);
         }
-        Ok(Self { of_files })
+        Ok(Self { set: BTreeMap::new(), of_files })
     }
 
-    /// The value of a variable; what is set in the environment wins.
+    /// Sets variables over everything else.
+    pub(crate) fn with(mut self, variables: &[(String, String)]) -> Self {
+        self.set.extend(variables.iter().cloned());
+        self
+    }
+
+    /// The value of a variable; what is set in the environment wins over files.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
-        Context::variable(name).or_else(|| self.of_files.get(name).cloned())
+        let set = self.set.get(name).cloned();
+        set.or_else(|| Context::variable(name)).or_else(|| self.of_files.get(name).cloned())
     }
 
     /// The names of all variables, for "did you mean".
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = Context::variable_names();
-        names.extend(self.of_files.keys().cloned());
+        names.extend(self.set.keys().chain(self.of_files.keys()).cloned());
         names
     }
 }

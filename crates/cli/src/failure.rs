@@ -48,6 +48,10 @@ pub(crate) enum Failure {
     },
 }
 
+/// What to do about a server that does not come to speak and does not say why.
+const UNOPENED: &str = "`mcprove doctor` with the same server shows all that it writes; does it need a variable, an \
+                        argument, or more time (`--timeout 2m`)?";
+
 impl Failure {
     /// A failure with what to do next.
     pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
@@ -68,7 +72,8 @@ impl Failure {
         });
         // Of a server that answered nothing, what it printed where answers belong is what there is to see.
         let printed = || failure.closing.oddities.iter().find_map(|oddity| oddity.actual.clone());
-        let (message, help) = (failure.message.clone(), failure.help.clone());
+        let message = failure.message.clone();
+        let help = failure.help.clone().or_else(|| Some(UNOPENED.to_owned()));
         Self::Server { message, evidence: sent.or_else(printed), help }
     }
 

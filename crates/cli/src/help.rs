@@ -15,6 +15,75 @@ pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Report and explain", &["report", "explain", "completions", "help"]),
 ];
 
+/// Options that `-h` leaves out where it would not fit a screen; `--help` has them all. One of a single command is written
+/// with it. What most people need on their first day is not here.
+const RARE: &[&str] = &[
+    "badge",
+    "balance",
+    "client_config",
+    "debounce",
+    "docker",
+    "env_file",
+    "events",
+    "fail_on_regression",
+    "github",
+    "headers",
+    "include_writes",
+    "isolation",
+    "markdown",
+    "name",
+    "no_fail",
+    "oversized",
+    "overwrite",
+    "probe_timeout",
+    "protocol",
+    "read_only",
+    "record",
+    "report",
+    "run fix",
+    "run write",
+    "ci dry_run",
+    "ci fix",
+    "ci write",
+    "sarif",
+    "save_baseline",
+    "seed",
+    "shard",
+    "skip_tags",
+    "strict_reports",
+    "suite",
+    "tags",
+    "tap",
+    "transport",
+    "trials",
+    "update_snapshots",
+];
+
+/// How many lines of a command's `--help` still count as a screen.
+const SCREEN: usize = 40;
+
+/// The command line for `-h`: like [`command_line`], without what is needed rarely.
+pub(crate) fn short_command_line() -> clap::Command {
+    // What every command has is told by the help of the program.
+    let whole = command_line().mut_args(|argument| {
+        let is_everywhere = argument.is_global_set();
+        argument.hide(is_everywhere)
+    });
+    whole.mut_subcommands(|command| {
+        if command.clone().term_width(100).render_help().to_string().lines().count() <= SCREEN {
+            return command;
+        }
+        let name = command.get_name().to_owned();
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let command = command.mut_args(|argument| {
+            let id = argument.get_id().as_str();
+            let is_rare = RARE.contains(&id) || RARE.contains(&format!("{name} {id}").as_str());
+            argument.hide(is_rare)
+        });
+        command.after_help(format!("{after}\n\nMore options: mcprove {name} --help"))
+    })
+}
+
 /// The command line with its commands grouped by purpose.
 pub fn command_line() -> clap::Command {
     let mut command = Arguments::command();
@@ -28,7 +97,7 @@ pub fn command_line() -> clap::Command {
     compact(Arguments::command()).help_template(template)
 }
 
-/// The same with one line an option, for `-h` and `--help` alike: a second, longer text, or help for single values of an
+/// The same with one line an option: a second, longer text, or help for single values of an
 /// option, would make clap set every option of the command on lines of its own, and no command would fit a screen.
 fn compact(command: clap::Command) -> clap::Command {
     let one_line = |argument: clap::Arg| {
@@ -95,8 +164,59 @@ mod tests {
                 let line = ["mcprove", command.get_name(), flag];
                 command_line().term_width(100).try_get_matches_from(line).expect_err("help is told").to_string()
             };
-            assert_eq!(help("-h"), help("--help"), "`mcprove {}` has two texts", command.get_name());
             assert!(help("--help").lines().count() <= 90, "`mcprove {} --help` is too long", command.get_name());
+            let line = ["mcprove", command.get_name(), "-h"];
+            let short = short_command_line().term_width(100).try_get_matches_from(line).expect_err("help is told");
+            let short = short.to_string();
+            assert!(short.lines().count() <= SCREEN, "`mcprove {} -h` fits no screen:\n{short}", command.get_name());
+            assert!(short.contains("Example"), "{short}");
+        }
+    }
+
+    /// Flags that name another kind of thing in one command, and why.
+    const OTHERWISE: &[(&str, &str, &str)] = &[
+        ("matrix", "protocol", "several, one a column"),
+        ("matrix", "server", "several, one a column"),
+        ("audit", "output", "a file for each tool"),
+        ("generate", "output", "a file for each tool"),
+        ("trust", "suite", "one file, for what it declares"),
+    ];
+
+    #[test]
+    fn flags_of_one_name_are_written_alike_everywhere() {
+        use std::collections::BTreeMap;
+        type Spelling = (Option<char>, Vec<String>);
+        let mut known: BTreeMap<String, (String, Spelling)> = BTreeMap::new();
+        let mut by_letter: BTreeMap<char, String> = BTreeMap::new();
+        for command in Arguments::command().get_subcommands() {
+            let name = command.get_name();
+            for argument in command.get_arguments() {
+                let Some(long) = argument.get_long() else { continue };
+                if let Some(letter) = argument.get_short() {
+                    let first = by_letter.entry(letter).or_insert_with(|| long.to_owned());
+                    assert_eq!(first, long, "`-{letter}` of `{name}` means something else elsewhere");
+                }
+                let values = argument.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
+                let spelling = (argument.get_short(), values);
+                if OTHERWISE.iter().any(|(of, flag, _)| (*of, *flag) == (name, long)) {
+                    continue;
+                }
+                let (first, expected) =
+                    known.entry(long.to_owned()).or_insert_with(|| (name.to_owned(), spelling.clone()));
+                assert_eq!(*expected, spelling, "`--{long}` of `{name}` is not that of `{first}`");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_rare_exists() {
+        let mut command = Arguments::command();
+        command.build();
+        for rare in RARE {
+            let (of, id) = rare.split_once(' ').map_or((None, *rare), |(of, id)| (Some(of), id));
+            let has = |command: &clap::Command| command.get_arguments().any(|argument| argument.get_id() == id);
+            let mut commands = command.get_subcommands().filter(|command| of.is_none_or(|of| command.get_name() == of));
+            assert!(commands.any(has), "no command has `{rare}`");
         }
     }
 

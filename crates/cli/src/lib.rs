@@ -9,6 +9,8 @@ mod baselines;
 mod catalog_report;
 mod catalogs;
 mod changes;
+mod client_config;
+mod client_variables;
 mod commands;
 mod conclusion;
 mod context;
@@ -21,6 +23,7 @@ mod fixes;
 mod flips;
 mod help;
 mod interception_log;
+mod json_outputs;
 mod kept_tests;
 mod limits;
 mod live;
@@ -35,6 +38,7 @@ mod suites;
 mod terminal_mode;
 mod told_to_stop;
 mod touring;
+mod waiting;
 mod whole_file;
 
 /// How well an agent recovers from a tool that does not answer: pure scores over marks in time.
@@ -66,6 +70,7 @@ use mcprove_model::ExitStatus;
 pub use arguments::Arguments;
 pub use explanations::{Explained, Topic, findings};
 pub use help::{PURPOSES, command_line};
+pub use json_outputs::{JSON_OUTPUTS, JsonOutput};
 
 use context::Context;
 
@@ -91,7 +96,11 @@ fn code_or_bug(run: impl FnOnce() -> u8 + std::panic::UnwindSafe) -> u8 {
 
 /// The arguments of this process.
 fn parsed() -> Result<Arguments, clap::Error> {
-    Arguments::from_arg_matches_mut(&mut command_line().try_get_matches()?)
+    // The short help of a command; that of the program itself fits a screen.
+    let words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    let asks_for_short_help = words.skip(1).any(|word| word == "-h");
+    let line = if asks_for_short_help { help::short_command_line() } else { command_line() };
+    Arguments::from_arg_matches_mut(&mut line.try_get_matches()?)
 }
 
 fn run(arguments: Arguments) -> u8 {
@@ -106,12 +115,25 @@ fn run(arguments: Arguments) -> u8 {
     }
 }
 
+/// The command that was meant, where clap has no idea: it knows no letters that changed places.
+fn near_command(error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue};
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return None;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let line = command_line();
+    let names = line.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
+    mcprove_model::nearest(typed, names).map(str::to_owned)
+}
+
 fn usage(error: &clap::Error) -> ExitStatus {
     let text = error.render();
     let text = text.ansi();
     let wanted = !error.use_stderr();
+    let tip = near_command(error).map(|name| format!("\n  did you mean `mcprove {name}`?\n")).unwrap_or_default();
     // Nothing can be done when the terminal is gone.
-    let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}") };
+    let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}{tip}") };
     if wanted { ExitStatus::Good } else { ExitStatus::NotDone }
 }
 

@@ -1,5 +1,6 @@
 //! Event logs of earlier runs.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,12 @@ pub(crate) struct Read {
 /// Reads logs, one after the other, into one report. `-` is standard input.
 pub(crate) fn read(paths: &[PathBuf], frames: Frames) -> Result<Read, Failure> {
     let mut read = Read { report: Report::default(), complaints: Vec::new() };
+    let mut seen = BTreeSet::new();
     for path in paths {
+        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            read.complaints.push(format!("the event log `{}` is named twice; it is read once", path.display()));
+            continue;
+        }
         let input: Box<dyn BufRead> = if path == Path::new("-") {
             Box::new(io::stdin().lock())
         } else {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mcprove_engine::{Called, Calling, Catalog, Toured, forbidden, tool_name};
 use mcprove_judge::first_expectation::first_expectation;
 use mcprove_judge::generate::valid_input;
-use mcprove_model::{Observation, ServerSpec};
+use mcprove_model::{Observation, ServerSpec, Target};
 use mcprove_suite::starter::{FileNames, Starter, variables_of};
 use serde_json::{Value, json};
 
@@ -17,6 +17,15 @@ use crate::whole_file;
 
 /// Values of the environment from this length on are known again in a reply.
 const TELLING: usize = 6;
+
+/// The server that files are written for.
+#[derive(Clone, Copy)]
+pub(crate) struct Described<'s> {
+    /// How it is started or reached.
+    pub(crate) server: &'s ServerSpec,
+    /// Whether it was given a copy of a folder, which is `{{fixture}}` in what was sent and answered.
+    pub(crate) fixture: bool,
+}
 
 /// A file that is to be written.
 #[derive(Debug)]
@@ -54,33 +63,72 @@ impl Written {
         }
         if self.unnameable > 0 {
             let tools = if self.unnameable == 1 { "1 tool".to_owned() } else { format!("{} tools", self.unnameable) };
-            let _ =
-                writeln!(text, "left out {tools} without a name, or with `{{{{` in it, which a suite would fill in");
+            let _ = writeln!(text, "left out {tools} without a name");
         }
         text
     }
 }
 
-/// A file for each tool of a tour, with what it answered as the first expectation.
-pub(crate) fn of_tour(toured: &Toured, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
-    let mut machine = machine_values();
-    // What the server was given for itself belongs into no file.
-    machine.extend(server.secrets.iter().filter(|secret| secret.len() >= TELLING).cloned());
-    let called = toured.called.iter().filter(|called| is_nameable(&called.tool));
-    called.map(|called| of_called(called, server, &machine, names)).collect()
+/// What became of the beginning of a suite, for machines.
+#[derive(Debug)]
+pub(crate) struct Begun<'w> {
+    /// The files.
+    pub(crate) written: &'w Written,
+    /// The score of the audit, where one was made.
+    pub(crate) score: Option<usize>,
+    /// How many replies were stored.
+    pub(crate) snapshots: usize,
+    /// The workflow that was written or kept.
+    pub(crate) workflow: Option<&'static str>,
+    /// The variables of the environment that the files need.
+    pub(crate) variables: Vec<String>,
+    /// The command that runs the files.
+    pub(crate) next: String,
 }
 
-/// How many tools of a server have names that a suite cannot hold.
+impl<'w> Begun<'w> {
+    /// Files alone.
+    pub(crate) fn of(written: &'w Written) -> Self {
+        Self { written, score: None, snapshots: 0, workflow: None, variables: Vec::new(), next: String::new() }
+    }
+
+    /// The document that `--json` prints.
+    pub(crate) fn as_json(&self, folder: &Path) -> Value {
+        let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        json!({
+            "folder": folder.display().to_string(),
+            "written": paths(&self.written.added),
+            "kept": paths(&self.written.kept),
+            "score": self.score,
+            "snapshots": self.snapshots,
+            "workflow": self.workflow,
+            "variables": self.variables,
+            "next": self.next,
+        })
+    }
+}
+
+/// A file for each tool of a tour, with what it answered as the first expectation.
+pub(crate) fn of_tour(toured: &Toured, described: Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
+    let mut machine = machine_values();
+    // What the server was given for itself belongs into no file.
+    machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= TELLING).cloned());
+    let called = toured.called.iter().filter(|called| is_nameable(&called.tool));
+    called.map(|called| of_called(called, described, &machine, names)).collect()
+}
+
+/// How many tools of a server have no name, so that no suite can call them.
 pub(crate) fn unnameable(catalog: &Catalog) -> usize {
     catalog.tools.iter().filter(|tool| !is_nameable(tool_name(tool))).count()
 }
 
-/// Whether a suite can call a tool of that name: a suite fills in what stands in braces.
+/// Whether a suite can call a tool of that name; braces in it are written so that they mean themselves.
 fn is_nameable(name: &str) -> bool {
-    !name.is_empty() && !name.contains("{{")
+    !name.is_empty()
 }
 
-fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &mut FileNames) -> StarterFile {
+fn of_called(called: &Called, described: Described<'_>, machine: &[String], names: &mut FileNames) -> StarterFile {
+    let Described { server, fixture } = described;
     let nothing = json!({});
     let input = called.input.as_ref().unwrap_or(&nothing);
     let replies: Vec<&Observation> = called.replies.iter().collect();
@@ -98,6 +146,7 @@ fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &m
         name: called.tool.clone(),
         remarks,
         server,
+        fixture,
         skip: called.skipped.as_ref().map(|reason| {
             let reason = reason.split(';').next().unwrap_or(reason);
             format!("{reason}; remove this line to call it")
@@ -111,7 +160,8 @@ fn of_called(called: &Called, server: &ServerSpec, machine: &[String], names: &m
 
 /// A file for each resource, template and prompt that a server offers. What they need is made up by name, so that whoever
 /// reads them knows what to fill in.
-pub(crate) fn of_offer(catalog: &Catalog, server: &ServerSpec, names: &mut FileNames) -> Vec<StarterFile> {
+pub(crate) fn of_offer(catalog: &Catalog, described: Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
+    let Described { server, fixture } = described;
     let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut files = Vec::new();
     let mut add = |stem: String, name: String, skip: Option<&str>, block: &'static str, content: Value| {
@@ -119,6 +169,7 @@ pub(crate) fn of_offer(catalog: &Catalog, server: &ServerSpec, names: &mut FileN
             name,
             remarks: variables_remark(server).into_iter().collect(),
             server,
+            fixture,
             skip: skip.map(str::to_owned),
             masks: Vec::new(),
             block,
@@ -157,10 +208,11 @@ pub(crate) fn of_offer(catalog: &Catalog, server: &ServerSpec, names: &mut FileN
 /// A file for each tool, with an input made from its schema; nothing is called.
 pub(crate) fn of_tools(
     catalog: &Catalog,
-    server: &ServerSpec,
+    described: Described<'_>,
     calling: Calling,
     names: &mut FileNames,
 ) -> Vec<StarterFile> {
+    let Described { server, fixture } = described;
     let mut files = Vec::new();
     for tool in catalog.tools.iter().filter(|tool| is_nameable(tool_name(tool))) {
         let name = tool_name(tool);
@@ -179,6 +231,7 @@ pub(crate) fn of_tools(
             name: name.to_owned(),
             remarks,
             server,
+            fixture,
             skip,
             masks: Vec::new(),
             block: "assert",
@@ -197,10 +250,21 @@ pub(crate) fn call(tool: &str, input: &Value, expect: &Value) -> Value {
     json!({"tool": tool, "args": input, "expect": expect})
 }
 
-/// Says which variables a server needs, because their values are not written down.
+/// Says which variables a server needs, because their values are not written down; and where a value is, all the same.
 pub(crate) fn variables_remark(server: &ServerSpec) -> Option<String> {
     let names = variables_of(server);
-    (!names.is_empty()).then(|| format!("The server takes from the environment: {}.", names.join(", ")))
+    let takes = (!names.is_empty()).then(|| format!("The server takes from the environment: {}.", names.join(", ")));
+    let words = match &server.target {
+        Target::Stdio { args, .. } => args.as_slice(),
+        Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
+    };
+    let is_secret =
+        |word: &String| server.secrets.iter().any(|secret| secret.len() >= TELLING && word.contains(secret));
+    let holds = words.iter().any(is_secret);
+    let holds =
+        holds.then_some("The server's arguments hold the value of a variable: commit this file only without it.");
+    let remarks: Vec<String> = takes.into_iter().chain(holds.map(str::to_owned)).collect();
+    (!remarks.is_empty()).then(|| remarks.join(" "))
 }
 
 /// Writes files into a folder, which is made if need be; what is there already stays unless it may be replaced.

@@ -1,12 +1,12 @@
 //! The server a command is pointed at: one function and one help text for all commands.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use mcprove_model::{ClientCapabilities, Protocol, Revision, ServerSpec, Target, nearest};
-use mcprove_suite::load::bounded;
-use serde_json::Value;
+use mcprove_model::{ClientCapabilities, Protocol, Revision, ServerSpec, Target};
 
+use crate::client_config::{self, Surroundings};
+use crate::context::Context;
 use crate::failure::Failure;
 
 /// The server under test. The heading stands at each option: one for all of them would be the heading of whatever
@@ -72,8 +72,9 @@ impl Subject {
 
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
-        let target = self.target()?;
+        let (target, from_variables) = self.target()?;
         let mut secrets: Vec<String> = target.password().map(str::to_owned).into_iter().collect();
+        secrets.extend(from_variables);
         if self.url.is_some() || self.client_config.is_some() {
             secrets.extend(secrets_of(&target));
         }
@@ -122,15 +123,19 @@ impl Subject {
         line
     }
 
-    fn target(&self) -> Result<Target, Failure> {
+    /// The server, and the values that variables of a configuration file gave it.
+    fn target(&self) -> Result<(Target, Vec<String>), Failure> {
+        let plain = |target| (target, Vec::new());
         if let Some(text) = &self.server {
-            return Ok(stdio(words("--server", text)?, Vec::new(), None));
+            return Ok(plain(stdio(words("--server", text)?, Vec::new(), None)));
         }
         if let Some(url) = &self.url {
-            return self.address(url);
+            return self.address(url).map(plain);
         }
         if let Some(path) = &self.client_config {
-            return from_client_config(path, self.name.as_deref());
+            let surroundings = Surroundings::of(path, &Context::variable);
+            let configured = client_config::read(path, self.name.as_deref(), &surroundings)?;
+            return Ok((configured.target, configured.secrets));
         }
         if self.command.is_empty() {
             return Err(Failure::new(
@@ -138,7 +143,7 @@ impl Subject {
                 "give `--server \"CMD ARGS\"`, `-- CMD ARGS`, `--url URL` or `--client-config FILE`",
             ));
         }
-        Ok(stdio(self.command.clone(), Vec::new(), None))
+        Ok(plain(stdio(self.command.clone(), Vec::new(), None)))
     }
 
     fn address(&self, url: &str) -> Result<Target, Failure> {
@@ -174,7 +179,8 @@ pub(crate) fn address(url: &str, transport: Option<&str>) -> Result<Target, Fail
     }
 }
 
-fn stdio(words: Vec<String>, env: Vec<(String, String)>, cwd: Option<String>) -> Target {
+/// A server that is started.
+pub(crate) fn stdio(words: Vec<String>, env: Vec<(String, String)>, cwd: Option<String>) -> Target {
     let mut words = words.into_iter();
     Target::Stdio { command: words.next().unwrap_or_default(), args: words.collect(), env, cwd, docker: None }
 }
@@ -186,76 +192,9 @@ fn header(text: &str) -> Result<(String, String), Failure> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// Finds a server in the configuration files people have: `mcpServers` or `servers`, a map of names.
-fn from_client_config(path: &Path, name: Option<&str>) -> Result<Target, Failure> {
-    let shown = path.display();
-    let text = bounded::read_to_string(path)
-        .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
-    let config: Value = serde_json::from_str(&text)
-        .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "mend the file"))?;
-    let servers = ["mcpServers", "servers"]
-        .iter()
-        .find_map(|key| config.get(key))
-        .or_else(|| config.get("mcp").and_then(|mcp| mcp.get("servers")));
-    let Some(servers) = servers.and_then(Value::as_object).filter(|servers| !servers.is_empty()) else {
-        return Err(Failure::new(format!("`{shown}` lists no servers"), "it should have `mcpServers` or `servers`"));
-    };
-    let names = servers.keys().map(String::as_str);
-    let server = match name {
-        Some(name) => servers.get(name).ok_or_else(|| {
-            let help = match nearest(name, names.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it has {}", names.clone().collect::<Vec<_>>().join(", ")),
-            };
-            Failure::new(format!("`{shown}` has no server `{name}`"), help)
-        })?,
-        None if servers.len() == 1 => servers.values().next().unwrap_or(&Value::Null),
-        None => {
-            return Err(Failure::new(
-                format!("`{shown}` has {} servers", servers.len()),
-                format!("choose one with `--name`: {}", names.collect::<Vec<_>>().join(", ")),
-            ));
-        }
-    };
-    target_of(server).ok_or_else(|| {
-        Failure::new(format!("the server in `{shown}` has neither `command` nor `url`"), "mend the file")
-    })
-}
-
-fn target_of(server: &Value) -> Option<Target> {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let pairs = |key: &str| -> Vec<(String, String)> {
-        let map = server.get(key).and_then(Value::as_object);
-        map.into_iter().flatten().map(|(name, value)| (name.clone(), text(value))).collect()
-    };
-    if let Some(command) = server.get("command").and_then(Value::as_str) {
-        let mut words = vec![command.to_owned()];
-        words.extend(server.get("args").and_then(Value::as_array).into_iter().flatten().map(text));
-        return Some(stdio(words, pairs("env"), server.get("cwd").and_then(Value::as_str).map(str::to_owned)));
-    }
-    let url = server.get("url").or_else(|| server.get("serverUrl")).and_then(Value::as_str)?.to_owned();
-    let kind = server.get("type").or_else(|| server.get("transport")).and_then(Value::as_str);
-    let headers = pairs("headers");
-    Some(if kind == Some("sse") { Target::Sse { url, headers } } else { Target::Http { url, headers } })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn client_configurations_are_understood() {
-        let stdio = target_of(&json!({"command": "npx", "args": ["-y", "x"], "env": {"K": "v"}})).expect("a target");
-        assert!(matches!(stdio, Target::Stdio { command, args, env, .. }
-            if command == "npx" && args == ["-y", "x"] && env == [("K".to_owned(), "v".to_owned())]));
-        let http = target_of(&json!({"type": "http", "url": "http://x", "headers": {"A": "b"}})).expect("a target");
-        assert!(matches!(http, Target::Http { url, .. } if url == "http://x"));
-        assert!(target_of(&json!({})).is_none());
-    }
 
     #[test]
     fn headers_are_split_at_the_first_colon() {

@@ -30,6 +30,9 @@ pub(crate) struct Suites {
     /// Take variables that the environment does not set from this file of lines `NAME=value`; may be repeated.
     #[arg(long, value_name = "FILE")]
     env_file: Vec<PathBuf>,
+    /// Variables that a command sets itself.
+    #[arg(skip)]
+    variables: Vec<(String, String)>,
 }
 
 /// Whether somebody watches a run; where nobody does, a test that shuts out others is a mistake.
@@ -49,7 +52,13 @@ impl Suites {
             suite: Vec::new(),
             fixture: fixture.map(Path::to_owned),
             env_file: Vec::new(),
+            variables: Vec::new(),
         }
+    }
+
+    /// The same with variables that win over the environment.
+    pub(crate) fn with_variables(self, variables: Vec<(String, String)>) -> Self {
+        Self { variables, ..self }
     }
 
     /// The first that was named, if any was.
@@ -69,7 +78,11 @@ impl Suites {
         }
         let server = subject.spec()?;
         match server.target {
-            Target::Stdio { command, args, .. } => self.load(Some(ServerOverride { command, args }), Watched::Perhaps),
+            Target::Stdio { command, args, env, cwd, .. } => {
+                let mut loaded = self.load(Some(ServerOverride { command, args }), Watched::Perhaps)?;
+                in_surroundings(&mut loaded, &Surroundings { env, cwd, secrets: server.secrets });
+                Ok(loaded)
+            }
             target @ (Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. }) => {
                 let mut loaded = self.load(None, Watched::Perhaps)?;
                 at_address(&mut loaded, &target);
@@ -112,7 +125,7 @@ impl Suites {
                 "give `--fixture` an existing folder",
             ));
         }
-        let variables = KnownVariables::read(&self.env_file)?;
+        let variables = KnownVariables::read(&self.env_file)?.with(&self.variables);
         let mut loaded = load(
             &paths,
             &LoadOptions {
@@ -133,8 +146,8 @@ pub(crate) fn default_paths() -> Result<PathBuf, Failure> {
     let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists());
     found.map(Path::to_owned).ok_or_else(|| {
         Failure::new(
-            format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", ")),
-            "name a suite (`mcprove run PATH`); a first one is in the README",
+            format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", no ")),
+            "name a suite (`mcprove run PATH`), or begin one: `mcprove init`",
         )
     })
 }
@@ -164,6 +177,32 @@ pub(crate) fn at_address(loaded: &mut Loaded, target: &Target) {
             Arc::new(ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) })
         });
         case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { servers: Vec::new(), ..own.clone() }));
+    }
+}
+
+/// What a client's configuration gives a process beside its command.
+struct Surroundings {
+    env: Vec<(String, String)>,
+    cwd: Option<String>,
+    secrets: Vec<String>,
+}
+
+/// Gives every process what its configuration gives it; what the case says itself wins.
+fn in_surroundings(loaded: &mut Loaded, given: &Surroundings) {
+    if given.env.is_empty() && given.cwd.is_none() && given.secrets.is_empty() {
+        return;
+    }
+    for case in loaded.cases.iter_mut().filter(|case| case.server.is_some()) {
+        Arc::make_mut(case).replace_servers(&mut |server| {
+            let mut server = ServerSpec::clone(server);
+            server.secrets.extend(given.secrets.iter().cloned());
+            if let Target::Stdio { env, cwd, .. } = &mut server.target {
+                let own: Vec<_> = std::mem::replace(env, given.env.clone());
+                env.extend(own.into_iter().filter(|(_, value)| !value.is_empty()));
+                *cwd = cwd.take().or_else(|| given.cwd.clone());
+            }
+            Arc::new(server)
+        });
     }
 }
 

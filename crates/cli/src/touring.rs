@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
-use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line};
+use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line, nearest, shorten};
 use mcprove_report::Shows;
 use mcprove_suite::duration;
 
@@ -30,9 +30,9 @@ pub(crate) struct Touring {
     /// A folder that is copied before anything is called; `{{fixture}}` in the server's arguments, or its path, is the copy.
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
-    /// How long the server may take to start, and each call.
-    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
-    timeout: Duration,
+    /// How long the server may take to start, and each call [default: 60s and 15s].
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
     /// What generated inputs are made from.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -42,6 +42,12 @@ pub(crate) struct Touring {
     #[command(flatten)]
     subject: Subject,
 }
+
+/// How long a server may take to start where nobody says: `npx` and its like may have to fetch it first.
+const START: Duration = Duration::from_mins(1);
+
+/// How long a call may take where nobody says.
+const CALL: Duration = Duration::from_secs(15);
 
 /// What stands for the copy of the fixture folder.
 const FIXTURE: &str = "{{fixture}}";
@@ -79,7 +85,8 @@ impl Touring {
             },
             tool: self.tool.clone(),
             fixture: self.fixture.clone(),
-            timeout: self.timeout,
+            start: self.timeout.unwrap_or(START),
+            timeout: self.timeout(),
             seed: self.seed,
             strict: false,
             own_program: context.own_program.clone(),
@@ -119,13 +126,8 @@ impl Touring {
             if let Some(failed) = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error) {
                 return Err(Failure::of(failed));
             }
-            return Err(Failure::NothingSelected {
-                message: match &self.tool {
-                    Some(name) => format!("the server has no tool `{name}`"),
-                    None => "the server has no tools".to_owned(),
-                },
-                help: "look at what it lists".to_owned(),
-            });
+            let listed = toured.map(|toured| toured.listed).unwrap_or_default();
+            return Err(no_such_tool(self.tool.as_deref(), &listed));
         }
         Ok((heard.report, toured))
     }
@@ -173,13 +175,28 @@ impl Touring {
 
     /// How long a call may take.
     pub(crate) fn timeout(&self) -> Duration {
-        self.timeout
+        self.timeout.unwrap_or(CALL)
     }
 
     /// The folder that was copied.
     pub(crate) fn fixture(&self) -> Option<&Path> {
         self.fixture.as_deref()
     }
+}
+
+/// The failure where a server has no tool of a name, or none at all.
+pub(crate) fn no_such_tool(wanted: Option<&str>, listed: &[String]) -> Failure {
+    let listed = || listed.iter().map(String::as_str);
+    let help = match wanted.and_then(|name| nearest(name, listed())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if listed().next().is_none() => "`mcprove doctor` says what it offers".to_owned(),
+        None => format!("it has {}", shorten(&listed().collect::<Vec<_>>().join(", "), 300)),
+    };
+    let message = match wanted {
+        Some(name) => format!("the server has no tool `{name}`"),
+        None => "the server has no tools".to_owned(),
+    };
+    Failure::NothingSelected { message, help }
 }
 
 /// Creates an event log, and says what people call it.

@@ -2,6 +2,8 @@
 //! end of a server, and nothing is left behind.
 
 mod processes;
+#[cfg(unix)]
+mod shell_server;
 
 use std::fs;
 use std::path::Path;
@@ -92,6 +94,33 @@ fn one_tool_is_blamed_for_the_end_of_a_server_and_nothing_is_left_behind() {
     assert!(results.iter().all(|result| result["status"] != "skipped"), "writes were asked for");
     assert_eq!(fs::read_to_string(data.join("log.txt")).expect("read"), "first line\n", "the fixture is as it was");
     assert_eq!(processes_in(&home), Vec::<String>::new(), "processes were left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_tool_without_a_name_is_an_error_of_the_server_and_no_healthy_tool() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tools = r#"[{"name":"look","inputSchema":{"type":"object"}},{"inputSchema":{"type":"object"}}]"#;
+    shell_server::write(folder.path(), tools, r#""fine""#);
+    let told = audit(folder.path(), &["--server", "sh server.sh"], 1);
+    assert_eq!(told["results"][1]["health"], "skipped", "{told}");
+    assert_eq!(told["findings"][0]["rule"], "nameless-tool", "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_summary_says_why_a_server_with_healthy_tools_fails() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tools = r#"[{"name":"look","inputSchema":{"type":"object"}}]"#;
+    shell_server::write_with(folder.path(), r#"{"tools":{},"prompts":true}"#, tools, r#""fine""#);
+    let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(["audit", "--server", "sh server.sh"])
+        .current_dir(folder.path())
+        .output()
+        .expect("mcprove runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("score: 100 %") && told.contains("the server itself: 1 thing is wrong"), "{told}");
 }
 
 fn audit(folder: &Path, args: &[&str], code: i32) -> Value {

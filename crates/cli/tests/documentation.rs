@@ -197,6 +197,11 @@ fn every_example_shows_a_command_that_runs_it() {
         assert!(own_words(&shown[0].command).is_some(), "{path}: `{}`", shown[0].command);
         assert!(!shown[0].output.is_empty(), "{path} should show what it prints");
     }
+    let list = std::fs::read_to_string(blocks::root().join("examples/README.md")).expect("the list of examples");
+    for entry in std::fs::read_dir(blocks::root().join("examples")).expect("examples") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        assert!(name == "README.md" || list.contains(&format!("[{name}](")), "examples/README.md does not list {name}");
+    }
 }
 
 #[test]

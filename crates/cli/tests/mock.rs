@@ -42,6 +42,13 @@ impl Served {
         Self { child, url }
     }
 
+    #[cfg(not(unix))]
+    fn end(mut self) {
+        self.child.kill().expect("it can be ended");
+        self.child.wait().expect("it ends");
+    }
+
+    #[cfg(unix)]
     fn end(mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it can be told");

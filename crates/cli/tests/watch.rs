@@ -89,6 +89,19 @@ fn only_what_a_change_concerns_is_run_again() {
     write("evals/c.yaml", &case("c", "goodbye"));
     assert_eq!(watching.next_run().0, ["PASS case c"]);
 
+    fs::rename(folder.path().join("evals"), folder.path().join("earlier")).expect("moved");
+    assert_eq!(watching.next_run().0, Vec::<String>::new(), "a folder that is gone is told");
+    fs::rename(folder.path().join("earlier"), folder.path().join("evals")).expect("moved back");
+    assert_eq!(watching.next_run().0, ["PASS case a", "FAIL case b", "PASS case c"], "and found again");
+    fs::rename(folder.path().join("evals"), folder.path().join("earlier")).expect("moved");
+    assert_eq!(watching.next_run().0, Vec::<String>::new());
+    fs::create_dir(folder.path().join("new")).expect("a folder");
+    write("new/d.yaml", &case("d", "goodbye"));
+    fs::rename(folder.path().join("new"), folder.path().join("evals")).expect("moved");
+    assert_eq!(watching.next_run().0, ["PASS case d"], "so is another one of its name");
+    write("evals/d.yaml", &case("d", "hello"));
+    assert_eq!(watching.next_run().0, ["FAIL case d"], "and it is watched");
+
     let stopped = Command::new("kill").args(["-TERM", &watching.child.id().to_string()]).status();
     assert!(stopped.expect("kill runs").success());
     assert_eq!(watching.child.wait().expect("an end").code(), Some(130));

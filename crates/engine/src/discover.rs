@@ -56,7 +56,37 @@ impl Catalog {
     }
 }
 
+/// What is said of tools that nobody can call, because they have no name.
+pub(crate) fn nameless(tools: &[Value]) -> Option<Finding> {
+    let places: Vec<String> = tools
+        .iter()
+        .enumerate()
+        .filter(|(_, tool)| tool_name(tool).is_empty())
+        .map(|(at, _)| (at + 1).to_string())
+        .collect();
+    let what = match places.as_slice() {
+        [] => return None,
+        [place] => format!("tool {place} of the list has no name"),
+        several => format!("tools {} of the list have no name", several.join(", ")),
+    };
+    Some(Finding::error("nameless-tool", format!("{what}, so no client can call it")).help("give every tool a `name`"))
+}
+
 /// The name of a tool as it was listed; empty when it has none.
 pub fn tool_name(tool: &Value) -> &str {
     tool.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn tools_without_a_name_are_told_by_their_place() {
+        assert_eq!(nameless(&[json!({"name": "a"})]), None);
+        let told = nameless(&[json!({"name": "a"}), json!({}), json!({"name": ""}), json!({"name": 7})]);
+        let told = told.expect("a finding").message;
+        assert_eq!(told, "tools 2, 3, 4 of the list have no name, so no client can call it");
+    }
 }

@@ -33,12 +33,12 @@ pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> V
             around.iter().copied().filter(|at| same_server(&lanes[*at].cases[0].case, &planned.case)).collect();
         // A suite that allows it has several servers of a kind, one a lane; its cases go to the shortest.
         let is_full = of_a_kind.len() >= side_by_side(&planned.case, jobs);
-        match of_a_kind.into_iter().filter(|_| is_full).min_by_key(|at| lanes[*at].cases.len()) {
-            Some(at) => lanes[at].cases.push(planned.clone()),
-            None => {
-                around.push(lanes.len());
-                lanes.push(Lane { cases: vec![planned.clone()], shared: true });
-            }
+        let shortest = of_a_kind.into_iter().filter(|_| is_full).min_by_key(|at| lanes[*at].cases.len());
+        if let Some(at) = shortest {
+            lanes[at].cases.push(planned.clone());
+        } else {
+            around.push(lanes.len());
+            lanes.push(Lane { cases: vec![planned.clone()], shared: true });
         }
     }
     lanes

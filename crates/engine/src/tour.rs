@@ -11,12 +11,12 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::calling::{Calling, Says, forbidden, says};
-use crate::discover::{Catalog, discover, tool_name};
+use crate::discover::{Catalog, discover, nameless, tool_name};
 use crate::played::Played;
 use crate::probing::Probing;
 use crate::record::{CaseRecord, CaseRun};
 use crate::restart::Restartable;
-use crate::run::Sink;
+use crate::run::{Progress, Sink};
 use crate::server::Opener;
 use crate::stop::Stop;
 use crate::workplace::Workplace;
@@ -33,6 +33,8 @@ pub struct TourOptions {
     pub tool: Option<String>,
     /// A folder that is copied for the tour; `{{fixture}}` in the server's description is the copy.
     pub fixture: Option<PathBuf>,
+    /// How long the server may take to start.
+    pub start: Duration,
     /// How long a call may take.
     pub timeout: Duration,
     /// What generated inputs are made from.
@@ -71,6 +73,8 @@ pub enum Visit {
 pub struct Toured {
     /// What the server offers.
     pub catalog: Catalog,
+    /// The names of all tools that it lists, also of those that nobody asked for.
+    pub listed: Vec<String>,
     /// What was called, in the order of the catalog; the path of the fixture copy is `{{fixture}}` again.
     pub called: Vec<Called>,
 }
@@ -116,7 +120,9 @@ pub async fn tour(
         () = stopping.stopped() => None,
         opened = guide.open() => Some(opened?),
     };
-    let Some(mut session) = opened else { return Ok(Toured { catalog: Catalog::default(), called: Vec::new() }) };
+    let Some(mut session) = opened else {
+        return Ok(Toured { catalog: Catalog::default(), listed: Vec::new(), called: Vec::new() });
+    };
     let mut catalog = tokio::select! {
         biased;
         () = stopping.stopped() => Catalog::default(),
@@ -124,6 +130,8 @@ pub async fn tour(
     };
     // What it printed while it started is nobody's fault but its own.
     catalog.findings.append(&mut session.end_chapter().oddities);
+    catalog.findings.extend(nameless(&catalog.tools));
+    let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tool.as_ref().is_none_or(|only| tool_name(tool) == only));
     sink.event(Event::RunStarted(RunStarted {
         format: RunStarted::FORMAT,
@@ -141,6 +149,7 @@ pub async fn tour(
     }
     let mut current = Some(session);
     for (index, tool) in catalog.tools.iter().enumerate() {
+        sink.progress(&Progress { done: index, total: catalog.tools.len(), next: Some(tool_name(tool)), running: 1 });
         let visited = tokio::select! {
             biased;
             () = stopping.stopped() => None,
@@ -160,7 +169,7 @@ pub async fn tour(
         interrupted: stop.is_stopped(),
         hint: None,
     }));
-    Ok(Toured { catalog, called })
+    Ok(Toured { catalog, listed, called })
 }
 
 /// How a server is asked what it offers.
@@ -248,7 +257,7 @@ struct Guide<'t> {
 
 impl Guide<'_> {
     async fn open(&self) -> Result<Session, Box<OpenFailure>> {
-        self.opener.open(self.server, self.workplace.variables(), Instant::now() + self.options.timeout).await
+        self.opener.open(self.server, self.workplace.variables(), Instant::now() + self.options.start).await
     }
 
     /// Starts a server that is gone; what it prints while it starts was told when it was started first.
@@ -277,6 +286,7 @@ impl Guide<'_> {
         let schema = tool.get("inputSchema").unwrap_or(&nothing);
         let made = valid_input(schema, self.options.seed);
         let skipped = match (&made, forbidden(tool, self.options.calling)) {
+            (_, _) if tool_name(tool).is_empty() => Some("it has no name to call it by".to_owned()),
             (_, Some(reason)) => Some(reason.to_owned()),
             (Err(why), None) => Some(format!("no valid input could be made for it: {why}")),
             (Ok(_), None) => None,

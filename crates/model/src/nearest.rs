@@ -12,7 +12,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             // Words of too different a length need not be compared letter by letter.
             let distance = (other.abs_diff(length) <= limit)
                 .then(|| strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()))?;
-            (distance <= limit).then_some((distance, candidate))
+            // Of a single letter nothing is left when it is changed.
+            (distance <= limit && distance < other.min(length)).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -28,5 +29,7 @@ mod tests {
         assert_eq!(nearest("contain", known), Some("contains"));
         assert_eq!(nearest("Equal", known), Some("equals"));
         assert_eq!(nearest("timeout", known), None);
+        assert_eq!(nearest("c", ["a", "b"]), None);
+        assert_eq!(nearest("rnu", ["fuzz", "run"]), Some("run"));
     }
 }

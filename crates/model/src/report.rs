@@ -1,6 +1,7 @@
 //! The fold of an event stream, or of several put together.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use crate::{
     CaseFinished, CaseStarted, Connected, Event, ExitStatus, Finding, Frame, RunFinished, RunStarted, ShardOf, Verdict,
@@ -274,10 +275,14 @@ impl Report {
                 format!("shard {number} of {} is there twice", shard.of),
                 "name each log once, and the newest of each shard",
             ),
-            ([number], _) => (format!("shard {number} of {} is missing", shard.of), "name the logs of all shards"),
-            (numbers, _) => {
-                let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
-                (format!("shards {} of {} are missing", numbers.join(", "), shard.of), "name the logs of all shards")
+            (missing, twice) => {
+                let numbers: Vec<_> = missing.iter().map(u32::to_string).collect();
+                let (word, verb) = if numbers.len() == 1 { ("shard", "is") } else { ("shards", "are") };
+                let mut message = format!("{word} {} of {} {verb} missing", numbers.join(", "), shard.of);
+                if let Some(number) = twice.first() {
+                    let _ = write!(message, ", and shard {number} is there twice");
+                }
+                (message, "name the logs of all shards, each once")
             }
         };
         Some(Finding::error("missing-shard", message).help(help))

@@ -127,6 +127,12 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
         }
         None => text.push_str("score: none, because no tool was called\n"),
     }
+    let wrong = report.findings.iter().filter(|finding| finding.severity.fails()).count();
+    if wrong > 0 {
+        let things = if wrong == 1 { "1 thing is".to_owned() } else { format!("{wrong} things are") };
+        let _ =
+            writeln!(text, "the server itself: {}", style.paint(Role::Bad, &format!("{things} wrong, see the top")));
+    }
     if let Some((name, elapsed)) = slowest(report) {
         let _ = writeln!(text, "slowest: {} ({})", harmless::line(name), duration::human(elapsed));
     }

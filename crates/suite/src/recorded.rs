@@ -12,7 +12,8 @@ use mcprove_model::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::convert::escaped;
+use crate::convert;
+use crate::template::literal_text;
 use crate::yaml;
 
 /// The longest text that is asked for again.
@@ -81,7 +82,7 @@ fn test(call: &RecordedCall, expect: &Value, names: &mut HashMap<String, usize>)
     *count += 1;
     let name = if *count == 1 { base } else { format!("{base} ({count})") };
     let mut test = Map::new();
-    test.insert("name".to_owned(), Value::String(escaped(&name)));
+    test.insert("name".to_owned(), Value::String(convert::escaped(&name)));
     test.insert("server".to_owned(), json!("server"));
     test.insert("tool".to_owned(), Value::String(escaped(&call.tool)));
     if call.args.as_object().is_none_or(|args| !args.is_empty()) {
@@ -146,7 +147,12 @@ fn lasts(text: &str, args: &Value) -> bool {
     let given = args.to_string();
     let given: HashSet<&str> = numbers(&given).collect();
     let is_given = numbers(text).all(|number| given.contains(number));
-    is_given && ["/tmp/", "\n\n", "{{"].iter().all(|sign| !text.contains(sign))
+    is_given && ["/tmp/", "\n\n"].iter().all(|sign| !text.contains(sign))
+}
+
+/// A text that means in a suite file what it says.
+fn escaped(text: &str) -> String {
+    convert::escaped(&literal_text(text, &[]))
 }
 
 /// A value whose texts mean in a suite file what they say.
@@ -166,7 +172,8 @@ fn server(recorded: &Recorded) -> Value {
             let words: Vec<String> = std::iter::once(command).chain(args).map(|word| escaped(word)).collect();
             server.insert("command".to_owned(), json!(words));
             if !env.is_empty() {
-                server.insert("env".to_owned(), texts(env));
+                let names = env.iter().map(|(name, _)| (name.clone(), Value::String(format!("${{{name}}}"))));
+                server.insert("env".to_owned(), Value::Object(names.collect()));
             }
             if let Some(cwd) = cwd {
                 server.insert("cwd".to_owned(), Value::String(escaped(cwd)));
@@ -196,10 +203,6 @@ fn server(recorded: &Recorded) -> Value {
         server.insert("client_capabilities".to_owned(), Value::Object(client));
     }
     Value::Object(server)
-}
-
-fn texts(pairs: &[(String, String)]) -> Value {
-    Value::Object(pairs.iter().map(|(name, value)| (name.clone(), Value::String(escaped(value)))).collect())
 }
 
 /// Header fields as references to variables: a suite file is committed, and a token is not.

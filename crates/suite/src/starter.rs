@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use mcprove_model::{Entry, Key, Kind, Node, ScalarStyle, ServerSpec, Span, Target};
 use serde_json::{Map, Value, json};
 
+use crate::template::{FIXTURE, literal_value};
 use crate::yaml;
 
 /// One assertion file.
@@ -18,6 +19,8 @@ pub struct Starter<'s> {
     pub remarks: Vec<String>,
     /// The server under test.
     pub server: &'s ServerSpec,
+    /// Whether `{{fixture}}` in the block stands for a folder; all other braces mean themselves.
+    pub fixture: bool,
     /// Why it is not to be run, if so.
     pub skip: Option<String>,
     /// What is masked in its snapshots.
@@ -44,7 +47,8 @@ impl Starter<'_> {
         if !self.masks.is_empty() {
             map.insert("mask".to_owned(), json!(self.masks));
         }
-        map.insert(self.block.to_owned(), self.content.clone());
+        let templates: &[&str] = if self.fixture { &[FIXTURE] } else { &[] };
+        map.insert(self.block.to_owned(), literal_value(&self.content, templates));
         text.push_str(&yaml::write(&spread(node(&Value::Object(map))), 0));
         text
     }
@@ -92,10 +96,15 @@ pub fn server_block(server: &ServerSpec) -> Value {
 
 /// The variables that a server block asks of the environment.
 pub fn variables_of(server: &ServerSpec) -> Vec<String> {
+    values_of_variables(server).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The same with the values that the server has now.
+pub fn values_of_variables(server: &ServerSpec) -> Vec<(String, String)> {
     match &server.target {
-        Target::Stdio { env, .. } => env.iter().map(|(name, _)| name.clone()).collect(),
+        Target::Stdio { env, .. } => env.clone(),
         Target::Http { headers, .. } | Target::Sse { headers, .. } => {
-            headers.iter().map(|(name, _)| variable(name)).collect()
+            headers.iter().map(|(name, value)| (variable(name), value.clone())).collect()
         }
         Target::Mock { .. } | Target::Cassette { .. } => Vec::new(),
     }
@@ -188,17 +197,18 @@ mod tests {
             name: "reads a file".to_owned(),
             remarks: vec!["first\nlook".to_owned()],
             server: &server,
+            fixture: true,
             skip: None,
             masks: Vec::new(),
             block: "assert",
-            content: json!({"tool": "read", "args": {"path": "{{fixture}}/a"}, "expect": {"equals": "a\nb"}}),
+            content: json!({"tool": "read", "args": {"path": "{{fixture}}/a"}, "expect": {"equals": "a\nb", "not_contains": ["{{x}}"]}}),
         };
         let text = starter.text();
         assert_eq!(
             text,
             "# first look\nname: reads a file\nserver:\n  command: npx\n  args: [my-server, \"{{fixture}}\"]\n  env:\n    \
              API_KEY: \"${API_KEY}\"\nassert:\n  tool: read\n  args:\n    path: \"{{fixture}}/a\"\n  expect:\n    \
-             equals: |-\n      a\n      b\n"
+             equals: |-\n      a\n      b\n    not_contains: [\"{{'{{'}}x}}\"]\n"
         );
         assert!(!text.contains("s3cr3t"));
     }

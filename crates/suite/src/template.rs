@@ -1,10 +1,14 @@
-//! `{{name}}`: values that are known only while a case runs.
+//! `{{name}}`: values that are known only while a case runs. `{{'{{'}}` stands for two braces that begin no reference.
 
 use mcprove_model::{Entry, Key, Kind, Meaning, Node, Scalar, ScalarStyle, Span};
 use serde_json::{Map, Value};
 
 /// The variable that names the folder copied for a case.
 pub const FIXTURE: &str = "fixture";
+
+/// What stands for two braces; with double quotes it does, too.
+const ESCAPED: &str = "{{'{{'}}";
+const BRACES: &str = "{{";
 
 /// Values by name, in the order they were set.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,13 +51,61 @@ pub fn substitute(node: &Node, variables: &Variables) -> Node {
 pub fn substitute_by(node: &Node, value_of: &mut dyn FnMut(&str) -> Option<Value>) -> Node {
     node.map_text(&mut |text, _| {
         let mut variables = Variables::new();
-        for reference in references(text) {
-            if let Some(value) = value_of(reference.name) {
-                variables.set(reference.name, value);
+        for name in references(text).filter_map(|reference| reference.name) {
+            if let Some(value) = value_of(name) {
+                variables.set(name, value);
             }
         }
         substituted(text, &variables)
     })
+}
+
+/// The text that stays what it is when it is written into a file: braces that would begin a reference are escaped, except
+/// those of these names.
+pub fn literal_text(text: &str, except: &[&str]) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut done = 0;
+    for reference in references(text) {
+        if reference.name.is_some_and(|name| except.contains(&name)) {
+            continue;
+        }
+        result.push_str(&text[done..reference.start]);
+        result.push_str(ESCAPED);
+        done = reference.start + BRACES.len();
+        // What stands for braces has two pairs of them.
+        if reference.name.is_none()
+            && let Some(inner) = text[done..].find(BRACES)
+        {
+            result.push_str(&text[done..done + inner]);
+            result.push_str(ESCAPED);
+            done += inner + BRACES.len();
+        }
+    }
+    result.push_str(&text[done..]);
+    result
+}
+
+/// The same for every text of a value, and for the keys below an `expect`, which are read as texts are.
+#[must_use]
+pub fn literal_value(value: &Value, except: &[&str]) -> Value {
+    literal(value, except, Keys::Skipped)
+}
+
+fn literal(value: &Value, except: &[&str], keys: Keys) -> Value {
+    match value {
+        Value::String(text) => Value::String(literal_text(text, except)),
+        Value::Array(items) => Value::Array(items.iter().map(|item| literal(item, except, keys)).collect()),
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .map(|(key, value)| {
+                    let below = if key == "expect" { Keys::Included } else { keys };
+                    let key = if keys == Keys::Included { literal_text(key, except) } else { key.clone() };
+                    (key, literal(value, except, below))
+                })
+                .collect(),
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
 }
 
 /// Like [`substitute`], in keys too: the paths of an `expect` block are keys.
@@ -80,11 +132,18 @@ pub fn substitute_text(text: &str, variables: &Variables) -> String {
     let mut result = String::with_capacity(text.len());
     let mut done = 0;
     for reference in references(text) {
-        let Some(value) = variables.get(reference.name) else { continue };
+        let value = match reference.name {
+            Some(name) => variables.get(name),
+            None => None,
+        };
+        if reference.name.is_some() && value.is_none() {
+            continue;
+        }
         result.push_str(&text[done..reference.start]);
         match value {
-            Value::String(string) => result.push_str(string),
-            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            None => result.push_str(BRACES),
+            Some(Value::String(string)) => result.push_str(string),
+            Some(other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_))) => {
                 result.push_str(&other.to_string());
             }
         }
@@ -108,7 +167,7 @@ pub fn unresolved_with_keys(node: &Node, known: &[&str]) -> Vec<(String, Span)> 
 pub(crate) fn templated_places(node: &Node, names: &[&str]) -> Vec<Span> {
     let mut places = Vec::new();
     each_text(node, Keys::Included, &mut |text, outer, _| {
-        if references(text).any(|reference| names.contains(&reference.name)) {
+        if references(text).filter_map(|reference| reference.name).any(|name| names.contains(&name)) {
             places.push(outer);
         }
     });
@@ -122,9 +181,9 @@ enum Keys {
     Included,
 }
 
-/// A `{{name}}` in a text.
+/// A `{{name}}` in a text, or what stands for two braces, which has no name.
 struct Reference<'t> {
-    name: &'t str,
+    name: Option<&'t str>,
     start: usize,
     end: usize,
 }
@@ -136,12 +195,16 @@ fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
         loop {
             let start = from + text.get(from..)?.find("{{")?;
             let inside = &text[start + 2..];
+            if let Some(length) = escape_length(inside) {
+                from = start + 2 + length;
+                return Some(Reference { name: None, start, end: from });
+            }
             let length = inside.find(['{', '}', '\n']).unwrap_or(inside.len());
             let name = inside[..length].trim();
             if inside[length..].starts_with("}}") && !name.is_empty() {
                 let end = start + 2 + length + 2;
                 from = end;
-                return Some(Reference { name, start, end });
+                return Some(Reference { name: Some(name), start, end });
             }
             // Of `{{{name}}` the inner two braces count.
             from = start + 1;
@@ -149,10 +212,19 @@ fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
     })
 }
 
+/// How long the escape is whose first braces were read: quoted braces, and two that close.
+fn escape_length(inside: &str) -> Option<usize> {
+    let quoted = inside.trim_start_matches(' ');
+    let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    let rest = quoted[1..].strip_prefix(BRACES)?.strip_prefix(quote)?;
+    let rest = rest.trim_start_matches(' ').strip_prefix("}}")?;
+    Some(inside.len() - rest.len())
+}
+
 fn substituted(text: &str, variables: &Variables) -> Option<Value> {
     let first = references(text).next()?;
-    if first.start == 0 && first.end == text.len() {
-        return variables.get(first.name).cloned();
+    if let Some(name) = first.name.filter(|_| first.start == 0 && first.end == text.len()) {
+        return variables.get(name).cloned();
     }
     let result = substitute_text(text, variables);
     (result != text).then_some(Value::String(result))
@@ -170,7 +242,9 @@ fn placed_references(node: &Node, keys: Keys) -> Vec<(String, Span)> {
                 Some(offset) => Span::new(offset + reference.start, offset + reference.end),
                 None => outer,
             };
-            found.push((reference.name.to_owned(), span));
+            if let Some(name) = reference.name {
+                found.push((name.to_owned(), span));
+            }
         }
     });
     found
@@ -257,6 +331,35 @@ mod tests {
         nested.set("a", json!("{{b}}"));
         nested.set("b", json!("no"));
         assert_eq!(substitute_text("{{a}}", &nested), "{{b}}");
+    }
+
+    #[test]
+    fn braces_can_be_escaped() {
+        for (text, expected) in [
+            ("{{'{{'}}name}}", "{{name}}"),
+            ("a {{ \"{{\" }}id}} {{id}}", "a {{id}} 7"),
+            ("{{'{{'}}", "{{"),
+            ("{{'{{'}}'{{'}}", "{{'{{'}}"),
+            ("{{'{{\"}} {{'{{'} {{'x'}}", "{{'{{\"}} {{'{{'} {{'x'}}"),
+        ] {
+            assert_eq!(substitute_text(text, &variables()), expected, "{text}");
+        }
+        assert_eq!(unresolved(&tree("a: \"{{'{{'}}gone}}\""), &[]), []);
+    }
+
+    #[test]
+    fn what_is_written_literally_is_read_as_it_was() {
+        for text in ["{{name}}", "{{{name}}}", "x {{'{{'}} {{id}}{{gone}}", "{{", "}}{{a\n}}", "{{name}}}}{{ \"{{\" }}"]
+        {
+            let literal = literal_text(text, &[]);
+            assert_eq!(substitute_text(&literal, &variables()), text, "{text}");
+            assert!(references(&literal).all(|reference| reference.name.is_none()), "{literal}");
+        }
+        assert_eq!(literal_text("{{fixture}}/{{name}}", &[FIXTURE]), "{{fixture}}/{{'{{'}}name}}");
+        assert_eq!(
+            literal_value(&json!({"args": {"{{id}}": "{{id}}"}, "expect": {"json_path": {"{{id}}": 1}}}), &[]),
+            json!({"args": {"{{id}}": "{{'{{'}}id}}"}, "expect": {"json_path": {"{{'{{'}}id}}": 1}}})
+        );
     }
 
     #[test]

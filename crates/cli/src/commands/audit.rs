@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mcprove_engine::{Toured, Visit};
 use mcprove_judge::catalog_tokens;
-use mcprove_model::{ExitStatus, Report};
+use mcprove_model::{CaseReport, ExitStatus, Finding, Report};
 use mcprove_report::{AuditFacts, Health, audit_table, harmless_json, score};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::outputs::Outputs;
-use crate::starters;
+use crate::starters::{self, Described};
 use crate::stdout::print;
 use crate::touring::Touring;
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_fail: bool,
     /// Write an assertion file for each tool that expects what it answered; each is called once more for that.
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// With `--output`: replace files that are there already.
     #[arg(long, requires = "output")]
@@ -49,9 +49,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         print(&harmless_json(&as_json(&report, toured.as_ref(), &args.touring.server()?.name)))?;
     } else {
         print(&audit_table(&report, AuditFacts { tokens }, &context.style()))?;
+        if args.touring.fixture().is_none() {
+            print(&about_missing_files(&report))?;
+        }
     }
     if let (Some(folder), Some(toured)) = (&args.output, &toured) {
-        let files = starters::of_tour(toured, &args.touring.server()?, &mut FileNames::default());
+        let server = args.touring.server()?;
+        let described = Described { server: &server, fixture: args.touring.fixture().is_some() };
+        let files = starters::of_tour(toured, described, &mut FileNames::default());
         let written =
             starters::write_all(folder, &files, args.overwrite)?.without(starters::unnameable(&toured.catalog));
         let mut told = written.told(folder);
@@ -78,6 +83,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         (Some(_), ExitStatus::Wrong) if args.no_fail => ExitStatus::Good,
         (Some(_), status) => status,
     })
+}
+
+/// Tools that work on files are asked for files that nobody has; a folder of one's own shows more of them.
+fn about_missing_files(report: &Report) -> String {
+    let is_missing = |finding: &Finding| {
+        let words = ["ENOENT", "no such file", "allowed director"];
+        finding.rule == "says-why" && words.iter().any(|word| finding.message.contains(word))
+    };
+    let findings = |case: &CaseReport| case.finished.as_ref().is_some_and(|case| case.findings.iter().any(is_missing));
+    let tools = match report.cases.iter().filter(|case| findings(case)).count() {
+        0 => return String::new(),
+        1 => "1 tool".to_owned(),
+        count => format!("{count} tools"),
+    };
+    format!(
+        "\nhint: {tools} could not be shown a file; `--fixture DIR` gives the server a copy of a folder (write `{{{{fixture}}}}` \
+         in its command) and names files in it\n"
+    )
 }
 
 /// The known shape of an audit, with more beside it.

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use mcprove_model::ExitStatus;
+use mcprove_report::harmless_json;
 use mcprove_suite::convert::convert;
 use mcprove_suite::{load, suite_file};
+use serde_json::json;
 
 use crate::catalog_report::counted;
 use crate::context::Context;
@@ -20,17 +22,22 @@ pub(crate) struct Args {
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
     /// Write to this file, which must not exist, instead of printing.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
+    /// Print the result as JSON, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let waiting = context.waiting("reading assertion files");
     let (mut files, mut findings) = load::parse(&args.paths);
     // A mock's manifest lies beside suites and is none.
     files.retain(|file| file.documents.is_empty() || !file.documents.iter().all(suite_file::is_manifest));
     findings.extend(files.iter().flat_map(|file| file.findings.iter().cloned()));
     let converted = convert(&files);
     findings.extend(converted.findings);
+    drop(waiting);
     if findings.iter().any(|finding| finding.severity.fails()) {
         return Err(Failure::Suite(findings));
     }
@@ -41,20 +48,32 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         });
     }
     let tests = counted(converted.tests, "test");
+    if let Some(path) = &args.output {
+        write(path, &converted.text)?;
+    }
+    let lacks_fixture = converted.text.contains("{{fixture}}") && !finds_fixture(args.output.as_deref());
+    let note = lacks_fixture.then_some(NO_FIXTURE);
+    if args.json {
+        let suite = args.output.is_none().then_some(&converted.text);
+        let output = args.output.as_ref().map(|path| path.display().to_string());
+        let notes: Vec<&str> = note.into_iter().collect();
+        let told = json!({"tests": converted.tests, "output": output, "suite": suite, "notes": notes});
+        print(&harmless_json(&told))?;
+        return Ok(ExitStatus::Good);
+    }
     match &args.output {
-        Some(path) => {
-            write(path, &converted.text)?;
-            context.complain(&format!("{} with {tests}: written\n", path.display()));
-        }
+        Some(path) => context.complain(&format!("{} with {tests}: written\n", path.display())),
         None => print(&converted.text)?,
     }
-    if converted.text.contains("{{fixture}}") && !finds_fixture(args.output.as_deref()) {
-        context.complain(
-            "note: tests use {{fixture}}, and there is no `fixtures/` beside the suite; run it with `--fixture DIR`\n",
-        );
+    if let Some(note) = note {
+        context.complain(&format!("note: {note}\n"));
     }
     Ok(ExitStatus::Good)
 }
+
+/// What is said where the suite will not find its fixture.
+const NO_FIXTURE: &str =
+    "tests use {{fixture}}, and there is no `fixtures/` beside the suite; run it with `--fixture DIR`";
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     if path.exists() {

@@ -71,6 +71,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         ("arguments", args.min_arguments, reach.arguments()),
         ("error paths", args.min_errors, reach.error_paths()),
     ];
+    let asks = gates.iter().any(|(_, least, _)| least.is_some());
+    if asks && reach.tools().total == 0 {
+        context.complain("error: the server lists no tools, so nothing can be covered\n  help: `mcprove doctor` says what it offers\n");
+        return Ok(ExitStatus::NothingSelected);
+    }
     let mut status = ExitStatus::Good;
     for (what, least, part) in gates {
         if let Some(least) = least

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use mcprove_engine::Calling;
 use mcprove_model::{ExitStatus, Finding, Severity};
-use mcprove_report::render_findings;
+use mcprove_report::{harmless_json, render_findings};
 use mcprove_suite::duration;
-use mcprove_suite::starter::FileNames;
+use mcprove_suite::starter::{FileNames, variables_of};
 
 use crate::asking::offer_of;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::starters;
+use crate::starters::{self, Begun, Described};
 use crate::stdout::print;
 use crate::subject::Subject;
 
@@ -22,11 +22,14 @@ use crate::subject::Subject;
                         Examples:\n  mcprove generate --server 'npx my-server' --output evals/")]
 pub(crate) struct Args {
     /// The folder to write to; it is made if need be.
-    #[arg(long, value_name = "DIR", default_value = "evals")]
+    #[arg(short, long, value_name = "DIR", default_value = "evals")]
     output: PathBuf,
     /// Replace files that are there already.
     #[arg(long)]
     overwrite: bool,
+    /// Print what was written as JSON, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
     /// Let the files of tools that say that they write be run, too.
     #[arg(long)]
     include_writes: bool,
@@ -45,8 +48,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let catalog = offer_of(&server, args.fixture.as_deref(), args.timeout, context)?;
     let calling = if args.include_writes { Calling::IncludeWrites } else { Calling::Cautious };
     let mut names = FileNames::default();
-    let mut files = starters::of_tools(&catalog, &server, calling, &mut names);
-    files.extend(starters::of_offer(&catalog, &server, &mut names));
+    let described = Described { server: &server, fixture: args.fixture.is_some() };
+    let mut files = starters::of_tools(&catalog, described, calling, &mut names);
+    files.extend(starters::of_offer(&catalog, described, &mut names));
     if files.is_empty() {
         if let Some(failed) = catalog.findings.iter().find(|finding| finding.severity >= Severity::Error) {
             return Err(Failure::of(failed));
@@ -57,7 +61,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         });
     }
     let written = starters::write_all(&args.output, &files, args.overwrite)?.without(starters::unnameable(&catalog));
-    print(&written.told(&args.output))?;
+    if args.json {
+        let fixture =
+            args.fixture.as_ref().map(|folder| format!(" --fixture {}", folder.display())).unwrap_or_default();
+        let next = format!("mcprove run {}{fixture}", args.output.display());
+        let begun = Begun { variables: variables_of(&server), next, ..Begun::of(&written) };
+        print(&harmless_json(&begun.as_json(&args.output)))?;
+    } else {
+        print(&written.told(&args.output))?;
+    }
     // Of a list that was cut, files were written for what came; whoever reads them must know.
     let failed: Vec<Finding> = catalog.findings.into_iter().filter(|finding| finding.severity.fails()).collect();
     context.complain(&render_findings(&failed, &context.style()));

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use mcprove_engine::{PlanOptions, Toured, Visit, plan};
 use mcprove_model::{ExitStatus, ServerSpec};
-use mcprove_report::score;
-use mcprove_suite::starter::{FileNames, variables_of};
+use mcprove_report::{harmless_json, score};
+use mcprove_suite::starter::{FileNames, values_of_variables, variables_of};
 
 use crate::context::Context;
 use crate::execution::{Execution, Manner};
 use crate::failure::Failure;
 use crate::snapshots;
-use crate::starters::{self, StarterFile, Written};
+use crate::starters::{self, Begun, Described, StarterFile, Written};
 use crate::stdout::print;
 use crate::suites::{Suites, Watched, usable};
 use crate::touring::Touring;
@@ -40,12 +40,16 @@ pub(crate) struct Args {
     /// Write no workflow for GitHub.
     #[arg(long)]
     no_workflow: bool,
+    /// Print what was written as JSON, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     touring: Touring,
 }
 
 pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failure> {
     if !args.touring.is_named()
+        && !args.json
         && let Some(command) = Context::ask("The command that starts your server (empty for a template): ")
         && !command.is_empty()
     {
@@ -59,7 +63,12 @@ fn with_template(args: &Args) -> Result<ExitStatus, Failure> {
     let written = starters::write_all(&args.folder, &[file], args.overwrite)?;
     refuse_to_replace(&written, &args.folder)?;
     let folder = args.folder.display();
-    print(&format!("{}next: fill in {folder}/example.yaml, then: mcprove run {folder}\n", written.told(&args.folder)))?;
+    let next = format!("mcprove run {folder}");
+    if args.json {
+        print(&harmless_json(&Begun { next, ..Begun::of(&written) }.as_json(&args.folder)))?;
+    } else {
+        print(&format!("{}next: fill in {folder}/example.yaml, then: {next}\n", written.told(&args.folder)))?;
+    }
     Ok(ExitStatus::Good)
 }
 
@@ -69,38 +78,54 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         return Ok(ExitStatus::Interrupted);
     };
     let server = args.touring.server()?;
-    let files = files(&toured, &server);
+    let described = Described { server: &server, fixture: args.touring.fixture().is_some() };
+    let files = files(&toured, described);
     let written = starters::write_all(&args.folder, &files, args.overwrite)?;
     let written = written.without(starters::unnameable(&toured.catalog));
     refuse_to_replace(&written, &args.folder)?;
-    let mut told = match score(&report) {
+    let score = score(&report);
+    let mut told = match score {
         Some(score) => format!("score: {score} % (`mcprove audit` says more)\n"),
         None => "no tool could be called\n".to_owned(),
     };
     told.push_str(&written.told(&args.folder));
-    told.push_str(&capture(args, context)?);
+    let (snapshots, captured) = capture(args, &server, context)?;
+    told.push_str(&captured);
     if !args.no_workflow {
         let workflow = StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &server) };
         let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
         let word = if done.added.is_empty() { "kept" } else { "wrote" };
         let _ = writeln!(told, "{word} {WORKFLOW}");
     }
-    let fixture = fixture_flag(args);
-    let _ = writeln!(told, "next: mcprove run {}{fixture}", args.folder.display());
-    print(&told)?;
+    let variables = variables_of(&server);
+    let set = match variables.as_slice() {
+        [] => String::new(),
+        names => format!("set {}, then: ", names.join(", ")),
+    };
+    let next = format!("mcprove run {}{}", args.folder.display(), fixture_flag(args));
+    let _ = writeln!(told, "next: {set}{next}");
+    if args.json {
+        let workflow = (!args.no_workflow).then_some(WORKFLOW);
+        let begun = Begun { score, snapshots, workflow, variables, next, ..Begun::of(&written) };
+        print(&harmless_json(&begun.as_json(&args.folder)))?;
+    } else {
+        print(&told)?;
+    }
     Ok(ExitStatus::Good)
 }
 
-fn files(toured: &Toured, server: &ServerSpec) -> Vec<StarterFile> {
+fn files(toured: &Toured, described: Described<'_>) -> Vec<StarterFile> {
     let mut names = FileNames::default();
-    let mut files = starters::of_tour(toured, server, &mut names);
-    files.extend(starters::of_offer(&toured.catalog, server, &mut names));
+    let mut files = starters::of_tour(toured, described, &mut names);
+    files.extend(starters::of_offer(&toured.catalog, described, &mut names));
     files
 }
 
-/// Stores the replies of the suite that was just written, and says how many.
-fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
-    let loaded = Suites::at(&args.folder, args.touring.fixture()).load(None, Watched::Perhaps)?;
+/// Stores the replies of the suite that was just written: how many, and what is told of it.
+fn capture(args: &Args, server: &ServerSpec, context: &Context) -> Result<(usize, String), Failure> {
+    // The files ask the environment for what the server was given here; the replies are those it gave with that.
+    let suites = Suites::at(&args.folder, args.touring.fixture()).with_variables(values_of_variables(server));
+    let loaded = suites.load(None, Watched::Perhaps)?;
     let warnings = usable(&loaded, false)?;
     let plan = plan(&loaded.cases, &PlanOptions::default());
     let manner = Manner::capturing(&plan, &loaded.secrets, warnings);
@@ -115,7 +140,7 @@ fn capture(args: &Args, context: &Context) -> Result<String, Failure> {
         let cases = if errors == 1 { "1 case".to_owned() } else { format!("{errors} cases") };
         let _ = writeln!(told, "{cases} gave no reply; `mcprove run` says why");
     }
-    Ok(told)
+    Ok((stored, told))
 }
 
 /// A folder that is a suite already is not begun again.

@@ -54,8 +54,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     args.outputs.distinct(&[args.baselines.saved(), ("-o", args.output.as_deref())])?;
     let baseline = args.baselines.read(false)?;
     let shows = args.format.map(|format| format.shows).unwrap_or_default().max(args.outputs.shows());
+    let waiting = context.waiting("reading event logs");
     let logs::Read { report, complaints } =
         logs::read(&args.logs, if shows == Shows::Frames { Frames::Keep } else { Frames::Drop })?;
+    drop(waiting);
     for complaint in complaints {
         context.complain(&format!("warning: {complaint}\n"));
     }

@@ -1,25 +1,35 @@
-//! `mcprove schema`: what may stand in suites, for editors.
+//! `mcprove schema`: what may stand in suites, for editors; what `--json` prints, for programs.
 
 use mcprove_model::ExitStatus;
 use mcprove_suite::schema::{KINDS, either, text};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::json_outputs::JSON_OUTPUTS;
 use crate::stdout::print;
 
-/// Print the JSON Schema of a kind of file, for editors.
+/// Print the JSON Schema of a kind of file, for editors, or of what `--json` prints.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "An editor completes keys and shows what they mean in a file that begins with\n  \
                         # yaml-language-server: $schema=suite.schema.json\n\nExamples:\n  \
                         mcprove schema suite > suite.schema.json\n  mcprove schema assertion > assertion.schema.json\n  \
-                        mcprove schema > mcprove.schema.json")]
+                        mcprove schema > mcprove.schema.json\n  mcprove schema --output-of audit > audit.schema.json")]
 pub(crate) struct Args {
     /// The kind of file; without it, the schema takes either.
     #[arg(value_name = "assertion|suite", value_parser = KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>())]
     kind: Option<String>,
+    /// The schema of what this command prints with `--json`.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "kind",
+          value_parser = JSON_OUTPUTS.iter().map(|output| output.command).collect::<Vec<_>>())]
+    output_of: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
+    if let Some(command) = &args.output_of {
+        let schema = JSON_OUTPUTS.iter().find(|output| output.command == command).map(|output| output.schema);
+        print(schema.unwrap_or_default())?;
+        return Ok(ExitStatus::Good);
+    }
     let kind = args.kind.as_ref().and_then(|name| KINDS.iter().find(|kind| kind.name == name));
     print(&kind.map_or_else(either, text))?;
     Ok(ExitStatus::Good)

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcprove_engine::{Filter, Storing};
-use mcprove_model::{Case, ExitStatus};
-use mcprove_report::Shows;
+use mcprove_model::{Case, ExitStatus, Report};
+use mcprove_report::{Shows, known_json};
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use serde_json::Value;
 
 use crate::changes::{Again, Dependencies, cases_of};
 use crate::context::Context;
@@ -44,6 +45,9 @@ pub(crate) struct Args {
     /// How long files must be still before anything runs.
     #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = duration::parse)]
     debounce: Duration,
+    /// Print the results of each run as JSON, one line a run, and nothing else, on standard output.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
@@ -70,7 +74,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         return Err(Failure::new("`--dry-run` starts nothing, so there is nothing to watch", "use `mcprove run`"));
     }
     let (sender, inputs) = channel();
-    let keys = SingleKeys::begin();
+    let keys = if args.json { None } else { SingleKeys::begin() };
     let running = Arc::new(AtomicBool::new(false));
     listen_to_signals(sender.clone())?;
     if keys.is_some() {
@@ -138,8 +142,19 @@ impl Watch<'_> {
     /// Loads everything and runs what a change concerns. Mistakes in the files are shown; the next change may mend them.
     fn run_again(&mut self, again: &Again) -> Result<Ran, Failure> {
         let server = self.args.server.as_deref().map(server_command).transpose()?;
-        let paths = self.args.suites.paths()?;
-        let loaded = self.args.suites.load(server, Watched::Perhaps)?;
+        let loaded = self.args.suites.paths().and_then(|paths| {
+            let loaded = self.args.suites.load(server, Watched::Perhaps)?;
+            Ok((paths, loaded))
+        });
+        let (paths, loaded) = match loaded {
+            Ok(loaded) => loaded,
+            // What was there when this began may come back.
+            Err(failure) if !self.cases.is_empty() => {
+                failure.tell(self.context);
+                return Ok(Ran::Nothing);
+            }
+            Err(failure) => return Err(failure),
+        };
         let also = [self.args.also.as_slice(), self.args.suites.env_files()].concat();
         self.eyes.watch(Dependencies::of(&paths, &loaded.cases, &also))?;
         if let Err(failure) = usable(&loaded, self.args.execution.strict) {
@@ -160,7 +175,7 @@ impl Watch<'_> {
         let wanted = |case: &&Arc<Case>| self.filter.as_ref().is_none_or(|filter| filter.takes(&case.name));
         let cases: Vec<Arc<Case>> = cases.iter().filter(wanted).cloned().collect();
         if cases.is_empty() {
-            print(&format!("{none}\n"))?;
+            self.context.complain(&format!("{none}\n"));
             return Ok(Ran::Nothing);
         }
         let plan = match self.args.selection.plan(&cases) {
@@ -174,7 +189,7 @@ impl Watch<'_> {
         let manner = Manner {
             record: false,
             warnings: Vec::new(),
-            shown: true,
+            shown: !self.args.json,
             // What was answered is compared with what is answered next.
             shows: Shows::Calls,
             protocol: None,
@@ -196,7 +211,8 @@ impl Watch<'_> {
         if over.dropped || over.report.exit_status() == ExitStatus::Interrupted {
             return Ok(Ran::Interrupted);
         }
-        print(&self.flips.take(&over.report))?;
+        let flips = self.flips.take(&over.report);
+        print(&if self.args.json { one_line(&over.report) } else { flips })?;
         Ok(Ran::Cases)
     }
 
@@ -210,7 +226,12 @@ impl Watch<'_> {
         let keys = if self.has_keys { "; a: all, f: failed, t: filter, q: quit" } else { "" };
         let count = self.cases.len();
         let cases = if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
-        print(&format!("\nwatching {cases}{keys}\n"))
+        let text = format!("\nwatching {cases}{keys}\n");
+        if self.args.json {
+            self.context.complain(&text);
+            return Ok(());
+        }
+        print(&text)
     }
 
     /// Waits for something to do. Files that change one after the other are taken together.
@@ -273,6 +294,12 @@ impl Watch<'_> {
     }
 }
 
+/// The list that `run --json` prints, on one line.
+fn one_line(report: &Report) -> String {
+    let list: Value = serde_json::from_str(&known_json(report)).unwrap_or_default();
+    format!("{list}\n")
+}
+
 /// What came of letting a filter be typed.
 enum Typed {
     /// It was given up.
@@ -295,7 +322,7 @@ enum Ran {
 /// Listens to the kernel about files.
 struct Eyes {
     watcher: RecommendedWatcher,
-    folders: BTreeSet<(PathBuf, bool)>,
+    folders: BTreeSet<(PathBuf, bool, Identity)>,
     known: Arc<Mutex<Dependencies>>,
 }
 
@@ -316,14 +343,20 @@ impl Eyes {
 
     /// Watches what matters now, and nothing else.
     fn watch(&mut self, known: Dependencies) -> Result<(), Failure> {
-        let wanted: BTreeSet<(PathBuf, bool)> = known.folders().into_iter().collect();
-        for (gone, _) in self.folders.difference(&wanted) {
+        let folders = known.folders().into_iter();
+        let wanted: BTreeSet<_> = folders.map(|(folder, deep)| (folder.clone(), deep, identity(&folder))).collect();
+        for (gone, _, _) in self.folders.difference(&wanted) {
             // It may have been removed, which ends the watch by itself.
             let _ = self.watcher.unwatch(gone);
         }
-        for (folder, deep) in wanted.difference(&self.folders) {
+        for (folder, deep, _) in wanted.difference(&self.folders) {
             let mode = if *deep { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
-            self.watcher.watch(folder, mode).map_err(|error| unwatchable(&error))?;
+            match self.watcher.watch(folder, mode) {
+                Ok(()) => {}
+                // It went away just now; the folder above it says when it is back.
+                Err(_) if !folder.exists() => {}
+                Err(error) => return Err(unwatchable(&error)),
+            }
         }
         self.folders = wanted;
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
@@ -333,6 +366,23 @@ impl Eyes {
     fn meaning(&self, changed: &BTreeSet<PathBuf>) -> Again {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).again(changed)
     }
+}
+
+/// What tells a folder from another one that has taken its place: the kernel listens to folders, not to their names.
+type Identity = (u64, u64);
+
+#[cfg(unix)]
+fn identity(folder: &Path) -> Identity {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(folder).map_or((0, 0), |metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// Elsewhere a folder is known by when it was made.
+#[cfg(not(unix))]
+fn identity(folder: &Path) -> Identity {
+    let made = std::fs::metadata(folder).and_then(|metadata| metadata.created()).ok();
+    let since = made.and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    (since.as_secs(), u64::from(since.subsec_nanos()))
 }
 
 fn unwatchable(error: &notify::Error) -> Failure {

@@ -81,6 +81,7 @@ impl Desk {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         copy(&root().join("examples"), &folder.path().join("examples"));
+        #[cfg(unix)]
         let cache = root().join(".cache");
         #[cfg(unix)]
         if cache.exists() {
@@ -108,6 +109,7 @@ impl Desk {
             .current_dir(self.folder.path())
             .env("PATH", self.path())
             .env("NO_COLOR", "1")
+            .env_remove("ANTHROPIC_API_KEY")
             .env("CI", "")
             .env("GITHUB_ACTIONS", "")
             .env("GITHUB_STEP_SUMMARY", "")

@@ -10,7 +10,8 @@ pub(crate) fn page() -> String {
     let mut page = "# Commands\n\n".to_owned();
     page.push_str(&super::made_from("the description of the command line"));
     page.push_str(
-        "\nEvery command prints this with `--help`. `--json` prints results for machines, alone on standard output: see \
+        "\nEvery command prints this with `--help`; `-h` leaves out what is needed rarely and fits a screen. `--json` prints \
+         results for machines, alone on standard output: see \
          [JSON](json.md). Flags that several commands have mean the same everywhere.\n",
     );
     for (purpose, names) in PURPOSES {

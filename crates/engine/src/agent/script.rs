@@ -7,7 +7,7 @@ use mcprove_model::{
     ChatCall, ChatReply, Finding, Node, Observation, Outcome, Repeat, ScriptAction, ScriptCall, ScriptStep, SourceFile,
     StopReason, When, first_json,
 };
-use mcprove_suite::template::{Variables, substitute, substitute_by};
+use mcprove_suite::template::{Variables, substitute_by};
 use serde_json::{Value, json};
 
 use super::toolbox::{Found, Toolbox};
@@ -121,7 +121,10 @@ impl<'s> Player<'s> {
     /// A value with its references filled in; one that leads nowhere stops the script.
     fn filled(&self, node: &Node) -> Result<Value, Stopped> {
         let mut wrong = None;
-        let filled = substitute_by(&substitute(node, &self.variables), &mut |name| {
+        let filled = substitute_by(node, &mut |name| {
+            if let Some(value) = self.variables.get(name) {
+                return Some(value.clone());
+            }
             if !matches!(name.split(['.', '[']).next(), Some("last" | "results")) {
                 return None;
             }

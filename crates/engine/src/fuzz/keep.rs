@@ -6,6 +6,7 @@ use std::time::Duration;
 use mcprove_judge::fuzz::{FuzzVerdict, signature};
 use mcprove_judge::generate::hash;
 use mcprove_model::{Node, Protocol, ServerSpec, Span, Target, escape_line, shorten};
+use mcprove_suite::template::{FIXTURE, literal_value};
 use mcprove_suite::yaml;
 use serde_json::{Map, Value, json};
 
@@ -48,6 +49,8 @@ pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, agai
         | FuzzVerdict::Leak(_)
         | FuzzVerdict::OutputMismatch(_) => {}
     }
+    // What is sent may hold braces, which mean themselves.
+    let literal = |value: &Value| literal_value(value, &[FIXTURE]);
     let call = |arguments: &Value| json!({"tool": failure.tool, "args": arguments});
     let (key, block) = match &failure.reproduction {
         Reproduction::Alone { arguments } if !arguments.is_object() => {
@@ -66,7 +69,7 @@ pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, agai
         Reproduction::After { before, arguments } => {
             let step =
                 |arguments: &Value| json!({"tool": failure.tool, "args": arguments, "expect": {"handled": true}});
-            document.insert("setup".to_owned(), before.iter().map(step).collect());
+            document.insert("setup".to_owned(), before.iter().map(|arguments| literal(&step(arguments))).collect());
             ("assert", call(arguments))
         }
         Reproduction::Together { arguments, beside, alone } => {
@@ -81,7 +84,7 @@ pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, agai
     };
     let mut block = block;
     block["expect"] = expect;
-    document.insert(key.to_owned(), block);
+    document.insert(key.to_owned(), literal(&block));
     let mut text = String::new();
     let _ = writeln!(text, "# Found by fuzzing: {}", comment(&telling::message(failure)));
     let _ = writeln!(text, "# Again: {}", comment(again));
@@ -200,7 +203,8 @@ mod tests {
         let odd =
             json!({"a": "\0\u{202e}{{x}} ${x}\n", "n": [-0.0, 1e308, u64::MAX, i64::MIN], "deep": [[[{"": null}]]]});
         let kept = document(Reproduction::Alone { arguments: odd.clone() }).expect("kept");
-        assert_eq!(kept["assert"]["args"], odd);
+        assert_eq!(kept["assert"]["args"]["a"], "\0\u{202e}{{'{{'}}x}} ${x}\n", "braces mean themselves");
+        assert_eq!(kept["assert"]["args"], literal_value(&odd, &[]));
         assert_eq!(kept["server"], json!({"command": "node", "args": ["a b.js"], "env": {"API_KEY": "${API_KEY}"}}));
         assert_eq!(kept["assert"]["expect"], json!({"handled": true}));
 

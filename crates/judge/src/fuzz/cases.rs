@@ -105,10 +105,15 @@ impl Desk<'_, '_> {
 
     /// Adds a case, unless there is one with the same arguments or there are enough.
     pub(super) fn add(&mut self, phase: Phase, label: String, mut arguments: Value) {
+        arguments.sort_all_objects();
+        self.add_sorted(phase, label, arguments);
+    }
+
+    /// The same, where the keys are in order already.
+    pub(super) fn add_sorted(&mut self, phase: Phase, label: String, arguments: Value) {
         if self.cases.len() >= self.most {
             return;
         }
-        arguments.sort_all_objects();
         // Values of ours always serialise.
         let text = serde_json::to_string(&arguments).unwrap_or_default();
         if !self.sent.insert(fingerprint(&text)) {

@@ -1,5 +1,6 @@
 //! The cases of one tool that the seed decides: valid inputs with one thing changed, and later two.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -25,6 +26,19 @@ pub(super) struct Random {
     wanted: usize,
     /// How many tries were made.
     tries: usize,
+    known: Known,
+}
+
+/// A base, a place in it, and a mutation that does not depend on the dice.
+type Spot = (usize, usize, usize);
+
+/// What is known of the mutations that make the same each time, so that it is not made again only to be thrown away.
+#[derive(Debug, Default)]
+struct Known {
+    /// How many variants a mutation makes at a place.
+    variants: HashMap<Spot, usize>,
+    /// The variants that were made, each as the only change.
+    made: HashSet<(Spot, usize)>,
 }
 
 impl Random {
@@ -37,8 +51,10 @@ impl Random {
             let made = desk.generator.varied(hash(seed, &number.to_le_bytes()));
             made.map_or_else(|_| small.clone(), |base| desk.fed(base, Some(&mut dice)))
         };
-        let bases: Vec<Value> = (0..BASES).map(base).collect();
-        Self { plain: (1 + count / 40).min(bases.len()), bases, sent_plain: 0, wanted, tries: 0 }
+        let mut bases: Vec<Value> = (0..BASES).map(base).collect();
+        bases.iter_mut().for_each(Value::sort_all_objects);
+        let plain = (1 + count / 40).min(bases.len());
+        Self { plain, bases, sent_plain: 0, wanted, tries: 0, known: Known::default() }
     }
 
     /// Adds cases to a desk until it has enough, or no more are found.
@@ -59,46 +75,77 @@ impl Random {
             let at = dice.below(self.bases.len());
             let changes = if self.tries * 2 < self.wanted { 1 } else { 2 };
             self.tries += 1;
-            let (label, arguments) = changed(&self.bases[at], &placed[at], changes, &mut dice);
-            desk.add(Phase::Random, label, arguments);
+            let base = Base { at, value: &self.bases[at], sites: &placed[at] };
+            if let Some((label, arguments)) = changed(&base, changes, &mut dice, &mut self.known) {
+                desk.add_sorted(Phase::Random, label, arguments);
+            }
         }
     }
 }
 
-/// A valid input with a number of random changes at different places.
-fn changed(base: &Value, sites: &[Site<'_, '_>], changes: usize, dice: &mut Dice) -> (String, Value) {
-    let mut input = base.clone();
+/// A valid input that is changed.
+struct Base<'b, 'a> {
+    at: usize,
+    value: &'b Value,
+    sites: &'b [Site<'a, 'b>],
+}
+
+/// A valid input with a number of random changes at different places; none if it is known to have been made before.
+fn changed(base: &Base<'_, '_>, changes: usize, dice: &mut Dice, known: &mut Known) -> Option<(String, Value)> {
+    let mut input: Option<Value> = None;
     let mut told: Vec<String> = Vec::new();
     let mut touched: Vec<&[Step<'_>]> = Vec::new();
     for _ in 0..changes * 8 {
         if told.len() == changes {
             break;
         }
-        let (Some(site), Some(mutation)) = (dice.pick(sites), any_mutation(dice)) else { break };
+        let place = dice.below(base.sites.len());
+        let (mutations, nth, is_endless) = any_mutation(dice);
+        let (Some(site), Some(mutation)) = (base.sites.get(place), mutations.get(nth)) else { break };
         let overlaps = touched.iter().any(|path| path.starts_with(&site.path) || site.path.starts_with(path));
         if overlaps || mutation.phase == Phase::Structural {
             continue;
         }
+        let spot = (base.at, place, nth);
+        let count = if is_endless { None } else { known.variants.get(&spot).copied() };
+        if count == Some(0) {
+            continue;
+        }
+        if let Some(count) = count.filter(|_| changes == 1)
+            && known.made.contains(&(spot, dice.clone().below(count)))
+        {
+            return None;
+        }
         let mut variants = (mutation.make)(site, dice);
+        if !is_endless {
+            known.variants.insert(spot, variants.len());
+        }
         if variants.is_empty() {
             continue;
         }
-        let variant = variants.swap_remove(dice.below(variants.len()));
-        if replace(&mut input, &site.path, variant.value) {
+        let chosen = dice.below(variants.len());
+        let mut variant = variants.swap_remove(chosen);
+        variant.value.sort_all_objects();
+        if replace(input.get_or_insert_with(|| base.value.clone()), &site.path, variant.value) {
             told.push(labelled(&site.name(), &variant.what));
             touched.push(&site.path);
+            if changes == 1 && !is_endless {
+                known.made.insert((spot, chosen));
+            }
         }
     }
-    (if told.is_empty() { "valid, varied".to_owned() } else { told.join("; ") }, input)
+    let label = if told.is_empty() { "valid, varied".to_owned() } else { told.join("; ") };
+    Some((label, input.unwrap_or_else(|| base.value.clone())))
 }
 
 /// The mutations that never make the same twice, and the others.
 static KINDS: LazyLock<(Vec<&Mutation>, Vec<&Mutation>)> =
     LazyLock::new(|| MUTATIONS.iter().partition(|mutation| mutation.phase == Phase::Random));
 
-/// Any mutation; half of them are of the kind that never makes the same twice.
-fn any_mutation(dice: &mut Dice) -> Option<&'static Mutation> {
+/// Any mutation of its kind, and whether it is of the kind that never makes the same twice; half of them are.
+fn any_mutation(dice: &mut Dice) -> (&'static [&'static Mutation], usize, bool) {
     let (endless, others) = &*KINDS;
-    let fitting = if dice.chance(50) { endless } else { others };
-    dice.pick(fitting).copied()
+    let is_endless = dice.chance(50);
+    let fitting = if is_endless { endless } else { others };
+    (fitting, dice.below(fitting.len()), is_endless)
 }

@@ -4,7 +4,7 @@ use mcprove_judge::checks;
 use mcprove_model::{Diagnostics, Expectation, Finding, Kind, Node, Place, TextPlace, Vocabulary};
 
 use super::templates::Scope;
-use crate::template::templated_places;
+use crate::template::{Variables, substitute_with_keys, templated_places};
 
 /// Decodes what stands under `expect`; a block that was left out or left empty expects nothing.
 pub(crate) fn decode(
@@ -18,7 +18,8 @@ pub(crate) fn decode(
     scope.check_with_keys(block, found);
     let source = found.source();
     let mut judged = Diagnostics::new(source);
-    let checks = checks::decode(vocabulary, block, &mut judged);
+    // Escaped braces need no values to be known; a block that has templates beside them is decoded again when it runs.
+    let checks = checks::decode(vocabulary, &substitute_with_keys(block, &Variables::new()), &mut judged);
     // A value that a template stands for is judged once it is known: `min_results: "{{count}}"` is no mistake.
     let open: Vec<TextPlace> =
         templated_places(block, &scope.names()).into_iter().map(|span| source.place(span)).collect();
@@ -55,7 +56,7 @@ pub(crate) fn decode(
 pub(crate) fn parts(block: &Node, keys: &[&str]) -> Option<Node> {
     let entries = block.as_map()?.iter();
     let entries: Vec<_> = entries.filter(|entry| keys.contains(&entry.key.text.as_str())).cloned().collect();
-    (!entries.is_empty()).then(|| Node { span: block.span, kind: Kind::Map(entries) })
+    (!entries.is_empty()).then_some(Node { span: block.span, kind: Kind::Map(entries) })
 }
 
 fn is_within(finding: &Finding, places: &[TextPlace]) -> bool {

@@ -21,13 +21,11 @@ fn asked(skip: &Node, found: &mut Diagnostics<'_>) -> Option<String> {
         Some(false) => return None,
         None => {}
     }
-    match skip.as_scalar().filter(|scalar| scalar.is_text()) {
-        Some(reason) => Some(reason.text.to_string()),
-        None => {
-            found.wrong_kind(skip, "`skip`", "true, false or a reason");
-            None
-        }
-    }
+    let Some(reason) = skip.as_scalar().filter(|scalar| scalar.is_text()) else {
+        found.wrong_kind(skip, "`skip`", "true, false or a reason");
+        return None;
+    };
+    Some(reason.text.to_string())
 }
 
 fn missing(names: &Node, environment: &Environment<'_>, found: &mut Diagnostics<'_>) -> Option<String> {

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mcprove_model::Finding;
+use mcprove_model::{Finding, nearest};
 
 /// The folder next to a suite that is its fixture when no other is given.
 const DEFAULT_FIXTURE: &str = "fixtures";
@@ -79,7 +79,10 @@ impl Search<'_> {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let finding = Finding::error("no-such-path", format!("`{}` does not exist", path.display()));
-                self.found.findings.push(finding.help("check the path"));
+                let near = fs::read_dir(folder_of(path)).ok().and_then(|siblings| near_sibling(path, siblings));
+                let help =
+                    near.map_or("check the path".to_owned(), |near| format!("did you mean `{}`?", near.display()));
+                self.found.findings.push(finding.help(help));
             }
             Err(error) => self.unreadable(path, &error),
         }
@@ -148,6 +151,14 @@ pub(super) fn folder_of(path: &Path) -> &Path {
         Some(parent) => parent,
         None => path,
     }
+}
+
+/// What lies beside a path that is not there and is called almost the same.
+fn near_sibling(path: &Path, siblings: fs::ReadDir) -> Option<PathBuf> {
+    let mut names: Vec<String> = siblings.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(near))
 }
 
 fn is_yaml(path: &Path) -> bool {

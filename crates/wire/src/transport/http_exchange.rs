@@ -83,7 +83,8 @@ impl Line {
             match ended {
                 End::Done => return,
                 End::Refused(refused) => break refused,
-                End::Broken(how) => match self.take_up(&mut resume, Some(id)).await {
+                // What is rare is kept aside: every exchange is as large as all that it may await.
+                End::Broken(how) => match Box::pin(self.take_up(&mut resume, Some(id))).await {
                     Some(End::Refused(refused)) => {
                         break Refused {
                             what: format!(
@@ -216,7 +217,7 @@ impl Line {
         }
         let status = response.status();
         if let Some(encoding) = header(&response, "content-encoding").filter(|e| e != "identity") {
-            let Refusal { refused, .. } = refusal(response, &Method::POST, self.limit).await;
+            let Refusal { refused, .. } = Box::pin(refusal(response, &Method::POST, self.limit)).await;
             let encoding = shorten(&escape_line(&encoding), 40).into_owned();
             return End::Refused(Refused {
                 what: format!("the server answered with `Content-Encoding: {encoding}`, which was not asked for"),
@@ -225,7 +226,7 @@ impl Line {
             });
         }
         if status.is_success() && is_event_stream(&response) {
-            return self.take_stream(response.into_body(), Some(id), resume).await;
+            return Box::pin(self.take_stream(response.into_body(), Some(id), resume)).await;
         }
         if status.is_success() && is_json(&response) {
             return match read_body(response.into_body(), self.limit).await {
@@ -239,7 +240,7 @@ impl Line {
                 Err((read, how)) => End::Refused(broken_body(&read, &how, status)),
             };
         }
-        let Refusal { refused, reply } = refusal(response, &Method::POST, self.limit).await;
+        let Refusal { refused, reply } = Box::pin(refusal(response, &Method::POST, self.limit)).await;
         let Some((reply, message)) = reply.filter(|_| !status.is_success()) else {
             return self.refused(refused, status).await;
         };
