@@ -8,7 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -99,11 +98,8 @@ fn check(row: &Row, runs: &str) {
 
 /// The one failure that a bug leads to, and its file in a folder.
 fn found(bug: &str, runs: &str, folder: &Path) -> Value {
-    let began = Instant::now();
     let output = mcprove(&["fuzz", "--server", &server(bug), "--runs", runs, "--json", "--save"], Some(folder));
-    let took = began.elapsed();
     assert_eq!(output.status.code(), Some(1), "{bug}: {}", String::from_utf8_lossy(&output.stderr));
-    assert!(took < Duration::from_secs(30), "{bug}: {took:?}");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let failures = report["tools"][0]["failures"].as_array().expect("a list");
     let [failure] = failures.as_slice() else { panic!("{bug}: {failures:#?}") };

@@ -14,6 +14,8 @@ use crate::bugs::{Bug, Company, Effect, State};
 
 /// How long a server that mixes calls up waits for another.
 const COMPANY: Duration = Duration::from_millis(5);
+/// How long a server that breaks under several calls takes for one; what comes meanwhile is too much.
+const WORK: Duration = Duration::from_millis(2);
 
 /// Serves until standard input ends.
 pub(crate) fn serve(bug: &Bug, is_fixed: bool) -> ExitCode {
@@ -77,7 +79,7 @@ impl Server<'_> {
 
     /// A call that comes before the last one is answered is too much.
     fn answer_alone(&mut self, call: &Value, inbox: &Receiver<Value>) {
-        if inbox.try_recv().is_ok_and(|second| is_call(&second)) {
+        if inbox.recv_timeout(WORK).is_ok_and(|second| is_call(&second)) {
             process::exit(6);
         }
         self.handle(call);
