@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcprove_model::{ClientCapabilities, Protocol, Revision, ServerSpec, Target};
+use mcprove_model::{ClientCapabilities, Protocol, Redactor, Revision, ServerSpec, Target};
 
 use crate::client_config::{self, Surroundings};
 use crate::context::Context;
@@ -79,7 +79,8 @@ impl Subject {
             secrets.extend(secrets_of(&target));
         }
         Ok(ServerSpec {
-            name: target.label(),
+            // It is told everywhere; what a configuration took from the environment is not.
+            name: Redactor::new(secrets.iter().map(String::as_str)).text(&target.label()).into_owned(),
             target,
             protocol: self.protocol,
             client: ClientCapabilities::default(),

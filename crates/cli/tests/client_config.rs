@@ -51,6 +51,21 @@ fn variables_reach_the_server_and_no_output() {
 }
 
 #[test]
+fn a_secret_among_the_words_of_a_command_is_not_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    shell_server::write(folder.path(), TOOLS, r#""x""#);
+    let server = r#"{"servers": {"shop": {"command": "sh", "args": ["server.sh", "--key=${env:SHOP_KEY}"]}}}"#;
+    fs::write(folder.path().join("mcp.json"), server).expect("a file");
+    for command in ["audit", "doctor", "fuzz", "schema-lint"] {
+        for format in [&["--json"][..], &[]] {
+            let words = [&[command, "--client-config", "mcp.json"][..], format].concat();
+            let said = told(&mcprove(folder.path(), &words));
+            assert!(!said.contains("key-of-the-shop"), "{words:?}: {said}");
+        }
+    }
+}
+
+#[test]
 fn what_is_missing_is_told_with_its_file_and_key() {
     let folder = tempfile::tempdir().expect("a folder");
     shell_server::write(folder.path(), TOOLS, r#""x""#);

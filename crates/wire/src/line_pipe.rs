@@ -123,6 +123,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
                     continue;
                 }
                 line.truncate(line.len() - 1);
+                // A bound holds however the line arrived: piece by piece, or whole in one read.
+                if line.len() > self.limit {
+                    line.truncate(EVIDENCE);
+                    return Some(Line::Oversized(line.freeze()));
+                }
                 return Some(Line::Complete(line.freeze()));
             }
             if self.skipping {
@@ -198,6 +203,13 @@ mod tests {
         assert!(matches!(&lines[0], Line::Oversized(head) if head.len() == EVIDENCE || head.len() > 1000));
         assert_eq!(lines[1], Line::Complete(Bytes::from_static(b"ok")));
         assert_eq!(lines[2], Line::Unfinished(Bytes::from_static(b"rest")));
+    }
+
+    #[test]
+    fn a_line_that_arrives_whole_is_held_to_the_bound_too() {
+        let lines = block_on(lines_of(vec![b"too long\nok\n".to_vec()], 4));
+        assert!(matches!(&lines[0], Line::Oversized(head) if head.starts_with(b"too")), "{lines:?}");
+        assert_eq!(lines[1], Line::Complete(Bytes::from_static(b"ok")));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcprove_engine::{Acquaintance, meet};
-use mcprove_model::{ExitStatus, ServerSpec, Severity, Target, escape_line, shorten};
+use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, Target, escape_line, shorten};
 use mcprove_report::{harmless_json, harmless_line};
 use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
@@ -88,15 +88,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         (programs, met)
     })?;
     let suite = DEFAULT_SUITES.iter().copied().find(|path| Path::new(path).exists());
+    // Why a server was not reached is told with its address.
+    let redactor = Redactor::new(server.iter().flat_map(|server| &server.secrets).map(String::as_str));
     if args.json {
         let server = server.as_ref().zip(met.as_ref()).map(|(server, met)| server_json(server, met));
-        print(&harmless_json(&machine_json(&programs, suite, server.as_ref())))?;
+        print(&redactor.text(&harmless_json(&machine_json(&programs, suite, server.as_ref()))))?;
     } else {
         let mut text = machine_text(&programs, suite);
         if let (Some(server), Some(met)) = (&server, &met) {
             text.push_str(&server_text(server, met, &programs));
         }
-        print(&text)?;
+        print(&redactor.text(&text))?;
     }
     let fails = |met: &Acquaintance| met.catalog.findings.iter().any(|finding| finding.severity >= Severity::Error);
     Ok(match &met {

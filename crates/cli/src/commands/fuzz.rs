@@ -153,7 +153,7 @@ impl Args {
             jobs,
             seed,
             given,
-            start: self.timeout.unwrap_or(START),
+            start: self.timeout.unwrap_or(START).min(self.time.unwrap_or(Duration::MAX)),
             timeout: self.timeout.unwrap_or(CALL),
             strict_input: self.strict_input,
             environment: Context::variable_values().into(),
@@ -345,6 +345,8 @@ fn as_json(fuzzed: &FuzzRun, server: &ServerSpec, args: &Args, seed: u64, kept: 
         })
         .collect();
     let total = |of: fn(&mcprove_engine::Tally) -> usize| -> usize { fuzzed.tools.iter().map(|t| of(&t.tally)).sum() };
+    // What only several calls at once bring about is in no call of the plan.
+    let found = |kind: &str| failures(fuzzed).filter(|failure| failure.verdict.kind() == kind).count();
     json!({
         "server": server.name,
         "transport": fuzzed.transport,
@@ -356,10 +358,10 @@ fn as_json(fuzzed: &FuzzRun, server: &ServerSpec, args: &Args, seed: u64, kept: 
             "total_runs": total(|tally| tally.runs),
             "total_passed": total(|tally| tally.handled),
             "total_failures": failures(fuzzed).count(),
-            "crashes": total(|tally| tally.crashes),
+            "crashes": total(|tally| tally.crashes).max(found("crash")),
             "timeouts": total(|tally| tally.hangs),
             "slow": total(|tally| tally.slow),
-            "protocol_errors": total(|tally| tally.protocol),
+            "protocol_errors": total(|tally| tally.protocol).max(found("protocol")),
             "leaks": total(|tally| tally.leaks),
             "accepted_invalid": total(|tally| tally.accepted_invalid),
             "output_mismatches": total(|tally| tally.output_mismatches),

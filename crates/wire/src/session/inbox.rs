@@ -21,8 +21,11 @@ impl Session {
             Arrival::Message(bytes) => self.take_message(&bytes),
             Arrival::Oversized(head) => {
                 self.received(FrameKind::Stray, head.clone());
-                let limit = self.limits.message_bytes >> 20;
-                self.suspect(&format!("is longer than {limit} MiB (what is over the limit was not read)"), &head);
+                let limit = match self.limits.message_bytes {
+                    bytes if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
+                    bytes => format!("{bytes} bytes"),
+                };
+                self.suspect(&format!("is longer than {limit} (what is over the limit was not read)"), &head);
             }
             Arrival::Part { direction, part, body } => self.log.add(direction, FrameKind::Transport, part, body),
             Arrival::Answer { request, message, status, last } => {
