@@ -153,7 +153,7 @@ impl Args {
             jobs,
             seed,
             given,
-            start: self.timeout.unwrap_or(START).min(self.time.unwrap_or(Duration::MAX)),
+            start: self.timeout.unwrap_or(START),
             timeout: self.timeout.unwrap_or(CALL),
             strict_input: self.strict_input,
             environment: Context::variable_values().into(),
