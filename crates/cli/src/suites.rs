@@ -44,6 +44,19 @@ pub(crate) enum Watched {
     No,
 }
 
+/// Loads files with the caller's environment and nothing else: no other server, no other fixture.
+pub(crate) fn load_as_written(paths: &[PathBuf]) -> Loaded {
+    let names = Context::variable_names();
+    let options = LoadOptions {
+        environment: &|name| Context::variable(name),
+        known_variables: &names,
+        fixture: None,
+        server: None,
+        ci: false,
+    };
+    load(paths, &options)
+}
+
 impl Suites {
     /// The suite at a path.
     pub(crate) fn at(path: &Path, fixture: Option<&Path>) -> Self {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mcprove_model::{ExitStatus, Finding, Revision, SourceFile, nearest};
 use mcprove_report::render_findings;
-use mcprove_suite::load::{self, LoadOptions, Parsed};
+use mcprove_suite::load::{self, Parsed};
 use mcprove_suite::{lint, suite_file, yaml};
 
 use crate::catalog_report::counted;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::finding_report::{FindingOutputs, Found};
 use crate::fixes;
 use crate::stdout::print;
-use crate::suites::default_paths;
+use crate::suites::{default_paths, load_as_written};
 use crate::whole_file;
 
 /// Say what is doubtful about suites: checks that cannot fail, and what a protocol revision has left behind.
@@ -89,15 +89,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 
 /// A file that cannot be run may still be free of doubts; nobody should take one for the other.
 fn tell_what_does_not_load(paths: &[PathBuf], context: &Context) {
-    let names = Context::variable_names();
-    let options = LoadOptions {
-        environment: &|name| Context::variable(name),
-        known_variables: &names,
-        fixture: None,
-        server: None,
-        ci: false,
-    };
-    let problems = load::load(paths, &options).findings.iter().filter(|finding| finding.severity.fails()).count();
+    let problems = load_as_written(paths).findings.iter().filter(|finding| finding.severity.fails()).count();
     if problems > 0 {
         let counted = counted(problems, "problem");
         context.complain(&format!("warning: {counted} may keep this from running; `mcprove validate` lists them\n"));

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use mcprove_judge::trust::{Coverage, Recording, coverage, flows, recordings, widenings};
 use mcprove_model::{CaseFinished, CaseReport, Era, ExitStatus, Finding, Report, Revision, Security, Timings, Verdict};
 use mcprove_report::{Terminal, TerminalOptions, known_json};
-use mcprove_suite::load::{LoadOptions, load};
 
 use crate::catalog_report::counted;
 use crate::context::Context;
@@ -14,7 +13,7 @@ use crate::failure::Failure;
 use crate::logs::{self, Frames};
 use crate::outputs::Outputs;
 use crate::stdout::print;
-use crate::suites::usable;
+use crate::suites::{load_as_written, usable};
 
 /// Judge recorded conversations: what one server said and another was told, and what requests claimed.
 #[derive(Debug, clap::Args)]
@@ -83,15 +82,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 
 /// What a suite declares about trust; `None` when its file has no tests that could carry it.
 fn declared(path: &Path) -> Result<Option<Security>, Failure> {
-    let names = Context::variable_names();
-    let options = LoadOptions {
-        environment: &|name| Context::variable(name),
-        known_variables: &names,
-        fixture: None,
-        server: None,
-        ci: false,
-    };
-    let loaded = load(&[path.to_owned()], &options);
+    let loaded = load_as_written(&[path.to_owned()]);
     usable(&loaded, false)?;
     let suite = loaded.cases.iter().find_map(|case| case.suite.as_ref());
     if suite.is_none() {
