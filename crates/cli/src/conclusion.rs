@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcprove_model::{ExitStatus, Report, Severity};
-use mcprove_report::{Baseline, Comparison, Format, Share, Threshold, known_json};
+use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, known_json};
 
 use crate::baselines::{self, Baselines};
 use crate::context::Context;
@@ -55,6 +55,12 @@ pub(crate) struct Gates {
     pub(crate) threshold: Option<Threshold>,
     /// Whether a regression fails it.
     pub(crate) regressions: bool,
+}
+
+/// How much of the cases that pass is wanted when a run is over; what is not is let go as it goes on.
+pub(crate) fn shows(stdout: Stdout, outputs: &Outputs, baselines: &Baselines, gates: Gates) -> Shows {
+    let counts_only = stdout == Stdout::People && baselines.are_unused() && gates.threshold.is_none();
+    if counts_only { outputs.shows() } else { outputs.shows().max(Shows::Verdicts) }
 }
 
 /// A run that is over.

@@ -200,7 +200,13 @@ impl Execution {
             limits: context.limits,
             environment: Context::variable_values().into(),
         };
-        let listening = Listening { log, shown: manner.shown, shows: manner.shows, redactor: manner.redactor };
+        let listening = Listening {
+            log,
+            shown: manner.shown,
+            each_once: plan.runs_each_once(),
+            shows: manner.shows,
+            redactor: manner.redactor,
+        };
         let mut listeners = Listeners::new(context, listening);
         let began = Instant::now();
         // The run has threads of its own for cases that go side by side.

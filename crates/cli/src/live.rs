@@ -34,6 +34,8 @@ pub(crate) struct Listening {
     pub(crate) log: Option<(String, File)>,
     /// Whether each result is shown as it becomes known.
     pub(crate) shown: bool,
+    /// Whether no case has several trials or columns.
+    pub(crate) each_once: bool,
     /// How much of passing cases the report keeps.
     pub(crate) shows: Shows,
     /// What must not be heard by anyone.
@@ -54,9 +56,10 @@ impl<'c> Listeners<'c> {
     pub(crate) fn new(context: &'c Context, listening: Listening) -> Self {
         let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
         let out: Box<dyn io::Write> = Box::new(io::stdout().lock());
+        let terminal = listening.shown.then(|| Terminal::new(out, options));
         Self {
             context,
-            terminal: listening.shown.then(|| Terminal::new(out, options)),
+            terminal: if listening.each_once { terminal.map(Terminal::each_once) } else { terminal },
             log: listening.log.map(|(path, file)| (path, BufWriter::new(file))),
             report: Report::default(),
             shows: listening.shows,
@@ -133,9 +136,7 @@ impl Sink for Listeners<'_> {
             | Event::RunFinished(_) => {}
         }
         self.report.add(event);
-        if let Some(case) = self.report.cases.last_mut() {
-            self.shows.trim(case);
-        }
+        self.shows.trim(&mut self.report);
     }
 
     fn progress(&mut self, progress: &Progress<'_>) {

@@ -48,7 +48,15 @@ pub(crate) struct Outputs {
 impl Outputs {
     /// How much of passing cases the wanted reports show.
     pub(crate) fn shows(&self) -> Shows {
-        self.wanted().map(|(format, _)| format.shows).max().unwrap_or_default()
+        let printed = Format::find("github").filter(|_| self.github);
+        let summary = Format::find("markdown").filter(|_| self.summarise);
+        self.wanted()
+            .map(|(format, _)| format)
+            .chain(printed)
+            .chain(summary)
+            .map(|format| format.shows)
+            .max()
+            .unwrap_or_default()
     }
 
     /// Refuses two files at one path, of which one would be lost; `others` are further files of the run.

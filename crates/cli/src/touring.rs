@@ -69,6 +69,7 @@ impl Touring {
         let listening = Listening {
             log,
             shown: false,
+            each_once: true,
             shows: Shows::Calls,
             redactor: Redactor::new(server.secrets.iter().map(String::as_str)),
         };

@@ -246,7 +246,7 @@ struct InOrder<'p> {
     next: usize,
     waiting: BTreeMap<usize, CaseRun>,
     spent: Spent,
-    /// How long the request under test of each case took.
+    /// How long the request under test took of each case whose suite bounds it.
     latencies: BTreeMap<usize, Duration>,
     /// Which tools agents chose.
     selections: Selections,
@@ -285,7 +285,8 @@ impl InOrder<'_> {
             if !is_virtual(&due.case) {
                 self.spent.add(&run.finished);
             }
-            if let Some(call) = run.finished.calls.iter().rfind(|call| call.role == CallRole::Act) {
+            let is_bounded = due.case.suite.as_ref().is_some_and(|suite| suite.p95_latency.is_some());
+            if let Some(call) = run.finished.calls.iter().rfind(|call| is_bounded && call.role == CallRole::Act) {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
             }
             self.selections.add(&due.case, &run.finished);

@@ -13,6 +13,13 @@ pub struct Plan {
     pub shard: Option<ShardOf>,
 }
 
+impl Plan {
+    /// Whether no case has several trials or columns.
+    pub fn runs_each_once(&self) -> bool {
+        self.cases.iter().all(|planned| planned.trial == 1 && planned.variant.is_none())
+    }
+}
+
 /// A case at its place in the plan.
 #[derive(Clone, Debug)]
 pub struct PlannedCase {

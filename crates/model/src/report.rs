@@ -17,6 +17,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The cases in plan order.
     pub cases: Vec<CaseReport>,
+    /// Cases that passed and of which nobody wants to know more, so that they are not among `cases`.
+    pub let_go: usize,
 }
 
 /// One run of a report.
@@ -108,6 +110,11 @@ impl Report {
         }
     }
 
+    /// Keeps of the last case only that it passed.
+    pub fn let_go_of_last(&mut self) {
+        self.let_go += usize::from(self.cases.pop().is_some());
+    }
+
     /// Puts the cases of shards in plan order, makes one run of the shards that are all there, and says what is missing.
     pub fn settle(&mut self) {
         let wholes = self.wholes();
@@ -146,7 +153,7 @@ impl Report {
 
     /// Counts the cases by verdict.
     pub fn summary(&self) -> Summary {
-        let mut summary = Summary::default();
+        let mut summary = Summary { passed: self.let_go, ..Summary::default() };
         for case in &self.cases {
             match case.finished.as_ref().map(|f| &f.verdict) {
                 Some(Verdict::Passed) => summary.passed += 1,
@@ -174,11 +181,15 @@ impl Report {
             ExitStatus::NotDone
         } else if summary.failed > 0 || self.findings.iter().any(|finding| finding.severity.fails()) {
             ExitStatus::Wrong
-        } else if self.cases.is_empty() {
+        } else if self.count() == 0 {
             ExitStatus::NothingSelected
         } else {
             ExitStatus::Good
         }
+    }
+
+    fn count(&self) -> usize {
+        self.cases.len() + self.let_go
     }
 
     /// The run that events belong to: the one begun last, or one without a head.
@@ -230,12 +241,12 @@ impl Report {
         let planned: usize =
             whole.runs.iter().filter_map(|run| self.runs[*run].started.as_ref()).map(|s| s.total).sum();
         let headless = whole.runs.iter().any(|run| self.runs[*run].started.is_none());
-        let lost = self.is_alone(whole) && planned > self.cases.len();
-        if gaps.is_empty() && (headless && !self.cases.is_empty() || lost) {
+        let lost = self.is_alone(whole) && planned > self.count();
+        if gaps.is_empty() && (headless && self.count() > 0 || lost) {
             let message = if headless {
                 "the log has no beginning".to_owned()
             } else {
-                format!("the log has {} of {planned} cases", self.cases.len())
+                format!("the log has {} of {planned} cases", self.count())
             };
             gaps.push(Finding::error("incomplete-log", message).help("run it again"));
         }
@@ -373,119 +384,4 @@ fn busy_us(runs: &[RunReport]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn head(total: usize, start_ms: u64, shard: Option<(u32, u32)>) -> Event {
-        Event::RunStarted(RunStarted {
-            format: RunStarted::FORMAT,
-            program: "mcprove 0.1.0".to_owned(),
-            started_unix_ms: start_ms,
-            total,
-            jobs: 1,
-            strict: false,
-            shard: shard.map(|(number, of)| ShardOf { number, of, plan: "p".to_owned(), cases: 3 }),
-            again: Vec::new(),
-        })
-    }
-
-    fn case(index: usize, verdict: Verdict) -> [Event; 2] {
-        let started = CaseStarted {
-            index,
-            name: format!("case {index}"),
-            file: "a.yaml".to_owned(),
-            line: 1,
-            trial: 1,
-            server: None,
-            variant: None,
-        };
-        let finished = CaseFinished {
-            index,
-            verdict,
-            findings: Vec::new(),
-            duration_us: 7,
-            timings: crate::Timings::default(),
-            calls: Vec::new(),
-            stderr: String::new(),
-            process_end: None,
-            snapshots: Vec::new(),
-            agent: None,
-        };
-        [Event::CaseStarted(started), Event::CaseFinished(finished)]
-    }
-
-    fn end(duration_us: u64) -> Event {
-        Event::RunFinished(RunFinished { duration_us, interrupted: false, hint: None })
-    }
-
-    fn warning() -> Event {
-        Event::Finding { finding: Finding::warning("unused-key", "`url` means nothing to a stdio server") }
-    }
-
-    fn shard(number: u32, cases: &[usize]) -> Vec<Event> {
-        let start = head(cases.len(), 1_000 + u64::from(number), Some((number, 3)));
-        let cases = cases.iter().flat_map(|index| case(*index, Verdict::Passed));
-        [start, warning()].into_iter().chain(cases).chain([end(500)]).collect()
-    }
-
-    #[test]
-    fn shards_put_together_are_the_run_they_were_split_from() {
-        let whole = [head(3, 1_001, None), warning()]
-            .into_iter()
-            .chain((0..3).flat_map(|index| case(index, Verdict::Passed)))
-            .chain([end(1_500)]);
-        let whole = Report::fold(whole);
-        let parts = [shard(2, &[0]), shard(3, &[]), shard(1, &[1, 2])].concat();
-        assert_eq!(Report::fold(parts.clone()), whole);
-        let mut other_order = shard(1, &[1, 2]);
-        other_order.extend([shard(3, &[]), shard(2, &[0])].concat());
-        assert_eq!(Report::fold(other_order), whole, "the order of the logs does not matter");
-        assert_eq!(whole.exit_status(), ExitStatus::Good);
-    }
-
-    #[test]
-    fn what_is_missing_is_said_and_is_not_success() {
-        let said = |events: Vec<Event>| {
-            let report = Report::fold(events);
-            assert_eq!(report.exit_status(), ExitStatus::NotDone);
-            assert!(!report.is_complete());
-            report.findings.last().expect("a gap").message.clone()
-        };
-        assert_eq!(said([shard(1, &[1, 2]), shard(3, &[])].concat()), "shard 2 of 3 is missing");
-        assert_eq!(said(shard(1, &[1, 2])), "shards 2, 3 of 3 are missing");
-        let twice = [shard(1, &[1, 2]), shard(1, &[1, 2]), shard(2, &[0]), shard(3, &[])].concat();
-        assert_eq!(said(twice), "shard 1 of 3 is there twice");
-        let split_otherwise = [shard(1, &[1, 2]), shard(2, &[]), shard(3, &[])].concat();
-        assert_eq!(said(split_otherwise), "the 3 shards have 2 cases, and their plan has 3");
-        let mut cut = shard(1, &[0, 1, 2]);
-        cut.pop();
-        assert_eq!(said(cut), "shard 1 of 3 did not end: its log breaks off");
-        assert_eq!(said(vec![head(1, 0, None)]), "the run did not end: its log breaks off");
-    }
-
-    #[test]
-    fn gaps_are_told_once_however_often_a_report_is_settled() {
-        let mut report = Report::fold(shard(1, &[0]));
-        let settled = report.clone();
-        report.settle();
-        assert_eq!(report, settled);
-    }
-
-    #[test]
-    fn runs_that_are_no_shards_keep_their_order_and_all_count() {
-        let run =
-            |start, verdict: Verdict| [head(1, start, None)].into_iter().chain(case(0, verdict)).chain([end(600)]);
-        let report = Report::fold(run(5_000, Verdict::Passed).chain(run(1_000, Verdict::Failed)));
-        assert_eq!(report.cases.iter().map(|case| case.run).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(report.exit_status(), ExitStatus::Wrong);
-        let head = report.head().expect("two heads");
-        assert_eq!((head.total, head.started_unix_ms), (2, 1_000));
-        assert_eq!(report.end().expect("two ends").duration_us, 1_200, "one after the other: the sum");
-    }
-
-    #[test]
-    fn runs_side_by_side_take_the_time_any_of_them_took() {
-        let parts = [head(0, 1, None), end(3_000), head(0, 2, None), end(1_000), head(0, 3, None), end(4_000)];
-        assert_eq!(Report::fold(parts).end().expect("all ended").duration_us, 6_000);
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! The formats a report can be written in, one file each.
 
-use mcprove_model::{CaseReport, Report, Verdict};
+use mcprove_model::{Report, Verdict};
 
 mod badge;
 mod github;
@@ -30,8 +30,10 @@ pub struct Format {
 /// How much of a case that passed is kept for a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shows {
-    /// That it passed, how long it took, and what was remarked.
+    /// Nothing: how many passed is enough.
     #[default]
+    Totals,
+    /// That it passed, how long it took, and what was remarked.
     Verdicts,
     /// Also its sessions, and what was said in its calls.
     Calls,
@@ -40,10 +42,16 @@ pub enum Shows {
 }
 
 impl Shows {
-    /// Lets go of what nobody shows.
-    pub fn trim(self, case: &mut CaseReport) {
-        let passed = case.finished.as_mut().filter(|finished| finished.verdict == Verdict::Passed);
-        if let Some(finished) = passed.filter(|_| self < Self::Calls) {
+    /// Lets go of what nobody shows of the last case.
+    pub fn trim(self, report: &mut Report) {
+        let Some(case) = report.cases.last_mut() else { return };
+        let Some(finished) = case.finished.as_mut().filter(|finished| finished.verdict == Verdict::Passed) else {
+            return;
+        };
+        // Fixes and stored values are taken from the report, whatever is shown of it.
+        if self == Self::Totals && finished.findings.is_empty() && finished.snapshots.is_empty() {
+            report.let_go_of_last();
+        } else if self < Self::Calls {
             case.sessions = Vec::new();
             finished.calls = Vec::new();
             finished.stderr = String::new();

@@ -73,7 +73,8 @@ pub struct Terminal<W> {
     after_gap: bool,
     summary: Summary,
     failed: Vec<CaseStarted>,
-    reliability: Reliability,
+    /// What became of the trials of each case; `None` where each has but one.
+    reliability: Option<Reliability>,
     used: Used,
     times: Times,
 }
@@ -101,10 +102,17 @@ impl<W: io::Write> Terminal<W> {
             after_gap: true,
             summary: Summary::default(),
             failed: Vec::new(),
-            reliability: Reliability::default(),
+            reliability: Some(Reliability::default()),
             used: Used::default(),
             times: Times::default(),
         }
+    }
+
+    /// Says that each case runs once, so that those that passed need not be remembered.
+    #[must_use]
+    pub fn each_once(mut self) -> Self {
+        self.reliability = None;
+        self
     }
 
     /// Takes in the next event and writes what it has to say.
@@ -197,7 +205,9 @@ impl<W: io::Write> Terminal<W> {
             }
             Verdict::Error => self.summary.errors += 1,
         }
-        self.reliability.add(self.ended, &current.started, Some(finished));
+        if let Some(reliability) = &mut self.reliability {
+            reliability.add(self.ended, &current.started, Some(finished));
+        }
         self.used.add(finished);
         self.times.add(finished, &current.sessions);
         self.ended += 1;
@@ -230,7 +240,9 @@ impl<W: io::Write> Terminal<W> {
     fn case_unfinished(&mut self) -> io::Result<()> {
         let Some(current) = self.current.take() else { return Ok(()) };
         self.summary.unfinished += 1;
-        self.reliability.add(self.ended, &current.started, None);
+        if let Some(reliability) = &mut self.reliability {
+            reliability.add(self.ended, &current.started, None);
+        }
         self.ended += 1;
         let text = format!("{}{}\n{INDENT}{UNFINISHED}\n\n", self.sign(&Verdict::Error), title(&current.started));
         self.failed.push(current.started);
@@ -324,7 +336,9 @@ impl<W: io::Write> Terminal<W> {
             }
             text.push('\n');
         }
-        self.matrix(text);
+        if let Some(reliability) = &self.reliability {
+            self.matrix(text, reliability);
+        }
         self.counts(text, finished);
         if let Some(used) = self.used.text() {
             let _ = writeln!(text, "{} {used}", self.style.paint(Role::Strong, "models:"));
@@ -332,8 +346,8 @@ impl<W: io::Write> Terminal<W> {
         if let Some(times) = self.times.text().filter(|_| self.tells_times(finished)) {
             let _ = writeln!(text, "{} {times}", self.style.paint(Role::Strong, "time:"));
         }
-        if self.reliability.repeated() {
-            self.trials(text);
+        if let Some(reliability) = self.reliability.as_ref().filter(|reliability| reliability.repeated()) {
+            self.trials(text, reliability);
         }
         if let Some(hint) = finished.and_then(|finished| finished.hint.as_ref()) {
             let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
@@ -354,8 +368,8 @@ impl<W: io::Write> Terminal<W> {
     }
 
     /// The table of a matrix; what passed everywhere is left out where little is wanted.
-    fn matrix(&self, text: &mut String) {
-        let Matrix { columns, rows } = Matrix::of(&self.reliability);
+    fn matrix(&self, text: &mut String, reliability: &Reliability) {
+        let Matrix { columns, rows } = Matrix::of(reliability);
         let rows: Vec<_> =
             rows.into_iter().filter(|row| self.verbosity != Verbosity::Quiet || !row.is_good()).collect();
         if rows.is_empty() {
@@ -386,7 +400,7 @@ impl<W: io::Write> Terminal<W> {
 
     fn counts(&self, text: &mut String, finished: Option<&RunFinished>) {
         let Summary { passed, failed, skipped, errors, unfinished } = self.summary;
-        let cases = match self.reliability.rows().len() {
+        let cases = match self.reliability.as_ref().map_or(self.ended, |reliability| reliability.rows().len()) {
             1 if self.ended == 1 => "1 case".to_owned(),
             1 => format!("{} trials of 1 case", self.ended),
             cases if cases < self.ended => format!("{} trials of {cases} cases", self.ended),
@@ -422,9 +436,9 @@ impl<W: io::Write> Terminal<W> {
         }
     }
 
-    fn trials(&self, text: &mut String) {
+    fn trials(&self, text: &mut String, reliability: &Reliability) {
         // A table that scrolls the summary away helps nobody: then only what did not pass every time is listed.
-        let all = self.reliability.rows();
+        let all = reliability.rows();
         let rows: Vec<_> = all.iter().filter(|row| all.len() < SCREENFUL || row.run > 0 && !row.reliable()).collect();
         let widest = rows.iter().map(|row| row.title().width()).max().unwrap_or(0);
         let pad = |name: &str| " ".repeat(widest.clamp(4, NAME_WIDTH).saturating_sub(name.width()));
@@ -441,11 +455,10 @@ impl<W: io::Write> Terminal<W> {
             let cells = format!("{:>6}  {:>6}  {capable:>6}  {reliable:>6}", row.run + row.skipped, row.passed);
             let _ = writeln!(text, "  {name}{}  {}", pad(&name), self.style.paint(role, &cells));
         }
-        for row in self.reliability.flaky() {
+        for row in reliability.flaky() {
             let _ = writeln!(text, "{} {}", self.style.paint(Role::Warning, "flaky:"), row.flaky_line());
         }
-        let (judged, capable, reliable) =
-            (self.reliability.judged(), self.reliability.capable(), self.reliability.reliable());
+        let (judged, capable, reliable) = (reliability.judged(), reliability.capable(), reliability.reliable());
         let _ = writeln!(text, "pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");
     }
 }

@@ -166,7 +166,7 @@ impl Args {
             limits: context.limits,
         };
         let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
-        let mut listeners = Listeners::new(context, Listening { log, shown: false, shows, redactor });
+        let mut listeners = Listeners::new(context, Listening { log, shown: false, each_once: true, shows, redactor });
         let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             tokio::select! {

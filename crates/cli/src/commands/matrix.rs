@@ -9,7 +9,7 @@ use mcprove_model::{ColumnServer, ExitStatus, Matrix, Revision, nearest, without
 use mcprove_suite::load::ServerOverride;
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Stdout, Wishes, conclude};
+use crate::conclusion::{Gates, Stdout, Wishes, conclude, shows};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
@@ -20,6 +20,8 @@ use crate::suites::{Suites, Watched, in_columns, usable};
 
 /// The program that `--languages` starts, as it always was.
 const LANGUAGE_PROGRAM: &str = "agent-lsp";
+/// What fails a matrix.
+const GATES: Gates = Gates { threshold: None, regressions: true };
 
 /// Run the same suite on several servers and in several protocol revisions.
 #[derive(Debug, clap::Args)]
@@ -139,7 +141,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         protocol: None,
         fix: false,
         record: false,
-        shows: args.outputs.shows(),
+        shows: shows(Stdout::of(args.json), &args.outputs, &args.baselines, GATES),
         strict_reports: args.outputs.strict_reports,
         redactor,
         again: args.again(),
@@ -152,7 +154,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         baseline,
         known: loaded.cases.iter().map(|case| case.name.as_str()).collect(),
         is_partial: args.selection.is_partial(),
-        gates: Gates { threshold: None, regressions: true },
+        gates: GATES,
     };
     conclude(over, &wishes, context)
 }

@@ -6,7 +6,7 @@ use mcprove_engine::{Storing, missing_keys};
 use mcprove_model::{ExitStatus, Plan, Protocol, without_password};
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Stdout, Wishes, conclude};
+use crate::conclusion::{Gates, Stdout, Wishes, conclude, shows};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
@@ -111,7 +111,7 @@ pub(super) fn run_through(
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         warnings,
         shown: !args.json,
-        shows: args.outputs.shows(),
+        shows: shows(Stdout::of(args.json), &args.outputs, &args.baselines, gates),
         protocol: args.protocol,
         fix: args.fix,
         record: args.record,
@@ -130,7 +130,11 @@ pub(super) fn run_through(
             context.complain(&format!("{line}\n"));
         }
     }
-    let known: BTreeSet<_> = loaded.cases.iter().map(|case| case.name.as_str()).collect();
+    // Many names are not worth sorting where nobody compares them.
+    let known: BTreeSet<_> = match &baseline {
+        Some(_) => loaded.cases.iter().map(|case| case.name.as_str()).collect(),
+        None => BTreeSet::new(),
+    };
     let wishes = Wishes {
         stdout: Stdout::of(args.json),
         outputs: &args.outputs,
