@@ -47,8 +47,7 @@ impl SourceFile {
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let mut line_starts = vec![0];
-        line_starts
-            .extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| Span::new(i + 1, 0).start));
+        line_starts.extend(text.match_indices('\n').map(|(at, _)| Span::new(at + 1, 0).start));
         Self { path: path.into(), text, line_starts }
     }
 

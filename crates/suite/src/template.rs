@@ -153,6 +153,16 @@ pub fn substitute_text(text: &str, variables: &Variables) -> String {
     result
 }
 
+/// Whether nothing in the texts and keys of a tree would be replaced, whatever is known.
+pub(crate) fn is_literal(node: &Node) -> bool {
+    let is_plain = |text: &str| references(text).next().is_none();
+    match &node.kind {
+        Kind::Scalar(scalar) => !scalar.is_text() || is_plain(&scalar.text),
+        Kind::List(items) => items.iter().all(is_literal),
+        Kind::Map(entries) => entries.iter().all(|entry| is_plain(&entry.key.text) && is_literal(&entry.value)),
+    }
+}
+
 /// The references in the texts of a tree that nothing known provides, each with its place.
 pub fn unresolved(node: &Node, known: &[&str]) -> Vec<(String, Span)> {
     unknown_only(placed_references(node, Keys::Skipped), known)
@@ -193,7 +203,7 @@ fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         loop {
-            let start = from + text.get(from..)?.find("{{")?;
+            let start = from + opening(text.get(from..)?)?;
             let inside = &text[start + 2..];
             if let Some(length) = escape_length(inside) {
                 from = start + 2 + length;
@@ -210,6 +220,11 @@ fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
             from = start + 1;
         }
     })
+}
+
+/// Where two braces open. Nearly every text has none, and is too short for a searcher that has to be set up first.
+fn opening(text: &str) -> Option<usize> {
+    text.as_bytes().windows(2).position(|pair| pair == b"{{")
 }
 
 /// How long the escape is whose first braces were read: quoted braces, and two that close.

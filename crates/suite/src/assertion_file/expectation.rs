@@ -1,10 +1,10 @@
 //! `expect`: the block as written, and the checks it decodes to.
 
 use mcprove_judge::checks;
-use mcprove_model::{Diagnostics, Expectation, Finding, Kind, Node, Place, TextPlace, Vocabulary};
+use mcprove_model::{Diagnostics, Expectation, Finding, Kind, Node, Place, PlannedCheck, TextPlace, Vocabulary};
 
 use super::templates::Scope;
-use crate::template::{Variables, substitute_with_keys, templated_places};
+use crate::template::{Variables, is_literal, substitute_with_keys, templated_places};
 
 /// Decodes what stands under `expect`; a block that was left out or left empty expects nothing.
 pub(crate) fn decode(
@@ -15,19 +15,12 @@ pub(crate) fn decode(
 ) -> Expectation {
     let nothing = Expectation { vocabulary, ..Expectation::default() };
     let Some(block) = block.filter(|block| !block.is_null()) else { return nothing };
-    scope.check_with_keys(block, found);
-    let source = found.source();
-    let mut judged = Diagnostics::new(source);
-    // Escaped braces need no values to be known; a block that has templates beside them is decoded again when it runs.
-    let checks = checks::decode(vocabulary, &substitute_with_keys(block, &Variables::new()), &mut judged);
-    // A value that a template stands for is judged once it is known: `min_results: "{{count}}"` is no mistake.
-    let open: Vec<TextPlace> =
-        templated_places(block, &scope.names()).into_iter().map(|span| source.place(span)).collect();
-    for finding in judged.into_findings() {
-        if !is_within(&finding, &open) {
-            found.add(finding);
-        }
-    }
+    // A block without templates, as nearly all are, is never decoded again.
+    let (checks, templated) = if is_literal(block) {
+        (checks::decode(vocabulary, block, found), None)
+    } else {
+        decode_templated(block, vocabulary, scope, found)
+    };
     // Whether it is a share is said above; where the block has parts, it stands in the `expect` among them.
     let expect = match vocabulary {
         Vocabulary::Resources | Vocabulary::Sampling => block.get("expect").unwrap_or(block),
@@ -47,9 +40,30 @@ pub(crate) fn decode(
         | Vocabulary::Fuzz => block,
     };
     let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
-    // A block without templates is never decoded again.
-    let templated = (!open.is_empty()).then(|| Box::new(block.clone()));
     Expectation { templated, vocabulary, checks, threshold }
+}
+
+/// Decodes a block as far as it is known, and keeps it if more of it will be known when the case runs.
+fn decode_templated(
+    block: &Node,
+    vocabulary: Vocabulary,
+    scope: &Scope,
+    found: &mut Diagnostics<'_>,
+) -> (Vec<PlannedCheck>, Option<Box<Node>>) {
+    scope.check_with_keys(block, found);
+    let source = found.source();
+    let mut judged = Diagnostics::new(source);
+    // Escaped braces need no values to be known.
+    let checks = checks::decode(vocabulary, &substitute_with_keys(block, &Variables::new()), &mut judged);
+    // A value that a template stands for is judged once it is known: `min_results: "{{count}}"` is no mistake.
+    let open: Vec<TextPlace> =
+        templated_places(block, &scope.names()).into_iter().map(|span| source.place(span)).collect();
+    for finding in judged.into_findings() {
+        if !is_within(&finding, &open) {
+            found.add(finding);
+        }
+    }
+    (checks, (!open.is_empty()).then(|| Box::new(block.clone())))
 }
 
 /// The part of a block that says what is expected, where that is more than `expect`: a map of these keys alone.

@@ -45,8 +45,13 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
     let negative = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == negative_path::KEY);
     let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, test, input.scope, found));
     let claims = claims::decode(test, found);
-    let call = Entry { key: input.entry.key.clone(), value: without(test, &[claims::KEY, negative_path::KEY]) };
-    let asked = (assert_tool::BLOCK.decode)(&Input { document: &call.value, entry: &call, scope: input.scope }, found)?;
+    let own = [claims::KEY, negative_path::KEY];
+    let asked = if own.iter().all(|key| test.get(key).is_none()) {
+        (assert_tool::BLOCK.decode)(input, found)?
+    } else {
+        let call = Entry { key: input.entry.key.clone(), value: without(test, &own) };
+        (assert_tool::BLOCK.decode)(&Input { document: &call.value, entry: &call, scope: input.scope }, found)?
+    };
     let act = match asked.act {
         Act::CallTool(call) => Act::CallTool(mcprove_model::CallTool { claims, negative_path, ..call }),
         other => other,

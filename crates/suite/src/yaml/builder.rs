@@ -143,11 +143,7 @@ impl<'s> Builder<'s> {
                     Some(Frame { content: Content::Map(OpenMap { pending, .. }), .. })
                         if !matches!(pending, Pending::Nothing)
                 );
-                let start = if is_value && self.text.as_bytes().get(start) != Some(&b'[') {
-                    extent::list_start(self.text, self.last_end, start)
-                } else {
-                    start
-                };
+                let start = if is_value { extent::list_start(self.text, self.last_end, start) } else { start };
                 self.check_collection_tag(tag.as_deref(), "seq", start);
                 self.open(Frame { start, anchor, content: Content::List(Vec::new()) })
             }

@@ -369,8 +369,12 @@ impl Words {
             return;
         }
         for target in list.as_list().unwrap_or_default().iter().filter_map(|assertion| assertion.get("target")) {
+            let Some(text) = target.as_text() else { continue };
+            if known.iter().any(|root| text.strip_prefix(*root).is_some_and(|rest| rest.starts_with('.'))) {
+                continue;
+            }
             // What is no target at all is reported where it is decoded.
-            let Some(Ok(parsed)) = target.as_text().map(Target::parse) else { continue };
+            let Ok(parsed) = Target::parse(text) else { continue };
             let Some(root) = parsed.root().filter(|root| !known.contains(root)) else { continue };
             let help = match nearest(root, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
