@@ -160,3 +160,53 @@ fn a_server_that_dies_is_restarted_and_only_its_killer_is_blamed() {
         assert_eq!(told, expected, "{options}");
     }
 }
+
+/// Three calls over one server that does wrong what is named; the verdicts, and what was said in the time of each case.
+fn three_calls(behaviour: &str, options: &[&str]) -> (Vec<String>, Vec<Vec<String>>) {
+    let misbehave = subject::build("misbehave");
+    let call = |number: u32| {
+        format!(
+            "  - {{name: call {number}, tool: echo, args: {{text: hi {number}}}, expect: {{contains: hi {number}}}}}\n"
+        )
+    };
+    let calls: String = (1..=3).map(call).collect();
+    let suite = format!("servers: {{s: {{command: ['{}', {behaviour}]}}}}\ntools:\n{calls}", misbehave.display());
+    let folder = written(&[("suite.yaml", suite)]);
+    let told = verdicts(folder.path(), &[&["suite.yaml", "--events", "log.ndjson"], options].concat());
+    let log = fs::read_to_string(folder.path().join("log.ndjson")).expect("a log");
+    let mut said = vec![Vec::new(); 3];
+    for event in log.lines().map(|line| serde_json::from_str::<Value>(line).expect("an event")) {
+        let frame = event["frame"]["text"].as_str().and_then(|body| serde_json::from_str::<Value>(body).ok());
+        let (Some(frame), Some(case)) = (frame, event["index"].as_u64()) else { continue };
+        let text = match (&frame["params"]["name"], &frame["result"]["content"][0]["text"]) {
+            (Value::String(_), _) => format!("asked {}", frame["params"]["arguments"]["text"]),
+            (_, Value::String(text)) => format!("answered {text:?}"),
+            (_, _) => continue,
+        };
+        said[usize::try_from(case).expect("small")].push(text);
+    }
+    (told, said)
+}
+
+#[test]
+fn what_is_said_for_a_case_stands_in_its_record_also_when_it_is_sent_before_the_case_begins() {
+    let each = |number: u32| vec![format!("asked \"hi {number}\""), format!("answered \"hi {number}\"")];
+    let (told, said) = three_calls("none", &[]);
+    assert_eq!(told, ["call 1 PASS", "call 2 PASS", "call 3 PASS"]);
+    assert_eq!(said, [each(1), each(2), each(3)]);
+    let (told, said) = three_calls("none", &["--fail-fast"]);
+    assert_eq!((told.len(), said), (3, vec![each(1), each(2), each(3)]));
+}
+
+#[test]
+fn a_server_that_ends_after_each_answer_is_started_again_for_the_next() {
+    let (told, _) = three_calls("exit-after-initialize, --at, tools/call", &[]);
+    assert_eq!(told, ["call 1 PASS", "call 2 PASS", "call 3 PASS"]);
+}
+
+#[test]
+fn no_call_is_made_after_the_first_failure_where_that_is_enough() {
+    let (told, said) = three_calls("rpc-error", &["--fail-fast"]);
+    assert_eq!(told, ["call 1 FAIL", "call 2 SKIP", "call 3 SKIP"]);
+    assert_eq!(said[1..], [Vec::<String>::new(), Vec::new()]);
+}

@@ -6,22 +6,22 @@ use std::time::Duration;
 use mcprove_model::{
     Act, CallTool, Case, Finding, FuzzBlock, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
 };
-use mcprove_suite::template::{FIXTURE, Variables};
+use mcprove_suite::template::Variables;
 use mcprove_wire::{HttpClient, Session};
-use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::acts::{self, Performed};
 use crate::agent::{self, AgentCase};
+use crate::ahead::{self, Ahead, lone_call};
 use crate::conversation::{Conversation, Others};
-use crate::fixture::FixtureCopy;
 use crate::fuzz::in_suite::{self, Surroundings};
 use crate::hooks::Hooks;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
+use crate::shared::Shared;
 use crate::stop::{Stop, Stopper};
 use crate::stored::{self, Storing};
 use crate::{calls, expectations, nearby, negative_path, not_recorded, remarks, steps, trust};
@@ -64,20 +64,15 @@ impl CaseContext {
     }
 }
 
-/// What the cases of a lane hand on to each other.
-#[derive(Debug, Default)]
-struct Shared {
-    fixture: Option<FixtureCopy>,
-    session: Option<Session>,
-    /// Whether another case of the lane follows that shares the server.
-    goes_on: bool,
-}
-
 /// Runs the cases of a lane in order and reports each as it ends.
 pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<CaseRun>) {
     let mut shared = Shared::default();
     for (number, planned) in lane.cases.iter().enumerate() {
-        shared.goes_on = lane.shared && number + 1 < lane.cases.len();
+        let next = lane.cases.get(number + 1).filter(|_| lane.shared);
+        shared.goes_on = next.is_some();
+        // Where the first failure is enough, nothing is begun before it is known that there is none.
+        let may_begin = context.halt.is_none() && lone_call(&planned.case).is_some();
+        shared.ahead.next = next.filter(|_| may_begin).map(|next| Arc::clone(&next.case));
         let mut run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
             // What a case is in the middle of is large; it is kept aside.
@@ -106,44 +101,6 @@ fn not_to_be_run(planned: &PlannedCase, context: &CaseContext) -> Option<String>
         return Some("not run after the first failure".to_owned());
     }
     planned.case.skip.as_ref().map(|skip| skip.reason.clone())
-}
-
-impl Shared {
-    /// Whether the session of the case before can be used; one that cannot is closed.
-    async fn has_sound_session(&mut self) -> bool {
-        let Some(mut session) = self.session.take() else { return false };
-        if session.is_sound().await {
-            self.session = Some(session);
-            return true;
-        }
-        session.close().await;
-        false
-    }
-
-    async fn end(&mut self) {
-        if let Some(session) = self.session.take() {
-            session.close().await;
-        }
-        if let Some(copy) = self.fixture.take() {
-            // Removing many files blocks; nothing waits for it but the end of this lane.
-            let _ = tokio::task::spawn_blocking(move || drop(copy)).await;
-        }
-    }
-
-    /// The fixture copy of the lane, as it was at first: a shared server keeps its path, not what others did there.
-    async fn fixture(&mut self, case: &Case, variables: &mut Variables) -> std::io::Result<()> {
-        let Some(original) = case.fixture.clone() else { return Ok(()) };
-        let earlier = self.fixture.take();
-        let copying = tokio::task::spawn_blocking(move || match earlier {
-            Some(copy) => copy.renew(&original).map(|()| copy),
-            None => FixtureCopy::make(&original),
-        });
-        self.fixture = Some(copying.await.unwrap_or_else(|error| Err(std::io::Error::other(error)))?);
-        if let Some(copy) = &self.fixture {
-            variables.set(FIXTURE, Value::String(copy.path().to_string_lossy().into_owned()));
-        }
-        Ok(())
-    }
 }
 
 /// Runs one case between the commands of its suite.
@@ -225,6 +182,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
                 deadline,
                 numbers: Vec::new(),
                 others: Others::default(),
+                ahead: Ahead::default(),
             };
             Box::pin(agent::run(talk)).await
         }
@@ -300,6 +258,7 @@ struct Attempt<'a> {
 async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     let Attempt { case, variables, record, context, deadline } = attempt;
     let mut stop = context.stop.clone();
+    let mut ahead = std::mem::take(&mut shared.ahead);
     let mut session = if let Some(session) = shared.session.take() {
         session
     } else {
@@ -330,6 +289,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         record: &mut *record,
         deadline,
         storing: context.storing,
+        ahead: &mut ahead,
     };
     let ended = tokio::select! {
         biased;
@@ -337,7 +297,15 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         () = Box::pin(converse(conversation, context)) => true,
     };
     others.close(record).await;
-    if ended && shared.goes_on && session.is_sound().await {
+    let chapter = ahead.chapter.take();
+    let is_next_begun = chapter.is_some();
+    if let Some(chapter) = chapter {
+        record.closed_session(number, chapter);
+    }
+    if ended && is_next_begun {
+        shared.ahead = ahead;
+        shared.session = Some(session);
+    } else if ended && shared.goes_on && session.is_sound().await {
         record.closed_session(number, session.end_chapter());
         shared.session = Some(session);
     } else {
@@ -418,6 +386,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     acts::gather(&mut seen, talk.session);
     stored::supply(&mut seen, checks, talk);
     stored::capture(&seen, talk);
+    ahead::send_next(&seen, talk);
     // What the act itself came to is told before what came after it, though it is judged last.
     let told_before = talk.record.findings.len();
     if accepted {

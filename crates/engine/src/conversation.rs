@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use mcprove_model::{Case, Node, ServerSpec, Span, TextPlace};
-use mcprove_suite::template::{Variables, substitute};
+use mcprove_suite::template::{Variables, filled};
 use mcprove_wire::Session;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::ahead::Ahead;
 use crate::record::CaseRecord;
 use crate::server::Opener;
 use crate::stored::Storing;
@@ -27,6 +28,8 @@ pub(crate) struct Conversation<'c> {
     pub(crate) deadline: Instant,
     /// What is done with stored values.
     pub(crate) storing: Storing,
+    /// The calls that are sent before their case begins.
+    pub(crate) ahead: &'c mut Ahead,
 }
 
 /// Sessions of a case with other servers than its own, each opened when the case first speaks to it.
@@ -89,7 +92,7 @@ impl Conversation<'_> {
 
     /// A value with its templates filled in, as it is sent.
     pub(crate) fn json(&self, node: &Node) -> Value {
-        substitute(node, self.variables).to_json()
+        filled(node, self.variables)
     }
 
     /// A map of texts with its templates filled in: whatever a template stands for is sent as text.
@@ -108,7 +111,7 @@ impl Conversation<'_> {
 
 /// A text with its templates filled in.
 pub(crate) fn text(node: &Node, variables: &Variables) -> String {
-    match substitute(node, variables).to_json() {
+    match filled(node, variables) {
         Value::String(text) => text,
         other => other.to_string(),
     }

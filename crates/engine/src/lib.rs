@@ -2,6 +2,7 @@
 
 mod acts;
 mod agent;
+mod ahead;
 mod audit;
 mod calling;
 mod calls;
@@ -34,6 +35,7 @@ mod run;
 mod selection;
 mod server;
 mod shard;
+mod shared;
 mod spending;
 mod steps;
 mod stop;

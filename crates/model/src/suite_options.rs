@@ -46,7 +46,7 @@ pub enum Parallel {
 }
 
 /// Commands run around the cases of a suite, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
     /// Before the first case.
     pub before_all: Vec<Hook>,

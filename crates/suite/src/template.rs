@@ -46,6 +46,12 @@ pub fn substitute(node: &Node, variables: &Variables) -> Node {
     node.map_text(&mut |text, _| substituted(text, variables))
 }
 
+/// What a tree means once every known `{{name}}` in its texts is replaced.
+pub fn filled(node: &Node, variables: &Variables) -> Value {
+    // Nearly every tree has nothing to replace, and need not be built twice.
+    if is_literal(node) { node.to_json() } else { substitute(node, variables).to_json() }
+}
+
 /// The tree with every `{{name}}` in its texts replaced that `value_of` knows a value for.
 #[must_use]
 pub fn substitute_by(node: &Node, value_of: &mut dyn FnMut(&str) -> Option<Value>) -> Node {

@@ -22,7 +22,10 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
         Some(after) => cancelled(&name, &args, after, talk).await,
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,
         None if !call.beside.is_empty() => Box::pin(together(&name, &args, &call.beside, talk)).await,
-        None => talk.session.call_tool(&name, &args, talk.deadline).await,
+        None => match talk.ahead.sent.take() {
+            Some(id) => talk.session.finish(id, talk.deadline).await,
+            None => talk.session.call_tool(&name, &args, talk.deadline).await,
+        },
     };
     talk.session.claim(None);
     talk.record.calls.push(calls::record(CallRole::Act, Some(&name), &exchange));

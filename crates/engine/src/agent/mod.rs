@@ -24,6 +24,7 @@ use mcprove_suite::template::Variables;
 use mcprove_wire::Session;
 use tokio::time::Instant;
 
+use crate::ahead::Ahead;
 use crate::case_run::{CaseContext, interrupted};
 use crate::conversation::{self, Conversation, Others};
 use crate::record::CaseRecord;
@@ -50,6 +51,8 @@ pub(crate) struct AgentCase<'a> {
     pub(crate) numbers: Vec<usize>,
     /// Sessions of steps with servers that the agent is not given.
     pub(crate) others: Others,
+    /// Nothing: an agent shares its sessions with no other case.
+    pub(crate) ahead: Ahead,
 }
 
 /// Runs an agent from its first session to its verdict.
@@ -200,6 +203,7 @@ impl AgentCase<'_> {
             record: self.record,
             deadline: self.deadline,
             storing: self.context.storing,
+            ahead: &mut self.ahead,
         }
     }
 

@@ -1,5 +1,9 @@
 //! A session that several cases share, one after the other: each takes away what was said in its time.
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Closing, Session};
@@ -17,6 +21,24 @@ impl Session {
             stderr: self.transport.stderr(),
             end: None,
         }
+    }
+
+    /// Ends the chapter and sends the call that the next one begins with, as far as it can be written without waiting.
+    /// `None`, and nothing is done, where a call may take more than one line to the server.
+    pub fn call_ahead(&mut self, name: &str, arguments: &Value) -> Option<(Closing, u64)> {
+        if self.is_modern() || self.transport.name() != "stdio" || !self.is_open() {
+            return None;
+        }
+        let closing = self.end_chapter();
+        let params = self.tool_params(name, arguments);
+        let id = self.start("tools/call", &params);
+        // Receiving writes what is queued first; whoever waits for the answer will be woken by it then.
+        let mut waiting = Context::from_waker(Waker::noop());
+        let looked = pin!(self.transport.receive()).poll(&mut waiting);
+        if let Poll::Ready(arrival) = looked {
+            self.take_in(arrival);
+        }
+        Some((closing, id))
     }
 
     /// Whether the next case can rely on this session: the server is there and owes no answer.

@@ -1,0 +1,64 @@
+//! The call of the case that follows, sent as soon as the answer to the last one is there: the server works on it while
+//! that answer is judged.
+//!
+//! Only where nobody could tell: both cases share a session, and each says nothing to it but its one call. The server
+//! still sees one call after the other, each after the answer to the one before.
+
+use std::sync::Arc;
+
+use mcprove_model::{Act, CallTool, Case, Hooks, Observation, Outcome};
+use mcprove_suite::template::{Variables, filled};
+use mcprove_wire::Closing;
+
+use crate::conversation::{Conversation, text};
+
+/// The calls that were sent, or may be sent, before their case begins.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// The request that was sent; of this case at first, of the next one in the end.
+    pub(crate) sent: Option<u64>,
+    /// The next case, when its call may be sent before this one is judged.
+    pub(crate) next: Option<Arc<Case>>,
+    /// What this case leaves of its session, taken out before the next call was sent.
+    pub(crate) chapter: Option<Closing>,
+}
+
+/// The call of a case that says nothing else to its server, and looks at nothing but the answer.
+pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
+    let Act::CallTool(call) = &case.act else { return None };
+    let CallTool {
+        tool: _,
+        args: _,
+        cancel_after: None,
+        lose_response: false,
+        claims: None,
+        negative_path: None,
+        repeat: 1,
+        beside,
+        fuzz: None,
+    } = call
+    else {
+        return None;
+    };
+    let speaks_once = beside.is_empty() && case.setup.is_empty() && case.verify.is_empty() && case.teardown.is_empty();
+    let has_hooks = case.suite.as_ref().is_some_and(|suite| suite.hooks != Hooks::default());
+    let changes_roots = case.server.as_ref().is_some_and(|server| server.client.roots_changed.is_some());
+    let is_known = case.fixture.is_none() && case.expect.templated.is_none() && case.skip.is_none();
+    let looks_elsewhere =
+        case.expect.checks.iter().any(|planned| planned.check.wants_tool() || !planned.check.files().is_empty());
+    (speaks_once && is_known && !has_hooks && !changes_roots && !looks_elsewhere).then_some(call)
+}
+
+/// Sends the call of the next case, where there is one and this case has nothing more to say.
+pub(crate) fn send_next(seen: &Observation, talk: &mut Conversation<'_>) {
+    // Structured content is compared with the schema that the server lists.
+    let is_over = matches!(seen.outcome, Outcome::Result(_)) && seen.structured.is_none();
+    let next = talk.ahead.next.take().filter(|_| is_over);
+    let Some(next) = next.as_deref().and_then(lone_call) else { return };
+    let nothing = Variables::default();
+    let (name, args) = (text(&next.tool, &nothing), filled(&next.args, &nothing));
+    if let Some((chapter, id)) = talk.session.call_ahead(&name, &args) {
+        talk.ahead.chapter = Some(chapter);
+        talk.ahead.sent = Some(id);
+    }
+}
