@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Act, CallTool, Case, Hooks, Observation, Outcome};
+use mcprove_model::{Act, CallTool, Case, Observation, Outcome};
 use mcprove_suite::template::{Variables, filled};
 use mcprove_wire::Closing;
 
@@ -41,7 +41,7 @@ pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
         return None;
     };
     let speaks_once = beside.is_empty() && case.setup.is_empty() && case.verify.is_empty() && case.teardown.is_empty();
-    let has_hooks = case.suite.as_ref().is_some_and(|suite| suite.hooks != Hooks::default());
+    let has_hooks = case.suite.as_ref().is_some_and(|suite| !suite.hooks.is_empty());
     let changes_roots = case.server.as_ref().is_some_and(|server| server.client.roots_changed.is_some());
     let is_known = case.fixture.is_none() && case.expect.templated.is_none() && case.skip.is_none();
     let looks_elsewhere =

@@ -24,6 +24,12 @@ pub(crate) fn record(role: CallRole, subject: Option<&str>, exchange: &Exchange)
 
 /// The beginning of a message, and how much more there is of it.
 pub(crate) fn shown(bytes: &[u8], characters: usize) -> String {
+    // What has no more bytes has no more characters either.
+    if bytes.len() <= characters
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        return text.to_owned();
+    }
     let head = &bytes[..bytes.len().min(characters * 4)];
     let text = String::from_utf8_lossy(head);
     match text.char_indices().nth(characters) {

@@ -65,7 +65,7 @@ impl CaseContext {
 }
 
 /// Runs the cases of a lane in order and reports each as it ends.
-pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<CaseRun>) {
+pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<Box<CaseRun>>) {
     let mut shared = Shared::default();
     for (number, planned) in lane.cases.iter().enumerate() {
         let next = lane.cases.get(number + 1).filter(|_| lane.shared);
@@ -104,8 +104,9 @@ fn not_to_be_run(planned: &PlannedCase, context: &CaseContext) -> Option<String>
 }
 
 /// Runs one case between the commands of its suite.
-async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> CaseRun {
-    let Some(suite) = &planned.case.suite else { return run_case(planned, context, shared).await };
+async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> Box<CaseRun> {
+    let suite = planned.case.suite.as_ref().filter(|suite| !suite.hooks.is_empty());
+    let Some(suite) = suite else { return run_case(planned, context, shared).await };
     if let Some(finding) = context.hooks.before(suite).await {
         let mut record = CaseRecord::new(planned);
         record.findings.push(finding);
@@ -117,7 +118,7 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut S
 }
 
 /// Runs one case. Whatever the server does is part of the result.
-async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> CaseRun {
+async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> Box<CaseRun> {
     let inherited = shared.has_sound_session().await;
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
@@ -156,7 +157,7 @@ async fn passing_nearby(planned: &PlannedCase, context: &CaseContext) -> Option<
 }
 
 /// Runs a case once; also says whether the server went away in it.
-async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> (CaseRun, bool) {
+async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> (Box<CaseRun>, bool) {
     let case = &planned.case;
     let mut record = CaseRecord::new(planned);
     let deadline = Instant::now() + case.timeout.unwrap_or(context.default_timeout);

@@ -1,6 +1,7 @@
 //! Requests that a recording has no answer to: what a case made of them says nothing about the server.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use mcprove_model::{Act, Case, Direction, Finding, Frame, FrameKind, Part, RpcError, Verdict};
 use memchr::memmem;
@@ -12,6 +13,9 @@ pub(crate) const RULE: &str = "not-recorded";
 
 /// The longest reply that is looked at; a recording says in less that it has none.
 const LONGEST: usize = 16 * 1024;
+
+/// What such a reply holds; it is looked for in every reply.
+static MARK: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(RpcError::NOT_RECORDED));
 
 /// A case that asked for what was never recorded could not be run, whatever it expected.
 pub(crate) fn judged(verdict: Verdict, case: &Case, record: &mut CaseRecord) -> Verdict {
@@ -51,8 +55,7 @@ fn matters(error: &RpcError, case: &Case) -> bool {
 fn missed(frame: &Frame) -> Option<RpcError> {
     let is_reply =
         frame.direction == Direction::Received && frame.kind == FrameKind::Reply && frame.part == Part::Message;
-    let key = RpcError::NOT_RECORDED.as_bytes();
-    let is_marked = is_reply && frame.body.len() <= LONGEST && memmem::find(&frame.body, key).is_some();
+    let is_marked = is_reply && frame.body.len() <= LONGEST && MARK.find(&frame.body).is_some();
     if !is_marked {
         return None;
     }

@@ -23,7 +23,7 @@ pub(crate) struct CaseRun {
 
 impl CaseRun {
     /// A case that was not run.
-    pub(crate) fn skipped(planned: &PlannedCase, reason: &str) -> Self {
+    pub(crate) fn skipped(planned: &PlannedCase, reason: &str) -> Box<Self> {
         CaseRecord::new(planned).finish(Verdict::Skipped { reason: reason.to_owned() })
     }
 
@@ -175,19 +175,20 @@ impl CaseRecord {
         }
     }
 
-    pub(crate) fn finish(mut self, verdict: Verdict) -> CaseRun {
+    pub(crate) fn finish(mut self, verdict: Verdict) -> Box<CaseRun> {
         // What failed first, what is merely odd after it.
         self.findings.sort_by_key(|finding| match finding.severity {
             Severity::Critical | Severity::High | Severity::Error => 0,
             Severity::Warning => 1,
             Severity::Note => 2,
         });
-        CaseRun {
-            started: self.started.clone(),
+        let index = self.started.index;
+        Box::new(CaseRun {
+            started: self.started,
             connected: self.connected,
             frames: self.frames,
             finished: CaseFinished {
-                index: self.started.index,
+                index,
                 verdict,
                 findings: self.findings,
                 duration_us: micros(self.began.elapsed()).saturating_sub(self.timings.waiting),
@@ -198,7 +199,7 @@ impl CaseRecord {
                 snapshots: self.snapshots,
                 agent: self.agent,
             },
-        }
+        })
     }
 }
 

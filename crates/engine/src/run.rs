@@ -244,7 +244,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
 struct InOrder<'p> {
     plan: &'p Plan,
     next: usize,
-    waiting: BTreeMap<usize, CaseRun>,
+    waiting: BTreeMap<usize, Box<CaseRun>>,
     spent: Spent,
     /// How long the request under test took of each case whose suite bounds it.
     latencies: BTreeMap<usize, Duration>,
@@ -274,7 +274,7 @@ impl Masks {
 
 impl InOrder<'_> {
     /// Takes a case that is over and tells all that are now due.
-    fn take(&mut self, run: CaseRun, sink: &mut dyn Sink) {
+    fn take(&mut self, run: Box<CaseRun>, sink: &mut dyn Sink) {
         self.waiting.insert(run.finished.index, run);
         // Indices are those of the whole plan, so a shard has gaps between them.
         while let Some(due) = self.plan.cases.get(self.next)

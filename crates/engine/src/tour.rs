@@ -280,7 +280,7 @@ impl Guide<'_> {
     }
 
     /// Visits one tool; a server that died is started again, and only the tool that killed it is blamed.
-    async fn visit(&mut self, index: usize, tool: &Value, current: &mut Option<Session>) -> CaseRun {
+    async fn visit(&mut self, index: usize, tool: &Value, current: &mut Option<Session>) -> Box<CaseRun> {
         let mut record = self.record(index, tool);
         let nothing = Value::Null;
         let schema = tool.get("inputSchema").unwrap_or(&nothing);

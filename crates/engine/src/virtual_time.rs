@@ -31,7 +31,11 @@ pub(crate) fn is_virtual(case: &Case) -> bool {
 }
 
 /// Runs a lane in a time of its own.
-pub(crate) async fn run_virtual_lane(lane: Lane, mut context: CaseContext, report: mpsc::UnboundedSender<CaseRun>) {
+pub(crate) async fn run_virtual_lane(
+    lane: Lane,
+    mut context: CaseContext,
+    report: mpsc::UnboundedSender<Box<CaseRun>>,
+) {
     // Processes live in real time: what waits for them must not see virtual time pass.
     context.hooks = context.hooks.run_on(Handle::current());
     let running = tokio::task::spawn_blocking(move || {

@@ -71,7 +71,7 @@ impl Scalar {
     /// What it means as JSON: never a list or an object.
     pub fn value(&self) -> Value {
         match &self.meaning {
-            Meaning::Text => Value::String(self.text.to_string()),
+            Meaning::Text => Value::String(self.text.as_str().to_owned()),
             Meaning::Null => Value::Null,
             Meaning::Bool(value) => Value::Bool(*value),
             Meaning::Number(number) => Value::Number(number.clone()),
@@ -139,7 +139,7 @@ impl Node {
             Kind::Scalar(scalar) => scalar.value(),
             Kind::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
             Kind::Map(entries) => Value::Object(
-                entries.iter().map(|e| (e.key.text.to_string(), e.value.to_json())).collect::<Map<_, _>>(),
+                entries.iter().map(|e| (e.key.text.as_str().to_owned(), e.value.to_json())).collect::<Map<_, _>>(),
             ),
         }
     }

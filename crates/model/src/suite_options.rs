@@ -46,7 +46,7 @@ pub enum Parallel {
 }
 
 /// Commands run around the cases of a suite, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Hooks {
     /// Before the first case.
     pub before_all: Vec<Hook>,
@@ -56,6 +56,14 @@ pub struct Hooks {
     pub before_each: Vec<Hook>,
     /// After each case.
     pub after_each: Vec<Hook>,
+}
+
+impl Hooks {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        let Self { before_all, after_all, before_each, after_each } = self;
+        [before_all, after_all, before_each, after_each].into_iter().all(Vec::is_empty)
+    }
 }
 
 /// A command; it is well when it exits with 0.
