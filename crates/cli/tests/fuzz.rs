@@ -70,6 +70,10 @@ fn what_shows_once_several_calls_are_in_flight_is_found_made_small_and_kept() {
     // How many it takes depends on how quick the server is.
     assert!(failure["beside"].as_array().is_some_and(|beside| beside.iter().all(|call| *call == plain)), "{failure:#}");
     fails_until_mended("busy", folder.path());
+    let shown = mcprove(&["fuzz", "--server", &server("busy"), "--runs", "200"], None);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let line = shown.lines().find(|line| line.starts_with("failed")).unwrap_or_default();
+    assert!(line.ends_with("200 calls: 200 handled; 1 failure of calls open at once"), "{shown}");
 }
 
 #[test]
