@@ -10,6 +10,7 @@ use mcprove_model::{Diagnostics, Entry, Finding, Key, Kind, Node, SourceFile, Sp
 use serde_json::{Value, json};
 
 use crate::assertion_file::{self, STEPS};
+use crate::environment::SECRET;
 use crate::load::Parsed;
 use crate::suite_file::is_suite;
 use crate::yaml;
@@ -160,12 +161,15 @@ fn for_suite(server: &Node) -> Node {
             "command" => match part.value.as_text() {
                 // A text would be split into words.
                 Some(command) => {
-                    let word = text(escaped(command));
+                    let word = text(with_secrets(command));
                     Node { span: part.value.span, kind: Kind::List(vec![word]) }
                 }
                 None => part.value.clone(),
             },
             "env" | "headers" => part.value.map_text(&mut |text, _| Some(Value::String(braced(text)))),
+            key if assertion_file::server::WITH_SECRETS.contains(&key) => {
+                part.value.map_text(&mut |text, _| Some(Value::String(with_secrets(text))))
+            }
             _ => literal(&part.value),
         };
         entries.push(Entry { key: part.key.clone(), value });
@@ -184,6 +188,23 @@ fn literal(node: &Node) -> Node {
 /// A text in which no dollar sign begins a reference.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace("$$", "$$$$").replace("${", "$${")
+}
+
+/// A text in which no dollar sign begins a reference but that of `${secret:NAME}`, which both kinds of files know.
+fn with_secrets(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut done = 0;
+    while let Some(at) = text[done..].find(SECRET).map(|at| done + at) {
+        match text[done..at].strip_suffix('$') {
+            // Two dollar signs before it mean one that begins nothing, here as there.
+            Some(before) => result.push_str(&format!("{}$", escaped(before))),
+            None => result.push_str(&escaped(&text[done..at])),
+        }
+        done = at + text[at..].find('}').map_or(SECRET.len(), |end| end + 1);
+        result.push_str(&text[at..done]);
+    }
+    result.push_str(&escaped(&text[done..]));
+    result
 }
 
 /// A text in which every variable is written with braces.
