@@ -23,6 +23,7 @@ mod matrix;
 mod nearest;
 mod node;
 mod observation;
+mod origin;
 mod plan;
 mod reach;
 mod redact;
@@ -41,7 +42,7 @@ pub use act::{
     Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
     Trajectory,
 };
-pub use address::{password_in, without_password};
+pub use address::{password_in, password_range, without_password};
 pub use agent::{
     Agent, AgentBudget, AgentModel, AgentServer, Dialect, NamedModel, Price, Provider, ProviderKey, Recovery, Repeat,
     ScriptAction, ScriptCall, ScriptStep, Secret, StopReason, ToolSelection, When,
@@ -64,6 +65,7 @@ pub use matrix::{Column, ColumnServer, Matrix};
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Meaning, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
+pub use origin::{Origin, OriginPart};
 pub use plan::{Plan, PlannedCase};
 pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};
 pub use redact::Redactor;

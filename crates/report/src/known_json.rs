@@ -111,7 +111,11 @@ mod tests {
         let of_key = "2:1: unknown-key: unknown key `b`";
         assert_eq!(
             list,
-            json!([failed("a.yaml", of_key), failed("b.yaml", of_key), failed("suite", "no-file: there is no `c.yaml`")])
+            json!([
+                failed("a.yaml", of_key),
+                failed("b.yaml", of_key),
+                failed("suite", "no-file: there is no `c.yaml`")
+            ])
         );
         // Where warnings were all there was, they are what was not let through.
         let list: Value = serde_json::from_str(&of_mistakes(&mistakes("a.yaml")[1..])).expect("JSON");

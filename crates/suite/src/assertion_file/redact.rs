@@ -14,8 +14,9 @@ pub(crate) fn decode(
     (environment, unset): (&Environment<'_>, Unset),
     found: &mut Diagnostics<'_>,
 ) -> Vec<String> {
-    let expand =
-        |text: &str, span, found: &mut Diagnostics<'_>| expand_reporting((text, Forms::All), span, (environment, unset), found).text;
+    let expand = |text: &str, span, found: &mut Diagnostics<'_>| {
+        expand_reporting((text, Forms::All), span, (environment, unset), found).text
+    };
     decode_with(document, expand, found)
 }
 
