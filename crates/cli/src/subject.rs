@@ -78,6 +78,7 @@ impl Subject {
             OriginPart::Variable { name: _, value, default: _ } => value.clone(),
             OriginPart::Text(_) => None,
         }));
+        secrets.extend(target.credentials().iter().map(|credential| credential.value.to_owned()));
         if self.url.is_some() || self.client_config.is_some() {
             secrets.extend(secrets_of(&target));
         }

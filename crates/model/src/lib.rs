@@ -11,6 +11,7 @@ mod agent;
 mod case;
 mod chat;
 mod check;
+mod credentials;
 mod diagnostics;
 mod event;
 mod exchange;
@@ -50,6 +51,7 @@ pub use agent::{
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
 pub use check::{Check, Mismatch, PlannedCheck};
+pub use credentials::Credential;
 pub use diagnostics::Diagnostics;
 pub use event::{
     AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, ShardOf,

@@ -122,6 +122,9 @@ fn known(server: &ServerSpec) -> Vec<Known> {
         }
         Target::Mock { .. } | Target::Cassette { .. } => {}
     }
+    for credential in server.target.credentials() {
+        add(credential.value, credential_variable(credential.name));
+    }
     if let Some(password) = server.target.password() {
         add(password, PASSWORD.to_owned());
     }
@@ -140,6 +143,14 @@ fn set_variables(server: &ServerSpec) -> impl Iterator<Item = (&str, &str)> {
 /// The variable that holds the value of a header field.
 fn header_variable(header: &str) -> String {
     format!("MCP_{}", header.to_ascii_uppercase())
+}
+
+/// The variable that holds a credential: its own name, if that says whose it is.
+fn credential_variable(name: &str) -> String {
+    let name = name.to_ascii_uppercase();
+    let is_anybodys = matches!(name.replace(['-', '_', '.'], "").as_str(), "APIKEY" | "ACCESSTOKEN" | "AUTHTOKEN")
+        || !name.contains(['-', '_', '.']);
+    if is_anybodys { format!("MCP_{name}") } else { name }
 }
 
 /// Where a text stands.
@@ -399,6 +410,25 @@ mod tests {
         });
         assert_eq!(block, expected);
         assert_eq!(names, ["MCP_PASSWORD", "MCP_X_KEY", "MCP_SECRET"]);
+    }
+
+    #[test]
+    fn credentials_become_variables_of_their_names() {
+        let words = ["--token", "hunter22", "--figma-api-key=hunter33", "-e", "GITHUB_TOKEN=hunter44"].map(text);
+        let words: Vec<&[OriginPart]> = words.iter().map(std::slice::from_ref).collect();
+        let (written, names) = block(&configured(&words, &[]));
+        let expected = [
+            "--token",
+            "${secret:MCP_TOKEN}",
+            "--figma-api-key=${secret:FIGMA_API_KEY}",
+            "-e",
+            "GITHUB_TOKEN=${secret:GITHUB_TOKEN}",
+        ];
+        assert_eq!(written["args"], json!(expected));
+        assert_eq!(names, ["MCP_TOKEN", "FIGMA_API_KEY", "GITHUB_TOKEN"]);
+        let target = Target::Sse { url: "http://x?api_key=hunter22".to_owned(), headers: Vec::new() };
+        let (written, _) = block(&ServerSpec { target, ..ServerSpec::default() });
+        assert_eq!(written["url"], "http://x?api_key=${secret:MCP_API_KEY}");
     }
 
     #[test]
