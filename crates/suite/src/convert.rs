@@ -10,7 +10,7 @@ use mcprove_model::{Diagnostics, Entry, Finding, Key, Kind, Node, SourceFile, Sp
 use serde_json::{Value, json};
 
 use crate::assertion_file::{self, STEPS};
-use crate::environment::SECRET;
+use crate::environment::{SECRET, with_doubled_dollars};
 use crate::load::Parsed;
 use crate::suite_file::is_suite;
 use crate::yaml;
@@ -187,24 +187,17 @@ fn literal(node: &Node) -> Node {
 
 /// A text in which no dollar sign begins a reference.
 pub(crate) fn escaped(text: &str) -> String {
-    text.replace("$$", "$$$$").replace("${", "$${")
+    with_doubled_dollars(text, has_meaning)
 }
 
-/// A text in which no dollar sign begins a reference but that of `${secret:NAME}`, which both kinds of files know.
+/// Whether dollar signs of that number, before that text, would not mean themselves.
+pub(crate) fn has_meaning(count: usize, after: &str) -> bool {
+    count > 1 || after.starts_with('{')
+}
+
+/// A text in which no dollar sign begins a reference but those before `{secret:`, which both kinds of files read alike.
 fn with_secrets(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut done = 0;
-    while let Some(at) = text[done..].find(SECRET).map(|at| done + at) {
-        match text[done..at].strip_suffix('$') {
-            // Two dollar signs before it mean one that begins nothing, here as there.
-            Some(before) => result.push_str(&format!("{}$", escaped(before))),
-            None => result.push_str(&escaped(&text[done..at])),
-        }
-        done = at + text[at..].find('}').map_or(SECRET.len(), |end| end + 1);
-        result.push_str(&text[at..done]);
-    }
-    result.push_str(&escaped(&text[done..]));
-    result
+    with_doubled_dollars(text, |count, after| !after.starts_with(&SECRET[1..]) && has_meaning(count, after))
 }
 
 /// A text in which every variable is written with braces.

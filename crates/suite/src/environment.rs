@@ -72,22 +72,40 @@ fn expand_before_templates(text: &str, lookup: &dyn Fn(&str) -> Option<String>) 
 pub(crate) const SECRET: &str = "${secret:";
 
 /// Expands `${secret:VAR}` alone, for a text that is read for `{{name}}` afterwards. `$VAR` and `${VAR}` are left to whoever
-/// gets the text, which may be a shell; `$${secret:` stands for a text that begins so.
+/// gets the text, which may be a shell; before `{secret:` two of them are one that begins nothing.
 fn expand_secrets(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Expanded {
     let mut expanded = Expanded::default();
     let mut done = 0;
     while let Some(at) = text[done..].find(SECRET).map(|at| done + at) {
-        if text[done..at].ends_with('$') {
-            expanded.text.push_str(&text[done..at]);
-            done = at + 1;
+        let before = text[done..at].trim_end_matches('$');
+        let dollars = at + 1 - done - before.len();
+        expanded.text.push_str(before);
+        expanded.text.extend(std::iter::repeat_n('$', dollars / 2));
+        if dollars.is_multiple_of(2) {
+            expanded.text.push_str(&SECRET[1..]);
+            done = at + SECRET.len();
             continue;
         }
-        expanded.text.push_str(&text[done..at]);
         let mut expansion = Expansion { lookup, values: Values::Escaped, expanded: &mut expanded };
         done = at + 1 + expansion.braced(&text[at + 2..], at, 0);
     }
     expanded.text.push_str(&text[done..]);
     expanded
+}
+
+/// A text with those dollar signs doubled that `needs_two` says so of, by their number in a row and what follows them.
+pub(crate) fn with_doubled_dollars(text: &str, needs_two: impl Fn(usize, &str) -> bool) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('$') {
+        let after = rest[start..].trim_start_matches('$');
+        let count = rest.len() - start - after.len();
+        result.push_str(&rest[..start]);
+        result.extend(std::iter::repeat_n('$', if needs_two(count, after) { 2 * count } else { count }));
+        rest = after;
+    }
+    result.push_str(rest);
+    result
 }
 
 /// Which variables of a text are expanded.
@@ -242,7 +260,7 @@ impl Expansion<'_> {
                 self.secret(value);
             } else {
                 // What is built of it, an address for instance, is not to be judged without it.
-                self.expanded.text.push_str(&format!("{SECRET}{name}}}"));
+                self.expanded.text.extend([SECRET, name, "}"]);
                 self.problem(ProblemKind::Required { name: name.to_owned(), message: String::new() }, range);
             }
         } else {
@@ -355,6 +373,7 @@ mod tests {
             ("--key=${secret:KEY}/${secret:USER}", "--key=s3cret/ada"),
             ("echo $KEY ${KEY} $$ $", "echo $KEY ${KEY} $$ $"),
             ("$${secret:KEY} ${secret:KEY}", "${secret:KEY} s3cret"),
+            ("a$$${secret:KEY}$$$${secret:KEY}", "a$s3cret$${secret:KEY}"),
             ("${secret:BRACES}/{{fixture}}", "{{'{{'}}fixture}}/{{fixture}}"),
         ] {
             let expanded = expand_secrets(text, &lookup);

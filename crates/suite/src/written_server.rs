@@ -7,7 +7,7 @@ use mcprove_model::{Origin, OriginPart, Protocol, ServerSpec, Target, password_r
 use serde_json::{Map, Value, json};
 
 use crate::convert;
-use crate::environment::{SECRET, name_length};
+use crate::environment::{SECRET, name_length, with_doubled_dollars};
 use crate::template::literal_text;
 
 /// Values of fewer characters are words, numbers and flags that stand everywhere.
@@ -116,9 +116,15 @@ fn known(server: &ServerSpec) -> Vec<Known> {
         add(value, name.to_owned());
     }
     match &server.target {
-        Target::Stdio { env, .. } => env.iter().for_each(|(name, value)| add(value, name.clone())),
+        Target::Stdio { env, .. } => {
+            for (name, value) in env {
+                add(value, name.clone());
+            }
+        }
         Target::Http { headers, .. } | Target::Sse { headers, .. } => {
-            headers.iter().for_each(|(name, value)| add(value, header_variable(name)));
+            for (name, value) in headers {
+                add(value, header_variable(name));
+            }
         }
         Target::Mock { .. } | Target::Cassette { .. } => {}
     }
@@ -128,7 +134,9 @@ fn known(server: &ServerSpec) -> Vec<Known> {
     if let Some(password) = server.target.password() {
         add(password, PASSWORD.to_owned());
     }
-    server.secrets.iter().for_each(|secret| add(secret, ANY_SECRET.to_owned()));
+    for secret in &server.secrets {
+        add(secret, ANY_SECRET.to_owned());
+    }
     known
 }
 
@@ -162,6 +170,20 @@ enum Field {
     Pairs,
 }
 
+/// What follows a text.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    Text,
+    /// A variable, which a dollar sign before it would change.
+    Reference,
+}
+
+impl Next {
+    fn of(after: &str) -> Self {
+        if after.starts_with("${") { Self::Reference } else { Self::Text }
+    }
+}
+
 struct Writer<'w> {
     server: &'w ServerSpec,
     kind: FileKind,
@@ -190,26 +212,30 @@ impl Writer<'_> {
                 Target::Sse { url: self.address(url), headers: self.pairs("headers", headers, header_variable) }
             }
             Target::Mock { manifest, virtual_time } => {
-                Target::Mock { manifest: self.literal(manifest, Field::Words), virtual_time: *virtual_time }
+                Target::Mock { manifest: self.literal(manifest, Field::Words, Next::Text), virtual_time: *virtual_time }
             }
-            Target::Cassette { path } => Target::Cassette { path: self.literal(path, Field::Words) },
+            Target::Cassette { path } => Target::Cassette { path: self.literal(path, Field::Words, Next::Text) },
         }
     }
 
     /// A text with the variables that its origin names.
     fn text(&mut self, place: &str, text: &str, field: Field) -> String {
         match self.origin(place, text) {
-            Some(origin) => origin.parts.iter().map(|part| self.part(part, field)).collect(),
-            None => self.literal(text, field),
+            // Whether a dollar sign means itself depends on what follows it.
+            Some(origin) => origin.parts.iter().rev().fold(String::new(), |after, part| {
+                let next = Next::of(&after);
+                self.part(part, field, next) + &after
+            }),
+            None => self.literal(text, field, Next::Text),
         }
     }
 
     fn address(&mut self, url: &str) -> String {
         match password_range(url).filter(|_| self.origin("url", url).is_none()) {
             Some(range) => {
-                let before = self.literal(&url[..range.start], Field::Words);
+                let before = self.literal(&url[..range.start], Field::Words, Next::Reference);
                 let password = self.reference(PASSWORD, &url[range.clone()], Field::Words);
-                before + &password + &self.literal(&url[range.end..], Field::Words)
+                before + &password + &self.literal(&url[range.end..], Field::Words, Next::Text)
             }
             None => self.text("url", url, Field::Words),
         }
@@ -241,9 +267,9 @@ impl Writer<'_> {
         self.server.origins.iter().find(|origin| origin.place == place && origin.text() == text).cloned()
     }
 
-    fn part(&mut self, part: &OriginPart, field: Field) -> String {
+    fn part(&mut self, part: &OriginPart, field: Field, next: Next) -> String {
         let (name, value, default) = match part {
-            OriginPart::Text(text) => return self.literal(text, field),
+            OriginPart::Text(text) => return self.literal(text, field, next),
             OriginPart::Variable { name, value, default } => (name, value, default.as_deref()),
         };
         let is_plain = |default: &&str| !default.contains(['$', '{', '}']);
@@ -257,33 +283,36 @@ impl Writer<'_> {
                 }
             }
             (None, Some(default)) => format!("${{{name}:-{default}}}"),
-            (None, None) => self.literal(part.text(), field),
+            (None, None) => self.literal(part.text(), field, next),
         }
     }
 
     /// A text that means itself, but for what is secret in it.
-    fn literal(&mut self, text: &str, field: Field) -> String {
+    fn literal(&mut self, text: &str, field: Field, next: Next) -> String {
         let mut result = String::with_capacity(text.len());
         let mut rest = text;
         loop {
             let places = self.known.iter().filter_map(|known| Some((rest.find(&known.value)?, known)));
             let Some((at, known)) = places.min_by_key(|(at, known)| (*at, Reverse(known.value.len()))) else { break };
             let (value, variable) = (known.value.clone(), known.variable.clone());
-            result.push_str(&self.escaped(&rest[..at], field));
+            result.push_str(&self.escaped(&rest[..at], field, Next::Reference));
             result.push_str(&self.reference(&variable, &value, field));
             rest = &rest[at + value.len()..];
         }
-        result.push_str(&self.escaped(rest, field));
+        result.push_str(&self.escaped(rest, field, next));
         result
     }
 
-    fn escaped(&self, text: &str, field: Field) -> String {
-        let text = literal_text(text, self.templates);
-        match (self.kind, field) {
-            (FileKind::Suite, _) => convert::escaped(&text),
-            (FileKind::Assertion, Field::Pairs) => text.replace('$', "$$"),
-            (FileKind::Assertion, Field::Words) => text.replace(SECRET, &format!("${SECRET}")),
-        }
+    fn escaped(&self, text: &str, field: Field, next: Next) -> String {
+        with_doubled_dollars(&literal_text(text, self.templates), |count, after| {
+            let is_at_reference = next == Next::Reference && after.is_empty();
+            is_at_reference
+                || match (self.kind, field) {
+                    (FileKind::Suite, _) => convert::has_meaning(count, after),
+                    (FileKind::Assertion, Field::Pairs) => true,
+                    (FileKind::Assertion, Field::Words) => after.starts_with(&SECRET[1..]),
+                }
+        })
     }
 
     /// A reference to a variable; outside of `env` and `headers` only secrets are understood in every kind of file.
@@ -410,6 +439,26 @@ mod tests {
         });
         assert_eq!(block, expected);
         assert_eq!(names, ["MCP_PASSWORD", "MCP_X_KEY", "MCP_SECRET"]);
+    }
+
+    #[test]
+    fn a_dollar_sign_before_a_variable_means_itself() {
+        let parts = [text("$"), variable("TOK", Some("t0ken-of-mine"), None), text(" t0ken-of-mine$t0ken-of-mine$")];
+        let server = configured(&[&parts], &[("E", &parts)]);
+        let lookup = |name: &str| (name == "TOK").then(|| "t0ken-of-mine".to_owned());
+        let (written, _) = block(&server);
+        let word = "$$${secret:TOK} ${secret:TOK}$$${secret:TOK}$";
+        assert_eq!(written["args"][0], word);
+        let env = written["env"]["E"].as_str().expect("text");
+        assert_eq!(env, "$$${TOK} ${TOK}$$${TOK}$$");
+        assert_eq!(
+            crate::environment::expand(env, &lookup).text,
+            parts.iter().map(OriginPart::text).collect::<String>()
+        );
+        let Target::Stdio { args, .. } = WrittenServer::of(&server, FileKind::Suite, &[]).target else {
+            panic!("a process")
+        };
+        assert_eq!(args, [word]);
     }
 
     #[test]

@@ -62,6 +62,7 @@ fn secrets_of_a_server_are_the_same_in_both_kinds() {
             "{command: sh, args: [-c, 'run ${X} $$ --key=${secret:API_KEY} $${secret:API_KEY}']}",
             "run ${X} $$ --key=s3cret ${secret:API_KEY}",
         ),
+        ("{command: sh, args: ['$$${secret:API_KEY} $${x}']}", "$s3cret $${x}"),
         ("{command: sh, cwd: '${secret:API_KEY}/x'}", "s3cret/x"),
         ("{url: 'http://me:${secret:API_KEY}@host/?$top=1'}", "http://me:s3cret@host/?$top=1"),
         ("{url: http://host, headers: {A: '${secret:API_KEY}'}}", "s3cret"),

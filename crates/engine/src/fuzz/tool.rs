@@ -277,12 +277,13 @@ impl Hand<'_> {
     /// Adds a failure that calls which are open together bring about; the same is told once.
     pub(super) fn add(&mut self, failure: Failure) {
         let signature = self.bench.signature(&failure.verdict);
-        match self.run.failures.iter_mut().find(|known| self.bench.signature(&known.verdict) == signature) {
-            Some(known) => known.times += 1,
-            None => {
-                self.run.tally.at_once += 1;
-                self.run.failures.push(failure);
-            }
+        if let Some(known) =
+            self.run.failures.iter_mut().find(|known| self.bench.signature(&known.verdict) == signature)
+        {
+            known.times += 1;
+        } else {
+            self.run.tally.at_once += 1;
+            self.run.failures.push(failure);
         }
     }
 
