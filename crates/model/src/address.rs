@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// An address as it may be shown: with `***` in the place of a password.
 pub fn without_password(url: &str) -> Cow<'_, str> {
-    match password_range(url) {
+    match password(url) {
         Some(Range { start, end }) => Cow::Owned(format!("{}***{}", &url[..start], &url[end..])),
         None => Cow::Borrowed(url),
     }
@@ -13,12 +13,12 @@ pub fn without_password(url: &str) -> Cow<'_, str> {
 
 /// The password in an address, as it is written there.
 pub fn password_in(url: &str) -> Option<&str> {
-    password_range(url).map(|range| &url[range])
+    password(url).map(|range| &url[range])
 }
 
-/// Where the password of an address stands: after the first colon of what is before the last `@` of the authority. An authority alone
+/// Where the password stands: after the first colon of what is before the last `@` of the authority. An authority alone
 /// will do too.
-pub fn password_range(url: &str) -> Option<Range<usize>> {
+fn password(url: &str) -> Option<Range<usize>> {
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
     let user_end = start + url[start..end].rfind('@')?;

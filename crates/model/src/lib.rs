@@ -43,7 +43,7 @@ pub use act::{
     Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
     Trajectory,
 };
-pub use address::{password_in, password_range, without_password};
+pub use address::{password_in, without_password};
 pub use agent::{
     Agent, AgentBudget, AgentModel, AgentServer, Dialect, NamedModel, Price, Provider, ProviderKey, Recovery, Repeat,
     ScriptAction, ScriptCall, ScriptStep, Secret, StopReason, ToolSelection, When,

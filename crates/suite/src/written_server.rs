@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use mcprove_model::{Origin, OriginPart, Protocol, ServerSpec, Target, password_range};
+use mcprove_model::{Origin, OriginPart, Protocol, ServerSpec, Target, password_in};
 use serde_json::{Map, Value, json};
 
 use crate::convert;
@@ -220,25 +220,39 @@ impl Writer<'_> {
 
     /// A text with the variables that its origin names.
     fn text(&mut self, place: &str, text: &str, field: Field) -> String {
-        match self.origin(place, text) {
-            // Whether a dollar sign means itself depends on what follows it.
-            Some(origin) => origin.parts.iter().rev().fold(String::new(), |after, part| {
-                let next = Next::of(&after);
-                self.part(part, field, next) + &after
-            }),
-            None => self.literal(text, field, Next::Text),
-        }
+        let parts = self.parts(place, text);
+        self.joined(&parts, field)
     }
 
+    /// An address, where a password is known by its place, however short it is.
     fn address(&mut self, url: &str) -> String {
-        match password_range(url).filter(|_| self.origin("url", url).is_none()) {
-            Some(range) => {
-                let before = self.literal(&url[..range.start], Field::Words, Next::Reference);
-                let password = self.reference(PASSWORD, &url[range.clone()], Field::Words);
-                before + &password + &self.literal(&url[range.end..], Field::Words, Next::Text)
-            }
-            None => self.text("url", url, Field::Words),
+        let mut parts = self.parts("url", url);
+        let Some(password) = password_in(url) else { return self.joined(&parts, Field::Words) };
+        let around = format!(":{password}@");
+        let place = parts.iter().enumerate().find_map(|(index, part)| match part {
+            OriginPart::Text(text) => text.find(&around).map(|at| (index, text.clone(), at + 1)),
+            OriginPart::Variable { .. } => None,
+        });
+        if let Some((index, text, at)) = place {
+            let (name, value) = (PASSWORD.to_owned(), Some(password.to_owned()));
+            let before = OriginPart::Text(text[..at].to_owned());
+            let after = OriginPart::Text(text[at + password.len()..].to_owned());
+            parts.splice(index..=index, [before, OriginPart::Variable { name, value, default: None }, after]);
         }
+        self.joined(&parts, Field::Words)
+    }
+
+    /// What a text came from; itself where nothing is known of that.
+    fn parts(&self, place: &str, text: &str) -> Vec<OriginPart> {
+        self.origin(place, text).map_or_else(|| vec![OriginPart::Text(text.to_owned())], |origin| origin.parts.clone())
+    }
+
+    /// Parts one after the other. Whether a dollar sign means itself depends on what follows it.
+    fn joined(&mut self, parts: &[OriginPart], field: Field) -> String {
+        parts.iter().rev().fold(String::new(), |after, part| {
+            let next = Next::of(&after);
+            self.part(part, field, next) + &after
+        })
     }
 
     /// Variables or header fields: whatever no variable is known for may be secret.
@@ -263,8 +277,8 @@ impl Writer<'_> {
     }
 
     /// What a text came from, unless it was changed since.
-    fn origin(&self, place: &str, text: &str) -> Option<Origin> {
-        self.server.origins.iter().find(|origin| origin.place == place && origin.text() == text).cloned()
+    fn origin(&self, place: &str, text: &str) -> Option<&Origin> {
+        self.server.origins.iter().find(|origin| origin.place == place && origin.text() == text)
     }
 
     fn part(&mut self, part: &OriginPart, field: Field, next: Next) -> String {
@@ -347,148 +361,4 @@ fn is_name(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::template::FIXTURE;
-
-    fn text(text: &str) -> OriginPart {
-        OriginPart::Text(text.to_owned())
-    }
-
-    fn variable(name: &str, value: Option<&str>, default: Option<&str>) -> OriginPart {
-        let (value, default) = (value.map(str::to_owned), default.map(str::to_owned));
-        OriginPart::Variable { name: name.to_owned(), value, default }
-    }
-
-    /// A process whose texts were put together from these parts.
-    fn configured(args: &[&[OriginPart]], env: &[(&str, &[OriginPart])]) -> ServerSpec {
-        let origin = |place: String, parts: &[OriginPart]| Origin { place, parts: parts.to_vec() };
-        let args: Vec<Origin> =
-            args.iter().enumerate().map(|(at, parts)| origin(format!("args[{at}]"), parts)).collect();
-        let env: Vec<(String, Origin)> =
-            env.iter().map(|(name, parts)| ((*name).to_owned(), origin(format!("env.{name}"), parts))).collect();
-        let target = Target::Stdio {
-            command: "run".to_owned(),
-            args: args.iter().map(Origin::text).collect(),
-            env: env.iter().map(|(name, origin)| (name.clone(), origin.text())).collect(),
-            cwd: None,
-            docker: None,
-        };
-        let all = args.into_iter().chain(env.into_iter().map(|(_, origin)| origin));
-        let is_templated =
-            |origin: &Origin| origin.parts.iter().any(|part| matches!(part, OriginPart::Variable { .. }));
-        ServerSpec { target, origins: all.filter(is_templated).collect(), ..ServerSpec::default() }
-    }
-
-    fn block(server: &ServerSpec) -> (Value, Vec<String>) {
-        let written = WrittenServer::of(server, FileKind::Assertion, &[]);
-        (written.block(), written.names())
-    }
-
-    #[test]
-    fn variables_are_called_as_the_configuration_calls_them() {
-        let tok = || variable("TOK", Some("t0ken-of-mine"), None);
-        let server = configured(
-            &[&[text("--key="), tok()], &[text("--plain")]],
-            &[
-                ("T", &[tok()]),
-                ("H", &[text("Bearer $"), tok(), text(" {{x}}")]),
-                ("D", &[variable("REGION", None, Some("eu"))]),
-                ("S", &[variable("STAGE", Some("staging"), Some("prod"))]),
-                ("L", &[text("literal")]),
-            ],
-        );
-        let (block, names) = block(&server);
-        assert_eq!(block["args"], json!(["--key=${secret:TOK}", "--plain"]));
-        let env = json!({
-            "T": "${TOK}", "H": "Bearer $$${TOK} {{'{{'}}x}}", "D": "${REGION:-eu}", "S": "${STAGE:-prod}", "L": "${L}",
-        });
-        assert_eq!(block["env"], env);
-        assert_eq!(names, ["TOK", "STAGE", "L"]);
-    }
-
-    #[test]
-    fn one_name_is_one_value() {
-        let server = configured(
-            &[],
-            &[
-                ("TOK", &[text("literal")]),
-                ("T", &[variable("TOK", Some("t0ken-of-mine"), None)]),
-                ("odd", &[variable("A(b)", Some("x"), None)]),
-            ],
-        );
-        let (block, names) = block(&server);
-        assert_eq!(block["env"], json!({"TOK": "${TOK_2}", "T": "${TOK}", "odd": "${A_b_}"}));
-        assert_eq!(names, ["TOK_2", "TOK", "A_b_"]);
-    }
-
-    #[test]
-    fn what_is_secret_stands_nowhere() {
-        let target = Target::Http {
-            url: "http://me:pass@host/mcp?a=hunter22&b=other-secret".to_owned(),
-            headers: vec![("X-Key".to_owned(), "hunter22".to_owned())],
-        };
-        let secrets = vec!["other-secret".to_owned(), "host".to_owned()];
-        let server = ServerSpec { target, secrets, protocol: Protocol::Modern, ..ServerSpec::default() };
-        let (block, names) = block(&server);
-        let expected = json!({
-            "url": "http://me:${secret:MCP_PASSWORD}@host/mcp?a=${secret:MCP_X_KEY}&b=${secret:MCP_SECRET}",
-            "transport": "http",
-            "headers": {"X-Key": "${MCP_X_KEY}"},
-            "protocol": "modern",
-        });
-        assert_eq!(block, expected);
-        assert_eq!(names, ["MCP_PASSWORD", "MCP_X_KEY", "MCP_SECRET"]);
-    }
-
-    #[test]
-    fn a_dollar_sign_before_a_variable_means_itself() {
-        let parts = [text("$"), variable("TOK", Some("t0ken-of-mine"), None), text(" t0ken-of-mine$t0ken-of-mine$")];
-        let server = configured(&[&parts], &[("E", &parts)]);
-        let lookup = |name: &str| (name == "TOK").then(|| "t0ken-of-mine".to_owned());
-        let (written, _) = block(&server);
-        let word = "$$${secret:TOK} ${secret:TOK}$$${secret:TOK}$";
-        assert_eq!(written["args"][0], word);
-        let env = written["env"]["E"].as_str().expect("text");
-        assert_eq!(env, "$$${TOK} ${TOK}$$${TOK}$$");
-        assert_eq!(
-            crate::environment::expand(env, &lookup).text,
-            parts.iter().map(OriginPart::text).collect::<String>()
-        );
-        let Target::Stdio { args, .. } = WrittenServer::of(&server, FileKind::Suite, &[]).target else {
-            panic!("a process")
-        };
-        assert_eq!(args, [word]);
-    }
-
-    #[test]
-    fn credentials_become_variables_of_their_names() {
-        let words = ["--token", "hunter22", "--figma-api-key=hunter33", "-e", "GITHUB_TOKEN=hunter44"].map(text);
-        let words: Vec<&[OriginPart]> = words.iter().map(std::slice::from_ref).collect();
-        let (written, names) = block(&configured(&words, &[]));
-        let expected = [
-            "--token",
-            "${secret:MCP_TOKEN}",
-            "--figma-api-key=${secret:FIGMA_API_KEY}",
-            "-e",
-            "GITHUB_TOKEN=${secret:GITHUB_TOKEN}",
-        ];
-        assert_eq!(written["args"], json!(expected));
-        assert_eq!(names, ["MCP_TOKEN", "FIGMA_API_KEY", "GITHUB_TOKEN"]);
-        let target = Target::Sse { url: "http://x?api_key=hunter22".to_owned(), headers: Vec::new() };
-        let (written, _) = block(&ServerSpec { target, ..ServerSpec::default() });
-        assert_eq!(written["url"], "http://x?api_key=${secret:MCP_API_KEY}");
-    }
-
-    #[test]
-    fn what_stood_there_literally_is_read_as_it_was() {
-        let server = configured(&[&[text("{{fixture}} {{x}} ${X} ${secret:X}")]], &[]);
-        let args = |kind, templates: &[&str]| match WrittenServer::of(&server, kind, templates).target {
-            Target::Stdio { args, .. } => args.join(" "),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(args(FileKind::Assertion, &[]), "{{'{{'}}fixture}} {{'{{'}}x}} ${X} $${secret:X}");
-        assert_eq!(args(FileKind::Assertion, &[FIXTURE]), "{{fixture}} {{'{{'}}x}} ${X} $${secret:X}");
-        assert_eq!(args(FileKind::Suite, &[]), "{{'{{'}}fixture}} {{'{{'}}x}} $${X} $${secret:X}");
-    }
-}
+mod tests;

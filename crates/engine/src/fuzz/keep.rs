@@ -189,8 +189,8 @@ mod tests {
             text.contains("in the reply: ***… (16 characters)\n# Again: mcprove fuzz --server 'node --token ***'\n"),
             "{text}"
         );
-        assert!(text.contains("\n# The server takes from the environment: MCP_SECRET.\n"), "{text}");
-        assert!(text.contains("args: [\"--token\", \"${secret:MCP_SECRET}\"]"), "{text}");
+        assert!(text.contains("\n# The server takes from the environment: MCP_TOKEN.\n"), "{text}");
+        assert!(text.contains("args: [\"--token\", \"${secret:MCP_TOKEN}\"]"), "{text}");
     }
 
     fn document(reproduction: Reproduction) -> Option<Value> {
