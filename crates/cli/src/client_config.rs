@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcprove_model::{SourceFile, Target, nearest};
+use mcprove_model::{Origin, OriginPart, SourceFile, Target, nearest};
 use mcprove_suite::env_file;
 use mcprove_suite::load::bounded;
 use serde_json::Value;
@@ -20,8 +20,8 @@ const LITERAL: &str = "claude_desktop_config.json";
 pub(crate) struct Configured {
     /// How it is started or reached.
     pub(crate) target: Target,
-    /// The values of variables and inputs; they are not to be shown.
-    pub(crate) secrets: Vec<String>,
+    /// Which of its texts variables and inputs gave a part of; their values are not to be shown.
+    pub(crate) origins: Vec<Origin>,
 }
 
 /// What the variables of a configuration file stand for.
@@ -82,10 +82,10 @@ pub(crate) fn read(path: &Path, name: Option<&str>, surroundings: &Surroundings<
         file: path,
         inputs: config.get("inputs").unwrap_or(&Value::Null),
         surroundings: (!is_literal).then_some(surroundings),
-        secrets: Vec::new(),
+        origins: Vec::new(),
     };
     let target = entry.target()?;
-    Ok(Configured { target, secrets: entry.secrets })
+    Ok(Configured { target, origins: entry.origins })
 }
 
 /// Reads one server of a file.
@@ -98,7 +98,7 @@ struct EntryReader<'e> {
     inputs: &'e Value,
     /// What variables stand for; `None` where they are handed on as they are.
     surroundings: Option<&'e Surroundings<'e>>,
-    secrets: Vec<String>,
+    origins: Vec<Origin>,
 }
 
 impl EntryReader<'_> {
@@ -159,10 +159,15 @@ impl EntryReader<'_> {
             other => other.to_string(),
         };
         let Some(surroundings) = self.surroundings else { return Ok(text) };
-        let expanded = client_variables::expand(&text, surroundings, self.inputs);
-        let expanded = expanded.map_err(|missing| self.failure(&missing, key))?;
-        self.secrets.extend(expanded.secrets);
-        Ok(expanded.text)
+        // Clients differ in what they call an address.
+        let place = if key == "serverUrl" { "url" } else { key };
+        let origin = client_variables::expand((place, &text), surroundings, self.inputs);
+        let origin = origin.map_err(|missing| self.failure(&missing, key))?;
+        let text = origin.text();
+        if origin.parts.iter().any(|part| matches!(part, OriginPart::Variable { .. })) {
+            self.origins.push(origin);
+        }
+        Ok(text)
     }
 
     fn failure(&self, missing: &Missing, key: &str) -> Failure {
@@ -266,7 +271,8 @@ mod tests {
         let Target::Stdio { command, args, cwd, .. } = configured.target else { panic!("a process") };
         assert!(!command.contains(".vscode") && command.ends_with("/run"), "{command}");
         assert_eq!((args, cwd), (vec!["s3cret".to_owned()], Some("sub".to_owned())));
-        assert_eq!(configured.secrets, ["s3cret"]);
+        let places: Vec<_> = configured.origins.iter().map(|origin| origin.place.as_str()).collect();
+        assert_eq!(places, ["args[0]", "cwd"]);
         let literal = read_text("claude_desktop_config.json", r#"{"mcpServers": {"x": {"command": "${GONE}"}}}"#);
         assert!(matches!(literal.expect("a server").target, Target::Stdio { command, .. } if command == "${GONE}"));
     }

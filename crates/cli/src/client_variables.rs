@@ -3,18 +3,10 @@
 
 use std::path::MAIN_SEPARATOR_STR;
 
+use mcprove_model::{Origin, OriginPart};
 use serde_json::Value;
 
 use crate::client_config::Surroundings;
-
-/// A text after expansion.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Expanded {
-    /// The text.
-    pub(crate) text: String,
-    /// The values of variables and inputs in it.
-    pub(crate) secrets: Vec<String>,
-}
 
 /// What has no value.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,26 +24,24 @@ pub(crate) enum Missing {
     Unknown(String),
 }
 
-/// Expands a text. What is not written as a variable can be, stays.
-pub(crate) fn expand(text: &str, surroundings: &Surroundings<'_>, inputs: &Value) -> Result<Expanded, Missing> {
-    let mut expanded = Expanded::default();
+/// Expands the text at a place. What is not written as a variable can be, stays.
+pub(crate) fn expand(
+    (place, text): (&str, &str),
+    surroundings: &Surroundings<'_>,
+    inputs: &Value,
+) -> Result<Origin, Missing> {
+    let mut origin = Origin { place: place.to_owned(), parts: Vec::new() };
     let mut rest = text;
     while let Some(start) = rest.find("${") {
         let Some(length) = rest[start + 2..].find('}') else { break };
         let end = start + 2 + length + 1;
-        expanded.text.push_str(&rest[..start]);
-        match value(&rest[start + 2..end - 1], surroundings, inputs)? {
-            Some(Found::Open(value)) => expanded.text.push_str(&value),
-            Some(Found::Secret(value)) => {
-                expanded.text.push_str(&value);
-                expanded.secrets.push(value);
-            }
-            None => expanded.text.push_str(&rest[start..end]),
-        }
+        origin.parts.push(OriginPart::Text(rest[..start].to_owned()));
+        let part = part(&rest[start + 2..end - 1], surroundings, inputs)?;
+        origin.parts.push(part.unwrap_or_else(|| OriginPart::Text(rest[start..end].to_owned())));
         rest = &rest[end..];
     }
-    expanded.text.push_str(rest);
-    Ok(expanded)
+    origin.parts.push(OriginPart::Text(rest.to_owned()));
+    Ok(origin)
 }
 
 /// The variable that gives an input here.
@@ -60,33 +50,31 @@ fn input_variable(id: &str) -> String {
     format!("MCPROVE_INPUT_{}", id.chars().map(word).collect::<String>())
 }
 
-enum Found {
-    Open(String),
-    Secret(String),
-}
-
-fn value(inside: &str, surroundings: &Surroundings<'_>, inputs: &Value) -> Result<Option<Found>, Missing> {
+/// What stands for a form; nothing when it is none.
+fn part(inside: &str, surroundings: &Surroundings<'_>, inputs: &Value) -> Result<Option<OriginPart>, Missing> {
     let folder = surroundings.workspace.to_string_lossy().into_owned();
+    let open = |text: String| Ok(Some(OriginPart::Text(text)));
     let of_environment = |name: &str| match (surroundings.variable)(name) {
-        Some(value) => Ok(Some(Found::Secret(value))),
+        value @ Some(_) => Ok(Some(OriginPart::Variable { name: name.to_owned(), value, default: None })),
         None => Err(Missing::Variable(name.to_owned())),
     };
     match inside {
-        "workspaceFolder" => return Ok(Some(Found::Open(folder))),
+        "workspaceFolder" => return open(folder),
         "workspaceFolderBasename" => {
             let name = surroundings.workspace.file_name().map(|name| name.to_string_lossy().into_owned());
-            return Ok(Some(Found::Open(name.unwrap_or_default())));
+            return open(name.unwrap_or_default());
         }
-        "pathSeparator" | "/" => return Ok(Some(Found::Open(MAIN_SEPARATOR_STR.to_owned()))),
+        "pathSeparator" | "/" => return open(MAIN_SEPARATOR_STR.to_owned()),
         "userHome" => {
             let home = ["HOME", "USERPROFILE"].into_iter().find_map(surroundings.variable);
-            return home.map(|home| Some(Found::Open(home))).ok_or_else(|| Missing::Variable("HOME".to_owned()));
+            return home.map_or_else(|| Err(Missing::Variable("HOME".to_owned())), open);
         }
         _ => {}
     }
     if let Some((name, default)) = inside.split_once(":-").filter(|(name, _)| is_name(name)) {
-        let set = (surroundings.variable)(name).filter(|value| !value.is_empty());
-        return Ok(Some(set.map_or_else(|| Found::Open(default.to_owned()), Found::Secret)));
+        let value = (surroundings.variable)(name).filter(|value| !value.is_empty());
+        let (name, default) = (name.to_owned(), Some(default.to_owned()));
+        return Ok(Some(OriginPart::Variable { name, value, default }));
     }
     match inside.split_once(':') {
         Some(("env", name)) => of_environment(name),
@@ -96,9 +84,10 @@ fn value(inside: &str, surroundings: &Surroundings<'_>, inputs: &Value) -> Resul
                 let asked = inputs.as_array()?.iter().find(|input| input.get("id") == Some(&Value::from(id)))?;
                 asked.get("default").and_then(Value::as_str).map(str::to_owned)
             };
-            let given = (surroundings.variable)(&variable).map(Found::Secret);
-            let given = given.or_else(|| default().map(Found::Open));
-            given.map(Some).ok_or_else(|| Missing::Input { id: id.to_owned(), variable })
+            match ((surroundings.variable)(&variable), default()) {
+                (None, None) => Err(Missing::Input { id: id.to_owned(), variable }),
+                (value, default) => Ok(Some(OriginPart::Variable { name: variable, value, default })),
+            }
         }
         Some(_) => Err(Missing::Unknown(format!("${{{inside}}}"))),
         None if is_name(inside) => of_environment(inside),
@@ -127,9 +116,9 @@ mod tests {
         }
     }
 
-    fn expanded(text: &str) -> Result<Expanded, Missing> {
+    fn expanded(text: &str) -> Result<Origin, Missing> {
         let surroundings = Surroundings { variable: &variable, workspace: PathBuf::from("/code/shop") };
-        expand(text, &surroundings, &json!([{"id": "region", "type": "promptString", "default": "eu"}]))
+        expand(("url", text), &surroundings, &json!([{"id": "region", "type": "promptString", "default": "eu"}]))
     }
 
     #[test]
@@ -148,9 +137,25 @@ mod tests {
             ("costs $5, ${} and ${a b} or ${", "costs $5, ${} and ${a b} or ${"),
             ("$KEY stays, as clients know no such form", "$KEY stays, as clients know no such form"),
         ] {
-            assert_eq!(expanded(text).map(|expanded| expanded.text), Ok(expected.to_owned()), "{text}");
+            assert_eq!(expanded(text).map(|origin| origin.text()), Ok(expected.to_owned()), "{text}");
         }
-        assert_eq!(expanded("${KEY} ${GONE:-open} ${userHome}").expect("it expands").secrets, ["s3cret"]);
+    }
+
+    #[test]
+    fn what_gave_a_text_its_parts_is_known() {
+        let named = |text: &str| -> Vec<(String, Option<String>)> {
+            let parts = expanded(text).expect("it expands").parts.into_iter();
+            let named = parts.filter_map(|part| match part {
+                OriginPart::Variable { name, value, .. } => Some((name, value)),
+                OriginPart::Text(_) => None,
+            });
+            named.collect()
+        };
+        let set = |name: &str| (name.to_owned(), Some("s3cret".to_owned()));
+        let unset = |name: &str| (name.to_owned(), None);
+        assert_eq!(named("${KEY} ${GONE:-open} ${userHome}"), [set("KEY"), unset("GONE")]);
+        let input = [set("MCPROVE_INPUT_API_KEY"), unset("MCPROVE_INPUT_REGION")];
+        assert_eq!(named("${input:api-key} ${input:region} ${}"), input);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mcprove_model::{ExitStatus, Report, Severity};
-use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, known_json};
+use mcprove_model::{ExitStatus, Redactor, Report, Severity};
+use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, known_json, known_json_of_mistakes};
 
 use crate::baselines::{self, Baselines};
 use crate::context::Context;
@@ -116,6 +116,22 @@ pub(crate) fn conclude(mut over: Over, wishes: &Wishes<'_>, context: &Context) -
     }
     let unwritten = wishes.outputs.strict_reports && !over.complaints.is_empty();
     Ok(if unwritten && status != ExitStatus::Interrupted { ExitStatus::NotDone } else { status })
+}
+
+/// Hands on what a run begins with. Where it cannot begin, whoever reads the known list finds there what was wrong with the
+/// suite, or that nothing was selected.
+pub(crate) fn begun<T>(part: Result<T, Failure>, stdout: Stdout, secrets: &[String]) -> Result<T, Failure> {
+    let Err(failure) = &part else { return part };
+    let list = match failure {
+        Failure::Suite(findings) => known_json_of_mistakes(findings),
+        Failure::NothingSelected { .. } => known_json_of_mistakes(&[]),
+        Failure::Config(_) | Failure::Interrupted | Failure::Server { .. } | Failure::Other { .. } => return part,
+    };
+    match stdout {
+        Stdout::KnownList => print(&Redactor::new(secrets.iter().map(String::as_str)).text(&list))?,
+        Stdout::People | Stdout::Report => {}
+    }
+    part
 }
 
 fn status(over: &Over, share: Share, changed: &Comparison, gates: Gates) -> ExitStatus {

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use mcprove_engine::{Called, Calling, Catalog, Toured, forbidden, tool_name};
 use mcprove_judge::first_expectation::first_expectation;
 use mcprove_judge::generate::valid_input;
-use mcprove_model::{Observation, ServerSpec, Target};
-use mcprove_suite::starter::{FileNames, Starter, variables_of};
+use mcprove_model::{Observation, ServerSpec};
+use mcprove_suite::starter::{FileNames, Starter};
+use mcprove_suite::template::FIXTURE;
+use mcprove_suite::written_server::{FileKind, WrittenServer};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -19,12 +21,22 @@ use crate::whole_file;
 const TELLING: usize = 6;
 
 /// The server that files are written for.
-#[derive(Clone, Copy)]
 pub(crate) struct Described<'s> {
     /// How it is started or reached.
-    pub(crate) server: &'s ServerSpec,
+    server: &'s ServerSpec,
+    /// The same as the files say it.
+    pub(crate) written: WrittenServer,
     /// Whether it was given a copy of a folder, which is `{{fixture}}` in what was sent and answered.
-    pub(crate) fixture: bool,
+    fixture: bool,
+}
+
+impl<'s> Described<'s> {
+    /// A server that was given a copy of a folder, or none.
+    pub(crate) fn new(server: &'s ServerSpec, fixture: Option<&Path>) -> Self {
+        let fixture = fixture.is_some();
+        let templates: &[&str] = if fixture { &[FIXTURE] } else { &[] };
+        Self { server, written: WrittenServer::of(server, FileKind::Assertion, templates), fixture }
+    }
 }
 
 /// A file that is to be written.
@@ -109,7 +121,7 @@ impl<'w> Begun<'w> {
 }
 
 /// A file for each tool of a tour, with what it answered as the first expectation.
-pub(crate) fn of_tour(toured: &Toured, described: Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
+pub(crate) fn of_tour(toured: &Toured, described: &Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
     let mut machine = machine_values();
     // What the server was given for itself belongs into no file.
     machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= TELLING).cloned());
@@ -127,15 +139,15 @@ fn is_nameable(name: &str) -> bool {
     !name.is_empty()
 }
 
-fn of_called(called: &Called, described: Described<'_>, machine: &[String], names: &mut FileNames) -> StarterFile {
-    let Described { server, fixture } = described;
+fn of_called(called: &Called, described: &Described<'_>, machine: &[String], names: &mut FileNames) -> StarterFile {
+    let Described { written: server, fixture, .. } = described;
     let nothing = json!({});
     let input = called.input.as_ref().unwrap_or(&nothing);
     let replies: Vec<&Observation> = called.replies.iter().collect();
     let expect = first_expectation(input, &replies, machine);
     let mut remarks =
         vec!["Written by mcprove from what the tool answered. Change `expect` to what you really want.".to_owned()];
-    remarks.extend(variables_remark(server));
+    remarks.extend(server.remark());
     let is_shown = |value: &&String| replies.iter().any(|reply| reply.text.contains(value.as_str()));
     let mut masks = Vec::new();
     if machine.iter().any(|value| is_shown(&value)) {
@@ -146,7 +158,7 @@ fn of_called(called: &Called, described: Described<'_>, machine: &[String], name
         name: called.tool.clone(),
         remarks,
         server,
-        fixture,
+        fixture: *fixture,
         skip: called.skipped.as_ref().map(|reason| {
             let reason = reason.split(';').next().unwrap_or(reason);
             format!("{reason}; remove this line to call it")
@@ -160,16 +172,16 @@ fn of_called(called: &Called, described: Described<'_>, machine: &[String], name
 
 /// A file for each resource, template and prompt that a server offers. What they need is made up by name, so that whoever
 /// reads them knows what to fill in.
-pub(crate) fn of_offer(catalog: &Catalog, described: Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
-    let Described { server, fixture } = described;
+pub(crate) fn of_offer(catalog: &Catalog, described: &Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
+    let Described { written: server, fixture, .. } = described;
     let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut files = Vec::new();
     let mut add = |stem: String, name: String, skip: Option<&str>, block: &'static str, content: Value| {
         let starter = Starter {
             name,
-            remarks: variables_remark(server).into_iter().collect(),
+            remarks: server.remark().into_iter().collect(),
             server,
-            fixture,
+            fixture: *fixture,
             skip: skip.map(str::to_owned),
             masks: Vec::new(),
             block,
@@ -208,11 +220,11 @@ pub(crate) fn of_offer(catalog: &Catalog, described: Described<'_>, names: &mut 
 /// A file for each tool, with an input made from its schema; nothing is called.
 pub(crate) fn of_tools(
     catalog: &Catalog,
-    described: Described<'_>,
+    described: &Described<'_>,
     calling: Calling,
     names: &mut FileNames,
 ) -> Vec<StarterFile> {
-    let Described { server, fixture } = described;
+    let Described { written: server, fixture, .. } = described;
     let mut files = Vec::new();
     for tool in catalog.tools.iter().filter(|tool| is_nameable(tool_name(tool))) {
         let name = tool_name(tool);
@@ -226,12 +238,12 @@ pub(crate) fn of_tools(
         let input = made.unwrap_or_else(|_| json!({}));
         let mut remarks =
             vec!["The arguments are made from the tool's schema. Say what you expect of the reply.".to_owned()];
-        remarks.extend(variables_remark(server));
+        remarks.extend(server.remark());
         let starter = Starter {
             name: name.to_owned(),
             remarks,
             server,
-            fixture,
+            fixture: *fixture,
             skip,
             masks: Vec::new(),
             block: "assert",
@@ -248,23 +260,6 @@ pub(crate) fn call(tool: &str, input: &Value, expect: &Value) -> Value {
         return json!({"tool": tool, "expect": expect});
     }
     json!({"tool": tool, "args": input, "expect": expect})
-}
-
-/// Says which variables a server needs, because their values are not written down; and where a value is, all the same.
-pub(crate) fn variables_remark(server: &ServerSpec) -> Option<String> {
-    let names = variables_of(server);
-    let takes = (!names.is_empty()).then(|| format!("The server takes from the environment: {}.", names.join(", ")));
-    let words = match &server.target {
-        Target::Stdio { args, .. } => args.as_slice(),
-        Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
-    };
-    let is_secret =
-        |word: &String| server.secrets.iter().any(|secret| secret.len() >= TELLING && word.contains(secret));
-    let holds = words.iter().any(is_secret);
-    let holds =
-        holds.then_some("The server's arguments hold the value of a variable: commit this file only without it.");
-    let remarks: Vec<String> = takes.into_iter().chain(holds.map(str::to_owned)).collect();
-    (!remarks.is_empty()).then(|| remarks.join(" "))
 }
 
 /// Writes files into a folder, which is made if need be; what is there already stays unless it may be replaced.

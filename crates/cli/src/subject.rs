@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcprove_model::{ClientCapabilities, Protocol, Redactor, Revision, ServerSpec, Target};
+use mcprove_model::{ClientCapabilities, Origin, OriginPart, Protocol, Redactor, Revision, ServerSpec, Target};
 
 use crate::client_config::{self, Surroundings};
 use crate::context::Context;
@@ -72,9 +72,13 @@ impl Subject {
 
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
-        let (target, from_variables) = self.target()?;
+        let (target, origins) = self.target()?;
         let mut secrets: Vec<String> = target.password().map(str::to_owned).into_iter().collect();
-        secrets.extend(from_variables);
+        secrets.extend(origins.iter().flat_map(|origin| &origin.parts).filter_map(|part| match part {
+            OriginPart::Variable { name: _, value, default: _ } => value.clone(),
+            OriginPart::Text(_) => None,
+        }));
+        secrets.extend(target.credentials().iter().map(|credential| credential.value.to_owned()));
         if self.url.is_some() || self.client_config.is_some() {
             secrets.extend(secrets_of(&target));
         }
@@ -86,6 +90,7 @@ impl Subject {
             client: ClientCapabilities::default(),
             auth: None,
             secrets,
+            origins,
         })
     }
 
@@ -124,8 +129,8 @@ impl Subject {
         line
     }
 
-    /// The server, and the values that variables of a configuration file gave it.
-    fn target(&self) -> Result<(Target, Vec<String>), Failure> {
+    /// The server, and what variables of a configuration file gave it.
+    fn target(&self) -> Result<(Target, Vec<Origin>), Failure> {
         let plain = |target| (target, Vec::new());
         if let Some(text) = &self.server {
             return Ok(plain(stdio(words("--server", text)?, Vec::new(), None)));
@@ -136,7 +141,7 @@ impl Subject {
         if let Some(path) = &self.client_config {
             let surroundings = Surroundings::of(path, &Context::variable);
             let configured = client_config::read(path, self.name.as_deref(), &surroundings)?;
-            return Ok((configured.target, configured.secrets));
+            return Ok((configured.target, configured.origins));
         }
         if self.command.is_empty() {
             return Err(Failure::new(

@@ -39,6 +39,8 @@ const LINES: &[&[&str]] = &[
     &["negative", "--server", SHOP, "--tool", "look_up"],
     &["run", "examples/first-suite", "--events", "run.ndjson"],
     &["run", "examples/first-suite", "--dry-run"],
+    &["run", "examples/first-suite", "--filter", "nothing is called so"],
+    &["run", "examples/audit/no-suite.yml"],
     &["run", "examples/agent-trace", "--server", "no-such-program-here"],
     &["report", "run.ndjson"],
     &["schema-lint", "examples/tool-schema-lint/loose.json"],

@@ -50,7 +50,7 @@ pub use agent::{MissingKey, missing_keys};
 pub use calling::{Calling, Says, forbidden, says};
 pub use discover::{Catalog, discover, tool_name};
 pub use fixture::FixtureCopy;
-pub use fuzz::{Failure, FuzzOptions, FuzzRun, FuzzedTool, KeptTest, Reproduction, Tally, fuzz, kept_test};
+pub use fuzz::{Failure, FuzzOptions, FuzzRun, FuzzedTool, Keeping, KeptTest, Reproduction, Tally, fuzz, kept_test};
 pub use interception::{
     AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
 };

@@ -11,6 +11,7 @@ mod agent;
 mod case;
 mod chat;
 mod check;
+mod credentials;
 mod diagnostics;
 mod event;
 mod exchange;
@@ -23,6 +24,7 @@ mod matrix;
 mod nearest;
 mod node;
 mod observation;
+mod origin;
 mod plan;
 mod reach;
 mod redact;
@@ -49,6 +51,7 @@ pub use agent::{
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
 pub use check::{Check, Mismatch, PlannedCheck};
+pub use credentials::Credential;
 pub use diagnostics::Diagnostics;
 pub use event::{
     AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, ShardOf,
@@ -64,6 +67,7 @@ pub use matrix::{Column, ColumnServer, Matrix};
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Meaning, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
+pub use origin::{Origin, OriginPart};
 pub use plan::{Plan, PlannedCase};
 pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};
 pub use redact::Redactor;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Revision, password_in, without_password};
+use crate::{Origin, Revision, password_in, without_password};
 
 /// A server as a suite or a command line describes it. Strings may still hold `{{fixture}}`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +19,8 @@ pub struct ServerSpec {
     pub auth: Option<Auth>,
     /// Values that came from the environment and must not be shown.
     pub secrets: Vec<String>,
+    /// Which of its texts variables gave a part of, for files that name it.
+    pub origins: Vec<Origin>,
 }
 
 /// Where a server is.

@@ -1,6 +1,6 @@
 //! `--json`: the list that users of the file format already parse.
 
-use mcprove_model::{CaseReport, Finding, Report, Verdict};
+use mcprove_model::{CaseReport, Finding, Place, Report, Verdict};
 use serde::Serialize;
 
 use crate::status::UNFINISHED;
@@ -10,6 +10,29 @@ use crate::{duration, json_text};
 pub fn render(report: &Report) -> String {
     let results: Vec<_> = report.cases.iter().map(KnownResult::of).collect();
     json_text::pretty(&results)
+}
+
+/// The known list of a suite that could not be loaded: a file with a mistake is a result that failed, because none of its
+/// cases could be run.
+pub fn of_mistakes(findings: &[Finding]) -> String {
+    let strict = !findings.iter().any(|finding| finding.fails(false));
+    let mut files: Vec<(&str, Vec<String>)> = Vec::new();
+    for finding in findings.iter().filter(|finding| finding.fails(strict)) {
+        let (file, place) = match &finding.place {
+            Some(Place::Text(place)) => (place.file.as_str(), format!("{}:{}: ", place.line, place.column)),
+            Some(Place::Wire(_)) | None => ("suite", String::new()),
+        };
+        let line = format!("{place}{}: {}", finding.rule, finding.message);
+        match files.iter_mut().find(|(known, _)| *known == file) {
+            Some((_, lines)) => lines.push(line),
+            None => files.push((file, vec![line])),
+        }
+    }
+    let results = files.into_iter().map(|(name, lines)| {
+        let detail = lines.join("\n");
+        KnownResult { name, status: "FAIL", detail, duration_ms: 0, language: None, trial: 1 }
+    });
+    json_text::pretty(&results.collect::<Vec<_>>())
 }
 
 #[derive(Serialize)]
@@ -63,4 +86,40 @@ pub(crate) fn detail(findings: &[Finding]) -> String {
         }
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::{Diagnostics, SourceFile, Span};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn mistakes(file: &str) -> Vec<Finding> {
+        let source = SourceFile::new(file, "a: 1\nb: 2\n");
+        let mut found = Diagnostics::new(&source);
+        found.error("unknown-key", Span::new(5, 6), "unknown key `b`");
+        found.warning("unused-key", Span::new(0, 1), "`a` means nothing", None);
+        found.into_findings()
+    }
+
+    #[test]
+    fn a_file_with_mistakes_is_a_result_that_failed() {
+        let all = [mistakes("a.yaml"), mistakes("b.yaml"), vec![Finding::error("no-file", "there is no `c.yaml`")]];
+        let list: Value = serde_json::from_str(&of_mistakes(&all.concat())).expect("JSON");
+        let failed = |name: &str, detail: &str| json!({"name": name, "status": "FAIL", "detail": detail, "duration_ms": 0, "trial": 1});
+        let of_key = "2:1: unknown-key: unknown key `b`";
+        assert_eq!(
+            list,
+            json!([
+                failed("a.yaml", of_key),
+                failed("b.yaml", of_key),
+                failed("suite", "no-file: there is no `c.yaml`")
+            ])
+        );
+        // Where warnings were all there was, they are what was not let through.
+        let list: Value = serde_json::from_str(&of_mistakes(&mistakes("a.yaml")[1..])).expect("JSON");
+        assert_eq!(list, json!([failed("a.yaml", "1:1: unused-key: `a` means nothing")]));
+        assert_eq!(of_mistakes(&[]), "[]\n");
+    }
 }

@@ -38,7 +38,7 @@ pub use formats::{FORMATS, Format, Shows};
 pub use fuzz_table::fuzz_table;
 pub use harmless::line as harmless_line;
 pub use json_text::{line as harmless_json_line, pretty as harmless_json};
-pub use known_json::render as known_json;
+pub use known_json::{of_mistakes as known_json_of_mistakes, render as known_json};
 pub use ndjson::{Events, ReadError, read_events, write_event};
 pub use one_line::OneLine;
 pub use progress::Progress;

@@ -10,6 +10,7 @@ use mcprove_model::{Diagnostics, Entry, Finding, Key, Kind, Node, SourceFile, Sp
 use serde_json::{Value, json};
 
 use crate::assertion_file::{self, STEPS};
+use crate::environment::{SECRET, with_doubled_dollars};
 use crate::load::Parsed;
 use crate::suite_file::is_suite;
 use crate::yaml;
@@ -160,12 +161,15 @@ fn for_suite(server: &Node) -> Node {
             "command" => match part.value.as_text() {
                 // A text would be split into words.
                 Some(command) => {
-                    let word = text(escaped(command));
+                    let word = text(with_secrets(command));
                     Node { span: part.value.span, kind: Kind::List(vec![word]) }
                 }
                 None => part.value.clone(),
             },
             "env" | "headers" => part.value.map_text(&mut |text, _| Some(Value::String(braced(text)))),
+            key if assertion_file::server::WITH_SECRETS.contains(&key) => {
+                part.value.map_text(&mut |text, _| Some(Value::String(with_secrets(text))))
+            }
             _ => literal(&part.value),
         };
         entries.push(Entry { key: part.key.clone(), value });
@@ -183,7 +187,17 @@ fn literal(node: &Node) -> Node {
 
 /// A text in which no dollar sign begins a reference.
 pub(crate) fn escaped(text: &str) -> String {
-    text.replace("$$", "$$$$").replace("${", "$${")
+    with_doubled_dollars(text, has_meaning)
+}
+
+/// Whether dollar signs of that number, before that text, would not mean themselves.
+pub(crate) fn has_meaning(count: usize, after: &str) -> bool {
+    count > 1 || after.starts_with('{')
+}
+
+/// A text in which no dollar sign begins a reference but those before `{secret:`, which both kinds of files read alike.
+fn with_secrets(text: &str) -> String {
+    with_doubled_dollars(text, |count, after| !after.starts_with(&SECRET[1..]) && has_meaning(count, after))
 }
 
 /// A text in which every variable is written with braces.

@@ -1,8 +1,11 @@
-//! `${VAR}`: values from the environment of the caller, in `server.env` and headers.
+//! `${VAR}`: values from the environment of the caller, in `server.env` and headers; `${secret:VAR}` in all that says how a
+//! server is started or reached.
 
 use std::ops::Range;
 
 use mcprove_model::{Diagnostics, Span, nearest};
+
+use crate::template::literal_text;
 
 /// Defaults may hold variables of their own; deeper nesting than this is a mistake.
 const MAX_NESTING: usize = 16;
@@ -49,13 +52,71 @@ pub enum ProblemKind {
     },
 }
 
-/// Expands `$VAR`, `${VAR}`, `${VAR:-default}`, `${VAR:?message}` and `$$` (a dollar sign).
+/// Expands `$VAR`, `${VAR}`, `${VAR:-default}`, `${VAR:?message}`, `${secret:VAR}` and `$$` (a dollar sign).
 ///
 /// As in a shell, `:-` and `:?` treat an empty variable as one that is not set.
 pub fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Expanded {
     let mut expanded = Expanded::default();
-    Expansion { lookup, expanded: &mut expanded }.run(text, 0, 0);
+    Expansion { lookup, values: Values::Plain, expanded: &mut expanded }.run(text, 0, 0);
     expanded
+}
+
+/// The same for a text that is read for `{{name}}` afterwards: braces in values mean themselves.
+fn expand_before_templates(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Expanded {
+    let mut expanded = Expanded::default();
+    Expansion { lookup, values: Values::Escaped, expanded: &mut expanded }.run(text, 0, 0);
+    expanded
+}
+
+/// How a variable is written that must be set, and whose value is not to be shown.
+pub(crate) const SECRET: &str = "${secret:";
+
+/// Expands `${secret:VAR}` alone, for a text that is read for `{{name}}` afterwards. `$VAR` and `${VAR}` are left to whoever
+/// gets the text, which may be a shell; before `{secret:` two of them are one that begins nothing.
+fn expand_secrets(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Expanded {
+    let mut expanded = Expanded::default();
+    let mut done = 0;
+    while let Some(at) = text[done..].find(SECRET).map(|at| done + at) {
+        let before = text[done..at].trim_end_matches('$');
+        let dollars = at + 1 - done - before.len();
+        expanded.text.push_str(before);
+        expanded.text.extend(std::iter::repeat_n('$', dollars / 2));
+        if dollars.is_multiple_of(2) {
+            expanded.text.push_str(&SECRET[1..]);
+            done = at + SECRET.len();
+            continue;
+        }
+        let mut expansion = Expansion { lookup, values: Values::Escaped, expanded: &mut expanded };
+        done = at + 1 + expansion.braced(&text[at + 2..], at, 0);
+    }
+    expanded.text.push_str(&text[done..]);
+    expanded
+}
+
+/// A text with those dollar signs doubled that `needs_two` says so of, by their number in a row and what follows them.
+pub(crate) fn with_doubled_dollars(text: &str, needs_two: impl Fn(usize, &str) -> bool) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('$') {
+        let after = rest[start..].trim_start_matches('$');
+        let count = rest.len() - start - after.len();
+        result.push_str(&rest[..start]);
+        result.extend(std::iter::repeat_n('$', if needs_two(count, after) { 2 * count } else { count }));
+        rest = after;
+    }
+    result.push_str(rest);
+    result
+}
+
+/// Which variables of a text are expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forms {
+    /// Every form, in a text that means nothing else.
+    All,
+    /// Every form, in a text that is read for `{{name}}` afterwards.
+    AllBeforeTemplates,
+    /// `${secret:VAR}` alone, in a text that is read for `{{name}}` afterwards.
+    Secrets,
 }
 
 /// What is known of the caller's environment.
@@ -78,12 +139,16 @@ pub enum Unset {
 
 /// Expands a text that stands at `span` and reports what is wrong with it.
 pub(crate) fn expand_reporting(
-    text: &str,
+    (text, forms): (&str, Forms),
     span: Span,
     (environment, unset): (&Environment<'_>, Unset),
     found: &mut Diagnostics<'_>,
 ) -> Expanded {
-    let expanded = expand(text, environment.lookup);
+    let expanded = match forms {
+        Forms::All => expand(text, environment.lookup),
+        Forms::AllBeforeTemplates => expand_before_templates(text, environment.lookup),
+        Forms::Secrets => expand_secrets(text, environment.lookup),
+    };
     // Where the text stands letter by letter in the file, the caret goes under the variable itself.
     let offset = match (span.end - span.start) as usize {
         length if length == text.len() => Some(span.start as usize),
@@ -113,15 +178,25 @@ pub(crate) fn expand_reporting(
                 "bad-variable",
                 place,
                 message,
-                "write `${NAME}`, `${NAME:-default}` or `${NAME:?message}`; `$$` is a dollar sign",
+                "write `${NAME}`, `${NAME:-default}`, `${NAME:?message}` or `${secret:NAME}`; `$$` is a dollar sign",
             ),
         }
     }
     expanded
 }
 
+/// How values are put into a text.
+#[derive(Clone, Copy, PartialEq)]
+enum Values {
+    /// As they are.
+    Plain,
+    /// So that no `{{name}}` in them is one of the text.
+    Escaped,
+}
+
 struct Expansion<'e> {
     lookup: &'e dyn Fn(&str) -> Option<String>,
+    values: Values,
     expanded: &'e mut Expanded,
 }
 
@@ -180,6 +255,14 @@ impl Expansion<'_> {
                 let kind = ProblemKind::Required { name: name.to_owned(), message: message.to_owned() };
                 self.problem(kind, range);
             }
+        } else if let Some(name) = secret_name(body) {
+            if let Some(value) = self.value(name) {
+                self.secret(value);
+            } else {
+                // What is built of it, an address for instance, is not to be judged without it.
+                self.expanded.text.extend([SECRET, name, "}"]);
+                self.problem(ProblemKind::Required { name: name.to_owned(), message: String::new() }, range);
+            }
         } else {
             let message = format!("`${{{body}}}` is not a form that is understood");
             self.problem(ProblemKind::Malformed { message }, range);
@@ -199,7 +282,10 @@ impl Expansion<'_> {
     }
 
     fn secret(&mut self, value: String) {
-        self.expanded.text.push_str(&value);
+        match self.values {
+            Values::Plain => self.expanded.text.push_str(&value),
+            Values::Escaped => self.expanded.text.push_str(&literal_text(&value, &[])),
+        }
         if !value.is_empty() && !self.expanded.secrets.contains(&value) {
             self.expanded.secrets.push(value);
         }
@@ -208,6 +294,11 @@ impl Expansion<'_> {
     fn problem(&mut self, kind: ProblemKind, range: Range<usize>) {
         self.expanded.problems.push(Problem { kind, range });
     }
+}
+
+/// The name in `secret:NAME`.
+fn secret_name(body: &str) -> Option<&str> {
+    body.strip_prefix("secret:").filter(|name| !name.is_empty() && name_length(name) == name.len())
 }
 
 /// Letters, digits and underscores, not beginning with a digit: `$5` is an amount of money.
@@ -242,6 +333,7 @@ mod tests {
             "KEY" => Some("s3cret".to_owned()),
             "USER" => Some("ada".to_owned()),
             "EMPTY" => Some(String::new()),
+            "BRACES" => Some("{{fixture}}".to_owned()),
             _ => None,
         }
     }
@@ -262,6 +354,7 @@ mod tests {
             ("costs $5 or $", "costs $5 or $"),
             ("${EMPTY}", ""),
             ("é$KEY", "és3cret"),
+            ("${secret:KEY}", "s3cret"),
         ] {
             let expanded = expand(text, &lookup);
             assert_eq!(expanded.text, expected, "{text}");
@@ -272,6 +365,26 @@ mod tests {
     #[test]
     fn values_of_variables_are_secrets_and_defaults_are_not() {
         assert_eq!(expand("$KEY ${KEY} ${GONE:-plain} $USER", &lookup).secrets, ["s3cret", "ada"]);
+    }
+
+    #[test]
+    fn where_a_shell_may_read_on_only_secrets_are_expanded() {
+        for (text, expected) in [
+            ("--key=${secret:KEY}/${secret:USER}", "--key=s3cret/ada"),
+            ("echo $KEY ${KEY} $$ $", "echo $KEY ${KEY} $$ $"),
+            ("$${secret:KEY} ${secret:KEY}", "${secret:KEY} s3cret"),
+            ("a$$${secret:KEY}$$$${secret:KEY}", "a$s3cret$${secret:KEY}"),
+            ("${secret:BRACES}/{{fixture}}", "{{'{{'}}fixture}}/{{fixture}}"),
+        ] {
+            let expanded = expand_secrets(text, &lookup);
+            assert_eq!(expanded.text, expected, "{text}");
+            assert_eq!(expanded.problems, [], "{text}");
+        }
+        assert_eq!(expand_secrets("${secret:BRACES}", &lookup).secrets, ["{{fixture}}"]);
+        assert_eq!(expand_before_templates("$BRACES", &lookup).text, "{{'{{'}}fixture}}");
+        let problems = expand_secrets("é ${secret:GONE} ${secret:", &lookup).problems;
+        let ranges: Vec<_> = problems.iter().map(|problem| problem.range.clone()).collect();
+        assert_eq!(ranges, [3..17, 18..20]);
     }
 
     #[test]
@@ -288,7 +401,9 @@ mod tests {
         assert_eq!(problems("é${GONE:-${LOST}}"), [("${LOST}".to_owned(), unset("LOST"))]);
         let required = ProblemKind::Required { name: "GONE".to_owned(), message: "get one".to_owned() };
         assert_eq!(problems("${GONE:?get one}"), [("${GONE:?get one}".to_owned(), required)]);
-        for malformed in ["${GONE", "${}", "${A-b}", "${5}", "${A:+b}"] {
+        let required = ProblemKind::Required { name: "GONE".to_owned(), message: String::new() };
+        assert_eq!(problems("${secret:GONE}"), [("${secret:GONE}".to_owned(), required)]);
+        for malformed in ["${GONE", "${}", "${A-b}", "${5}", "${A:+b}", "${secret:}", "${secret:a b}"] {
             assert!(matches!(problems(malformed)[..], [(_, ProblemKind::Malformed { .. })]), "{malformed}");
         }
     }

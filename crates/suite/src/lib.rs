@@ -17,4 +17,5 @@ pub mod starter;
 pub mod suite_file;
 pub mod template;
 pub mod trajectories;
+pub mod written_server;
 pub mod yaml;

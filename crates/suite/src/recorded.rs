@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::convert;
 use crate::template::literal_text;
+use crate::written_server::{FileKind, WrittenServer};
 use crate::yaml;
 
 /// The longest text that is asked for again.
@@ -62,9 +63,13 @@ pub fn suite_of(recorded: &Recorded) -> (String, usize) {
         let names: Vec<_> = left_out.iter().map(|name| escape_line(name)).collect();
         let _ = writeln!(text, "# Left out, because no final answer was recorded: {}.", names.join(", "));
     }
+    let written = WrittenServer::of(&recorded.server, FileKind::Suite, &[]);
+    if let Some(remark) = written.remark() {
+        let _ = writeln!(text, "# {remark}");
+    }
     let count = tests.len();
     let suite = json!({
-        "servers": {"server": server(recorded)},
+        "servers": {"server": server(recorded, &written.target)},
         "run_options": {"restart_policy": "per_file"},
         "assert": tests,
     });
@@ -165,34 +170,36 @@ fn literal(value: &Value) -> Value {
     }
 }
 
-fn server(recorded: &Recorded) -> Value {
+fn server(recorded: &Recorded, written: &Target) -> Value {
     let mut server = Map::new();
-    match &recorded.server.target {
+    let map = |pairs: &[(String, String)]| -> Value {
+        pairs.iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
+    };
+    match written {
         Target::Stdio { command, args, env, cwd, docker } => {
-            let words: Vec<String> = std::iter::once(command).chain(args).map(|word| escaped(word)).collect();
+            let words: Vec<&String> = std::iter::once(command).chain(args).collect();
             server.insert("command".to_owned(), json!(words));
             if !env.is_empty() {
-                let names = env.iter().map(|(name, _)| (name.clone(), Value::String(format!("${{{name}}}"))));
-                server.insert("env".to_owned(), Value::Object(names.collect()));
+                server.insert("env".to_owned(), map(env));
             }
             if let Some(cwd) = cwd {
-                server.insert("cwd".to_owned(), Value::String(escaped(cwd)));
+                server.insert("cwd".to_owned(), json!(cwd));
             }
             if let Some(docker) = docker {
-                server.insert("docker".to_owned(), Value::String(escaped(docker)));
+                server.insert("docker".to_owned(), json!(docker));
             }
         }
         Target::Http { url, headers } | Target::Sse { url, headers } => {
-            server.insert("url".to_owned(), Value::String(escaped(url)));
+            server.insert("url".to_owned(), json!(url));
             if !headers.is_empty() {
-                server.insert("headers".to_owned(), referred(headers));
+                server.insert("headers".to_owned(), map(headers));
             }
         }
         Target::Mock { manifest, virtual_time: _ } => {
-            server.insert("mock".to_owned(), Value::String(escaped(manifest)));
+            server.insert("mock".to_owned(), json!(manifest));
         }
         Target::Cassette { path } => {
-            server.insert("cassette".to_owned(), Value::String(escaped(path)));
+            server.insert("cassette".to_owned(), json!(path));
         }
     }
     if recorded.modern {
@@ -203,14 +210,6 @@ fn server(recorded: &Recorded) -> Value {
         server.insert("client_capabilities".to_owned(), Value::Object(client));
     }
     Value::Object(server)
-}
-
-/// Header fields as references to variables: a suite file is committed, and a token is not.
-fn referred(headers: &[(String, String)]) -> Value {
-    let variable = |name: &str| name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-    Value::Object(
-        headers.iter().map(|(name, _)| (name.clone(), Value::String(format!("${{{}}}", variable(name))))).collect(),
-    )
 }
 
 fn client(client: &ClientCapabilities) -> Map<String, Value> {
@@ -270,13 +269,14 @@ mod tests {
         let (text, count) = suite_of(&Recorded { server, calls, ..Recorded::default() });
         assert_eq!(count, 8);
         let expected = "# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.\n\
-                        # Left out, because no final answer was recorded: hung.\n";
+                        # Left out, because no final answer was recorded: hung.\n\
+                        # The server takes from the environment: MCP_X_API_KEY.\n";
         assert!(text.starts_with(expected), "{text}");
         let source = mcprove_model::SourceFile::new("s.yaml", text.as_str());
         let (documents, findings) = yaml::parse(&source);
         assert!(findings.is_empty(), "{findings:?}");
         let suite = documents[0].to_json();
-        assert_eq!(suite["servers"]["server"]["headers"]["X-Api-Key"], "${X_API_KEY}");
+        assert_eq!(suite["servers"]["server"]["headers"]["X-Api-Key"], "${MCP_X_API_KEY}");
         let expects: Vec<&Value> =
             suite["assert"].as_array().expect("tests").iter().map(|test| &test["expect"]).collect();
         assert_eq!(*expects[0], json!({"not_error": true, "contains": ["hi $${x} 7"]}));

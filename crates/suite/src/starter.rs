@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use mcprove_model::{Entry, Key, Kind, Node, ScalarStyle, ServerSpec, Span, Target};
+use mcprove_model::{Entry, Key, Kind, Node, ScalarStyle, Span};
 use serde_json::{Map, Value, json};
 
 use crate::template::{FIXTURE, literal_value};
+use crate::written_server::WrittenServer;
 use crate::yaml;
 
 /// One assertion file.
@@ -18,7 +19,7 @@ pub struct Starter<'s> {
     /// What stands above everything else, a line each.
     pub remarks: Vec<String>,
     /// The server under test.
-    pub server: &'s ServerSpec,
+    pub server: &'s WrittenServer,
     /// Whether `{{fixture}}` in the block stands for a folder; all other braces mean themselves.
     pub fixture: bool,
     /// Why it is not to be run, if so.
@@ -40,7 +41,7 @@ impl Starter<'_> {
         }
         let mut map = Map::new();
         map.insert("name".to_owned(), json!(self.name));
-        map.insert("server".to_owned(), server_block(self.server));
+        map.insert("server".to_owned(), self.server.block());
         if let Some(skip) = &self.skip {
             map.insert("skip".to_owned(), json!(skip));
         }
@@ -51,62 +52,6 @@ impl Starter<'_> {
         map.insert(self.block.to_owned(), literal_value(&self.content, templates));
         text.push_str(&yaml::write(&spread(node(&Value::Object(map))), 0));
         text
-    }
-}
-
-/// A server as an assertion file names it. Values that may be secret are not written down: the environment gives them.
-pub fn server_block(server: &ServerSpec) -> Value {
-    let mut block = Map::new();
-    let mut put = |key: &str, value: Value| {
-        block.insert(key.to_owned(), value);
-    };
-    match &server.target {
-        Target::Stdio { command, args, env, cwd, docker } => {
-            put("command", json!(command));
-            if !args.is_empty() {
-                put("args", json!(args));
-            }
-            if !env.is_empty() {
-                let names = env.iter().map(|(name, _)| (name.clone(), json!(format!("${{{name}}}"))));
-                put("env", Value::Object(names.collect()));
-            }
-            if let Some(cwd) = cwd {
-                put("cwd", json!(cwd));
-            }
-            if let Some(image) = docker {
-                put("docker", json!(image));
-            }
-        }
-        Target::Http { url, headers } | Target::Sse { url, headers } => {
-            put("url", json!(url));
-            put("transport", json!(server.target.transport()));
-            if !headers.is_empty() {
-                let named = headers.iter().map(|(name, _)| (name.clone(), json!(format!("${{{}}}", variable(name)))));
-                put("headers", Value::Object(named.collect()));
-            }
-        }
-        // Assertion files know processes and addresses; the program itself plays what is in a file.
-        Target::Mock { manifest: file, .. } | Target::Cassette { path: file } => {
-            put("command", json!("mcprove"));
-            put("args", json!(["mock", "--tools-from", file]));
-        }
-    }
-    Value::Object(block)
-}
-
-/// The variables that a server block asks of the environment.
-pub fn variables_of(server: &ServerSpec) -> Vec<String> {
-    values_of_variables(server).into_iter().map(|(name, _)| name).collect()
-}
-
-/// The same with the values that the server has now.
-pub fn values_of_variables(server: &ServerSpec) -> Vec<(String, String)> {
-    match &server.target {
-        Target::Stdio { env, .. } => env.clone(),
-        Target::Http { headers, .. } | Target::Sse { headers, .. } => {
-            headers.iter().map(|(name, value)| (variable(name), value.clone())).collect()
-        }
-        Target::Mock { .. } | Target::Cassette { .. } => Vec::new(),
     }
 }
 
@@ -145,12 +90,6 @@ fn is_device(stem: &str) -> bool {
         || ["com", "lpt"].iter().any(|port| stem.strip_prefix(port).is_some_and(is_numbered))
 }
 
-/// The variable that holds the value of a header field.
-fn variable(header: &str) -> String {
-    let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    format!("MCP_{}", header.chars().map(word).collect::<String>())
-}
-
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -179,7 +118,10 @@ fn spread(mut node: Node) -> Node {
 
 #[cfg(test)]
 mod tests {
+    use mcprove_model::{ServerSpec, Target};
+
     use super::*;
+    use crate::written_server::FileKind;
 
     #[test]
     fn a_starter_reads_like_a_file_somebody_wrote() {
@@ -193,6 +135,7 @@ mod tests {
             },
             ..ServerSpec::default()
         };
+        let server = WrittenServer::of(&server, FileKind::Assertion, &[FIXTURE]);
         let starter = Starter {
             name: "reads a file".to_owned(),
             remarks: vec!["first\nlook".to_owned()],

@@ -91,21 +91,37 @@ pub fn literal_text(text: &str, except: &[&str]) -> String {
     result
 }
 
-/// The same for every text of a value, and for the keys below an `expect`, which are read as texts are.
+/// The same for every text of a block, and for the keys below its `expect`, which are read as texts are. All other keys are
+/// what they are, also one called `expect` among the arguments of a call.
 #[must_use]
 pub fn literal_value(value: &Value, except: &[&str]) -> Value {
-    literal(value, except, Keys::Skipped)
+    literal(value, except, Part::Block)
 }
 
-fn literal(value: &Value, except: &[&str], keys: Keys) -> Value {
+/// The part of a block that a value is in.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// Its own keys, which have a meaning.
+    Block,
+    /// What is sent: keys are what they are.
+    Sent,
+    /// What is expected: keys are read as texts are.
+    Expected,
+}
+
+fn literal(value: &Value, except: &[&str], part: Part) -> Value {
     match value {
         Value::String(text) => Value::String(literal_text(text, except)),
-        Value::Array(items) => Value::Array(items.iter().map(|item| literal(item, except, keys)).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(|item| literal(item, except, part)).collect()),
         Value::Object(map) => Value::Object(
             map.iter()
                 .map(|(key, value)| {
-                    let below = if key == "expect" { Keys::Included } else { keys };
-                    let key = if keys == Keys::Included { literal_text(key, except) } else { key.clone() };
+                    let below = match (part, key.as_str()) {
+                        (Part::Block, "args" | "arguments" | "params") => Part::Sent,
+                        (Part::Block, "expect") => Part::Expected,
+                        (part, _) => part,
+                    };
+                    let key = if part == Part::Expected { literal_text(key, except) } else { key.clone() };
                     (key, literal(value, except, below))
                 })
                 .collect(),
@@ -337,8 +353,13 @@ mod tests {
 
     #[test]
     fn keys_are_replaced_where_asked() {
-        let node = tree("file_contains: {'{{name}}/a': '{{id}}'}");
-        assert_eq!(substitute_with_keys(&node, &variables()).to_json(), json!({"file_contains": {"Ada/a": 7}}));
+        let node = tree("file_contains: {'{{name}}/a': '{{id}}', \"{{'{{'}}name}}\": 1}");
+        assert_eq!(
+            substitute_with_keys(&node, &variables()).to_json(),
+            json!({"file_contains": {"Ada/a": 7, "{{name}}": 1}})
+        );
+        // Where keys are no texts, what stands for braces is a key as any other.
+        assert_eq!(substitute(&node, &variables()).to_json()["file_contains"]["{{'{{'}}name}}"], 1);
     }
 
     #[test]
@@ -381,6 +402,8 @@ mod tests {
             literal_value(&json!({"args": {"{{id}}": "{{id}}"}, "expect": {"json_path": {"{{id}}": 1}}}), &[]),
             json!({"args": {"{{id}}": "{{'{{'}}id}}"}, "expect": {"json_path": {"{{'{{'}}id}}": 1}}})
         );
+        let sent = json!({"args": {"expect": {"{{id}}": 1}}, "beside": [{"args": {"expect": {"{{id}}": 1}}}]});
+        assert_eq!(literal_value(&sent, &[]), sent);
     }
 
     #[test]

@@ -53,6 +53,48 @@ fn the_same_cases_come_out() {
 }
 
 #[test]
+fn secrets_of_a_server_are_the_same_in_both_kinds() {
+    let folder = DirRoot::mutable_temp().expect("a temporary folder");
+    let root = folder.path().expect("a path");
+    let (file, suite) = (root.join("a.yaml"), root.join("suite.yaml"));
+    for (server, expected) in [
+        (
+            "{command: sh, args: [-c, 'run ${X} $$ --key=${secret:API_KEY} $${secret:API_KEY}']}",
+            "run ${X} $$ --key=s3cret ${secret:API_KEY}",
+        ),
+        ("{command: sh, args: ['$$${secret:API_KEY} $${x}']}", "$s3cret $${x}"),
+        ("{command: sh, cwd: '${secret:API_KEY}/x'}", "s3cret/x"),
+        ("{url: 'http://me:${secret:API_KEY}@host/?$top=1'}", "http://me:s3cret@host/?$top=1"),
+        ("{url: http://host, headers: {A: '${secret:API_KEY}'}}", "s3cret"),
+    ] {
+        std::fs::write(&file, format!("server: {server}\nassert: {{tool: t}}\n")).expect("files can be written");
+        let before = loaded(file.clone());
+        assert_eq!(before.findings, [], "{server}");
+        let spec = before.cases[0].server.as_ref().expect("a server");
+        assert_eq!(spec.secrets, ["s3cret"], "{server}");
+        let converted = convert(&parse(std::slice::from_ref(&file)).0);
+        std::fs::write(&suite, &converted.text).expect("files can be written");
+        let after = loaded(suite.clone());
+        assert_eq!(after.findings, [], "{}", converted.text);
+        assert_eq!(after.cases[0].server.as_ref().expect("a server").target, spec.target, "{}", converted.text);
+        assert!(format!("{:?}", spec.target).contains(&format!("\"{expected}\"")), "{:?}", spec.target);
+    }
+}
+
+#[test]
+fn a_secret_that_is_not_set_is_one_mistake() {
+    let folder = DirRoot::mutable_temp().expect("a temporary folder");
+    let file = folder.path().expect("a path").join("a.yaml");
+    let rules = |text: &str| -> Vec<String> {
+        std::fs::write(&file, text).expect("files can be written");
+        loaded(file.clone()).findings.iter().map(|finding| finding.rule.to_string()).collect()
+    };
+    let server = "server: {url: '${secret:GONE}'}\nassert: {tool: t}\n";
+    assert_eq!(rules(server), ["required-variable"]);
+    assert_eq!(rules(&format!("skip_unless_env: GONE\n{server}")), [""; 0]);
+}
+
+#[test]
 fn the_text_reads_well() {
     let folder = DirRoot::mutable_temp().expect("a temporary folder");
     let root = folder.path().expect("a path");

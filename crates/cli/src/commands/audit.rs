@@ -55,8 +55,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     if let (Some(folder), Some(toured)) = (&args.output, &toured) {
         let server = args.touring.server()?;
-        let described = Described { server: &server, fixture: args.touring.fixture().is_some() };
-        let files = starters::of_tour(toured, described, &mut FileNames::default());
+        let described = Described::new(&server, args.touring.fixture());
+        let files = starters::of_tour(toured, &described, &mut FileNames::default());
         let written =
             starters::write_all(folder, &files, args.overwrite)?.without(starters::unnameable(&toured.catalog));
         let mut told = written.told(folder);

@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_engine::{Calling, Failure as Found, FuzzOptions, FuzzRun, Reproduction, Stopper, fuzz, kept_test};
+use mcprove_engine::{
+    Calling, Failure as Found, FuzzOptions, FuzzRun, Keeping, Reproduction, Stopper, fuzz, kept_test,
+};
 use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, Severity, SourceFile, nearest};
 use mcprove_report::{Format, Shows, fuzz_table, harmless_json, render_findings};
 use mcprove_suite::load::bounded;
+use mcprove_suite::written_server::{FileKind, WrittenServer};
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
 
@@ -99,15 +102,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         return Ok(ExitStatus::Interrupted);
     };
     args.known_tools(&fuzzed, &heard)?;
+    let keeping = args.keeping(&server);
     let kept = match &args.save {
-        Some(folder) => keep(folder, &server, &fuzzed, args.timeout.unwrap_or(CALL))?,
+        Some(folder) => keep(folder, &fuzzed, &keeping)?,
         None => Vec::new(),
     };
     if args.json {
         print(&harmless_json(&as_json(&fuzzed, &server, args, seed, &kept)))?;
     } else {
         print(&fuzz_table(&heard.report, &context.style()))?;
-        print(&ending(&fuzzed, args, seed, &kept))?;
+        print(&ending(&fuzzed, args, seed, (&kept, &keeping)))?;
     }
     if let Some(format) = Format::find("github").filter(|_| args.outputs.github) {
         let annotations = (format.render)(&heard.report);
@@ -183,6 +187,18 @@ impl Args {
         }
     }
 
+    /// What the tests that are kept have in common.
+    fn keeping(&self, server: &ServerSpec) -> Keeping {
+        let secrets = || server.secrets.iter().map(String::as_str);
+        let values = Context::variable_values();
+        Keeping {
+            server: WrittenServer::of(server, FileKind::Assertion, &[]),
+            timeout: self.timeout.unwrap_or(CALL),
+            secrets: Redactor::new(secrets()),
+            environment: Redactor::new(secrets().chain(values.iter().map(String::as_str))),
+        }
+    }
+
     /// What does all of this again, up to the choice of a tool and a seed.
     fn command_line(&self) -> String {
         let mut line = format!("mcprove fuzz {}", self.subject.command_line());
@@ -255,11 +271,11 @@ fn seed_arguments(path: &Path, context: &Context) -> Result<BTreeMap<String, Vec
 /// The failure a test was kept for, by its place among the tools and their failures, and its file.
 type Kept = ((usize, usize), PathBuf);
 
-fn keep(folder: &Path, server: &ServerSpec, fuzzed: &FuzzRun, timeout: Duration) -> Result<Vec<Kept>, Failure> {
+fn keep(folder: &Path, fuzzed: &FuzzRun, keeping: &Keeping) -> Result<Vec<Kept>, Failure> {
     let mut kept = Vec::new();
     for (at, tool) in fuzzed.tools.iter().enumerate() {
         for (number, failure) in tool.failures.iter().enumerate().filter(|(_, failure)| failure.fails) {
-            let Some(test) = kept_test(server, failure, timeout, &tool.again) else { continue };
+            let Some(test) = kept_test(failure, &tool.again, keeping) else { continue };
             let path = kept_tests::write(folder, &test.stem, &test.text).map_err(|error| {
                 let message = format!("`{}` could not be written: {error}", folder.join(&test.stem).display());
                 Failure::new(message, "give `--save` a folder that can be written")
@@ -271,7 +287,7 @@ fn keep(folder: &Path, server: &ServerSpec, fuzzed: &FuzzRun, timeout: Duration)
 }
 
 /// What is said after the table: how much was done, and what was kept.
-fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
+fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, (kept, keeping): (&[Kept], &Keeping)) -> String {
     let mut text = String::new();
     let failures = failures(fuzzed).count();
     let called = fuzzed.tools.iter().filter(|tool| tool.skipped.is_none()).count();
@@ -302,7 +318,11 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, kept: &[Kept]) -> String {
             let _ = writeln!(text, "not saved: {}, because they did not come again", counted(unkept, "failure"));
         }
         if !kept.is_empty() {
-            let _ = writeln!(text, "`mcprove run {}` runs what was saved", folder.display());
+            let set = match keeping.server.names().as_slice() {
+                [] => String::new(),
+                names => format!("; set {} before", names.join(", ")),
+            };
+            let _ = writeln!(text, "`mcprove run {}` runs what was saved{set}", folder.display());
         }
     }
     text

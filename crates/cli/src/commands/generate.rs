@@ -7,7 +7,7 @@ use mcprove_engine::Calling;
 use mcprove_model::{ExitStatus, Finding, Severity};
 use mcprove_report::{harmless_json, render_findings};
 use mcprove_suite::duration;
-use mcprove_suite::starter::{FileNames, variables_of};
+use mcprove_suite::starter::FileNames;
 
 use crate::asking::offer_of;
 use crate::context::Context;
@@ -48,9 +48,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let catalog = offer_of(&server, args.fixture.as_deref(), args.timeout, context)?;
     let calling = if args.include_writes { Calling::IncludeWrites } else { Calling::Cautious };
     let mut names = FileNames::default();
-    let described = Described { server: &server, fixture: args.fixture.is_some() };
-    let mut files = starters::of_tools(&catalog, described, calling, &mut names);
-    files.extend(starters::of_offer(&catalog, described, &mut names));
+    let described = Described::new(&server, args.fixture.as_deref());
+    let mut files = starters::of_tools(&catalog, &described, calling, &mut names);
+    files.extend(starters::of_offer(&catalog, &described, &mut names));
     if files.is_empty() {
         if let Some(failed) = catalog.findings.iter().find(|finding| finding.severity >= Severity::Error) {
             return Err(Failure::of(failed));
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let fixture =
             args.fixture.as_ref().map(|folder| format!(" --fixture {}", folder.display())).unwrap_or_default();
         let next = format!("mcprove run {}{fixture}", args.output.display());
-        let begun = Begun { variables: variables_of(&server), next, ..Begun::of(&written) };
+        let begun = Begun { variables: described.written.names(), next, ..Begun::of(&written) };
         print(&harmless_json(&begun.as_json(&args.output)))?;
     } else {
         print(&written.told(&args.output))?;

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_engine::{PlanOptions, Toured, Visit, plan};
-use mcprove_model::{ExitStatus, ServerSpec};
+use mcprove_model::ExitStatus;
 use mcprove_report::{harmless_json, score};
-use mcprove_suite::starter::{FileNames, values_of_variables, variables_of};
+use mcprove_suite::starter::FileNames;
+use mcprove_suite::written_server::WrittenServer;
 
 use crate::context::Context;
 use crate::execution::{Execution, Manner};
@@ -78,8 +79,8 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         return Ok(ExitStatus::Interrupted);
     };
     let server = args.touring.server()?;
-    let described = Described { server: &server, fixture: args.touring.fixture().is_some() };
-    let files = files(&toured, described);
+    let described = Described::new(&server, args.touring.fixture());
+    let files = files(&toured, &described);
     let written = starters::write_all(&args.folder, &files, args.overwrite)?;
     let written = written.without(starters::unnameable(&toured.catalog));
     refuse_to_replace(&written, &args.folder)?;
@@ -89,15 +90,16 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         None => "no tool could be called\n".to_owned(),
     };
     told.push_str(&written.told(&args.folder));
-    let (snapshots, captured) = capture(args, &server, context)?;
+    let (snapshots, captured) = capture(args, &described.written, context)?;
     told.push_str(&captured);
     if !args.no_workflow {
-        let workflow = StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &server) };
+        let workflow =
+            StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &described.written) };
         let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
         let word = if done.added.is_empty() { "kept" } else { "wrote" };
         let _ = writeln!(told, "{word} {WORKFLOW}");
     }
-    let variables = variables_of(&server);
+    let variables = described.written.names();
     let set = match variables.as_slice() {
         [] => String::new(),
         names => format!("set {}, then: ", names.join(", ")),
@@ -114,7 +116,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Good)
 }
 
-fn files(toured: &Toured, described: Described<'_>) -> Vec<StarterFile> {
+fn files(toured: &Toured, described: &Described<'_>) -> Vec<StarterFile> {
     let mut names = FileNames::default();
     let mut files = starters::of_tour(toured, described, &mut names);
     files.extend(starters::of_offer(&toured.catalog, described, &mut names));
@@ -122,9 +124,9 @@ fn files(toured: &Toured, described: Described<'_>) -> Vec<StarterFile> {
 }
 
 /// Stores the replies of the suite that was just written: how many, and what is told of it.
-fn capture(args: &Args, server: &ServerSpec, context: &Context) -> Result<(usize, String), Failure> {
+fn capture(args: &Args, server: &WrittenServer, context: &Context) -> Result<(usize, String), Failure> {
     // The files ask the environment for what the server was given here; the replies are those it gave with that.
-    let suites = Suites::at(&args.folder, args.touring.fixture()).with_variables(values_of_variables(server));
+    let suites = Suites::at(&args.folder, args.touring.fixture()).with_variables(server.variables.clone());
     let loaded = suites.load(None, Watched::Perhaps)?;
     let warnings = usable(&loaded, false)?;
     let plan = plan(&loaded.cases, &PlanOptions::default());
@@ -157,9 +159,9 @@ fn fixture_flag(args: &Args) -> String {
 }
 
 /// A workflow that runs the suite on every push.
-fn workflow(folder: &Path, args: &Args, server: &ServerSpec) -> String {
+fn workflow(folder: &Path, args: &Args, server: &WrittenServer) -> String {
     let (folder, fixture) = (folder.display(), fixture_flag(args));
-    let variables = variables_of(server);
+    let variables = server.names();
     let mut env = String::new();
     if !variables.is_empty() {
         env.push_str("    env:\n");

@@ -9,7 +9,7 @@ use mcprove_model::{ColumnServer, ExitStatus, Matrix, Revision, nearest, without
 use mcprove_suite::load::ServerOverride;
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Stdout, Wishes, conclude, shows};
+use crate::conclusion::{Gates, Stdout, Wishes, begun, conclude, shows};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
@@ -126,8 +126,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             "give `--server NAME=CMD` twice or more, `--languages` or `--protocol all`, or write `matrix:` in the suite",
         ));
     }
-    let warnings = usable(&loaded, args.execution.strict)?;
-    let plan = args.selection.plan(&loaded.cases)?;
+    let stdout = Stdout::of(args.json);
+    let warnings = begun(usable(&loaded, args.execution.strict), stdout, &loaded.secrets)?;
+    let plan = begun(args.selection.plan(&loaded.cases), stdout, &loaded.secrets)?;
     let redactor = redactor_of(&plan, &loaded.secrets);
     if args.selection.dry_run {
         return show(&plan, &redactor, args.json);
@@ -148,7 +149,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     let over = args.execution.run(&plan, manner, context)?;
     let wishes = Wishes {
-        stdout: Stdout::of(args.json),
+        stdout,
         outputs: &args.outputs,
         baselines: &args.baselines,
         baseline,

@@ -6,7 +6,7 @@ use mcprove_engine::{Storing, missing_keys};
 use mcprove_model::{ExitStatus, Plan, Protocol, without_password};
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Stdout, Wishes, conclude, shows};
+use crate::conclusion::{Gates, Stdout, Wishes, begun, conclude, shows};
 use crate::context::Context;
 use crate::execution::{Execution, Manner, redactor_of};
 use crate::failure::Failure;
@@ -98,8 +98,9 @@ pub(super) fn run_through(
     if args.protocol.is_some() {
         in_one_revision(&mut loaded);
     }
-    let warnings = usable(&loaded, args.execution.strict)?;
-    let plan = args.selection.plan(&loaded.cases)?;
+    let stdout = Stdout::of(args.json);
+    let warnings = begun(usable(&loaded, args.execution.strict), stdout, &loaded.secrets)?;
+    let plan = begun(args.selection.plan(&loaded.cases), stdout, &loaded.secrets)?;
     let redactor = redactor_of(&plan, &loaded.secrets);
     if args.selection.dry_run {
         return show(&plan, &redactor, args.json);
@@ -136,7 +137,7 @@ pub(super) fn run_through(
         None => BTreeSet::new(),
     };
     let wishes = Wishes {
-        stdout: Stdout::of(args.json),
+        stdout,
         outputs: &args.outputs,
         baselines: &args.baselines,
         baseline,

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use mcprove_judge::fuzz::{FuzzVerdict, signature};
 use mcprove_judge::generate::hash;
-use mcprove_model::{Node, Protocol, ServerSpec, Span, Target, escape_line, shorten};
-use mcprove_suite::template::{FIXTURE, literal_value};
+use mcprove_model::{Node, Redactor, Span, escape_line, shorten};
+use mcprove_suite::template::literal_value;
+use mcprove_suite::written_server::WrittenServer;
 use mcprove_suite::yaml;
 use serde_json::{Map, Value, json};
 
@@ -26,17 +27,32 @@ pub struct KeptTest {
     pub text: String,
 }
 
-/// The test for a failure; none when it did not come again, so that nothing would fail.
-pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, again: &str) -> Option<KeptTest> {
+/// What the tests of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Keeping {
+    /// The server.
+    pub server: WrittenServer,
+    /// How long a call may take.
+    pub timeout: Duration,
+    /// Knows what the server was given that must not be shown.
+    pub secrets: Redactor,
+    /// Knows the values of the environment too, of which a reply may have given one away.
+    pub environment: Redactor,
+}
+
+/// The test for a failure, and the command that finds it again; none when it did not come again, so that nothing would
+/// fail.
+pub fn kept_test(failure: &Failure, again: &str, keeping: &Keeping) -> Option<KeptTest> {
+    let Keeping { server, timeout, secrets, environment } = keeping;
     let key = signature(&failure.tool, &failure.verdict)?;
     let stem =
         format!("fuzz-{}-{}-{:08x}", plain(&failure.tool), failure.verdict.kind(), hash(0, key.as_bytes()) >> 32);
     let mut document = Map::new();
     document.insert("name".to_owned(), stem.clone().into());
-    document.insert("server".to_owned(), server_block(server));
+    document.insert("server".to_owned(), server.block());
     let message = failure.verdict.evidence().map(|evidence| evidence.message.as_str()).unwrap_or_default();
     if failure.verdict == FuzzVerdict::Hang || message.starts_with(NO_ANSWER) {
-        document.insert("timeout".to_owned(), shown(timeout + START).into());
+        document.insert("timeout".to_owned(), shown(*timeout + START).into());
     }
     let mut expect = json!({"handled": true});
     match &failure.verdict {
@@ -50,7 +66,7 @@ pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, agai
         | FuzzVerdict::OutputMismatch(_) => {}
     }
     // What is sent may hold braces, which mean themselves.
-    let literal = |value: &Value| literal_value(value, &[FIXTURE]);
+    let literal = |value: &Value| literal_value(value, &[]);
     let call = |arguments: &Value| json!({"tool": failure.tool, "args": arguments});
     let (key, block) = match &failure.reproduction {
         Reproduction::Alone { arguments } if !arguments.is_object() => {
@@ -86,60 +102,23 @@ pub fn kept_test(server: &ServerSpec, failure: &Failure, timeout: Duration, agai
     block["expect"] = expect;
     document.insert(key.to_owned(), literal(&block));
     let mut text = String::new();
-    let _ = writeln!(text, "# Found by fuzzing: {}", comment(&telling::message(failure)));
-    let _ = writeln!(text, "# Again: {}", comment(again));
+    let of_message = match &failure.verdict {
+        FuzzVerdict::Leak(_) => environment,
+        FuzzVerdict::Handled
+        | FuzzVerdict::Hang
+        | FuzzVerdict::Slow
+        | FuzzVerdict::Crash(_)
+        | FuzzVerdict::Protocol(_)
+        | FuzzVerdict::AcceptedInvalid
+        | FuzzVerdict::OutputMismatch(_) => secrets,
+    };
+    let _ = writeln!(text, "# Found by fuzzing: {}", comment(&of_message.text(&telling::message(failure))));
+    let _ = writeln!(text, "# Again: {}", comment(&secrets.text(again)));
+    if let Some(remark) = server.remark() {
+        let _ = writeln!(text, "# {}", comment(&remark));
+    }
     text.push_str(&yaml::write(&Node::from_json(Span::default(), Value::Object(document)), 0));
     Some(KeptTest { stem, text })
-}
-
-/// The server as an assertion file names it. Values of variables and header fields may be secret, so they are taken from
-/// the environment there.
-fn server_block(server: &ServerSpec) -> Value {
-    let from_environment = |pairs: &[(String, String)]| -> Value {
-        let of = |name: &String| {
-            let variable: String =
-                name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect::<String>();
-            (name.clone(), Value::from(format!("${{{variable}}}")))
-        };
-        Value::Object(pairs.iter().map(|(name, _)| of(name)).collect())
-    };
-    let mut block = Map::new();
-    let mut set = |key: &str, value: Value| {
-        let is_empty = value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty);
-        if !value.is_null() && !is_empty {
-            block.insert(key.to_owned(), value);
-        }
-    };
-    match &server.target {
-        Target::Stdio { command, args, env, cwd, docker } => {
-            set("command", json!(command));
-            set("args", json!(args));
-            set("env", from_environment(env));
-            set("cwd", json!(cwd));
-            set("docker", json!(docker));
-        }
-        Target::Http { url, headers } => {
-            set("transport", json!("http"));
-            set("url", json!(url));
-            set("headers", from_environment(headers));
-        }
-        Target::Sse { url, headers } => {
-            set("transport", json!("sse"));
-            set("url", json!(url));
-            set("headers", from_environment(headers));
-        }
-        Target::Mock { manifest: file, .. } | Target::Cassette { path: file } => {
-            set("command", json!("mcprove"));
-            set("args", json!(["mock", "--tools-from", file]));
-        }
-    }
-    match server.protocol {
-        Protocol::Legacy => {}
-        Protocol::Modern => set("protocol", json!("modern")),
-        Protocol::Auto => set("protocol", json!("auto")),
-        Protocol::Exactly(revision) => set("protocol", json!(revision.as_str())),
-    }
-    Value::Object(block)
 }
 
 fn shown(time: Duration) -> String {
@@ -163,7 +142,8 @@ fn comment(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use mcprove_judge::fuzz::Evidence;
-    use mcprove_model::SourceFile;
+    use mcprove_model::{ServerSpec, SourceFile, Target};
+    use mcprove_suite::written_server::FileKind;
 
     use super::*;
 
@@ -180,6 +160,39 @@ mod tests {
         }
     }
 
+    fn keeping(server: &ServerSpec) -> Keeping {
+        Keeping {
+            server: WrittenServer::of(server, FileKind::Assertion, &[]),
+            timeout: Duration::from_secs(5),
+            secrets: Redactor::new(server.secrets.iter().map(String::as_str)),
+            environment: Redactor::new(["tok-5f1e9c77aa01"]),
+        }
+    }
+
+    #[test]
+    fn what_is_kept_shows_no_secrets() {
+        let target = Target::Stdio {
+            command: "node".to_owned(),
+            args: vec!["--token".to_owned(), "s3cret-token".to_owned()],
+            env: Vec::new(),
+            cwd: None,
+            docker: None,
+        };
+        let server = ServerSpec { target, secrets: vec!["s3cret-token".to_owned()], ..ServerSpec::default() };
+        let leak = Evidence::new("a value of the server's environment in the reply: tok… (16 characters)");
+        let failure =
+            Failure { verdict: FuzzVerdict::Leak(leak), ..failure(Reproduction::Alone { arguments: json!({}) }) };
+        let again = "mcprove fuzz --server 'node --token s3cret-token'";
+        let text = kept_test(&failure, again, &keeping(&server)).expect("kept").text;
+        assert!(!text.contains("s3cret") && !text.contains("tok…"), "{text}");
+        assert!(
+            text.contains("in the reply: ***… (16 characters)\n# Again: mcprove fuzz --server 'node --token ***'\n"),
+            "{text}"
+        );
+        assert!(text.contains("\n# The server takes from the environment: MCP_TOKEN.\n"), "{text}");
+        assert!(text.contains("args: [\"--token\", \"${secret:MCP_TOKEN}\"]"), "{text}");
+    }
+
     fn document(reproduction: Reproduction) -> Option<Value> {
         let target = Target::Stdio {
             command: "node".to_owned(),
@@ -189,7 +202,7 @@ mod tests {
             docker: None,
         };
         let server = ServerSpec { target, ..ServerSpec::default() };
-        let kept = kept_test(&server, &failure(reproduction), Duration::from_secs(5), "mcprove fuzz\nx")?;
+        let kept = kept_test(&failure(reproduction), "mcprove fuzz\nx", &keeping(&server))?;
         assert!(!kept.text.contains("sk-secret"), "{}", kept.text);
         assert!(kept.stem.starts_with("fuzz-read-file-1-crash-"), "{}", kept.stem);
         let source = SourceFile::new("a.yaml", kept.text.as_str());

@@ -30,7 +30,7 @@ use serde_json::Value;
 use crate::calling::Calling;
 
 pub use failure::{Failure, Reproduction};
-pub use keep::{KeptTest, kept_test};
+pub use keep::{Keeping, KeptTest, kept_test};
 pub use run::{FuzzRun, FuzzedTool, fuzz};
 pub use tool::Tally;
 

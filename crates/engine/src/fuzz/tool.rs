@@ -46,6 +46,8 @@ pub struct Tally {
     pub accepted_invalid: usize,
     /// Structured content that does not match the output schema.
     pub output_mismatches: usize,
+    /// Failures that only calls open at the same time brought about; they are no calls of the plan.
+    pub at_once: usize,
 }
 
 /// What is to be done with a tool.
@@ -275,9 +277,13 @@ impl Hand<'_> {
     /// Adds a failure that calls which are open together bring about; the same is told once.
     pub(super) fn add(&mut self, failure: Failure) {
         let signature = self.bench.signature(&failure.verdict);
-        match self.run.failures.iter_mut().find(|known| self.bench.signature(&known.verdict) == signature) {
-            Some(known) => known.times += 1,
-            None => self.run.failures.push(failure),
+        if let Some(known) =
+            self.run.failures.iter_mut().find(|known| self.bench.signature(&known.verdict) == signature)
+        {
+            known.times += 1;
+        } else {
+            self.run.tally.at_once += 1;
+            self.run.failures.push(failure);
         }
     }
 
@@ -362,7 +368,8 @@ impl Tally {
         self.runs - self.handled - self.accepted_invalid
     }
 
-    /// What was not simply handled, in words: `2 crashed, 1 hung`.
+    /// What became of the calls, in words: `2 crashed, 1 hung, 47 handled`; and what came of several at once, so that a
+    /// tool whose calls were all handled is not said to be well where it is not.
     pub fn told(&self) -> String {
         let counts = [
             (self.crashes, "crashed"),
@@ -375,6 +382,25 @@ impl Tally {
             (self.handled, "handled"),
         ];
         let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-        told.collect::<Vec<_>>().join(", ")
+        let told = told.collect::<Vec<_>>().join(", ");
+        match self.at_once {
+            0 => told,
+            1 => format!("{told}; 1 failure of calls open at once"),
+            many => format!("{told}; {many} failures of calls open at once"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_calls_at_once_bring_about_is_told_beside_the_calls() {
+        let tally = Tally { runs: 150, handled: 148, crashes: 2, ..Tally::default() };
+        assert_eq!(tally.told(), "2 crashed, 148 handled");
+        let tally = Tally { runs: 150, handled: 150, at_once: 1, ..Tally::default() };
+        assert_eq!(tally.told(), "150 handled; 1 failure of calls open at once");
+        assert_eq!(Tally { at_once: 2, ..tally }.told(), "150 handled; 2 failures of calls open at once");
     }
 }

@@ -3,7 +3,7 @@
 use mcprove_model::{Diagnostics, Node, Span};
 use serde_json::{Value, json};
 
-use crate::environment::{Environment, Unset, expand_reporting};
+use crate::environment::{Environment, Forms, Unset, expand_reporting};
 
 /// The fewest characters a text must have to be masked wherever it stands; shorter ones are words, numbers and flags.
 const SHORTEST: usize = 6;
@@ -14,8 +14,9 @@ pub(crate) fn decode(
     (environment, unset): (&Environment<'_>, Unset),
     found: &mut Diagnostics<'_>,
 ) -> Vec<String> {
-    let expand =
-        |text: &str, span, found: &mut Diagnostics<'_>| expand_reporting(text, span, (environment, unset), found).text;
+    let expand = |text: &str, span, found: &mut Diagnostics<'_>| {
+        expand_reporting((text, Forms::All), span, (environment, unset), found).text
+    };
     decode_with(document, expand, found)
 }
 

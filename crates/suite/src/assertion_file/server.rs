@@ -1,11 +1,11 @@
 //! `server`: how to start or reach the server under test.
 
-use mcprove_model::{Diagnostics, Entry, Node, Protocol, Revision, ServerSpec, Target, nearest};
+use mcprove_model::{Diagnostics, Entry, Kind, Node, Protocol, Revision, ServerSpec, Target, nearest};
 use serde_json::{Value, json};
 
 use super::templates::Scope;
 use super::{Context, client_capabilities, texts};
-use crate::environment::{Unset, expand_reporting};
+use crate::environment::{Forms, SECRET, Unset, expand_reporting};
 use crate::schema::fragment;
 
 const KEYS: &[&str] =
@@ -19,6 +19,9 @@ const REMOTE_ONLY: &[&str] = &["url", "headers"];
 
 /// Keys whose texts may hold `{{fixture}}`.
 const TEMPLATED: &[&str] = &["args", "command", "cwd", "docker", "env", "headers", "url"];
+
+/// Keys whose texts may hold `${secret:NAME}`; those of `env` and `headers` may hold every form.
+pub(crate) const WITH_SECRETS: &[&str] = &["args", "command", "cwd", "docker", "url"];
 
 const TRANSPORTS: [(&str, Transport); 3] =
     [("http", Transport::Http), ("sse", Transport::Sse), ("stdio", Transport::Stdio)];
@@ -54,7 +57,7 @@ pub(crate) fn decode(
     found: &mut Diagnostics<'_>,
 ) -> Option<ServerSpec> {
     let node = &entry.value;
-    found.map(node, "`server`")?;
+    let entries = found.map(node, "`server`")?;
     found.known_keys(node, "`server`", KEYS);
     for key in TEMPLATED {
         if let Some(value) = node.get(key) {
@@ -66,7 +69,8 @@ pub(crate) fn decode(
         let Some(map) = node.get(key) else { return Vec::new() };
         let texts = texts::map(map, &format!("`{key}`"), found);
         let expand = texts.into_iter().map(|(entry, text)| {
-            let expanded = expand_reporting(text, entry.value.span, (&context.environment, unset), found);
+            let forms = (text, Forms::AllBeforeTemplates);
+            let expanded = expand_reporting(forms, entry.value.span, (&context.environment, unset), found);
             secrets.extend(expanded.secrets);
             (entry.key.text.to_string(), expanded.text)
         });
@@ -74,6 +78,22 @@ pub(crate) fn decode(
     };
     let env = expanded("env", found);
     let headers = expanded("headers", found);
+    // What the command line takes the place of needs no variables.
+    let is_replaced = |key: &str| context.server.is_some() && matches!(key, "args" | "command");
+    let entries = entries.iter().map(|part| {
+        let key = part.key.text.as_str();
+        if !WITH_SECRETS.contains(&key) || is_replaced(key) {
+            return part.clone();
+        }
+        let value = part.value.map_text(&mut |text, span| {
+            let expanded = expand_reporting((text, Forms::Secrets), span, (&context.environment, unset), found);
+            secrets.extend(expanded.secrets);
+            (expanded.text != text).then_some(Value::String(expanded.text))
+        });
+        Entry { key: part.key.clone(), value }
+    });
+    let entry = &Entry { key: entry.key.clone(), value: Node { span: node.span, kind: Kind::Map(entries.collect()) } };
+    let node = &entry.value;
     let args = node.get("args").map(|args| texts::list(args, "`args`", found)).unwrap_or_default();
     let cwd = texts::optional(node, "cwd", found).map(str::to_owned);
     let docker = texts::optional(node, "docker", found).map(str::to_owned);
@@ -102,7 +122,7 @@ pub(crate) fn decode(
         Target::Stdio { command, .. } => command.clone(),
         Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => target.label(),
     };
-    Some(ServerSpec { name, target, protocol, client, auth: None, secrets })
+    Some(ServerSpec { name, target, protocol, client, auth: None, secrets, origins: Vec::new() })
 }
 
 /// The JSON Schema of `server`.
@@ -238,7 +258,8 @@ pub(crate) fn url(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String>
     };
     let text = found.text(node, "`url`")?;
     let lower = text.to_ascii_lowercase();
-    if !lower.starts_with("http://") && !lower.starts_with("https://") {
+    // A variable that is not set has a finding of its own, or the case is skipped for want of it.
+    if !text.contains(SECRET) && !lower.starts_with("http://") && !lower.starts_with("https://") {
         found.error_with_help(
             "bad-url",
             node.span,

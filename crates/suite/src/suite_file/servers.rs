@@ -68,6 +68,7 @@ pub(super) fn decode(
         protocol: protocol.unwrap_or_default(),
         client: client.unwrap_or_default(),
         secrets: Vec::new(),
+        origins: Vec::new(),
     })
 }
 

@@ -1,0 +1,66 @@
+//! Secrets among the words of a server's command: whatever is written or told of it has the name of a variable there.
+#![cfg(unix)]
+
+mod shell_server;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const TOOLS: &str = r#"[{"name":"whoami","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}]"#;
+const SERVER: &str = "sh server.sh --token tok-5f1e9c77aa01";
+
+fn mcprove(folder: &Path, args: &[&str], token: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("MCP_TOKEN").stdin(Stdio::null());
+    command.envs(token.map(|token| ("MCP_TOKEN", token))).output().expect("it runs")
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn no_file_holds_a_token_and_every_file_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    shell_server::write(path, TOOLS, r#""${#2} letters""#);
+    for (words, below) in [
+        (&["init", "a", "--no-workflow"][..], "a"),
+        (&["audit", "--output", "b"][..], "b"),
+        (&["generate", "--output", "c"][..], "c"),
+    ] {
+        let written = mcprove(path, &[words, &["--server", SERVER][..]].concat(), None);
+        assert_eq!(written.status.code(), Some(0), "{words:?}: {}", told(&written));
+        assert!(!told(&written).contains("tok-5"), "{words:?}: {}", told(&written));
+        let suite = fs::read_to_string(path.join(below).join("whoami.yaml")).expect("a suite");
+        assert!(suite.contains("# The server takes from the environment: MCP_TOKEN.\n"), "{words:?}: {suite}");
+        assert!(suite.contains("args: [server.sh, \"--token\", \"${secret:MCP_TOKEN}\"]"), "{words:?}: {suite}");
+        assert!(!suite.contains("tok-5"), "{words:?}: {suite}");
+        let run = mcprove(path, &["run", below, "--strict"], Some("tok-5f1e9c77aa01"));
+        assert_eq!(run.status.code(), Some(0), "{words:?}: {}", told(&run));
+    }
+    let unset = mcprove(path, &["run", "b"], None);
+    assert_eq!(unset.status.code(), Some(2), "{}", told(&unset));
+    assert!(told(&unset).contains("the environment variable `MCP_TOKEN` must be set"), "{}", told(&unset));
+    // Another server needs no variable of this one.
+    let other = mcprove(path, &["run", "b", "--server", "sh server.sh --token tok-another-one"], None);
+    assert!(!told(&other).contains("MCP_TOKEN"), "{}", told(&other));
+}
+
+#[test]
+fn what_fuzzing_keeps_holds_no_token() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    shell_server::write(path, TOOLS, r#""Error: x\n    at run (/srv/app/server.js:1:2)""#);
+    let fuzzed = mcprove(path, &["fuzz", "--server", SERVER, "--runs", "3", "--save", "kept"], None);
+    assert_eq!(fuzzed.status.code(), Some(1), "{}", told(&fuzzed));
+    assert!(told(&fuzzed).contains("runs what was saved; set MCP_TOKEN before\n"), "{}", told(&fuzzed));
+    assert!(!told(&fuzzed).contains("tok-5"), "{}", told(&fuzzed));
+    let file = fs::read_dir(path.join("kept")).expect("a folder").next().expect("a test").expect("a test").path();
+    let suite = fs::read_to_string(file).expect("a suite");
+    assert!(suite.contains("# Again: mcprove fuzz --server 'sh server.sh --token ***' --tool whoami"), "{suite}");
+    assert!(!suite.contains("tok-5"), "{suite}");
+    let run = mcprove(path, &["run", "kept", "--json"], Some("tok-5f1e9c77aa01"));
+    assert_eq!(run.status.code(), Some(1), "{}", told(&run));
+}

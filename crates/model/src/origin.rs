@@ -1,0 +1,45 @@
+//! Where the texts of a server came from, so that files which name it can name the same variables.
+
+/// A text of a server that variables of the caller's environment gave a part of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Which text it is: `command`, `args[0]`, `env.NAME`, `cwd`, `url` or `headers.NAME`.
+    pub place: String,
+    /// What it was put together from.
+    pub parts: Vec<OriginPart>,
+}
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OriginPart {
+    /// Words that stood there.
+    Text(String),
+    /// A variable.
+    Variable {
+        /// Its name.
+        name: String,
+        /// Its value; nothing when it is not set, so that the default stands there.
+        value: Option<String>,
+        /// What stands there when it is not set.
+        default: Option<String>,
+    },
+}
+
+impl Origin {
+    /// The text itself.
+    pub fn text(&self) -> String {
+        self.parts.iter().map(OriginPart::text).collect()
+    }
+}
+
+impl OriginPart {
+    /// The part of the text.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Variable { name: _, value, default } => {
+                value.as_ref().or(default.as_ref()).map_or("", String::as_str)
+            }
+        }
+    }
+}

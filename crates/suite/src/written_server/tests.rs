@@ -1,0 +1,153 @@
+//! What a server becomes in a file: variables by their names, no secrets, and all else as it was.
+
+use super::*;
+use crate::template::FIXTURE;
+
+fn text(text: &str) -> OriginPart {
+    OriginPart::Text(text.to_owned())
+}
+
+fn variable(name: &str, value: Option<&str>, default: Option<&str>) -> OriginPart {
+    let (value, default) = (value.map(str::to_owned), default.map(str::to_owned));
+    OriginPart::Variable { name: name.to_owned(), value, default }
+}
+
+/// A process whose texts were put together from these parts.
+fn configured(args: &[&[OriginPart]], env: &[(&str, &[OriginPart])]) -> ServerSpec {
+    let origin = |place: String, parts: &[OriginPart]| Origin { place, parts: parts.to_vec() };
+    let args: Vec<Origin> = args.iter().enumerate().map(|(at, parts)| origin(format!("args[{at}]"), parts)).collect();
+    let env: Vec<(String, Origin)> =
+        env.iter().map(|(name, parts)| ((*name).to_owned(), origin(format!("env.{name}"), parts))).collect();
+    let target = Target::Stdio {
+        command: "run".to_owned(),
+        args: args.iter().map(Origin::text).collect(),
+        env: env.iter().map(|(name, origin)| (name.clone(), origin.text())).collect(),
+        cwd: None,
+        docker: None,
+    };
+    let all = args.into_iter().chain(env.into_iter().map(|(_, origin)| origin));
+    let is_templated = |origin: &Origin| origin.parts.iter().any(|part| matches!(part, OriginPart::Variable { .. }));
+    ServerSpec { target, origins: all.filter(is_templated).collect(), ..ServerSpec::default() }
+}
+
+fn block(server: &ServerSpec) -> (Value, Vec<String>) {
+    let written = WrittenServer::of(server, FileKind::Assertion, &[]);
+    (written.block(), written.names())
+}
+
+#[test]
+fn variables_are_called_as_the_configuration_calls_them() {
+    let tok = || variable("TOK", Some("t0ken-of-mine"), None);
+    let server = configured(
+        &[&[text("--key="), tok()], &[text("--plain")]],
+        &[
+            ("T", &[tok()]),
+            ("H", &[text("Bearer $"), tok(), text(" {{x}}")]),
+            ("D", &[variable("REGION", None, Some("eu"))]),
+            ("S", &[variable("STAGE", Some("staging"), Some("prod"))]),
+            ("L", &[text("literal")]),
+        ],
+    );
+    let (block, names) = block(&server);
+    assert_eq!(block["args"], json!(["--key=${secret:TOK}", "--plain"]));
+    let env = json!({
+        "T": "${TOK}", "H": "Bearer $$${TOK} {{'{{'}}x}}", "D": "${REGION:-eu}", "S": "${STAGE:-prod}", "L": "${L}",
+    });
+    assert_eq!(block["env"], env);
+    assert_eq!(names, ["TOK", "STAGE", "L"]);
+}
+
+#[test]
+fn one_name_is_one_value() {
+    let server = configured(
+        &[],
+        &[
+            ("TOK", &[text("literal")]),
+            ("T", &[variable("TOK", Some("t0ken-of-mine"), None)]),
+            ("odd", &[variable("A(b)", Some("x"), None)]),
+        ],
+    );
+    let (block, names) = block(&server);
+    assert_eq!(block["env"], json!({"TOK": "${TOK_2}", "T": "${TOK}", "odd": "${A_b_}"}));
+    assert_eq!(names, ["TOK_2", "TOK", "A_b_"]);
+}
+
+#[test]
+fn what_is_secret_stands_nowhere() {
+    let target = Target::Http {
+        url: "http://me:pass@host/mcp?a=hunter22&b=other-secret".to_owned(),
+        headers: vec![("X-Key".to_owned(), "hunter22".to_owned())],
+    };
+    let secrets = vec!["other-secret".to_owned(), "host".to_owned()];
+    let server = ServerSpec { target, secrets, protocol: Protocol::Modern, ..ServerSpec::default() };
+    let (block, names) = block(&server);
+    let expected = json!({
+        "url": "http://me:${secret:MCP_PASSWORD}@host/mcp?a=${secret:MCP_X_KEY}&b=${secret:MCP_SECRET}",
+        "transport": "http",
+        "headers": {"X-Key": "${MCP_X_KEY}"},
+        "protocol": "modern",
+    });
+    assert_eq!(block, expected);
+    assert_eq!(names, ["MCP_X_KEY", "MCP_SECRET", "MCP_PASSWORD"]);
+}
+
+#[test]
+fn a_password_is_known_by_its_place() {
+    let written = |parts: &[OriginPart]| {
+        let origin = Origin { place: "url".to_owned(), parts: parts.to_vec() };
+        let target = Target::Http { url: origin.text(), headers: Vec::new() };
+        block(&ServerSpec { target, origins: vec![origin], ..ServerSpec::default() }).0["url"].clone()
+    };
+    let host = || variable("HOST", Some("h"), None);
+    assert_eq!(written(&[text("http://pw:pw@"), host()]), "http://pw:${secret:MCP_PASSWORD}@${secret:HOST}");
+    let key = variable("KEY", Some("k"), None);
+    assert_eq!(written(&[text("http://me:"), key, text("@h/")]), "http://me:${secret:KEY}@h/");
+}
+
+#[test]
+fn a_dollar_sign_before_a_variable_means_itself() {
+    let parts = [text("$"), variable("TOK", Some("t0ken-of-mine"), None), text(" t0ken-of-mine$t0ken-of-mine$")];
+    let server = configured(&[&parts], &[("E", &parts)]);
+    let lookup = |name: &str| (name == "TOK").then(|| "t0ken-of-mine".to_owned());
+    let (written, _) = block(&server);
+    let word = "$$${secret:TOK} ${secret:TOK}$$${secret:TOK}$";
+    assert_eq!(written["args"][0], word);
+    let env = written["env"]["E"].as_str().expect("text");
+    assert_eq!(env, "$$${TOK} ${TOK}$$${TOK}$$");
+    assert_eq!(crate::environment::expand(env, &lookup).text, parts.iter().map(OriginPart::text).collect::<String>());
+    let Target::Stdio { args, .. } = WrittenServer::of(&server, FileKind::Suite, &[]).target else {
+        panic!("a process")
+    };
+    assert_eq!(args, [word]);
+}
+
+#[test]
+fn credentials_become_variables_of_their_names() {
+    let words = ["--token", "hunter22", "--figma-api-key=hunter33", "-e", "GITHUB_TOKEN=hunter44"].map(text);
+    let words: Vec<&[OriginPart]> = words.iter().map(std::slice::from_ref).collect();
+    let (written, names) = block(&configured(&words, &[]));
+    let expected = [
+        "--token",
+        "${secret:MCP_TOKEN}",
+        "--figma-api-key=${secret:FIGMA_API_KEY}",
+        "-e",
+        "GITHUB_TOKEN=${secret:GITHUB_TOKEN}",
+    ];
+    assert_eq!(written["args"], json!(expected));
+    assert_eq!(names, ["MCP_TOKEN", "FIGMA_API_KEY", "GITHUB_TOKEN"]);
+    let target = Target::Sse { url: "http://x?api_key=hunter22".to_owned(), headers: Vec::new() };
+    let (written, _) = block(&ServerSpec { target, ..ServerSpec::default() });
+    assert_eq!(written["url"], "http://x?api_key=${secret:MCP_API_KEY}");
+}
+
+#[test]
+fn what_stood_there_literally_is_read_as_it_was() {
+    let server = configured(&[&[text("{{fixture}} {{x}} ${X} ${secret:X}")]], &[]);
+    let args = |kind, templates: &[&str]| match WrittenServer::of(&server, kind, templates).target {
+        Target::Stdio { args, .. } => args.join(" "),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(args(FileKind::Assertion, &[]), "{{'{{'}}fixture}} {{'{{'}}x}} ${X} $${secret:X}");
+    assert_eq!(args(FileKind::Assertion, &[FIXTURE]), "{{fixture}} {{'{{'}}x}} ${X} $${secret:X}");
+    assert_eq!(args(FileKind::Suite, &[]), "{{'{{'}}fixture}} {{'{{'}}x}} $${X} $${secret:X}");
+}
