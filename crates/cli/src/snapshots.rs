@@ -156,10 +156,17 @@ impl Judgement {
 pub(crate) fn store_values(report: &Report) -> Result<Vec<String>, Failure> {
     let mut files: BTreeMap<PathBuf, SnapshotFile> = BTreeMap::new();
     let mut stored: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut by_name: BTreeMap<(PathBuf, &str), (&str, &str)> = BTreeMap::new();
     for case in &report.cases {
         let values = case.finished.iter().flat_map(|finished| &finished.snapshots);
         for value in values.filter(|value| value.kind == SnapshotKind::Value) {
             let path = snapshot_path(Path::new(&case.started.file));
+            let (name, text) = (case.started.name.as_str(), value.text.as_str());
+            let (first, known) = *by_name.entry((path.clone(), &value.name)).or_insert((name, text));
+            if known != text {
+                let message = format!("`{first}` and `{name}` want to store different values as `{}`", value.name);
+                return Err(Failure::new(message, "give each a name of its own; nothing was stored"));
+            }
             if !files.contains_key(&path) {
                 files.insert(path.clone(), read(&path)?);
             }

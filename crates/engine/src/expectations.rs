@@ -49,10 +49,15 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
             }
         }
     }
-    if expect.threshold.is_some_and(|threshold| total > 0.0 && held / total >= threshold) {
+    let Some(threshold) = expect.threshold.filter(|_| total > 0.0) else { return findings };
+    let share = held / total;
+    if share >= threshold {
         for finding in &mut findings {
             finding.severity = Severity::Note;
         }
+    } else {
+        let message = format!("{share:.2} of the checks held, by weight, and `threshold` asks for {threshold}");
+        findings.insert(0, Finding::error("threshold", message));
     }
     findings
 }

@@ -29,6 +29,11 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
         return None;
     };
     let (low, high) = (number(low, "the lower bound", found)?, number(high, "the upper bound", found)?);
+    if low > high {
+        let message = format!("`between` can never hold: {low} is more than {high}");
+        found.error_with_help("never-holds", node.span, message, "write the smaller number first");
+        return None;
+    }
     Some(Arc::new(Between { low, high }))
 }
 

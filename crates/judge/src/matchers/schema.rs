@@ -20,7 +20,12 @@ pub(super) const KIND: MatcherKind = MatcherKind {
 struct Schema(Value);
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
-    Some(Arc::new(Schema(decode_schema(node, found)?)))
+    let schema = decode_schema(node, found)?;
+    if schema == Value::Bool(true) || schema.as_object().is_some_and(serde_json::Map::is_empty) {
+        let help = "say what the value must be, for example `{type: object, required: [id]}`".to_owned();
+        found.warning("nothing-asked", node.span, "this schema accepts every value", Some(help));
+    }
+    Some(Arc::new(Schema(schema)))
 }
 
 /// A schema as an author wrote it; one that is none is reported.

@@ -458,6 +458,10 @@ pub fn decode_threshold(node: &Node, found: &mut Diagnostics<'_>) -> Option<f64>
         let message = format!("`threshold` must be a number from 0 to 1, found {}", node.kind_name());
         found.error_with_help("wrong-type", node.span, message, "write for example `threshold: 0.8`");
     }
+    if share == Some(0.0) {
+        let help = "write how much of it must hold, for example `threshold: 0.8`".to_owned();
+        found.warning("nothing-asked", node.span, "with `threshold: 0`, no check can fail the test", Some(help));
+    }
     share
 }
 
