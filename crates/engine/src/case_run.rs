@@ -306,7 +306,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     if ended && is_next_begun {
         shared.ahead = ahead;
         shared.session = Some(session);
-    } else if ended && shared.goes_on && session.is_sound().await {
+    } else if ended && shared.goes_on && session.is_sound() {
         record.closed_session(number, session.end_chapter());
         shared.session = Some(session);
     } else {

@@ -26,7 +26,7 @@ pub(crate) struct Restartable<'s> {
 impl Restartable<'_> {
     /// Makes sure that the next request meets a server that can answer it; false when none could be started.
     pub(crate) async fn restore(&mut self, record: &mut CaseRecord) -> bool {
-        if self.session.is_sound().await {
+        if self.session.is_sound() {
             return true;
         }
         match self.opener.open(self.server, self.variables, Instant::now() + self.timeout).await {

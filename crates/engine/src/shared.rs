@@ -22,7 +22,7 @@ impl Shared {
     /// Whether the session of the case before can be used; one that cannot is closed.
     pub(crate) async fn has_sound_session(&mut self) -> bool {
         let Some(mut session) = self.session.take() else { return false };
-        if self.ahead.sent.is_some() || session.is_sound().await {
+        if self.ahead.sent.is_some() || session.is_sound() {
             self.session = Some(session);
             return true;
         }

@@ -307,7 +307,7 @@ impl Guide<'_> {
         }
         let session = match current.take() {
             Some(mut session) => {
-                if session.is_sound().await {
+                if session.is_sound() {
                     Ok(session)
                 } else {
                     session.close().await;
@@ -356,7 +356,7 @@ impl Guide<'_> {
                 Box::pin(probing::make(probes, &mut probing)).await;
             }
         }
-        if session.is_sound().await {
+        if session.is_sound() {
             record.closed_session(number, session.end_chapter());
             *current = Some(session);
         } else {

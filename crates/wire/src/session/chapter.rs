@@ -4,7 +4,6 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::{Closing, Session};
 
@@ -32,19 +31,23 @@ impl Session {
         let closing = self.end_chapter();
         let params = self.tool_params(name, arguments);
         let id = self.start("tools/call", &params);
-        // Receiving writes what is queued first; whoever waits for the answer will be woken by it then.
-        let mut waiting = Context::from_waker(Waker::noop());
-        let looked = pin!(self.transport.receive()).poll(&mut waiting);
-        if let Poll::Ready(arrival) = looked {
-            self.take_in(arrival);
-        }
+        // Receiving writes what is queued first.
+        self.look();
         Some((closing, id))
     }
 
     /// Whether the next case can rely on this session: the server is there and owes no answer.
-    pub async fn is_sound(&mut self) -> bool {
+    pub fn is_sound(&mut self) -> bool {
         // Whatever has arrived by now is looked at; above all the news that the server is gone.
-        self.listen(Instant::now()).await;
+        while self.closed.is_none() && self.look() {}
         self.closed.is_none() && self.cancelled.is_empty() && self.pending.iter().all(|p| p.stands)
+    }
+
+    /// Takes in an arrival that is there already; whether there was one. Whoever waits for the next is woken by it all the same.
+    fn look(&mut self) -> bool {
+        let looked = pin!(self.transport.receive()).poll(&mut Context::from_waker(Waker::noop()));
+        let Poll::Ready(arrival) = looked else { return false };
+        self.take_in(arrival);
+        true
     }
 }
