@@ -75,8 +75,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.ahead.next = next.filter(|_| may_begin).map(|next| Arc::clone(&next.case));
         let mut run = match not_to_be_run(planned, &context) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            // What a case is in the middle of is large; it is kept aside.
-            None => Box::pin(run_hooked(planned, &context, &mut shared)).await,
+            None => run_hooked(planned, &context, &mut shared).await,
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
@@ -123,7 +122,7 @@ async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Sha
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
         // The server may have died of the case before; a second try on a fresh server tells who is to blame.
-        let (mut again, gone) = attempt(planned, context, shared).await;
+        let (mut again, gone) = Box::pin(attempt(planned, context, shared)).await;
         if !gone {
             let text = "the shared server was gone when this case spoke to it; the case was done again on a fresh one";
             again.finished.findings.push(Finding::note("restarted", text));
@@ -131,7 +130,7 @@ async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Sha
         return again;
     }
     if context.fix && run.finished.verdict == Verdict::Failed {
-        let suggestion = passing_nearby(planned, context).await;
+        let suggestion = Box::pin(passing_nearby(planned, context)).await;
         let mut run = run;
         run.finished.findings.extend(suggestion);
         return run;
@@ -196,8 +195,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         | Act::Raw(_)
         | Act::ToolQuality => {
             let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
-            // The conversation is by far the largest part of a case.
-            Box::pin(speak(talk, shared)).await
+            speak(talk, shared).await
         }
     };
     let verdict = trust::judged(verdict, case, &mut record);
@@ -269,7 +267,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
             opened = open(case, variables, context, deadline) => opened,
         };
         match opened {
-            Ok(session) => session,
+            Ok(session) => Box::new(session),
             Err(failure) => {
                 record.mark(|timings| &mut timings.handshake);
                 return record.not_opened(*failure);
@@ -295,7 +293,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => false,
-        () = Box::pin(converse(conversation, context)) => true,
+        () = converse(conversation, context) => true,
     };
     others.close(record).await;
     let chapter = ahead.chapter.take();
@@ -350,7 +348,10 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     if ready {
         change_roots(&mut talk).await;
         act_and_judge(&mut talk, context).await;
-        Box::pin(fuzz_if_all_held(&mut talk, context)).await;
+        if let Some(block) = fuzz_block(case) {
+            // Few cases have one, and all of them carry the size of what they await.
+            Box::pin(fuzz_if_all_held(block, &mut talk, context)).await;
+        }
     }
     // Also after a failure: what a case made, it takes away.
     steps::tear_down(&case.teardown, &mut talk).await;
@@ -442,8 +443,7 @@ fn fuzz_block(case: &Case) -> Option<&FuzzBlock> {
 }
 
 /// Makes the adversarial calls of a test, which mean nothing before the honest one is as expected.
-async fn fuzz_if_all_held(talk: &mut Conversation<'_>, context: &CaseContext) {
-    let Some(block) = fuzz_block(talk.case) else { return };
+async fn fuzz_if_all_held(block: &FuzzBlock, talk: &mut Conversation<'_>, context: &CaseContext) {
     if talk.record.verdict(context.strict) != Verdict::Passed {
         return;
     }

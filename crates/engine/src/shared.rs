@@ -12,7 +12,8 @@ use crate::fixture::FixtureCopy;
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) fixture: Option<FixtureCopy>,
-    pub(crate) session: Option<Session>,
+    /// It goes from case to case, and is large.
+    pub(crate) session: Option<Box<Session>>,
     /// Whether another case of the lane follows that shares the server.
     pub(crate) goes_on: bool,
     pub(crate) ahead: Ahead,
