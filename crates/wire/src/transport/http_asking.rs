@@ -51,7 +51,7 @@ impl Line {
         body: Bytes,
     ) -> Result<Response<Incoming>, NoResponse> {
         let headers = self.headers.iter().cloned().chain(more).collect();
-        let shown = method.to_string();
+        let shown = method.as_str().to_owned();
         let prepared = prepare(HttpAsk { method, url: &self.url, headers, wished: &self.wished, body })?;
         let headers = prepared.shown_headers();
         let url = without_password(&self.url).into_owned();

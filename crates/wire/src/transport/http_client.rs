@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue};
+use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, Uri};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
@@ -55,7 +56,7 @@ impl Prepared {
     pub(super) fn shown_headers(&self) -> Vec<(String, String)> {
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
             let text = if is_secret(name.as_str()) { HIDDEN.to_owned() } else { text_of(value) };
-            (name.to_string(), text)
+            (name.as_str().to_owned(), text)
         };
         self.request.headers().iter().map(shown).collect()
     }
@@ -89,14 +90,13 @@ impl HttpClient {
     /// Sends a request; nothing is followed, decoded or tried again.
     pub(crate) async fn send(&self, prepared: Prepared) -> Result<Response<Incoming>, NoResponse> {
         let request = prepared.request;
-        let host = request.uri().authority().map(|host| without_password(host.as_str()).into_owned());
-        let host = host.unwrap_or_default();
+        let host = request.uri().authority().cloned();
         let sent = if request.uri().scheme_str() == Some("https") {
             self.secure()?.request(request).await
         } else {
             self.plain.request(request).await
         };
-        sent.map_err(|error| explain(&error, &host))
+        sent.map_err(|error| explain(&error, &without_password(host.as_ref().map_or("", Authority::as_str))))
     }
 
     fn secure(&self) -> Result<&SecureClient, NoResponse> {
@@ -154,8 +154,11 @@ pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
 
 /// Whether a header field carries something that must not stand in a report.
 pub(crate) fn is_secret(name: &str) -> bool {
+    // Those of every request are not looked through for words.
+    let is_plain = matches!(name, "accept" | "content-type" | "host" | "user-agent");
     matches!(name, "authorization" | "proxy-authorization" | "cookie")
-        || (!name.starts_with("mcp-")
+        || (!is_plain
+            && !name.starts_with("mcp-")
             && ["token", "secret", "api-key", "apikey"].iter().any(|word| name.contains(word)))
 }
 
@@ -257,7 +260,7 @@ pub(super) fn deepest(error: &(dyn Error + 'static)) -> String {
 pub(super) fn shown_headers(response: &Response<Incoming>) -> Vec<(String, String)> {
     let shown = |(name, value): (&HeaderName, &HeaderValue)| {
         let text = if name == "set-cookie" { HIDDEN.to_owned() } else { text_of(value) };
-        (name.to_string(), text)
+        (name.as_str().to_owned(), text)
     };
     response.headers().iter().map(shown).collect()
 }
@@ -268,5 +271,5 @@ pub(crate) fn header(response: &Response<Incoming>, name: &str) -> Option<String
 }
 
 fn text_of(value: &HeaderValue) -> String {
-    String::from_utf8_lossy(value.as_bytes()).into_owned()
+    value.to_str().map_or_else(|_| String::from_utf8_lossy(value.as_bytes()).into_owned(), str::to_owned)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
+use hyper::header::HeaderValue;
 use hyper::{Method, Response, StatusCode};
 use mcprove_model::{Direction, Part, escape_line, shorten};
 use serde::Deserialize;
@@ -403,17 +404,17 @@ impl Line {
     }
 }
 
-fn media_type(response: &Response<Incoming>) -> String {
-    let kind = header(response, "content-type").unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+fn is_of_type(response: &Response<Incoming>, media_type: &[u8]) -> bool {
+    let kind = response.headers().get(hyper::header::CONTENT_TYPE).map_or(&[][..], HeaderValue::as_bytes);
+    kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii().eq_ignore_ascii_case(media_type)
 }
 
 fn is_event_stream(response: &Response<Incoming>) -> bool {
-    response.status().is_success() && media_type(response) == "text/event-stream"
+    response.status().is_success() && is_of_type(response, b"text/event-stream")
 }
 
 fn is_json(response: &Response<Incoming>) -> bool {
-    media_type(response) == "application/json"
+    is_of_type(response, b"application/json")
 }
 
 /// Whether a message is the reply with this id, without building its tree.
