@@ -9,11 +9,13 @@ use mcprove_suite::{environment, yaml};
 use serde_json::json;
 
 fuzz_target!(|text: &str| {
-    assert_eq!(template::substitute_text(text, &Variables::new()), text, "nothing is known, so nothing changes");
     let mut variables = Variables::new();
+    let literal = template::literal_text(text, &[]);
+    assert_eq!(template::substitute_text(&literal, &variables), text, "what is meant literally comes back");
     variables.set("a", json!("{{a}}{{b}}"));
     variables.set("b", json!({"deep": [1, "{{a}}"]}));
     variables.set("fixture", json!("/copy"));
+    assert_eq!(template::substitute_text(&literal, &variables), text, "also where names are known");
     let once = template::substitute_text(text, &variables);
     assert!(once.len() <= (text.len() + 1) * 32, "what is put in is put in once");
 

@@ -161,8 +161,18 @@ fn a_server_that_dies_is_restarted_and_only_its_killer_is_blamed() {
     }
 }
 
-/// Three calls over one server that does wrong what is named; the verdicts, and what was said in the time of each case.
-fn three_calls(behaviour: &str, options: &[&str]) -> (Vec<String>, Vec<Vec<String>>) {
+/// What became of calls over one server.
+struct Calls {
+    /// The names of the cases with their verdicts.
+    told: Vec<String>,
+    /// What was said in the time of each case.
+    said: Vec<Vec<String>>,
+    /// The rules of the findings about each case, and what was seen.
+    found: Vec<Vec<(String, String)>>,
+}
+
+/// Three calls over one server that does wrong what is named.
+fn three_calls(behaviour: &str, options: &[&str]) -> Calls {
     let misbehave = subject::build("misbehave");
     let call = |number: u32| {
         format!(
@@ -174,39 +184,57 @@ fn three_calls(behaviour: &str, options: &[&str]) -> (Vec<String>, Vec<Vec<Strin
     let folder = written(&[("suite.yaml", suite)]);
     let told = verdicts(folder.path(), &[&["suite.yaml", "--events", "log.ndjson"], options].concat());
     let log = fs::read_to_string(folder.path().join("log.ndjson")).expect("a log");
-    let mut said = vec![Vec::new(); 3];
+    let (mut said, mut found) = (vec![Vec::new(); 3], vec![Vec::new(); 3]);
     for event in log.lines().map(|line| serde_json::from_str::<Value>(line).expect("an event")) {
+        let Some(case) = event["index"].as_u64().and_then(|index| usize::try_from(index).ok()) else { continue };
+        for finding in event["findings"].as_array().into_iter().flatten() {
+            let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+            found[case].push((text("rule"), text("actual")));
+        }
         let frame = event["frame"]["text"].as_str().and_then(|body| serde_json::from_str::<Value>(body).ok());
-        let (Some(frame), Some(case)) = (frame, event["index"].as_u64()) else { continue };
-        let text = match (&frame["params"]["name"], &frame["result"]["content"][0]["text"]) {
-            (Value::String(_), _) => format!("asked {}", frame["params"]["arguments"]["text"]),
-            (_, Value::String(text)) => format!("answered {text:?}"),
-            (_, _) => continue,
-        };
-        said[usize::try_from(case).expect("small")].push(text);
+        let Some(frame) = frame else { continue };
+        match (&frame["params"]["name"], &frame["result"]["content"][0]["text"]) {
+            (Value::String(_), _) => said[case].push(format!("asked {}", frame["params"]["arguments"]["text"])),
+            (_, Value::String(text)) => said[case].push(format!("answered {text:?}")),
+            (_, _) => {}
+        }
     }
-    (told, said)
+    Calls { told, said, found }
 }
+
+/// What three calls are told as that all pass.
+const ALL_PASS: [&str; 3] = ["call 1 PASS", "call 2 PASS", "call 3 PASS"];
 
 #[test]
 fn what_is_said_for_a_case_stands_in_its_record_also_when_it_is_sent_before_the_case_begins() {
     let each = |number: u32| vec![format!("asked \"hi {number}\""), format!("answered \"hi {number}\"")];
-    let (told, said) = three_calls("none", &[]);
-    assert_eq!(told, ["call 1 PASS", "call 2 PASS", "call 3 PASS"]);
-    assert_eq!(said, [each(1), each(2), each(3)]);
-    let (told, said) = three_calls("none", &["--fail-fast"]);
-    assert_eq!((told.len(), said), (3, vec![each(1), each(2), each(3)]));
+    for options in [&[][..], &["--fail-fast"]] {
+        let Calls { told, said, .. } = three_calls("none", options);
+        assert_eq!(told, ALL_PASS);
+        assert_eq!(said, [each(1), each(2), each(3)]);
+    }
+}
+
+#[test]
+fn what_follows_an_answer_belongs_to_its_case_and_not_to_the_next() {
+    for options in [&[][..], &["--fail-fast"]] {
+        let Calls { told, found, .. } = three_calls("twice", options);
+        assert_eq!(told, ALL_PASS);
+        assert!(found.iter().all(|found| found.len() == 1), "{found:?}");
+    }
 }
 
 #[test]
 fn a_server_that_ends_after_each_answer_is_started_again_for_the_next() {
-    let (told, _) = three_calls("exit-after-initialize, --at, tools/call", &[]);
-    assert_eq!(told, ["call 1 PASS", "call 2 PASS", "call 3 PASS"]);
+    let Calls { told, found, .. } = three_calls("exit-after-initialize, '9', --at, tools/call", &[]);
+    assert_eq!(told, ALL_PASS);
+    let how = found[1].iter().find(|(rule, _)| rule == "restarted").map(|(_, how)| how.as_str()).unwrap_or_default();
+    assert!(how.contains("code 9"), "{found:?}");
 }
 
 #[test]
 fn no_call_is_made_after_the_first_failure_where_that_is_enough() {
-    let (told, said) = three_calls("rpc-error", &["--fail-fast"]);
+    let Calls { told, said, .. } = three_calls("rpc-error", &["--fail-fast"]);
     assert_eq!(told, ["call 1 FAIL", "call 2 SKIP", "call 3 SKIP"]);
     assert_eq!(said[1..], [Vec::<String>::new(), Vec::new()]);
 }

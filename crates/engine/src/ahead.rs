@@ -1,8 +1,9 @@
 //! The call of the case that follows, sent as soon as the answer to the last one is there: the server works on it while
 //! that answer is judged.
 //!
-//! Only where nobody could tell: both cases share a session, and each says nothing to it but its one call. The server
-//! still sees one call after the other, each after the answer to the one before.
+//! Only where nobody could tell: both cases share a session, each says nothing to it but its one call, and nobody asks how long
+//! the next call takes, which is known to the time it takes to judge. The server still sees one call after the other, each
+//! after the answer to the one before.
 
 use std::sync::Arc;
 
@@ -11,6 +12,9 @@ use mcprove_suite::template::{Variables, filled};
 use mcprove_wire::Closing;
 
 use crate::conversation::{Conversation, text};
+
+/// Longer answers may take long to judge.
+const SHORT: usize = 64 << 10;
 
 /// The calls that were sent, or may be sent, before their case begins.
 #[derive(Debug, Default)]
@@ -44,15 +48,20 @@ pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
     let has_hooks = case.suite.as_ref().is_some_and(|suite| !suite.hooks.is_empty());
     let changes_roots = case.server.as_ref().is_some_and(|server| server.client.roots_changed.is_some());
     let is_known = case.fixture.is_none() && case.expect.templated.is_none() && case.skip.is_none();
-    let looks_elsewhere =
-        case.expect.checks.iter().any(|planned| planned.check.wants_tool() || !planned.check.files().is_empty());
-    (speaks_once && is_known && !has_hooks && !changes_roots && !looks_elsewhere).then_some(call)
+    let is_bounded = case.suite.as_ref().is_some_and(|suite| suite.p95_latency.is_some());
+    let looks_elsewhere = case
+        .expect
+        .checks
+        .iter()
+        .map(|planned| &planned.check)
+        .any(|check| check.wants_tool() || check.judges_time() || !check.files().is_empty());
+    (speaks_once && !is_bounded && is_known && !has_hooks && !changes_roots && !looks_elsewhere).then_some(call)
 }
 
 /// Sends the call of the next case, where there is one and this case has nothing more to say.
 pub(crate) fn send_next(seen: &Observation, talk: &mut Conversation<'_>) {
     // Structured content is compared with the schema that the server lists.
-    let is_over = matches!(seen.outcome, Outcome::Result(_)) && seen.structured.is_none();
+    let is_over = matches!(seen.outcome, Outcome::Result(_)) && seen.structured.is_none() && seen.text.len() <= SHORT;
     let next = talk.ahead.next.take().filter(|_| is_over);
     let Some(next) = next.as_deref().and_then(lone_call) else { return };
     let nothing = Variables::default();
@@ -60,5 +69,51 @@ pub(crate) fn send_next(seen: &Observation, talk: &mut Conversation<'_>) {
     if let Some((chapter, id)) = talk.session.call_ahead(&name, &args) {
         talk.ahead.chapter = Some(chapter);
         talk.ahead.sent = Some(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_suite::load::{LoadOptions, load};
+
+    use super::*;
+
+    /// Whether the call of a test may be sent before its case begins.
+    fn is_lone(suite: &str, test: &str) -> bool {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("suite.yaml");
+        let text = format!("servers: {{s: {{command: server}}}}\n{suite}tools:\n  - {{name: a, tool: t, {test}}}\n");
+        std::fs::write(&path, text).expect("written");
+        let options =
+            LoadOptions { environment: &|_| None, known_variables: &[], fixture: None, server: None, ci: false };
+        let loaded = load(&[path], &options);
+        assert_eq!(loaded.cases.len(), 1, "{suite}{test}: {:?}", loaded.findings);
+        lone_call(&loaded.cases[0]).is_some()
+    }
+
+    #[test]
+    fn only_calls_that_nothing_else_depends_on_are_sent_ahead() {
+        assert!(is_lone("", "args: {a: 1}, expect: {contains: hi}"));
+        assert!(is_lone("", "expect: {contains: hi}, capture: {id: $.id}"));
+        let step = "[{tool: other, expect: {contains: x}}]";
+        for test in [
+            &format!("setup: {step}, expect: {{contains: hi}}"),
+            &format!("verify: {step}, expect: {{contains: hi}}"),
+            &format!("teardown: {step}, expect: {{contains: hi}}"),
+            "expect: {contains: hi, max_duration_ms: 50}",
+            "expect: {file_contains: {path: /a, text: b}}",
+            "expect: {handled: true}",
+            "cancel_after: 1s, expect: {cancelled: true}",
+            "retry: {lose_response: true}, expect: {contains: hi}",
+            "repeat: 2, expect: {contains: hi}",
+            "beside: [{tool: other}], expect: {contains: hi}",
+            "skip: why, expect: {contains: hi}",
+        ] {
+            assert!(!is_lone("", test), "{test}");
+        }
+        let test = "expect: {contains: hi}";
+        for suite in ["hooks: {beforeEach: 'true'}\n", "performance: {p95_latency_ms: 5}\n"] {
+            assert!(!is_lone(suite, test), "{suite}");
+        }
     }
 }

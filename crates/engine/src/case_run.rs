@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mcprove_model::{
     Act, CallTool, Case, Finding, FuzzBlock, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
+    escape_line, shorten,
 };
 use mcprove_suite::template::Variables;
 use mcprove_wire::{HttpClient, Session};
@@ -35,6 +36,8 @@ pub(crate) struct CaseContext {
     pub(crate) strict: bool,
     pub(crate) keep_frames: bool,
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
+    /// Whether the call of a case may be sent before the one before it is judged.
+    pub(crate) may_send_ahead: bool,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
     /// What is done with stored values.
@@ -70,10 +73,11 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
     for (number, planned) in lane.cases.iter().enumerate() {
         let next = lane.cases.get(number + 1).filter(|_| lane.shared);
         shared.goes_on = next.is_some();
-        // Where the first failure is enough, nothing is begun before it is known that there is none.
-        let may_begin = context.halt.is_none() && lone_call(&planned.case).is_some();
+        let may_begin = context.may_send_ahead && lone_call(&planned.case).is_some();
         shared.ahead.next = next.filter(|_| may_begin).map(|next| Arc::clone(&next.case));
-        let mut run = match not_to_be_run(planned, &context) {
+        // A case whose call was sent is told with it, even if the run was stopped in between.
+        let is_begun = shared.ahead.sent.is_some();
+        let mut run = match not_to_be_run(planned, &context).filter(|_| !is_begun) {
             Some(reason) => CaseRun::skipped(planned, &reason),
             None => run_hooked(planned, &context, &mut shared).await,
         };
@@ -125,7 +129,9 @@ async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Sha
         let (mut again, gone) = Box::pin(attempt(planned, context, shared)).await;
         if !gone {
             let text = "the shared server was gone when this case spoke to it; the case was done again on a fresh one";
-            again.finished.findings.push(Finding::note("restarted", text));
+            let mut note = Finding::note("restarted", text);
+            note.actual = how_it_ended(&run);
+            again.finished.findings.push(note);
         }
         return again;
     }
@@ -136,6 +142,14 @@ async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Sha
         return run;
     }
     run
+}
+
+/// How the server ended that an attempt found gone; the conversation it ended in is over and told.
+fn how_it_ended(attempt: &CaseRun) -> Option<String> {
+    let gone = attempt.finished.findings.iter().find(|finding| finding.rule == "server-gone")?;
+    let said = attempt.finished.stderr.lines().rfind(|line| !line.trim().is_empty());
+    let said = said.map(|line| format!("; the last line of its standard error: {}", shorten(&escape_line(line), 300)));
+    Some(format!("{}{}", gone.message, said.unwrap_or_default()))
 }
 
 /// Tries the positions around those of a case, each on a fresh server, until one passes.

@@ -145,6 +145,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let (halt, enough) = Stopper::pair();
     let tokens = Tokens::default();
     let halt = options.fail_fast.then(|| Arc::new(halt));
+    let lanes = lanes(plan, options.isolation, options.jobs);
     let context = CaseContext {
         opener: Arc::new(Opener {
             own_program: options.own_program.clone(),
@@ -159,6 +160,9 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         default_timeout: options.timeout,
         strict: options.strict,
         keep_frames: options.keep_frames,
+        // Where the first failure is enough, nothing is begun before it is known that there is none; and where lanes wait for
+        // each other or a failed case is tried again, an answer would wait, too, and look late.
+        may_send_ahead: !options.fail_fast && !options.fix && (options.jobs == 1 || lanes.len() <= options.jobs),
         fix: options.fix,
         storing: options.storing,
         record: options.record,
@@ -176,7 +180,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let contexts = context.for_threads(crew.size());
     // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
-    let mut lanes = lanes(plan, options.isolation, options.jobs).into_iter();
+    let mut lanes = lanes.into_iter();
     let mut turns = Turns::new(options.one_by_one);
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();

@@ -40,6 +40,11 @@ pub trait Check: Debug + Send + Sync {
         false
     }
 
+    /// Whether it judges how long the answer took.
+    fn judges_time(&self) -> bool {
+        false
+    }
+
     /// Whether it compares the answer with what the server lists of the tool, which is then looked up.
     fn wants_tool(&self) -> bool {
         false

@@ -38,4 +38,8 @@ impl Check for MaxDuration {
             ..Mismatch::default()
         })
     }
+
+    fn judges_time(&self) -> bool {
+        true
+    }
 }

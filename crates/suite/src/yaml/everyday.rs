@@ -247,6 +247,8 @@ impl Reader<'_> {
             _ => self.plain(start, |bytes, at| match bytes[at] {
                 b',' | b']' | b'}' => Ends::Here,
                 b'\n' | b'{' | b'[' | b'#' | b'"' | b'\'' | b'?' => Ends::Unclear,
+                // The full parser takes a dash that nothing follows for the beginning of a list.
+                b'-' if bytes[at - 1] == b' ' && matches!(bytes.get(at + 1), Some(b',' | b']' | b'}')) => Ends::Unclear,
                 b':' if !bytes.get(at + 1).is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'/') => {
                     Ends::Unclear
                 }

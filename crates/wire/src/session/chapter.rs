@@ -23,24 +23,32 @@ impl Session {
     }
 
     /// Ends the chapter and sends the call that the next one begins with, as far as it can be written without waiting.
-    /// `None`, and nothing is done, where a call may take more than one line to the server.
+    /// `None`, and nothing is sent, where a call may take more than one line to the server.
     pub fn call_ahead(&mut self, name: &str, arguments: &Value) -> Option<(Closing, u64)> {
-        if self.is_modern() || self.transport.name() != "stdio" || !self.is_open() {
+        if self.is_modern() || self.transport.name() != "stdio" {
+            return None;
+        }
+        self.look_at_all();
+        if !self.is_open() {
             return None;
         }
         let closing = self.end_chapter();
         let params = self.tool_params(name, arguments);
         let id = self.start("tools/call", &params);
-        // Receiving writes what is queued first.
+        // Where nothing has come in, receiving writes what is queued.
         self.look();
         Some((closing, id))
     }
 
     /// Whether the next case can rely on this session: the server is there and owes no answer.
     pub fn is_sound(&mut self) -> bool {
-        // Whatever has arrived by now is looked at; above all the news that the server is gone.
-        while self.closed.is_none() && self.look() {}
+        self.look_at_all();
         self.closed.is_none() && self.cancelled.is_empty() && self.pending.iter().all(|p| p.stands)
+    }
+
+    /// Takes in whatever has arrived by now: what followed the last answer, and above all the news that the server is gone.
+    fn look_at_all(&mut self) {
+        while self.closed.is_none() && self.look() {}
     }
 
     /// Takes in an arrival that is there already; whether there was one. Whoever waits for the next is woken by it all the same.

@@ -377,9 +377,10 @@ pub(crate) fn slow_bytes(server: &mut Server, request: &Value) {
 
 pub(crate) fn twice(_: &mut Server, request: &Value) {
     let mut reply = honest_reply(request);
-    write(&line(&reply));
+    let first = line(&reply);
     reply["result"] = json!({ "content": [{ "type": "text", "text": "on second thoughts" }] });
-    write(&line(&reply));
+    // At once, so that nothing depends on what the client does in between.
+    write(&[first, line(&reply)].concat());
 }
 
 pub(crate) fn out_of_order(server: &mut Server, request: &Value) {

@@ -112,6 +112,8 @@ fn nearly() -> impl Strategy<Value = String> {
         "[x:/, y]",
         "[a: b]",
         "[, ]",
+        "[x -]",
+        "{a: x -, b: 1}",
         "{a: }",
         "[x",
         "x]",
