@@ -4,6 +4,7 @@
 mod shell_server;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -63,4 +64,35 @@ fn what_fuzzing_keeps_holds_no_token() {
     assert!(!suite.contains("tok-5"), "{suite}");
     let run = mcprove(path, &["run", "kept", "--json"], Some("tok-5f1e9c77aa01"));
     assert_eq!(run.status.code(), Some(1), "{}", told(&run));
+}
+
+#[test]
+fn what_was_recorded_runs_again_whatever_its_secrets_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    shell_server::write(path, TOOLS, r#""$MODE is: #mine""#);
+    let calls = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"whoami","arguments":{}}}"#,
+        "\n",
+    );
+    for mode in ["server", "assert", "tok-5f1e9c77aa01"] {
+        let config =
+            format!(r#"{{"mcpServers":{{"x":{{"command":"sh","args":["server.sh"],"env":{{"MODE":"{mode}"}}}}}}}}"#);
+        fs::write(path.join("mcp.json"), config).expect("a file");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+        command.args(["intercept", "--as-suite", "recorded.yaml", "--client-config", "mcp.json"]).current_dir(path);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
+        child.stdin.take().expect("a pipe").write_all(calls.as_bytes()).expect("it listens");
+        assert_eq!(child.wait().expect("an end").code(), Some(0), "{mode}");
+        let suite = fs::read_to_string(path.join("recorded.yaml")).expect("a suite");
+        assert!(suite.contains("not_empty: true") && !suite.contains("is: #mine"), "{suite}");
+        let mut again = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+        again.args(["run", "recorded.yaml", "--strict"]).current_dir(path).env("MODE", mode);
+        let run = again.output().expect("it runs");
+        assert_eq!(run.status.code(), Some(0), "{mode}: {}\n{suite}", told(&run));
+    }
 }
