@@ -96,3 +96,51 @@ fn what_was_recorded_runs_again_whatever_its_secrets_are() {
         assert_eq!(run.status.code(), Some(0), "{mode}: {}\n{suite}", told(&run));
     }
 }
+
+#[test]
+fn no_configuration_gives_its_secrets_to_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    shell_server::write(path, TOOLS, r#""fine""#);
+    let config = r#"{"mcpServers": {"x": {"command": "sh", "args": ["server.sh",
+        "postgresql://user:hush-1-hush@localhost/db", "--header", "Authorization: Bearer hush-2-hush",
+        "--header=X-API-Key:hush-3-hush", "--env=BAR_TOKEN=hush-4-hush", "-eFOO_TOKEN=hush-5-hush", "-e", "DB_PASS=hush-6-hush",
+        "--auth", "hush-7-hush", "--pat", "hush-8-hush", "--bearer=hush-9-hush", "http://hush-10-hush-hush@h?code=hush-11-hush",
+        "--token", "hush-12-hush"],
+        "env": {"DATABASE_URL": "postgres://admin:hush-13-hush@${T_HOST}/db", "AUTH": "Bearer hush-14-hush ${T_HOST}",
+        "MCP_TOKEN": "hush-15-hush", "T_TOKEN": "${T_TOKEN:-hush-16-hush}", "ODD": "${env:t-var}"}}}}"#;
+    fs::write(path.join("mcp.json"), config).expect("a file");
+    let variables = [("T_HOST", "db.example"), ("t-var", "hush-17-hush")];
+    let run = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+        command.args(args).current_dir(path).env("NO_COLOR", "1").stdin(Stdio::null());
+        command.envs(variables.iter().copied()).output().expect("it runs")
+    };
+    let written = run(&["generate", "--output", "a", "--client-config", "mcp.json"], &variables);
+    assert_eq!(written.status.code(), Some(0), "{}", told(&written));
+    let suite = fs::read_to_string(path.join("a/whoami.yaml")).expect("a suite");
+    assert!(!suite.contains("hush") && !told(&written).contains("hush"), "{suite}\n{}", told(&written));
+    assert!(suite.contains("t_var (`t-var` of the configuration)"), "{suite}");
+    let needed = [
+        "MCP_PASSWORD",
+        "MCP_AUTHORIZATION",
+        "MCP_X_API_KEY",
+        "BAR_TOKEN",
+        "FOO_TOKEN",
+        "DB_PASS",
+        "MCP_AUTH",
+        "MCP_PAT",
+        "MCP_BEARER",
+        "MCP_PASSWORD_2",
+        "MCP_CODE",
+        "MCP_TOKEN_2",
+        "DATABASE_URL",
+        "AUTH",
+        "MCP_TOKEN",
+        "T_TOKEN",
+        "t_var",
+    ];
+    let set: Vec<(&str, &str)> = needed.iter().map(|name| (*name, "given-by-the-user")).collect();
+    let again = run(&["run", "a", "--strict"], &set);
+    assert_eq!(again.status.code(), Some(0), "{}\n{suite}", told(&again));
+}
