@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcprove_model::{ClientCapabilities, Origin, OriginPart, Protocol, Redactor, Revision, ServerSpec, Target};
+use mcprove_model::{
+    ClientCapabilities, Origin, OriginPart, Protocol, Redactor, Revision, ServerSpec, Target, passwords,
+};
 
 use crate::client_config::{self, Surroundings};
 use crate::context::Context;
@@ -73,12 +75,11 @@ impl Subject {
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
         let (target, origins) = self.target()?;
-        let mut secrets: Vec<String> = target.password().map(str::to_owned).into_iter().collect();
+        let mut secrets: Vec<String> = target.credentials().iter().map(|found| found.value.to_owned()).collect();
         secrets.extend(origins.iter().flat_map(|origin| &origin.parts).filter_map(|part| match part {
             OriginPart::Variable { name: _, value, default: _ } => value.clone(),
             OriginPart::Text(_) => None,
         }));
-        secrets.extend(target.credentials().iter().map(|credential| credential.value.to_owned()));
         if self.url.is_some() || self.client_config.is_some() {
             secrets.extend(secrets_of(&target));
         }
@@ -172,7 +173,8 @@ fn secrets_of(target: &Target) -> Vec<String> {
     let values = pairs.iter().map(|(_, value)| value.as_str());
     // A token is a secret also without the word before it.
     let tokens = values.clone().filter_map(|value| value.split_once(' ').map(|(_, token)| token.trim()));
-    values.chain(tokens).map(str::to_owned).collect()
+    let passwords = values.clone().flat_map(|value| passwords(value).into_iter().map(|range| &value[range]));
+    values.chain(tokens).chain(passwords).map(str::to_owned).collect()
 }
 
 /// A server that runs already.

@@ -4,6 +4,7 @@
 mod shell_server;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -63,4 +64,83 @@ fn what_fuzzing_keeps_holds_no_token() {
     assert!(!suite.contains("tok-5"), "{suite}");
     let run = mcprove(path, &["run", "kept", "--json"], Some("tok-5f1e9c77aa01"));
     assert_eq!(run.status.code(), Some(1), "{}", told(&run));
+}
+
+#[test]
+fn what_was_recorded_runs_again_whatever_its_secrets_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    shell_server::write(path, TOOLS, r#""$MODE is: #mine""#);
+    let calls = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"whoami","arguments":{}}}"#,
+        "\n",
+    );
+    for mode in ["server", "assert", "tok-5f1e9c77aa01"] {
+        let config =
+            format!(r#"{{"mcpServers":{{"x":{{"command":"sh","args":["server.sh"],"env":{{"MODE":"{mode}"}}}}}}}}"#);
+        fs::write(path.join("mcp.json"), config).expect("a file");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+        command.args(["intercept", "--as-suite", "recorded.yaml", "--client-config", "mcp.json"]).current_dir(path);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
+        child.stdin.take().expect("a pipe").write_all(calls.as_bytes()).expect("it listens");
+        assert_eq!(child.wait().expect("an end").code(), Some(0), "{mode}");
+        let suite = fs::read_to_string(path.join("recorded.yaml")).expect("a suite");
+        assert!(suite.contains("not_empty: true") && !suite.contains("is: #mine"), "{suite}");
+        let mut again = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+        again.args(["run", "recorded.yaml", "--strict"]).current_dir(path).env("MODE", mode);
+        let run = again.output().expect("it runs");
+        assert_eq!(run.status.code(), Some(0), "{mode}: {}\n{suite}", told(&run));
+    }
+}
+
+#[test]
+fn no_configuration_gives_its_secrets_to_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    shell_server::write(path, TOOLS, r#""fine""#);
+    let config = r#"{"mcpServers": {"x": {"command": "sh", "args": ["server.sh",
+        "postgresql://user:hush-1-hush@localhost/db", "--header", "Authorization: Bearer hush-2-hush",
+        "--header=X-API-Key:hush-3-hush", "--env=BAR_TOKEN=hush-4-hush", "-eFOO_TOKEN=hush-5-hush", "-e", "DB_PASS=hush-6-hush",
+        "--auth", "hush-7-hush", "--pat", "hush-8-hush", "--bearer=hush-9-hush", "http://hush-10-hush-hush@h?code=hush-11-hush",
+        "--token", "hush-12-hush"],
+        "env": {"DATABASE_URL": "postgres://admin:hush-13-hush@${T_HOST}/db", "AUTH": "Bearer hush-14-hush ${T_HOST}",
+        "MCP_TOKEN": "hush-15-hush", "T_TOKEN": "${T_TOKEN:-hush-16-hush}", "ODD": "${env:t-var}"}}}}"#;
+    fs::write(path.join("mcp.json"), config).expect("a file");
+    let variables = [("T_HOST", "db.example"), ("t-var", "hush-17-hush")];
+    let run = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+        command.args(args).current_dir(path).env("NO_COLOR", "1").stdin(Stdio::null());
+        command.envs(variables.iter().copied()).output().expect("it runs")
+    };
+    let written = run(&["generate", "--output", "a", "--client-config", "mcp.json"], &variables);
+    assert_eq!(written.status.code(), Some(0), "{}", told(&written));
+    let suite = fs::read_to_string(path.join("a/whoami.yaml")).expect("a suite");
+    assert!(!suite.contains("hush") && !told(&written).contains("hush"), "{suite}\n{}", told(&written));
+    assert!(suite.contains("t_var (`t-var` of the configuration)"), "{suite}");
+    let needed = [
+        "MCP_PASSWORD",
+        "MCP_AUTHORIZATION",
+        "MCP_X_API_KEY",
+        "BAR_TOKEN",
+        "FOO_TOKEN",
+        "DB_PASS",
+        "MCP_AUTH",
+        "MCP_PAT",
+        "MCP_BEARER",
+        "MCP_PASSWORD_2",
+        "MCP_CODE",
+        "MCP_TOKEN_2",
+        "DATABASE_URL",
+        "AUTH",
+        "MCP_TOKEN",
+        "T_TOKEN",
+        "t_var",
+    ];
+    let set: Vec<(&str, &str)> = needed.iter().map(|name| (*name, "given-by-the-user")).collect();
+    let again = run(&["run", "a", "--strict"], &set);
+    assert_eq!(again.status.code(), Some(0), "{}\n{suite}", told(&again));
 }

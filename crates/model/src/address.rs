@@ -1,7 +1,11 @@
-//! Passwords in addresses: `http://user:password@host/`.
+//! Passwords in addresses: `http://user:password@host/`, or `http://token@host/` where the name of a user is as long as a
+//! token.
 
 use std::borrow::Cow;
 use std::ops::Range;
+
+/// Names of users that are as long as this are tokens, if no password follows them.
+const TOKEN: usize = 16;
 
 /// An address as it may be shown: with `***` in the place of a password.
 pub fn without_password(url: &str) -> Cow<'_, str> {
@@ -16,14 +20,39 @@ pub fn password_in(url: &str) -> Option<&str> {
     password(url).map(|range| &url[range])
 }
 
-/// Where the password stands: after the first colon of what is before the last `@` of the authority. An authority alone
-/// will do too.
+/// Where passwords stand in a text that may have several addresses in it.
+pub fn passwords(text: &str) -> Vec<Range<usize>> {
+    let starts = text.match_indices("://").map(|(at, sign)| at + sign.len());
+    starts.filter_map(|start| of_authority(text, start, Name::MayBeToken)).collect()
+}
+
+/// Where the password stands. An authority alone will do too.
 fn password(url: &str) -> Option<Range<usize>> {
-    let start = url.find("://").map_or(0, |at| at + 3);
+    match url.find("://") {
+        Some(at) => of_authority(url, at + 3, Name::MayBeToken),
+        // What is before the `@` of a text that is no address may be anything.
+        None => of_authority(url, 0, Name::IsName),
+    }
+}
+
+/// What the name of a user may be.
+#[derive(Clone, Copy, PartialEq)]
+enum Name {
+    IsName,
+    MayBeToken,
+}
+
+/// The password in the authority that begins at `start`: after the first colon of what is before its last `@`.
+fn of_authority(url: &str, start: usize, name: Name) -> Option<Range<usize>> {
     let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
     let user_end = start + url[start..end].rfind('@')?;
-    let colon = start + url[start..user_end].find(':')?;
-    (colon + 1 < user_end).then_some(colon + 1..user_end)
+    let name_end = url[start..user_end].find(':').map_or(user_end, |at| start + at);
+    if name_end + 1 < user_end {
+        return Some(name_end + 1..user_end);
+    }
+    let user = &url[start..name_end];
+    let is_token = name == Name::MayBeToken && user.chars().count() >= TOKEN && !user.contains(char::is_whitespace);
+    is_token.then_some(start..name_end)
 }
 
 #[cfg(test)]
@@ -39,6 +68,10 @@ mod tests {
             ("me:s3cret@host:80", "me:***@host:80"),
             ("http://me@host/", "http://me@host/"),
             ("http://me:@host/", "http://me:@host/"),
+            ("http://ghp_0123456789ab@host/", "http://***@host/"),
+            ("http://ghp_0123456789ab:@host/", "http://***:@host/"),
+            ("http://ghp_0123456789ab:x@host/", "http://ghp_0123456789ab:***@host/"),
+            ("a-package-with-a-long-name@1.2.3", "a-package-with-a-long-name@1.2.3"),
             ("http://host:8080/a:b@c", "http://host:8080/a:b@c"),
             ("http://host?x=a:b@c", "http://host?x=a:b@c"),
             ("", ""),

@@ -1,69 +1,191 @@
-//! Credentials among the words of a command and the parameters of an address, known by what they are called:
-//! `--api-key VALUE`, `GITHUB_TOKEN=VALUE`, `?token=VALUE`.
+//! Credentials among the words of a command and in addresses, known by what they are called and by where they stand:
+//! `--api-key VALUE`, `GITHUB_TOKEN=VALUE`, `Authorization: Bearer VALUE`, `?token=VALUE`, `//user:VALUE@`.
 
-use crate::Target;
+use std::ops::Range;
+
+use crate::{Target, passwords};
 
 /// What the names of credentials end with, without anything between their words.
 const ENDINGS: &[&str] = &["accesskey", "apikey", "passwd", "password", "secret", "secretkey", "token"];
 
+/// What the last words of credentials are; longer words that end with them are others.
+const LAST_WORDS: &[&str] = &["auth", "bearer", "pass", "passphrase", "pat", "pwd"];
+
+/// First words of flags that take no value, so that what follows them is something else.
+const SWITCHES: &[&str] = &["allow", "disable", "enable", "no", "require", "skip", "use", "without"];
+
 /// What parameters of addresses are called that are credentials, too; on a command line they may be anything.
-const PARAMETERS: &[&str] = &["key", "sig", "signature"];
+const PARAMETERS: &[&str] = &["code", "key", "sig", "signature"];
+
+/// What header fields are called that are credentials, too.
+const HEADERS: &[&str] = &["authorization", "proxyauthorization", "cookie", "setcookie"];
+
+/// Words before a credential that say of which kind it is.
+const SCHEMES: &[&str] = &["basic", "bearer", "token"];
 
 /// Values of fewer characters are words, numbers and flags.
 const SHORTEST: usize = 6;
 
-/// A value that is called as credentials are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A value that is called as credentials are, or stands where they do.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential<'t> {
-    /// What it is called, without dashes before it.
-    pub name: &'t str,
+    /// What kind it is, with its name.
+    pub kind: CredentialKind<'t>,
+    /// The text that it stands in: an argument of a command by its number, an address alone.
+    pub word: usize,
+    /// Where it stands in that text.
+    pub range: Range<usize>,
     /// The value, as it stands there.
     pub value: &'t str,
 }
 
+/// What a credential is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CredentialKind<'t> {
+    /// A name before it, without dashes.
+    Named(&'t str),
+    /// The header field that it is the value of; a scheme before it is no part of it.
+    Header(&'t str),
+    /// Its place in an address, however short it is.
+    Password,
+}
+
 impl Target {
-    /// What is called a credential among the words of its command, or in its address.
+    /// The credentials among the words of its command, or in its address; none is a part of another.
     pub fn credentials(&self) -> Vec<Credential<'_>> {
-        let found = match self {
+        match self {
             Self::Stdio { args, .. } => in_words(args),
-            Self::Http { url, .. } | Self::Sse { url, .. } => in_address(url),
+            Self::Http { url, .. } | Self::Sse { url, .. } => kept(in_address(url, 0)),
             Self::Mock { .. } | Self::Cassette { .. } => Vec::new(),
-        };
-        found.into_iter().filter(|credential| credential.value.chars().count() >= SHORTEST).collect()
+        }
     }
+}
+
+/// Whether a text is nothing but words that say of which kind the credential beside it is.
+pub fn is_scheme(text: &str) -> bool {
+    SCHEMES.contains(&text.trim().to_ascii_lowercase().as_str())
 }
 
 fn in_words(words: &[String]) -> Vec<Credential<'_>> {
-    let mut found = Vec::new();
+    let mut all = Vec::new();
+    let mut is_value = false;
     for (at, word) in words.iter().enumerate() {
-        let name = word.trim_start_matches('-');
-        if let Some((name, value)) = name.split_once('=') {
-            if is_credential(name) {
-                found.push(Credential { name, value });
-            }
-        } else if name.len() < word.len()
-            && is_credential(name)
-            && let Some(value) = words.get(at + 1).filter(|value| !value.starts_with('-'))
-        {
-            found.push(Credential { name, value });
+        let mut found = Vec::new();
+        let name = without_dashes(word);
+        // The flag before it says what it is.
+        if is_value && !word.starts_with('-') {
+            found.push(credential(CredentialKind::Named(without_dashes(&words[at - 1])), at, word, word));
         }
+        is_value =
+            variable_at_once(word).is_none() && name.len() < word.len() && is_credential(name) && !is_switch(name);
+        found.extend(in_pair(name, at, word));
+        found.extend(in_header(word, at));
+        if word.contains("://") {
+            found.extend(in_address(word, at));
+        }
+        all.extend(kept(found));
     }
-    found
+    all
 }
 
-fn in_address(url: &str) -> Vec<Credential<'_>> {
-    let Some((_, query)) = url.split_once('?') else { return Vec::new() };
+fn without_dashes(word: &str) -> &str {
+    variable_at_once(word).unwrap_or_else(|| word.trim_start_matches('-'))
+}
+
+/// The variable that follows `-e` at once.
+fn variable_at_once(word: &str) -> Option<&str> {
+    word.strip_prefix("-e").filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
+}
+
+/// `NAME=VALUE`, and `--env=NAME=VALUE`.
+fn in_pair<'t>(text: &'t str, at: usize, word: &'t str) -> Option<Credential<'t>> {
+    let (name, value) = text.split_once('=')?;
+    if is_credential(name) {
+        return Some(credential(CredentialKind::Named(name), at, word, value));
+    }
+    is_name(name).then(|| in_pair(value, at, word))?
+}
+
+/// `NAME: VALUE`, alone or after a flag.
+fn in_header(word: &str, at: usize) -> Option<Credential<'_>> {
+    let flag = word
+        .strip_prefix("-H")
+        .or_else(|| word.split_once('=').filter(|_| word.starts_with('-')).map(|(_, rest)| rest));
+    let (name, value) = flag.unwrap_or(word).split_once(':')?;
+    let plain_name = plain(name);
+    let is_wanted =
+        is_name(name) && (HEADERS.contains(&plain_name.as_str()) || last_word(name) == "key" || is_credential(name));
+    // The name before `//` is that of a scheme.
+    if !is_wanted || value.starts_with("//") {
+        return None;
+    }
+    let value = value.trim();
+    let value = value.split_once(' ').filter(|(scheme, _)| is_scheme(scheme)).map_or(value, |(_, token)| token.trim());
+    Some(credential(CredentialKind::Header(name), at, word, value))
+}
+
+fn in_address(text: &str, at: usize) -> Vec<Credential<'_>> {
+    let passwords = passwords(text).into_iter();
+    let mut found: Vec<Credential<'_>> =
+        passwords.map(|range| credential(CredentialKind::Password, at, text, &text[range])).collect();
+    let Some((_, query)) = text.split_once('?') else { return found };
     let query = query.split_once('#').map_or(query, |(query, _)| query);
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let is_wanted = |name: &str| is_credential(name) || PARAMETERS.contains(&plain(name).as_str());
-    pairs.filter(|(name, _)| is_wanted(name)).map(|(name, value)| Credential { name, value }).collect()
+    let wanted = pairs.filter(|(name, _)| is_wanted(name));
+    found.extend(wanted.map(|(name, value)| credential(CredentialKind::Named(name), at, text, value)));
+    found
 }
 
-fn is_credential(name: &str) -> bool {
-    // A name is a word or a few; what else stands before an equals sign is no name.
-    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+/// `value` is a part of `text`.
+fn credential<'t>(kind: CredentialKind<'t>, word: usize, text: &'t str, value: &'t str) -> Credential<'t> {
+    let start = value.as_ptr().addr() - text.as_ptr().addr();
+    Credential { kind, word, range: start..start + value.len(), value }
+}
+
+/// Those that tell something, in their order, without those that stand in others.
+fn kept(mut found: Vec<Credential<'_>>) -> Vec<Credential<'_>> {
+    found.retain(|credential| match credential.kind {
+        CredentialKind::Password => true,
+        // A variable that is handed on as it is written tells nothing.
+        CredentialKind::Named(_) | CredentialKind::Header(_) => {
+            let is_reference = credential.value.starts_with("${") && credential.value.ends_with('}');
+            credential.value.chars().count() >= SHORTEST && !is_reference
+        }
+    });
+    found.sort_by_key(|credential| (credential.range.start, std::cmp::Reverse(credential.range.end)));
+    let mut end = 0;
+    found.retain(|credential| {
+        let is_apart = credential.range.start >= end;
+        end = end.max(credential.range.end);
+        is_apart
+    });
+    found
+}
+
+/// Whether values of that name are credentials.
+pub fn is_credential(name: &str) -> bool {
     let plain = plain(name);
-    is_name && ENDINGS.iter().any(|ending| plain.ends_with(ending))
+    let is_called_so = ENDINGS.iter().any(|ending| plain.ends_with(ending));
+    is_name(name) && (is_called_so || LAST_WORDS.contains(&last_word(name).as_str()))
+}
+
+/// A name is a word or a few; what else stands before an equals sign is no name.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || is_between_words(c))
+}
+
+fn is_switch(name: &str) -> bool {
+    let first = name.split(is_between_words).next().unwrap_or_default();
+    SWITCHES.contains(&first.to_ascii_lowercase().as_str())
+}
+
+fn last_word(name: &str) -> String {
+    name.rsplit(is_between_words).next().unwrap_or_default().to_ascii_lowercase()
+}
+
+fn is_between_words(c: char) -> bool {
+    matches!(c, '-' | '_' | '.')
 }
 
 fn plain(name: &str) -> String {
@@ -75,14 +197,18 @@ mod tests {
     use super::*;
 
     fn found(target: &Target) -> Vec<(&str, &str)> {
-        target.credentials().iter().map(|credential| (credential.name, credential.value)).collect()
+        let name = |kind| match kind {
+            CredentialKind::Named(name) | CredentialKind::Header(name) => name,
+            CredentialKind::Password => "",
+        };
+        target.credentials().iter().map(|credential| (name(credential.kind), credential.value)).collect()
     }
 
     #[test]
     fn they_are_known_by_their_names() {
         let stdio = |words: &str| Target::Stdio {
             command: "run".to_owned(),
-            args: words.split(' ').map(str::to_owned).collect(),
+            args: words.split(' ').map(|word| word.replace('+', " ")).collect(),
             env: Vec::new(),
             cwd: None,
             docker: None,
@@ -92,12 +218,30 @@ mod tests {
             ("-token=hunter22", vec![("token", "hunter22")]),
             ("--figma-api-key=hunter22 --stdio", vec![("figma-api-key", "hunter22")]),
             ("-e GITHUB_TOKEN=hunter22 image", vec![("GITHUB_TOKEN", "hunter22")]),
-            ("-e GITHUB_TOKEN image", vec![]),
+            ("-e GITHUB_TOKEN image -eGITHUB_TOKEN an-image", vec![]),
             ("token hunter22", vec![]),
             ("--token --verbose", vec![]),
             ("--token short", vec![]),
             ("--max-tokens 1000000 --token-file secrets.txt --key server.pem", vec![]),
             ("select:a=password=hunter22", vec![]),
+            ("--env=BAR_TOKEN=hunter22", vec![("BAR_TOKEN", "hunter22")]),
+            ("-eFOO_TOKEN=hunter22 -e DB_PASS=hunter33", vec![("FOO_TOKEN", "hunter22"), ("DB_PASS", "hunter33")]),
+            ("--auth hunter22 --pat hunter33", vec![("auth", "hunter22"), ("pat", "hunter33")]),
+            ("--bearer=hunter22 --github-pat hunter33", vec![("bearer", "hunter22"), ("github-pat", "hunter33")]),
+            ("--no-auth server.js --bypass=firewall --path src/main.rs --oauth server.js", vec![]),
+            ("-e TOKEN=${TOKEN} --header Authorization:${AUTH_HEADER}", vec![]),
+            ("postgresql://user:hunter22@localhost/db", vec![("", "hunter22")]),
+            ("--db=redis://:pw@a,redis://:word@b", vec![("", "pw"), ("", "word")]),
+            ("https://x/mcp?api_key=hunter22", vec![("api_key", "hunter22")]),
+            ("--token=http://a:b@c", vec![("token", "http://a:b@c")]),
+            ("--header Authorization:+Bearer+hunter22", vec![("Authorization", "hunter22")]),
+            ("--header=authorization:hunter22", vec![("authorization", "hunter22")]),
+            ("-HCookie:+a=hunter22;+b=c", vec![("Cookie", "a=hunter22; b=c")]),
+            (
+                "X-API-Key:hunter22 X-Functions-Key:+hunter33",
+                vec![("X-API-Key", "hunter22"), ("X-Functions-Key", "hunter33")],
+            ),
+            ("Accept:+application/json secret://vault/path", vec![]),
         ] {
             assert_eq!(found(&stdio(words)), expected, "{words}");
         }
@@ -105,6 +249,9 @@ mod tests {
             ("http://x/mcp?a=b&api_key=hunter22#token=fragment", vec![("api_key", "hunter22")]),
             ("http://x?key=hunter22&SIG=abcdef1", vec![("key", "hunter22"), ("SIG", "abcdef1")]),
             ("http://x/token=hunter22?monkey=hunter22", vec![]),
+            ("http://x?code=hunter22&auth=hunter33", vec![("code", "hunter22"), ("auth", "hunter33")]),
+            ("http://me:p@x?token=hunter22", vec![("", "p"), ("token", "hunter22")]),
+            ("http://ghp_0123456789ab@x http://me@x", vec![("", "ghp_0123456789ab")]),
         ] {
             assert_eq!(found(&Target::Http { url: url.to_owned(), headers: Vec::new() }), expected, "{url}");
         }

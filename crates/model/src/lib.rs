@@ -43,7 +43,7 @@ pub use act::{
     Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
     Trajectory,
 };
-pub use address::{password_in, without_password};
+pub use address::{password_in, passwords, without_password};
 pub use agent::{
     Agent, AgentBudget, AgentModel, AgentServer, Dialect, NamedModel, Price, Provider, ProviderKey, Recovery, Repeat,
     ScriptAction, ScriptCall, ScriptStep, Secret, StopReason, ToolSelection, When,
@@ -51,7 +51,7 @@ pub use agent::{
 pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
 pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
 pub use check::{Check, Mismatch, PlannedCheck};
-pub use credentials::Credential;
+pub use credentials::{Credential, CredentialKind, is_credential, is_scheme};
 pub use diagnostics::Diagnostics;
 pub use event::{
     AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, ShardOf,

@@ -3,16 +3,22 @@
 //! The suite must hold when it is run against the same server, so only what can be expected to come again is asked for:
 //! the kind of answer always, its text only where nothing in it looks like a time, an id, a duration or a count. All
 //! tests share one server and stand in the order of the calls, so that each finds the state it found then.
+//!
+//! What is secret is taken out of values before they are written, so that the file stays one that can be read. What is sent
+//! names the variable that holds it; what comes back is not asked for.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use mcprove_model::{
-    ClientCapabilities, ElicitationAction, Node, SamplingReply, ServerSpec, Span, Target, escape_line, shorten,
+    ClientCapabilities, ElicitationAction, Node, Redactor, SamplingReply, ServerSpec, Span, Target, escape_line,
+    shorten,
 };
 use serde_json::{Map, Value, json};
 
 use crate::convert;
+use crate::environment::{SECRET, with_doubled_dollars};
 use crate::template::literal_text;
 use crate::written_server::{FileKind, WrittenServer};
 use crate::yaml;
@@ -31,6 +37,8 @@ pub struct Recorded {
     pub modern: bool,
     /// The calls, in order.
     pub calls: Vec<RecordedCall>,
+    /// Knows what must not be written down.
+    pub secrets: Redactor,
 }
 
 /// A call that was made.
@@ -48,28 +56,38 @@ pub struct RecordedCall {
 
 /// The text of the suite, and how many tests it has.
 pub fn suite_of(recorded: &Recorded) -> (String, usize) {
+    let written = WrittenServer::of(&recorded.server, FileKind::Suite, &[]);
+    let texts = Texts { secrets: &recorded.secrets, variables: &written.variables };
     let mut names = HashMap::new();
     let mut tests = Vec::new();
-    let mut left_out = Vec::new();
+    let (mut unanswered, mut unnamed) = (Vec::new(), Vec::new());
     for (at, call) in recorded.calls.iter().enumerate() {
-        match expectation(call, &recorded.calls[..at]) {
-            Some(expect) => tests.push(test(call, &expect, &mut names)),
-            None => left_out.push(call.tool.as_str()),
+        let Some(expect) = expectation(call, &recorded.calls[..at], &texts) else {
+            unanswered.push(call.tool.as_str());
+            continue;
+        };
+        match test(call, &expect, &texts, &mut names) {
+            Some(test) => tests.push(test),
+            None => unnamed.push(call.tool.as_str()),
         }
     }
     let mut text = String::from("# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.\n");
-    if !left_out.is_empty() {
+    for (left_out, why) in
+        [(unanswered, "no final answer was recorded"), (unnamed, "secrets that no variable holds were sent")]
+    {
         // Names are the client's, so they are kept on one line.
-        let names: Vec<_> = left_out.iter().map(|name| escape_line(name)).collect();
-        let _ = writeln!(text, "# Left out, because no final answer was recorded: {}.", names.join(", "));
+        let names: Vec<_> =
+            left_out.iter().map(|name| escape_line(&recorded.secrets.text(name)).into_owned()).collect();
+        if !names.is_empty() {
+            let _ = writeln!(text, "# Left out, because {why}: {}.", names.join(", "));
+        }
     }
-    let written = WrittenServer::of(&recorded.server, FileKind::Suite, &[]);
     if let Some(remark) = written.remark() {
         let _ = writeln!(text, "# {remark}");
     }
     let count = tests.len();
     let suite = json!({
-        "servers": {"server": server(recorded, &written.target)},
+        "servers": {"server": server(recorded, &written.target, &texts)},
         "run_options": {"restart_policy": "per_file"},
         "assert": tests,
     });
@@ -77,32 +95,33 @@ pub fn suite_of(recorded: &Recorded) -> (String, usize) {
     (text, count)
 }
 
-fn test(call: &RecordedCall, expect: &Value, names: &mut HashMap<String, usize>) -> Value {
-    let arguments = match &call.args {
-        Value::Object(map) if map.is_empty() => String::new(),
-        args => format!(" {}", shorten(&args.to_string(), 60)),
-    };
-    let base = format!("{}{arguments}", call.tool);
+/// The test that makes a call again; nothing when what it sends cannot be written.
+fn test(call: &RecordedCall, expect: &Value, texts: &Texts<'_>, names: &mut HashMap<String, usize>) -> Option<Value> {
+    let (tool, args) = (texts.sent(&call.tool)?, texts.sent_value(&call.args)?);
+    let has_arguments = call.args.as_object().is_none_or(|args| !args.is_empty());
+    let shown = texts.secrets.text(&call.args.to_string()).into_owned();
+    let arguments = if has_arguments { format!(" {}", shorten(&shown, 60)) } else { String::new() };
+    let base = format!("{}{arguments}", texts.secrets.text(&call.tool));
     let count = names.entry(base.clone()).or_insert(0);
     *count += 1;
     let name = if *count == 1 { base } else { format!("{base} ({count})") };
     let mut test = Map::new();
     test.insert("name".to_owned(), Value::String(convert::escaped(&name)));
     test.insert("server".to_owned(), json!("server"));
-    test.insert("tool".to_owned(), Value::String(escaped(&call.tool)));
-    if call.args.as_object().is_none_or(|args| !args.is_empty()) {
-        test.insert("args".to_owned(), literal(&call.args));
+    test.insert("tool".to_owned(), Value::String(tool));
+    if has_arguments {
+        test.insert("args".to_owned(), args);
     }
     let seconds = call.elapsed_us.div_ceil(1_000_000);
     if seconds > 8 {
         test.insert("timeout".to_owned(), Value::String(format!("{}s", seconds * 4)));
     }
     test.insert("expect".to_owned(), expect.clone());
-    Value::Object(test)
+    Some(Value::Object(test))
 }
 
 /// What the answer to a call lets us expect of the next; nothing when it was no final answer.
-fn expectation(call: &RecordedCall, before: &[RecordedCall]) -> Option<Value> {
+fn expectation(call: &RecordedCall, before: &[RecordedCall], texts: &Texts<'_>) -> Option<Value> {
     let result = match call.outcome.as_ref()? {
         Ok(result) => result,
         Err(error) => {
@@ -123,7 +142,7 @@ fn expectation(call: &RecordedCall, before: &[RecordedCall]) -> Option<Value> {
                 other.tool == call.tool && other.args == call.args && other.outcome.as_ref() == call.outcome.as_ref()
             })
         };
-        if text.len() <= LONGEST && (lasts(&text, &call.args) || seen_before()) {
+        if text.len() <= LONGEST && !texts.is_secret(&text) && (lasts(&text, &call.args) || seen_before()) {
             expect.insert("contains".to_owned(), json!([escaped(&text)]));
         } else {
             expect.insert("not_empty".to_owned(), Value::Bool(true));
@@ -160,17 +179,67 @@ fn escaped(text: &str) -> String {
     convert::escaped(&literal_text(text, &[]))
 }
 
-/// A value whose texts mean in a suite file what they say.
-fn literal(value: &Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(escaped(text)),
-        Value::Array(items) => Value::Array(items.iter().map(literal).collect()),
-        Value::Object(map) => Value::Object(map.iter().map(|(key, value)| (key.clone(), literal(value))).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+/// Writes what was sent: secrets become the variables that hold them.
+struct Texts<'t> {
+    secrets: &'t Redactor,
+    /// The variables that the server takes from the environment, with their values.
+    variables: &'t [(String, String)],
+}
+
+impl Texts<'_> {
+    fn is_secret(&self, text: &str) -> bool {
+        self.secrets.text(text) != text
+    }
+
+    /// A text that means in a suite file what was sent; nothing when no variable holds what is secret in it.
+    fn sent(&self, text: &str) -> Option<String> {
+        let mut result = String::with_capacity(text.len());
+        let mut rest = text;
+        loop {
+            let held = self.variables.iter().filter(|(_, value)| self.is_secret(value));
+            let places = held.filter_map(|(name, value)| Some((rest.find(value)?, name, value)));
+            let first = places.min_by_key(|(at, _, value)| (*at, Reverse(value.len())));
+            let before = &rest[..first.map_or(rest.len(), |(at, ..)| at)];
+            if self.is_secret(before) {
+                return None;
+            }
+            let Some((at, name, value)) = first else {
+                result.push_str(&escaped(before));
+                return Some(result);
+            };
+            // A dollar sign before a reference would change it.
+            result.push_str(&with_doubled_dollars(&literal_text(before, &[]), |count, after| {
+                after.is_empty() || convert::has_meaning(count, after)
+            }));
+            result.extend([SECRET, name, "}"]);
+            rest = &rest[at + value.len()..];
+        }
+    }
+
+    /// A value that means in a suite file what was sent.
+    fn sent_value(&self, value: &Value) -> Option<Value> {
+        match value {
+            Value::String(text) => self.sent(text).map(Value::String),
+            Value::Array(items) => items.iter().map(|item| self.sent_value(item)).collect(),
+            Value::Object(map) => {
+                let entries = map.iter().map(|(key, value)| {
+                    // Nothing is replaced in keys.
+                    (!self.is_secret(key)).then(|| Some((key.clone(), self.sent_value(value)?)))?
+                });
+                entries.collect::<Option<Map<_, _>>>().map(Value::Object)
+            }
+            Value::Number(number) => (!self.is_secret(&number.to_string())).then(|| value.clone()),
+            Value::Null | Value::Bool(_) => Some(value.clone()),
+        }
+    }
+
+    /// The text of an answer that a client gave, masked where nothing else can be done.
+    fn answer(&self, text: &str) -> String {
+        self.sent(text).unwrap_or_else(|| escaped(&self.secrets.text(text)))
     }
 }
 
-fn server(recorded: &Recorded, written: &Target) -> Value {
+fn server(recorded: &Recorded, written: &Target, texts: &Texts<'_>) -> Value {
     let mut server = Map::new();
     let map = |pairs: &[(String, String)]| -> Value {
         pairs.iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
@@ -205,28 +274,32 @@ fn server(recorded: &Recorded, written: &Target) -> Value {
     if recorded.modern {
         server.insert("protocol".to_owned(), json!("modern"));
     }
-    let client = client(&recorded.client);
+    let client = client(&recorded.client, texts);
     if !client.is_empty() {
         server.insert("client_capabilities".to_owned(), Value::Object(client));
     }
     Value::Object(server)
 }
 
-fn client(client: &ClientCapabilities) -> Map<String, Value> {
+fn client(client: &ClientCapabilities, texts: &Texts<'_>) -> Map<String, Value> {
     let mut map = Map::new();
     if let Some(roots) = &client.roots {
-        map.insert("roots".to_owned(), json!(roots));
+        map.insert("roots".to_owned(), roots.iter().map(|root| texts.answer(root)).collect());
     }
     if !client.sampling.is_empty() {
         let reply = |reply: &SamplingReply| {
             let SamplingReply { text, model, stop_reason } = reply;
-            json!({"text": escaped(text), "model": escaped(model), "stop_reason": escaped(stop_reason)})
+            let [text, model, stop_reason] = [text, model, stop_reason].map(|text| texts.answer(text));
+            json!({"text": text, "model": model, "stop_reason": stop_reason})
         };
         map.insert("sampling".to_owned(), client.sampling.iter().map(reply).collect());
     }
     if let Some(elicitation) = &client.elicitation {
         let answer = match elicitation.action {
-            ElicitationAction::Accept => json!({"content": literal(&elicitation.content)}),
+            ElicitationAction::Accept => match texts.sent_value(&elicitation.content) {
+                Some(content) => json!({"content": content}),
+                None => json!({"action": "decline"}),
+            },
             ElicitationAction::Decline => json!({"action": "decline"}),
             ElicitationAction::Cancel => json!({"action": "cancel"}),
         };
@@ -287,5 +360,66 @@ mod tests {
         assert_eq!(*expects[6], json!({"protocol_error": -32602}));
         assert_eq!(suite["assert"][4]["name"], "sum {\"a\":1} (2)");
         assert_eq!(suite["assert"][7]["timeout"], "40s");
+    }
+
+    /// Writes the suite of a server with a variable, and reads it again.
+    fn read_back(value: &str, calls: Vec<RecordedCall>) -> (String, Value) {
+        let target = Target::Stdio {
+            command: "run".to_owned(),
+            args: Vec::new(),
+            env: vec![("MODE".to_owned(), value.to_owned())],
+            cwd: None,
+            docker: None,
+        };
+        let server = ServerSpec { target, ..ServerSpec::default() };
+        let secrets = Redactor::new([value, "unnamed-one"]);
+        let (text, _) = suite_of(&Recorded { server, calls, secrets, ..Recorded::default() });
+        let (documents, findings) = yaml::parse(&mcprove_model::SourceFile::new("s.yaml", text.as_str()));
+        assert!(findings.is_empty(), "{findings:?}\n{text}");
+        let suite = documents[0].to_json();
+        (text, suite)
+    }
+
+    #[test]
+    fn a_secret_that_is_a_key_of_suites_breaks_nothing() {
+        for word in ["server", "servers", "assert", "expect", "not_error", "per_file", "contains"] {
+            let (text, suite) = read_back(word, vec![call("echo", json!({"text": "hi"}), Some(Ok(said("hi"))))]);
+            assert_eq!(suite["servers"]["server"]["env"]["MODE"], "${MODE}", "{text}");
+            assert_eq!(suite["assert"][0]["expect"], json!({"not_error": true, "contains": ["hi"]}), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_names_variables_and_what_comes_back_with_secrets_is_not_asked_for() {
+        let calls = vec![
+            call(
+                "whoami",
+                json!({"who": "hunter22 is: #me", "$": "${x}$hunter22"}),
+                Some(Ok(said("hunter22 is: you"))),
+            ),
+            call("hunter22s", json!({}), Some(Ok(said("fine")))),
+            call("whoami", json!({"who": "unnamed-one"}), Some(Ok(said("fine")))),
+            call("whoami", json!({"hunter22": 1}), Some(Ok(said("fine")))),
+        ];
+        let (text, suite) = read_back("hunter22", calls);
+        assert!(!text.contains("hunter22") && !text.contains("unnamed-one"), "{text}");
+        let left_out = "# Left out, because secrets that no variable holds were sent: whoami, whoami.\n";
+        assert!(text.contains(left_out), "{text}");
+        let expected = json!([
+            {
+                "name": "whoami {\"who\":\"*** is: #me\",\"$\":\"$${x}$***\"}",
+                "server": "server",
+                "tool": "whoami",
+                "args": {"who": "${secret:MODE} is: #me", "$": "$${x}$$${secret:MODE}"},
+                "expect": {"not_error": true, "not_empty": true},
+            },
+            {
+                "name": "***s",
+                "server": "server",
+                "tool": "${secret:MODE}s",
+                "expect": {"not_error": true, "contains": ["fine"]},
+            },
+        ]);
+        assert_eq!(suite["assert"], expected, "{text}");
     }
 }

@@ -2,8 +2,11 @@
 //! A variable is called as the user's own configuration calls it; where nothing did, after what it is for. Pure.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
-use mcprove_model::{Origin, OriginPart, Protocol, ServerSpec, Target, password_in};
+use mcprove_model::{
+    Credential, CredentialKind, Origin, OriginPart, Protocol, ServerSpec, Target, escape_line, is_credential, is_scheme,
+};
 use serde_json::{Map, Value, json};
 
 use crate::convert;
@@ -37,14 +40,24 @@ pub struct WrittenServer {
     pub protocol: Protocol,
     /// The variables that its texts ask the environment for, with the values that stood in their places.
     pub variables: Vec<(String, String)>,
+    /// Those that the configuration calls otherwise than a file can, with what it calls them.
+    renamed: Vec<(String, String)>,
 }
 
 impl WrittenServer {
     /// Writes a server; `{{name}}` is a reference for `templates` only, all other braces mean themselves.
     pub fn of(server: &ServerSpec, kind: FileKind, templates: &[&str]) -> Self {
-        let mut writer = Writer { server, kind, templates, known: known(server), variables: Vec::new() };
+        let mut writer = Writer {
+            server,
+            kind,
+            templates,
+            known: known(server),
+            reserved: reserved(server),
+            variables: Vec::new(),
+            renamed: Vec::new(),
+        };
         let target = writer.target(&server.target);
-        Self { target, protocol: server.protocol, variables: writer.variables }
+        Self { target, protocol: server.protocol, variables: writer.variables, renamed: writer.renamed }
     }
 
     /// The names of its variables.
@@ -54,7 +67,14 @@ impl WrittenServer {
 
     /// Says which variables it needs.
     pub fn remark(&self) -> Option<String> {
-        let names = self.names();
+        let named = self.variables.iter().map(|(name, _)| {
+            let other = self.renamed.iter().find(|(renamed, _)| renamed == name);
+            other.map_or_else(
+                || name.clone(),
+                |(_, other)| format!("{name} (`{}` of the configuration)", escape_line(other)),
+            )
+        });
+        let names: Vec<String> = named.collect();
         (!names.is_empty()).then(|| format!("The server takes from the environment: {}.", names.join(", ")))
     }
 
@@ -129,10 +149,7 @@ fn known(server: &ServerSpec) -> Vec<Known> {
         Target::Mock { .. } | Target::Cassette { .. } => {}
     }
     for credential in server.target.credentials() {
-        add(credential.value, credential_variable(credential.name));
-    }
-    if let Some(password) = server.target.password() {
-        add(password, PASSWORD.to_owned());
+        add(credential.value, credential_variable(credential.kind));
     }
     for secret in &server.secrets {
         add(secret, ANY_SECRET.to_owned());
@@ -148,14 +165,34 @@ fn set_variables(server: &ServerSpec) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
+/// The names that belong to values already: those of a configuration's variables, and those of the variables that the
+/// server is given.
+fn reserved(server: &ServerSpec) -> Vec<(String, String)> {
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let mut reserved: Vec<(String, String)> = set_variables(server).map(owned).collect();
+    if let Target::Stdio { env, .. } = &server.target {
+        // Of two of one name the later is meant.
+        for (name, value) in env.iter().rev() {
+            if reserved.iter().all(|(other, _)| other != name) {
+                reserved.push((name.clone(), value.clone()));
+            }
+        }
+    }
+    reserved
+}
+
 /// The variable that holds the value of a header field.
 fn header_variable(header: &str) -> String {
     format!("MCP_{}", header.to_ascii_uppercase())
 }
 
 /// The variable that holds a credential: its own name, if that says whose it is.
-fn credential_variable(name: &str) -> String {
-    let name = name.to_ascii_uppercase();
+fn credential_variable(kind: CredentialKind<'_>) -> String {
+    let name = match kind {
+        CredentialKind::Named(name) => name.to_ascii_uppercase(),
+        CredentialKind::Header(name) => return header_variable(name),
+        CredentialKind::Password => return PASSWORD.to_owned(),
+    };
     let is_anybodys = matches!(name.replace(['-', '_', '.'], "").as_str(), "APIKEY" | "ACCESSTOKEN" | "AUTHTOKEN")
         || !name.contains(['-', '_', '.']);
     if is_anybodys { format!("MCP_{name}") } else { name }
@@ -189,27 +226,31 @@ struct Writer<'w> {
     kind: FileKind,
     templates: &'w [&'w str],
     known: Vec<Known>,
+    reserved: Vec<(String, String)>,
     variables: Vec<(String, String)>,
+    renamed: Vec<(String, String)>,
 }
 
 impl Writer<'_> {
     fn target(&mut self, target: &Target) -> Target {
         match target {
             Target::Stdio { command, args, env, cwd, docker } => {
+                let credentials = target.credentials();
                 let words = args.iter().enumerate();
                 Target::Stdio {
                     command: self.text("command", command, Field::Words),
-                    args: words.map(|(at, word)| self.text(&format!("args[{at}]"), word, Field::Words)).collect(),
+                    args: words.map(|(at, word)| self.word((at, word), &credentials)).collect(),
                     env: self.pairs("env", env, str::to_owned),
                     cwd: cwd.as_ref().map(|cwd| self.text("cwd", cwd, Field::Words)),
                     docker: docker.as_ref().map(|image| self.text("docker", image, Field::Words)),
                 }
             }
-            Target::Http { url, headers } => {
-                Target::Http { url: self.address(url), headers: self.pairs("headers", headers, header_variable) }
-            }
+            Target::Http { url, headers } => Target::Http {
+                url: self.address(url, target),
+                headers: self.pairs("headers", headers, header_variable),
+            },
             Target::Sse { url, headers } => {
-                Target::Sse { url: self.address(url), headers: self.pairs("headers", headers, header_variable) }
+                Target::Sse { url: self.address(url, target), headers: self.pairs("headers", headers, header_variable) }
             }
             Target::Mock { manifest, virtual_time } => {
                 Target::Mock { manifest: self.literal(manifest, Field::Words, Next::Text), virtual_time: *virtual_time }
@@ -224,20 +265,28 @@ impl Writer<'_> {
         self.joined(&parts, field)
     }
 
-    /// An address, where a password is known by its place, however short it is.
-    fn address(&mut self, url: &str) -> String {
-        let mut parts = self.parts("url", url);
-        let Some(password) = password_in(url) else { return self.joined(&parts, Field::Words) };
-        let around = format!(":{password}@");
-        let place = parts.iter().enumerate().find_map(|(index, part)| match part {
-            OriginPart::Text(text) => text.find(&around).map(|at| (index, text.clone(), at + 1)),
-            OriginPart::Variable { .. } => None,
-        });
-        if let Some((index, text, at)) = place {
-            let (name, value) = (PASSWORD.to_owned(), Some(password.to_owned()));
-            let before = OriginPart::Text(text[..at].to_owned());
-            let after = OriginPart::Text(text[at + password.len()..].to_owned());
-            parts.splice(index..=index, [before, OriginPart::Variable { name, value, default: None }, after]);
+    /// An argument.
+    fn word(&mut self, (at, word): (usize, &str), credentials: &[Credential<'_>]) -> String {
+        let own = credentials.iter().filter(|credential| credential.word == at);
+        self.with_credentials(&format!("args[{at}]"), word, own)
+    }
+
+    fn address(&mut self, url: &str, target: &Target) -> String {
+        self.with_credentials("url", url, target.credentials().iter())
+    }
+
+    /// A text where credentials are known by their places, however short they are.
+    fn with_credentials<'c>(
+        &mut self,
+        place: &str,
+        text: &str,
+        credentials: impl Iterator<Item = &'c Credential<'c>>,
+    ) -> String {
+        let mut parts = self.parts(place, text);
+        for credential in credentials {
+            let known = self.known.iter().find(|known| known.value == credential.value);
+            let name = known.map_or_else(|| credential_variable(credential.kind), |known| known.variable.clone());
+            parts = with_one_variable(parts, &credential.range, name);
         }
         self.joined(&parts, Field::Words)
     }
@@ -267,8 +316,9 @@ impl Writer<'_> {
         let meant = pairs.iter().enumerate().filter(|(at, (name, _))| is_last(*at, name));
         let written = meant.map(|(_, (name, value))| {
             let place = format!("{key}.{name}");
-            let value = match self.origin(&place, value) {
-                Some(_) => self.text(&place, value, Field::Pairs),
+            let parts = self.origin(&place, value).map(|origin| without_defaults(name, &origin.parts));
+            let value = match parts.filter(|parts| tell_nothing(parts, Field::Pairs)) {
+                Some(parts) => self.joined(&parts, Field::Pairs),
                 None => self.reference(&variable(name), value, Field::Pairs),
             };
             (name.clone(), value)
@@ -286,8 +336,7 @@ impl Writer<'_> {
             OriginPart::Text(text) => return self.literal(text, field, next),
             OriginPart::Variable { name, value, default } => (name, value, default.as_deref()),
         };
-        let is_plain = |default: &&str| !default.contains(['$', '{', '}']);
-        let default = default.filter(|default| field == Field::Pairs && is_plain(default) && is_name(name));
+        let default = default.filter(|default| field == Field::Pairs && is_written(name, default));
         match (value, default) {
             (Some(value), default) => {
                 let reference = self.reference(name, value, field);
@@ -340,20 +389,88 @@ impl Writer<'_> {
 
     /// The variable that holds a value: as it is wanted, with a number if another value is called so.
     fn variable(&mut self, wanted: &str, value: &str) -> String {
+        let asked = wanted;
         let wanted: String = wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let wanted = if is_name(&wanted) { wanted } else { format!("_{wanted}") };
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         let is_free = |name: &String| {
-            let taken = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            taken.chain(set_variables(self.server)).all(|(other, of)| other != name || of == value)
+            let mut taken = self.variables.iter().chain(&self.reserved);
+            taken.all(|(other, of)| other != name || of == value)
         };
         // The numbers do not end.
         let name = std::iter::once(wanted.clone()).chain(numbered).find(is_free).unwrap_or(wanted);
         if self.variables.iter().all(|(known, _)| *known != name) {
             self.variables.push((name.clone(), value.to_owned()));
+            if name != asked && set_variables(self.server).any(|(set, _)| set == asked) {
+                self.renamed.push((name.clone(), asked.to_owned()));
+            }
         }
         name
     }
+}
+
+/// Parts with one variable in the place of what stands in a range of their text, unless variables alone do already.
+fn with_one_variable(parts: Vec<OriginPart>, range: &Range<usize>, name: String) -> Vec<OriginPart> {
+    let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
+    let mut start = 0;
+    for part in parts {
+        let end = start + part.text().len();
+        let is_outside = end <= range.start || start >= range.end;
+        match part {
+            OriginPart::Text(text) if !is_outside => {
+                let (first, last) = (range.start.saturating_sub(start), range.end.min(end) - start);
+                before.extend((first > 0).then(|| OriginPart::Text(text[..first].to_owned())));
+                inside.push(OriginPart::Text(text[first..last].to_owned()));
+                after.extend((last < text.len()).then(|| OriginPart::Text(text[last..].to_owned())));
+            }
+            part if !is_outside => inside.push(part),
+            part if start < range.end => before.push(part),
+            part => after.push(part),
+        }
+        start = end;
+    }
+    if !tell_nothing(&inside, Field::Words) {
+        let value = Some(inside.iter().map(OriginPart::text).collect());
+        inside = vec![OriginPart::Variable { name, value, default: None }];
+    }
+    before.into_iter().chain(inside).chain(after).collect()
+}
+
+/// Whether parts are variables, and around them nothing but schemes and what is put between two words.
+fn tell_nothing(parts: &[OriginPart], field: Field) -> bool {
+    let mut has_variable = false;
+    let is_open = parts.iter().all(|part| match part {
+        OriginPart::Text(text) => {
+            let is_between = text.chars().count() < SHORTEST && !text.contains(char::is_alphanumeric);
+            is_between || is_scheme(text)
+        }
+        OriginPart::Variable { name, value, default } => {
+            has_variable = true;
+            let is_default = |default: &String| field == Field::Pairs && is_written(name, default);
+            value.is_some() || default.as_ref().is_some_and(is_default)
+        }
+    });
+    has_variable && is_open
+}
+
+/// The parts of the value of a variable or header field; what stands there by default may be a credential if it is called
+/// so.
+fn without_defaults(key: &str, parts: &[OriginPart]) -> Vec<OriginPart> {
+    let without = |part: &OriginPart| match part {
+        // One that is not set is its default.
+        OriginPart::Variable { name, value, .. } if is_credential(key) => OriginPart::Variable {
+            name: name.clone(),
+            value: Some(value.clone().unwrap_or_else(|| part.text().to_owned())),
+            default: None,
+        },
+        part => part.clone(),
+    };
+    parts.iter().map(without).collect()
+}
+
+/// Whether the default of a variable can and may be written.
+fn is_written(name: &str, default: &str) -> bool {
+    !default.contains(['$', '{', '}']) && is_name(name) && !is_credential(name)
 }
 
 fn is_name(text: &str) -> bool {

@@ -250,9 +250,10 @@ impl Listening<'_> {
                     elapsed_us: call.elapsed_us,
                 })
                 .collect(),
+            secrets: self.redactor.clone(),
         };
         let (text, count) = suite_of(&recorded);
-        match whole_file::write(path, self.redactor.text(&text).as_bytes()) {
+        match whole_file::write(path, text.as_bytes()) {
             Ok(()) => live.say(&format!("wrote {count} of {} calls to `{shown}`", calls.len())),
             Err(error) => self.log.complaints.push(format!("the suite `{shown}` could not be written: {error}")),
         }

@@ -42,7 +42,8 @@ fn variables_are_called_as_the_configuration_calls_them() {
         &[&[text("--key="), tok()], &[text("--plain")]],
         &[
             ("T", &[tok()]),
-            ("H", &[text("Bearer $"), tok(), text(" {{x}}")]),
+            ("H", &[text("Bearer "), tok()]),
+            ("P", &[tok(), text(":$"), tok(), text("{{}}")]),
             ("D", &[variable("REGION", None, Some("eu"))]),
             ("S", &[variable("STAGE", Some("staging"), Some("prod"))]),
             ("L", &[text("literal")]),
@@ -51,7 +52,7 @@ fn variables_are_called_as_the_configuration_calls_them() {
     let (block, names) = block(&server);
     assert_eq!(block["args"], json!(["--key=${secret:TOK}", "--plain"]));
     let env = json!({
-        "T": "${TOK}", "H": "Bearer $$${TOK} {{'{{'}}x}}", "D": "${REGION:-eu}", "S": "${STAGE:-prod}", "L": "${L}",
+        "T": "${TOK}", "H": "Bearer ${TOK}", "P": "${TOK}:$$${TOK}{{}}", "D": "${REGION:-eu}", "S": "${STAGE:-prod}", "L": "${L}",
     });
     assert_eq!(block["env"], env);
     assert_eq!(names, ["TOK", "STAGE", "L"]);
@@ -106,7 +107,8 @@ fn a_password_is_known_by_its_place() {
 
 #[test]
 fn a_dollar_sign_before_a_variable_means_itself() {
-    let parts = [text("$"), variable("TOK", Some("t0ken-of-mine"), None), text(" t0ken-of-mine$t0ken-of-mine$")];
+    let tok = || variable("TOK", Some("t0ken-of-mine"), None);
+    let parts = [text("$"), tok(), text(" "), tok(), text("$"), tok(), text("$")];
     let server = configured(&[&parts], &[("E", &parts)]);
     let lookup = |name: &str| (name == "TOK").then(|| "t0ken-of-mine".to_owned());
     let (written, _) = block(&server);
@@ -150,4 +152,112 @@ fn what_stood_there_literally_is_read_as_it_was() {
     assert_eq!(args(FileKind::Assertion, &[]), "{{'{{'}}fixture}} {{'{{'}}x}} ${X} $${secret:X}");
     assert_eq!(args(FileKind::Assertion, &[FIXTURE]), "{{fixture}} {{'{{'}}x}} ${X} $${secret:X}");
     assert_eq!(args(FileKind::Suite, &[]), "{{'{{'}}fixture}} {{'{{'}}x}} $${X} $${secret:X}");
+}
+
+#[test]
+fn words_beside_a_variable_may_be_secret() {
+    let host = || variable("HOST", Some("db.example"), None);
+    let server = configured(
+        &[],
+        &[
+            ("DATABASE_URL", &[text("postgres://admin:hunter2secret@"), host(), text("/db")]),
+            ("AUTH", &[text("Bearer sk-literal "), host()]),
+            ("LOW", &[text("basic "), host()]),
+            ("API_TOKEN", &[variable("API_TOKEN", None, Some("sk-literal"))]),
+            ("OTHER", &[variable("MY_TOKEN", None, Some("sk-literal"))]),
+            ("SET", &[variable("SET_TOKEN", Some("of-mine"), Some("sk-literal"))]),
+        ],
+    );
+    let (written, names) = block(&server);
+    let expected = json!({
+        "DATABASE_URL": "${DATABASE_URL}", "AUTH": "${AUTH}", "LOW": "basic ${HOST}",
+        "API_TOKEN": "${API_TOKEN}", "OTHER": "${OTHER}", "SET": "${SET_TOKEN}",
+    });
+    assert_eq!(written["env"], expected);
+    assert_eq!(names, ["DATABASE_URL", "AUTH", "HOST", "API_TOKEN", "OTHER", "SET_TOKEN"]);
+    let origin = Origin { place: "headers.X-Mixed".to_owned(), parts: vec![text("Basic literalbasic99 "), host()] };
+    let headers = vec![("X-Mixed".to_owned(), origin.text())];
+    let target = Target::Http { url: "http://h".to_owned(), headers };
+    let (written, _) = block(&ServerSpec { target, origins: vec![origin], ..ServerSpec::default() });
+    assert_eq!(written["headers"], json!({"X-Mixed": "${MCP_X_MIXED}"}));
+}
+
+#[test]
+fn a_credential_is_one_variable_wherever_it_stands() {
+    let key = || variable("KEY", Some("k"), None);
+    let (written, names) = block(&configured(
+        &[
+            &[text("postgresql://user:pw@localhost/db")],
+            &[text("Authorization: Bearer sk-literal")],
+            &[text("--header=X-API-Key:sk-other")],
+            &[text("Authorization: Bearer "), key()],
+            &[text("Cookie: a=b"), key()],
+            &[text("--token=pre"), key(), text("post")],
+            &[text("-eFOO_TOKEN="), key()],
+            &[text("-eBAR_TOKEN=hunter22")],
+            &[text("http://me:"), variable("UNSET", None, Some("pass")), text("@h/")],
+        ],
+        &[],
+    ));
+    let expected = [
+        "postgresql://user:${secret:MCP_PASSWORD}@localhost/db",
+        "Authorization: Bearer ${secret:MCP_AUTHORIZATION}",
+        "--header=X-API-Key:${secret:MCP_X_API_KEY}",
+        "Authorization: Bearer ${secret:KEY}",
+        // It has fewer letters than secrets have.
+        "Cookie: a=b${secret:KEY}",
+        "--token=${secret:MCP_TOKEN}",
+        "-eFOO_TOKEN=${secret:KEY}",
+        "-eBAR_TOKEN=${secret:BAR_TOKEN}",
+        "http://me:${secret:MCP_PASSWORD_2}@h/",
+    ];
+    assert_eq!(written["args"], json!(expected));
+    assert_eq!(
+        names,
+        ["MCP_PASSWORD", "MCP_AUTHORIZATION", "MCP_X_API_KEY", "KEY", "MCP_TOKEN", "BAR_TOKEN", "MCP_PASSWORD_2"]
+    );
+}
+
+#[test]
+fn a_password_that_a_variable_is_a_part_of_is_one() {
+    let parts = vec![text("http://me:pre"), variable("X", Some("xx"), None), text("post99@host/mcp")];
+    let origin = Origin { place: "url".to_owned(), parts };
+    let target = Target::Http { url: origin.text(), headers: Vec::new() };
+    let written = WrittenServer::of(
+        &ServerSpec { target, origins: vec![origin], ..ServerSpec::default() },
+        FileKind::Assertion,
+        &[],
+    );
+    assert_eq!(written.block()["url"], "http://me:${secret:MCP_PASSWORD}@host/mcp");
+    assert_eq!(written.variables, [("MCP_PASSWORD".to_owned(), "prexxpost99".to_owned())]);
+    let target = Target::Http { url: "http://ghp_0123456789ab@host/mcp".to_owned(), headers: Vec::new() };
+    let (written, _) = block(&ServerSpec { target, ..ServerSpec::default() });
+    assert_eq!(written["url"], "http://${secret:MCP_PASSWORD}@host/mcp");
+}
+
+#[test]
+fn nobody_else_is_called_as_the_variables_of_the_user_are() {
+    let words = ["--token", "hunter22", "--token", "hunter33", "--x-token=hunter44"].map(text);
+    let words: Vec<&[OriginPart]> = words.iter().map(std::slice::from_ref).collect();
+    let x = variable("X_TOKEN", Some("hunter55"), None);
+    let (written, _) = block(&configured(&words, &[("MCP_TOKEN", &[text("hunter66")]), ("X", &[x])]));
+    let expected =
+        ["--token", "${secret:MCP_TOKEN_2}", "--token", "${secret:MCP_TOKEN_3}", "--x-token=${secret:X_TOKEN_2}"];
+    assert_eq!(written["args"], json!(expected));
+    assert_eq!(written["env"], json!({"MCP_TOKEN": "${MCP_TOKEN}", "X": "${X_TOKEN}"}));
+}
+
+#[test]
+fn a_name_that_no_file_can_hold_is_told() {
+    let server = configured(
+        &[],
+        &[
+            ("A", &[variable("my-var", Some("first-value"), None)]),
+            ("B", &[variable("my_var", Some("other-value"), None)]),
+        ],
+    );
+    let written = WrittenServer::of(&server, FileKind::Assertion, &[]);
+    assert_eq!(written.block()["env"], json!({"A": "${my_var_2}", "B": "${my_var}"}));
+    let remark = "The server takes from the environment: my_var_2 (`my-var` of the configuration), my_var.";
+    assert_eq!(written.remark().as_deref(), Some(remark));
 }
