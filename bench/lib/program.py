@@ -69,7 +69,8 @@ def raced(chosen, shop, repeats):
         progress(f"{item.NUMBER}: {item.TITLE}")
         races = list(item.races(shop))
         commands = [command for race in races for command in race.commands()]
-        costs = take_turns(shop, commands, repeats)
+        # What takes minutes a round is not repeated as often.
+        costs = take_turns(shop, commands, min(repeats, getattr(item, "MOST_REPEATS", repeats)))
         yield item, races, costs
 
 

@@ -13,6 +13,8 @@ use mcprove_wire::Closing;
 
 use crate::conversation::{Conversation, text};
 
+/// Servers that answer in this time are worth a moment awake.
+const QUICK_US: u64 = 200;
 /// Longer answers may take long to judge.
 const SHORT: usize = 64 << 10;
 
@@ -21,6 +23,8 @@ const SHORT: usize = 64 << 10;
 pub(crate) struct Ahead {
     /// The request that was sent; of this case at first, of the next one in the end.
     pub(crate) sent: Option<u64>,
+    /// Whether the answer may well be there in less time than it takes to fall asleep and wake up.
+    pub(crate) is_quick: bool,
     /// The next case, when its call may be sent before this one is judged.
     pub(crate) next: Option<Arc<Case>>,
     /// What this case leaves of its session, taken out before the next call was sent.
@@ -69,6 +73,7 @@ pub(crate) fn send_next(seen: &Observation, talk: &mut Conversation<'_>) {
     if let Some((chapter, id)) = talk.session.call_ahead(&name, &args) {
         talk.ahead.chapter = Some(chapter);
         talk.ahead.sent = Some(id);
+        talk.ahead.is_quick = seen.elapsed_us < QUICK_US;
     }
 }
 

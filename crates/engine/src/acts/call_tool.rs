@@ -23,7 +23,12 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,
         None if !call.beside.is_empty() => Box::pin(together(&name, &args, &call.beside, talk)).await,
         None => match talk.ahead.sent.take() {
-            Some(id) => talk.session.finish(id, talk.deadline).await,
+            Some(id) => {
+                if talk.ahead.is_quick {
+                    talk.session.stay_awake_for(id).await;
+                }
+                talk.session.finish(id, talk.deadline).await
+            }
             None => talk.session.call_tool(&name, &args, talk.deadline).await,
         },
     };

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::{Closing, Session};
 
+/// How often an answer is looked for before it is waited for: some ten microseconds.
+const LOOKS: usize = 16;
+
 impl Session {
     /// Takes out everything since the last chapter, so that the next case begins with an empty record.
     pub fn end_chapter(&mut self) -> Closing {
@@ -44,6 +47,18 @@ impl Session {
     pub fn is_sound(&mut self) -> bool {
         self.look_at_all();
         self.closed.is_none() && self.cancelled.is_empty() && self.pending.iter().all(|p| p.stands)
+    }
+
+    /// Looks for an answer a few times before anybody waits for it: a core that has nothing to do takes longer to wake up than
+    /// a quick server to answer.
+    pub async fn stay_awake_for(&mut self, id: u64) {
+        for _ in 0..LOOKS {
+            self.look_at_all();
+            if self.closed.is_some() || self.is_answered(id) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Takes in whatever has arrived by now: what followed the last answer, and above all the news that the server is gone.
