@@ -199,45 +199,43 @@ impl Reader<'_> {
 
     fn braces(&mut self, start: usize) -> Option<Node> {
         let mut entries = Vec::new();
-        let mut at = self.after_blanks(start + 1);
-        if self.bytes.get(at) == Some(&b'}') {
-            return Some(collection(start, Span::new(at + 1, 0).start, Kind::Map(entries)));
-        }
-        loop {
-            let (key, behind) = self.key(at)?;
-            let value = self.in_brackets(self.after_blanks(behind))?;
-            let end = self.after_blanks(value.span.end as usize);
+        let end = self.row(start, b'}', |reader, at| {
+            let (key, behind) = reader.key(at)?;
+            let value = reader.in_brackets(reader.after_blanks(behind))?;
+            let end = value.span.end;
             add(&mut entries, key, value)?;
-            match self.bytes.get(end)? {
-                b',' if self.bytes.get(end + 1) == Some(&b' ') => at = self.after_blanks(end + 1),
-                b'}' => {
-                    entries.shrink_to_fit();
-                    return Some(collection(start, Span::new(end + 1, 0).start, Kind::Map(entries)));
-                }
-                _ => return None,
-            }
-        }
+            Some(end)
+        })?;
+        entries.shrink_to_fit();
+        Some(collection(start, end, Kind::Map(entries)))
     }
 
     fn brackets(&mut self, start: usize) -> Option<Node> {
         let mut items = Vec::new();
+        let end = self.row(start, b']', |reader, at| {
+            items.push(reader.in_brackets(at)?);
+            items.last().map(|item| item.span.end)
+        })?;
+        items.shrink_to_fit();
+        Some(collection(start, end, Kind::List(items)))
+    }
+
+    /// Reads what stands in brackets, with commas between; `one` says where each ends, and the row ends behind its closer.
+    fn row(&mut self, start: usize, closer: u8, mut one: impl FnMut(&mut Self, usize) -> Option<u32>) -> Option<u32> {
         let mut at = self.after_blanks(start + 1);
-        if self.bytes.get(at) == Some(&b']') {
-            return Some(collection(start, Span::new(at + 1, 0).start, Kind::List(items)));
-        }
-        loop {
-            let item = self.in_brackets(at)?;
-            let end = self.after_blanks(item.span.end as usize);
-            items.push(item);
-            match self.bytes.get(end)? {
-                b',' if self.bytes.get(end + 1) == Some(&b' ') => at = self.after_blanks(end + 1),
-                b']' => {
-                    items.shrink_to_fit();
-                    return Some(collection(start, Span::new(end + 1, 0).start, Kind::List(items)));
+        let mut end = at;
+        if self.bytes.get(at) != Some(&closer) {
+            loop {
+                let behind = one(self, at)? as usize;
+                end = self.after_blanks(behind);
+                match self.bytes.get(end)? {
+                    b',' if self.bytes.get(end + 1) == Some(&b' ') => at = self.after_blanks(end + 1),
+                    byte if *byte == closer => break,
+                    _ => return None,
                 }
-                _ => return None,
             }
         }
+        Some(Span::new(end + 1, 0).start)
     }
 
     /// A value between brackets, where more ends a plain one.

@@ -111,7 +111,9 @@ fn quoted(text: &str, was_plain: bool) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '$');
     let is_simple = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/')
         && text.chars().all(|c| is_word(c) || c == ' ')
-        && !text.ends_with(' ');
+        && !text.ends_with(' ')
+        // Before a bracket, the parser takes a dash that stands alone for the beginning of a list.
+        && !text.ends_with(" -");
     let means_more = matches!(
         text.to_ascii_lowercase().as_str(),
         "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
@@ -187,6 +189,12 @@ mod tests {
             Kind::Map(entries) => entries.iter_mut().for_each(|entry| entry.value = in_blocks(entry.value.clone())),
         }
         node
+    }
+
+    #[test]
+    fn a_dash_at_the_end_is_in_quotes() {
+        let value = json!({"a": ["x -"], "b": {"c": "x -"}});
+        assert_eq!(read_back(&Node::from_json(Span::default(), value.clone())), value);
     }
 
     #[test]
