@@ -4,6 +4,7 @@
 use std::path::MAIN_SEPARATOR_STR;
 
 use mcprove_model::{Origin, OriginPart};
+use mcprove_suite::environment::is_name;
 use serde_json::Value;
 
 use crate::client_config::Surroundings;
@@ -93,12 +94,6 @@ fn part(inside: &str, surroundings: &Surroundings<'_>, inputs: &Value) -> Result
         None if is_name(inside) => of_environment(inside),
         None => Ok(None),
     }
-}
-
-fn is_name(text: &str) -> bool {
-    let mut letters = text.chars();
-    letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

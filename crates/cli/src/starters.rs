@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mcprove_engine::{Called, Calling, Catalog, Toured, forbidden, tool_name};
 use mcprove_judge::first_expectation::first_expectation;
 use mcprove_judge::generate::valid_input;
-use mcprove_model::{Observation, ServerSpec};
+use mcprove_model::{Observation, Redactor, ServerSpec};
 use mcprove_suite::starter::{FileNames, Starter};
 use mcprove_suite::template::FIXTURE;
 use mcprove_suite::written_server::{FileKind, WrittenServer};
@@ -16,9 +16,6 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::whole_file;
-
-/// Values of the environment from this length on are known again in a reply.
-const TELLING: usize = 6;
 
 /// The server that files are written for.
 pub(crate) struct Described<'s> {
@@ -124,7 +121,7 @@ impl<'w> Begun<'w> {
 pub(crate) fn of_tour(toured: &Toured, described: &Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
     let mut machine = machine_values();
     // What the server was given for itself belongs into no file.
-    machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= TELLING).cloned());
+    machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= Redactor::SHORTEST).cloned());
     let called = toured.called.iter().filter(|called| is_nameable(&called.tool));
     called.map(|called| of_called(called, described, &machine, names)).collect()
 }
@@ -287,7 +284,7 @@ pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -
 /// Values of this machine's environment: a reply that shows them would be another one elsewhere.
 fn machine_values() -> Vec<String> {
     let names = Context::variable_names();
-    names.iter().filter_map(|name| Context::variable(name)).filter(|value| value.len() >= TELLING).collect()
+    names.iter().filter_map(|name| Context::variable(name)).filter(|value| value.len() >= Redactor::SHORTEST).collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use mcprove_model::{Act, CallTool, Case, Observation, Outcome};
 use mcprove_suite::template::{Variables, filled};
 use mcprove_wire::Closing;
+use serde_json::Value;
 
 use crate::conversation::{Conversation, text};
 
@@ -21,14 +22,25 @@ const SHORT: usize = 64 << 10;
 /// The calls that were sent, or may be sent, before their case begins.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
-    /// The request that was sent; of this case at first, of the next one in the end.
-    pub(crate) sent: Option<u64>,
-    /// Whether the answer may well be there in less time than it takes to fall asleep and wake up.
-    pub(crate) is_quick: bool,
+    /// The call that was sent; of this case at first, of the next one in the end.
+    pub(crate) sent: Option<Sent>,
     /// The next case, when its call may be sent before this one is judged.
     pub(crate) next: Option<Arc<Case>>,
     /// What this case leaves of its session, taken out before the next call was sent.
     pub(crate) chapter: Option<Closing>,
+}
+
+/// A call on its way.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    /// Its request.
+    pub(crate) id: u64,
+    /// The tool, as it was sent.
+    pub(crate) name: String,
+    /// Its arguments, as they were sent.
+    pub(crate) args: Value,
+    /// Whether the answer may well be there in less time than it takes to fall asleep and wake up.
+    pub(crate) is_quick: bool,
 }
 
 /// The call of a case that says nothing else to its server, and looks at nothing but the answer.
@@ -72,8 +84,7 @@ pub(crate) fn send_next(seen: &Observation, talk: &mut Conversation<'_>) {
     let (name, args) = (text(&next.tool, &nothing), filled(&next.args, &nothing));
     if let Some((chapter, id)) = talk.session.call_ahead(&name, &args) {
         talk.ahead.chapter = Some(chapter);
-        talk.ahead.sent = Some(id);
-        talk.ahead.is_quick = seen.elapsed_us < QUICK_US;
+        talk.ahead.sent = Some(Sent { id, name, args, is_quick: seen.elapsed_us < QUICK_US });
     }
 }
 

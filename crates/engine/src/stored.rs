@@ -4,15 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mcprove_judge::snapshot::{Masks, SnapshotFile, of_reply};
-use mcprove_model::{Observation, PlannedCheck, Snapshot, SnapshotKind, StoredValues};
+use mcprove_model::{Observation, PlannedCheck, Redactor, Snapshot, SnapshotKind, StoredValues};
 use mcprove_suite::load::bounded;
 use mcprove_suite::template::FIXTURE;
 use serde_json::Value;
 
 use crate::conversation::Conversation;
-
-/// Values of the environment that are shorter are words, not secrets.
-const SECRET: usize = 6;
 
 /// What a run does with stored values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +70,8 @@ pub(crate) fn capture(seen: &Observation, talk: &mut Conversation<'_>) {
 /// What the author wants masked, and what nobody may see.
 fn masks(talk: &Conversation<'_>) -> Vec<String> {
     let secrets = talk.case.server.iter().flat_map(|server| &server.secrets);
-    let secrets = secrets.filter(|secret| secret.trim().len() >= SECRET).map(|secret| regex::escape(secret));
+    let secrets =
+        secrets.filter(|secret| secret.trim().len() >= Redactor::SHORTEST).map(|secret| regex::escape(secret));
     talk.case.masks.iter().cloned().chain(secrets).collect()
 }
 

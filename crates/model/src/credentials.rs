@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::{Target, passwords};
+use crate::{Redactor, Target, passwords};
 
 /// What the names of credentials end with, without anything between their words.
 const ENDINGS: &[&str] = &["accesskey", "apikey", "passwd", "password", "secret", "secretkey", "token"];
@@ -22,9 +22,6 @@ const HEADERS: &[&str] = &["authorization", "proxyauthorization", "cookie", "set
 
 /// Words before a credential that say of which kind it is.
 const SCHEMES: &[&str] = &["basic", "bearer", "token"];
-
-/// Values of fewer characters are words, numbers and flags.
-const SHORTEST: usize = 6;
 
 /// A value that is called as credentials are, or stands where they do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +147,7 @@ fn kept(mut found: Vec<Credential<'_>>) -> Vec<Credential<'_>> {
         // A variable that is handed on as it is written tells nothing.
         CredentialKind::Named(_) | CredentialKind::Header(_) => {
             let is_reference = credential.value.starts_with("${") && credential.value.ends_with('}');
-            credential.value.chars().count() >= SHORTEST && !is_reference
+            credential.value.chars().count() >= Redactor::SHORTEST && !is_reference
         }
     });
     found.sort_by_key(|credential| (credential.range.start, std::cmp::Reverse(credential.range.end)));

@@ -19,9 +19,6 @@ use crate::{
 /// What stands where a secret stood.
 const MASK: &str = "***";
 
-/// Values of fewer characters are words, numbers and flags that would mangle everything.
-const SHORTEST: usize = 6;
-
 /// Masks secrets.
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
@@ -37,13 +34,16 @@ const CUT: &str = "…";
 const TELLING: usize = 3;
 
 impl Redactor {
+    /// Values of fewer characters are words, numbers and flags that stand everywhere; they are known again nowhere.
+    pub const SHORTEST: usize = 6;
+
     /// Knows these secrets; values of fewer than six characters are left alone.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let mut patterns: Vec<String> = Vec::new();
         for secret in secrets {
             // The line break at the end of a file's content is no part of a key.
             for value in [secret, secret.trim()] {
-                if value.chars().count() >= SHORTEST && !value.trim().is_empty() {
+                if value.chars().count() >= Self::SHORTEST && !value.trim().is_empty() {
                     let once = as_in_json(value);
                     let ascii = as_in_ascii_json(&once);
                     patterns.extend([value.to_owned(), as_in_json(&once), once, as_in_json(&ascii), ascii]);

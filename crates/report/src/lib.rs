@@ -30,6 +30,7 @@ mod threshold;
 mod times;
 mod timestamp;
 mod tools;
+mod trials_tables;
 mod usage;
 
 pub use baseline::{Baseline, Comparison, Regression};

@@ -12,24 +12,22 @@ use mcprove_model::{
 };
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::columns::fit;
 use crate::evidence;
 use crate::explanation::{Depth, explain};
-use crate::matrix::{Cell, Matrix};
-use crate::reliability::{Reliability, Trials};
+use crate::reliability::Reliability;
 use crate::snippet::{render_finding, severity_role};
 use crate::status::{UNFINISHED, title};
 use crate::style::{Role, Style};
 use crate::times::{Times, is_long};
 use crate::usage::Used;
-use crate::{again, duration, harmless};
+use crate::{again, duration, harmless, trials_tables};
 
 /// Columns that a name is padded to, so that durations stand below each other.
-const NAME_WIDTH: usize = 60;
+pub(crate) const NAME_WIDTH: usize = 60;
 /// What stands before every line about a case.
 const INDENT: &str = "      ";
 /// From this many cases on, failures have scrolled away and their names are listed again.
-const SCREENFUL: usize = 20;
+pub(crate) const SCREENFUL: usize = 20;
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -205,12 +203,9 @@ impl<W: io::Write> Terminal<W> {
             }
             Verdict::Error => self.summary.errors += 1,
         }
-        if let Some(reliability) = &mut self.reliability {
-            reliability.add(self.ended, &current.started, Some(finished));
-        }
+        self.remember(&current.started, Some(finished));
         self.used.add(finished);
         self.times.add(finished, &current.sessions);
-        self.ended += 1;
         match &finished.verdict {
             Verdict::Passed => {
                 if self.verbosity != Verbosity::Quiet {
@@ -240,13 +235,18 @@ impl<W: io::Write> Terminal<W> {
     fn case_unfinished(&mut self) -> io::Result<()> {
         let Some(current) = self.current.take() else { return Ok(()) };
         self.summary.unfinished += 1;
-        if let Some(reliability) = &mut self.reliability {
-            reliability.add(self.ended, &current.started, None);
-        }
-        self.ended += 1;
+        self.remember(&current.started, None);
         let text = format!("{}{}\n{INDENT}{UNFINISHED}\n\n", self.sign(&Verdict::Error), title(&current.started));
         self.failed.push(current.started);
         self.write(&text)
+    }
+
+    /// Counts a case that is over; `None` is one that did not end.
+    fn remember(&mut self, started: &CaseStarted, finished: Option<&CaseFinished>) {
+        if let Some(reliability) = &mut self.reliability {
+            reliability.add(self.ended, started, finished);
+        }
+        self.ended += 1;
     }
 
     fn result_line(&self, text: &mut String, started: &CaseStarted, finished: &CaseFinished) {
@@ -337,7 +337,7 @@ impl<W: io::Write> Terminal<W> {
             text.push('\n');
         }
         if let Some(reliability) = &self.reliability {
-            self.matrix(text, reliability);
+            trials_tables::matrix(text, reliability, self.verbosity, &self.style);
         }
         self.counts(text, finished);
         if let Some(used) = self.used.text() {
@@ -347,7 +347,7 @@ impl<W: io::Write> Terminal<W> {
             let _ = writeln!(text, "{} {times}", self.style.paint(Role::Strong, "time:"));
         }
         if let Some(reliability) = self.reliability.as_ref().filter(|reliability| reliability.repeated()) {
-            self.trials(text, reliability);
+            trials_tables::trials(text, reliability, &self.style);
         }
         if let Some(hint) = finished.and_then(|finished| finished.hint.as_ref()) {
             let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
@@ -365,37 +365,6 @@ impl<W: io::Write> Terminal<W> {
             Verbosity::Normal => finished.is_some_and(|finished| is_long(finished.duration_us)),
             Verbosity::Verbose => true,
         }
-    }
-
-    /// The table of a matrix; what passed everywhere is left out where little is wanted.
-    fn matrix(&self, text: &mut String, reliability: &Reliability) {
-        let Matrix { columns, rows } = Matrix::of(reliability);
-        let rows: Vec<_> =
-            rows.into_iter().filter(|row| self.verbosity != Verbosity::Quiet || !row.is_good()).collect();
-        if rows.is_empty() {
-            return;
-        }
-        let names: Vec<_> = rows.iter().map(|row| fit(&harmless::line(row.name), NAME_WIDTH)).collect();
-        let widest = names.iter().map(|name| name.width()).max().unwrap_or(0).max("case".len());
-        let columns: Vec<_> = columns.into_iter().map(harmless::line).collect();
-        let widths: Vec<_> = columns.iter().map(|column| column.width().max("ERROR".len())).collect();
-        let mut head = format!("case{}", " ".repeat(widest - "case".len()));
-        for (column, width) in columns.iter().zip(&widths) {
-            let _ = write!(head, "  {column}{}", " ".repeat(width - column.width()));
-        }
-        let _ = writeln!(text, "  {}", self.style.paint(Role::Strong, head.trim_end()));
-        for (name, row) in names.iter().zip(rows) {
-            let mut line = format!("  {name}{}", " ".repeat(widest - name.width()));
-            let mut gap = 0;
-            for (cell, width) in row.cells.into_iter().zip(&widths) {
-                let cell = Cell::of(cell);
-                let word = cell.word();
-                let _ = write!(line, "{}  {}", " ".repeat(gap), self.style.paint(cell.role(), &word));
-                gap = width.saturating_sub(word.width());
-            }
-            let _ = writeln!(text, "{line}");
-        }
-        text.push('\n');
     }
 
     fn counts(&self, text: &mut String, finished: Option<&RunFinished>) {
@@ -435,32 +404,6 @@ impl<W: io::Write> Terminal<W> {
             };
         }
     }
-
-    fn trials(&self, text: &mut String, reliability: &Reliability) {
-        // A table that scrolls the summary away helps nobody: then only what did not pass every time is listed.
-        let all = reliability.rows();
-        let rows: Vec<_> = all.iter().filter(|row| all.len() < SCREENFUL || row.run > 0 && !row.reliable()).collect();
-        let widest = rows.iter().map(|row| row.title().width()).max().unwrap_or(0);
-        let pad = |name: &str| " ".repeat(widest.clamp(4, NAME_WIDTH).saturating_sub(name.width()));
-        text.push('\n');
-        if !rows.is_empty() {
-            let head = format!("case{}  trials  passed  pass@k  pass^k", pad("case"));
-            let _ = writeln!(text, "  {}", self.style.paint(Role::Strong, &head));
-        }
-        for row in rows {
-            let name = row.title();
-            let (role, yes_no) = (trials_role(row), |yes: bool| if yes { "yes" } else { "no" });
-            let (capable, reliable) =
-                if row.run == 0 { ("-", "-") } else { (yes_no(row.capable()), yes_no(row.reliable())) };
-            let cells = format!("{:>6}  {:>6}  {capable:>6}  {reliable:>6}", row.run + row.skipped, row.passed);
-            let _ = writeln!(text, "  {name}{}  {}", pad(&name), self.style.paint(role, &cells));
-        }
-        for row in reliability.flaky() {
-            let _ = writeln!(text, "{} {}", self.style.paint(Role::Warning, "flaky:"), row.flaky_line());
-        }
-        let (judged, capable, reliable) = (reliability.judged(), reliability.capable(), reliability.reliable());
-        let _ = writeln!(text, "pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");
-    }
 }
 
 /// A finding in one line, with where it is.
@@ -479,18 +422,6 @@ fn remark(text: &mut String, finding: &Finding, style: &Style) {
         None => String::new(),
     };
     let _ = writeln!(text, "{word} {}{}", harmless::line(&finding.message), style.paint(Role::Faint, &place));
-}
-
-fn trials_role(row: &Trials) -> Role {
-    if row.run == 0 {
-        Role::Skipped
-    } else if row.reliable() {
-        Role::Good
-    } else if row.flaky() {
-        Role::Warning
-    } else {
-        Role::Bad
-    }
 }
 
 fn indent(text: &mut String, details: &str) {

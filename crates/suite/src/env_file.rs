@@ -2,7 +2,7 @@
 
 use mcprove_model::{Diagnostics, Finding, SourceFile, Span};
 
-use crate::environment::name_length;
+use crate::environment::is_name;
 
 /// The variables of a file, in order, and what is wrong with it.
 pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Finding>) {
@@ -32,7 +32,7 @@ fn variable(line: &str) -> Result<(String, String), String> {
     let line = line.strip_prefix("export ").map_or(line, str::trim_start);
     let Some((name, value)) = line.split_once('=') else { return Err("this line sets no variable".to_owned()) };
     let name = name.trim_end();
-    if name.is_empty() || name_length(name) != name.len() {
+    if !is_name(name) {
         return Err(format!("`{name}` is no name of a variable"));
     }
     Ok((name.to_owned(), value_of(value.trim())?))

@@ -298,7 +298,12 @@ impl Expansion<'_> {
 
 /// The name in `secret:NAME`.
 fn secret_name(body: &str) -> Option<&str> {
-    body.strip_prefix("secret:").filter(|name| !name.is_empty() && name_length(name) == name.len())
+    body.strip_prefix("secret:").filter(|name| is_name(name))
+}
+
+/// Whether a text is the name of a variable.
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty() && name_length(text) == text.len()
 }
 
 /// Letters, digits and underscores, not beginning with a digit: `$5` is an amount of money.

@@ -311,7 +311,7 @@ fn each_text(node: &Node, keys: Keys, visit: &mut dyn FnMut(&str, Span, Option<u
 }
 
 /// A span as long as its text holds it as written; two bytes more are the quotes around it.
-fn verbatim_start(text: &str, span: Span) -> Option<usize> {
+pub(crate) fn verbatim_start(text: &str, span: Span) -> Option<usize> {
     match (span.end - span.start) as usize {
         length if length == text.len() => Some(span.start as usize),
         length if length == text.len() + 2 => Some(span.start as usize + 1),

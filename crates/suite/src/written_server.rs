@@ -5,16 +5,14 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use mcprove_model::{
-    Credential, CredentialKind, Origin, OriginPart, Protocol, ServerSpec, Target, escape_line, is_credential, is_scheme,
+    Credential, CredentialKind, Origin, OriginPart, Protocol, Redactor, ServerSpec, Target, escape_line, is_credential,
+    is_scheme,
 };
 use serde_json::{Map, Value, json};
 
 use crate::convert;
-use crate::environment::{SECRET, name_length, with_doubled_dollars};
+use crate::environment::{SECRET, is_name, with_doubled_dollars};
 use crate::template::literal_text;
-
-/// Values of fewer characters are words, numbers and flags that stand everywhere.
-const SHORTEST: usize = 6;
 
 /// What the password of an address is taken from.
 const PASSWORD: &str = "MCP_PASSWORD";
@@ -127,7 +125,7 @@ struct Known {
 fn known(server: &ServerSpec) -> Vec<Known> {
     let mut known: Vec<Known> = Vec::new();
     let mut add = |value: &str, variable: String| {
-        let is_telling = value.chars().count() >= SHORTEST && !value.trim().is_empty();
+        let is_telling = value.chars().count() >= Redactor::SHORTEST && !value.trim().is_empty();
         if is_telling && known.iter().all(|known| known.value != value) {
             known.push(Known { value: value.to_owned(), variable });
         }
@@ -441,7 +439,7 @@ fn tell_nothing(parts: &[OriginPart], field: Field) -> bool {
     let mut has_variable = false;
     let is_open = parts.iter().all(|part| match part {
         OriginPart::Text(text) => {
-            let is_between = text.chars().count() < SHORTEST && !text.contains(char::is_alphanumeric);
+            let is_between = text.chars().count() < Redactor::SHORTEST && !text.contains(char::is_alphanumeric);
             is_between || is_scheme(text)
         }
         OriginPart::Variable { name, value, default } => {
@@ -471,10 +469,6 @@ fn without_defaults(key: &str, parts: &[OriginPart]) -> Vec<OriginPart> {
 /// Whether the default of a variable can and may be written.
 fn is_written(name: &str, default: &str) -> bool {
     !default.contains(['$', '{', '}']) && is_name(name) && !is_credential(name)
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && name_length(text) == text.len()
 }
 
 #[cfg(test)]

@@ -7,32 +7,48 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Performed, SETTLE};
+use crate::ahead::Sent;
 use crate::conversation::Conversation;
 use crate::{calls, steps, trust};
 
 pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
-    let name = talk.text(&call.tool);
-    let args = talk.json(&call.args);
     // What few cases ask for is kept out of the state of all others.
     if call.repeat > 1 {
         return Box::pin(repeated(call, checks, talk)).await;
     }
+    if let Some(sent) = talk.ahead.sent.take() {
+        return answered(call, sent, talk).await;
+    }
+    let name = talk.text(&call.tool);
+    let args = talk.json(&call.args);
     talk.session.claim(call.claims.clone());
     let exchange = match call.cancel_after {
         Some(after) => cancelled(&name, &args, after, talk).await,
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,
         None if !call.beside.is_empty() => Box::pin(together(&name, &args, &call.beside, talk)).await,
-        None => match talk.ahead.sent.take() {
-            Some(id) => {
-                if talk.ahead.is_quick {
-                    talk.session.stay_awake_for(id).await;
-                }
-                talk.session.finish(id, talk.deadline).await
-            }
-            None => talk.session.call_tool(&name, &args, talk.deadline).await,
-        },
+        None => talk.session.call_tool(&name, &args, talk.deadline).await,
     };
     talk.session.claim(None);
+    performed(call, (name, args), exchange, talk)
+}
+
+/// Awaits the answer to a call that was sent before the case began.
+async fn answered(call: &CallTool, sent: Sent, talk: &mut Conversation<'_>) -> Performed {
+    let Sent { id, name, args, is_quick } = sent;
+    if is_quick {
+        talk.session.stay_awake_for(id).await;
+    }
+    let exchange = talk.session.finish(id, talk.deadline).await;
+    performed(call, (name, args), exchange, talk)
+}
+
+/// Takes down a call that was made.
+fn performed(
+    call: &CallTool,
+    (name, args): (String, Value),
+    exchange: Exchange,
+    talk: &mut Conversation<'_>,
+) -> Performed {
     talk.record.calls.push(calls::record(CallRole::Act, Some(&name), &exchange));
     trust::trace(&talk.name_of(None), (&name, &args), &exchange.outcome, talk);
     let what = format!("`tools/call` of `{name}`");

@@ -1,12 +1,9 @@
 //! `redact`: texts that no output may show.
 
-use mcprove_model::{Diagnostics, Node, Span};
+use mcprove_model::{Diagnostics, Node, Redactor, Span};
 use serde_json::{Value, json};
 
 use crate::environment::{Environment, Forms, Unset, expand_reporting};
-
-/// The fewest characters a text must have to be masked wherever it stands; shorter ones are words, numbers and flags.
-const SHORTEST: usize = 6;
 
 /// The texts under `redact`: one, or a list. References to variables are replaced.
 pub(crate) fn decode(
@@ -31,8 +28,8 @@ pub(crate) fn decode_with(
     for item in found.one_or_many(redact) {
         let Some(text) = found.text(item, "an item of `redact`") else { continue };
         let text = read(text, item.span, found);
-        if !text.is_empty() && text.chars().count() < SHORTEST {
-            let message = format!("a text of fewer than {SHORTEST} characters is not masked");
+        if !text.is_empty() && text.chars().count() < Redactor::SHORTEST {
+            let message = format!("a text of fewer than {} characters is not masked", Redactor::SHORTEST);
             let help = "a short text would mangle ordinary words; redact a longer one".to_owned();
             found.warning("not-redacted", item.span, message, Some(help));
         }

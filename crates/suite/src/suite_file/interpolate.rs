@@ -6,7 +6,8 @@ use mcprove_model::{Diagnostics, Kind, Node, Scalar, ScalarStyle, Span, nearest}
 use serde_json::Value;
 
 use super::variables::Variables;
-use crate::environment::{Unset, closing_brace, name_length};
+use crate::environment::{Unset, closing_brace, is_name, name_length};
+use crate::template::verbatim_start;
 
 /// Defaults may hold references of their own; deeper nesting than this is a mistake.
 const MAX_NESTING: usize = 16;
@@ -231,21 +232,11 @@ impl<'t> Reference<'t> {
         if let Some(message) = rest.strip_prefix('?') {
             return made(name, Form::Required(message));
         }
-        let is_name = !rest.is_empty() && name_length(rest) == rest.len();
         match name {
-            "env" if is_name => made(rest, Form::Environment),
-            "secret" if is_name => made(rest, Form::Secret),
+            "env" if is_name(rest) => made(rest, Form::Environment),
+            "secret" if is_name(rest) => made(rest, Form::Secret),
             _ => made(name, Form::Unknown),
         }
-    }
-}
-
-/// A span as long as its text holds it as written; two bytes more are the quotes around it.
-fn verbatim_start(text: &str, span: Span) -> Option<usize> {
-    match (span.end - span.start) as usize {
-        length if length == text.len() => Some(span.start as usize),
-        length if length == text.len() + 2 => Some(span.start as usize + 1),
-        _ => None,
     }
 }
 

@@ -376,11 +376,10 @@ pub(crate) fn slow_bytes(server: &mut Server, request: &Value) {
 }
 
 pub(crate) fn twice(_: &mut Server, request: &Value) {
-    let mut reply = honest_reply(request);
-    let first = line(&reply);
-    reply["result"] = json!({ "content": [{ "type": "text", "text": "on second thoughts" }] });
+    let mut second = honest_reply(request);
+    second["result"] = json!({ "content": [{ "type": "text", "text": "on second thoughts" }] });
     // At once, so that nothing depends on what the client does in between.
-    write(&[first, line(&reply)].concat());
+    write(&[line(&honest_reply(request)), line(&second)].concat());
 }
 
 pub(crate) fn out_of_order(server: &mut Server, request: &Value) {
