@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcprove_engine::{RunOptions, Sink as _, Stopper, Storing, wanted_side_by_side};
-use mcprove_model::{AgentModel, Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, ServerSpec};
+use mcprove_model::{AgentModel, Event, Finding, Isolation, Override, Plan, Redactor, RunFinished, ServerSpec};
 use mcprove_report::{Shows, render_findings};
 use mcprove_suite::duration;
 
@@ -65,8 +65,6 @@ pub(crate) struct Manner {
     pub(crate) shown: bool,
     /// How much of passing cases the report keeps.
     pub(crate) shows: Shows,
-    /// The protocol revision to speak, when the user names one.
-    pub(crate) protocol: Option<Protocol>,
     /// Whether positions around those of a failing case are tried.
     pub(crate) fix: bool,
     /// Whether all cases there are will run.
@@ -90,7 +88,6 @@ impl Manner {
             warnings,
             shown: false,
             shows: Shows::Verdicts,
-            protocol: None,
             fix: false,
             is_whole: false,
             storing: Storing::Capture,
@@ -190,10 +187,8 @@ impl Execution {
             findings: manner.warnings,
             fix: manner.fix,
             record: manner.record,
-            protocol: manner.protocol,
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
-            docker: self.docker.clone(),
             storing: manner.storing,
             is_whole: manner.is_whole && plan.shard.is_none(),
             again: manner.again.into_iter().chain(self.words()).collect(),
@@ -234,6 +229,11 @@ impl Execution {
         complaints.extend(heard.log_error);
         let is_empty_shard = plan.shard.is_some() && plan.cases.is_empty();
         Ok(Over { report: heard.report, complaints, is_empty_shard, dropped })
+    }
+
+    /// The override with the image that servers are to run in.
+    pub(crate) fn in_container(&self, server: Override) -> Override {
+        Override { docker: self.docker.clone(), ..server }
     }
 
     /// Where the event log goes.

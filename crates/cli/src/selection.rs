@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcprove_engine::{Durations, Filter, PlanOptions, Shard, plan};
-use mcprove_model::{Case, ExitStatus, Plan, PlannedCase, Redactor};
+use mcprove_model::{Case, ExitStatus, Override, Plan, PlannedCase, Redactor};
 use mcprove_report::{harmless_json, harmless_line};
 
 use crate::failure::Failure;
@@ -59,8 +59,8 @@ fn trials(text: &str) -> Result<NonZeroU32, String> {
 }
 
 impl Selection {
-    /// The plan of these cases; one that nothing is left of is a failure.
-    pub(crate) fn plan(&self, cases: &[Arc<Case>]) -> Result<Plan, Failure> {
+    /// The plan of these cases on these servers; an empty plan is a failure.
+    pub(crate) fn plan(&self, cases: &[Arc<Case>], server: Override) -> Result<Plan, Failure> {
         let mut shard = self.shard.clone();
         if !self.balance.is_empty() {
             let report = logs::read(&self.balance, logs::Frames::Drop)?.report;
@@ -68,7 +68,7 @@ impl Selection {
         }
         let (tags, skip_tags) = (self.tags.clone(), self.skip_tags.clone());
         let filter = self.filter.clone();
-        let options = PlanOptions { filter, tags, skip_tags, trials: self.trials, shard };
+        let options = PlanOptions { filter, tags, skip_tags, trials: self.trials, shard, server };
         let plan = plan(cases, &options);
         // A part may well be empty; the other parts have the cases.
         let whole = plan.shard.as_ref().map_or(plan.cases.len(), |shard| shard.cases);

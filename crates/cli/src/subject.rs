@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mcprove_model::{
-    ClientCapabilities, Origin, OriginPart, Protocol, Redactor, Revision, ServerSpec, Target, passwords,
+    ClientCapabilities, NewServer, Origin, OriginPart, Override, Protocol, Redactor, Revision, ServerSpec, Target,
+    passwords, without_password,
 };
 
 use crate::client_config::{self, Surroundings};
@@ -15,16 +16,16 @@ use crate::failure::Failure;
 /// options follow, too.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Subject {
-    /// The command that starts the server, words split as a shell would.
+    /// The command that starts the server, split as a shell would; it replaces the servers of a suite.
     #[arg(long, value_name = "CMD ARGS", help_heading = "Server")]
     server: Option<String>,
-    /// The address of a server that runs already.
+    /// The URL of a running server; it replaces the servers of a suite.
     #[arg(long, value_name = "URL", conflicts_with = "server", help_heading = "Server")]
     url: Option<String>,
-    /// A header field for the address; may be repeated.
+    /// A header for the URL; may be repeated.
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "url", help_heading = "Server")]
     headers: Vec<String>,
-    /// How to speak with the address: http or sse.
+    /// The transport of the URL: http or sse.
     #[arg(long, value_name = "http|sse", requires = "url", help_heading = "Server")]
     transport: Option<String>,
     /// Take the server from a client's configuration file (`.mcp.json`, `claude_desktop_config.json`, …).
@@ -33,9 +34,9 @@ pub(crate) struct Subject {
     /// Which server of the configuration file.
     #[arg(long, value_name = "NAME", requires = "client_config", help_heading = "Server")]
     name: Option<String>,
-    /// The protocol revision to speak: legacy, modern, auto or a date.
-    #[arg(long, value_name = "REVISION", default_value = "legacy", value_parser = protocol, help_heading = "Server")]
-    protocol: Protocol,
+    /// The protocol revision to speak: legacy, modern, auto or a date [default: the suite's, or legacy].
+    #[arg(long, value_name = "REVISION", value_parser = protocol, help_heading = "Server")]
+    protocol: Option<Protocol>,
     /// The command and its arguments, after `--`.
     #[arg(last = true, value_name = "CMD", help_heading = "Server", conflicts_with_all = ["server", "url", "client_config"])]
     command: Vec<String>,
@@ -87,12 +88,42 @@ impl Subject {
             // It is told everywhere; what a configuration took from the environment is not.
             name: Redactor::new(secrets.iter().map(String::as_str)).text(&target.label()).into_owned(),
             target,
-            protocol: self.protocol,
+            protocol: self.protocol.unwrap_or_default(),
             client: ClientCapabilities::default(),
             auth: None,
             secrets,
             origins,
         })
+    }
+
+    /// What takes the place of the servers of a suite, which keep their headers, environment and client.
+    pub(crate) fn replacement(&self) -> Result<Override, Failure> {
+        let server = if self.is_named() {
+            let ServerSpec { target, secrets, .. } = self.spec()?;
+            Some(NewServer::Target { target, is_transport_named: self.transport.is_some(), secrets })
+        } else {
+            None
+        };
+        Ok(Override { server, protocol: self.protocol, ..Override::default() })
+    }
+
+    /// The arguments that name it again, without secrets: values of headers are left to the environment.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut option = |name: &str, value: Option<String>| {
+            words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        };
+        let command = (!self.command.is_empty()).then(|| shell_words::join(&self.command));
+        option("--server", self.server.clone().or(command));
+        option("--url", self.url.as_ref().map(|url| without_password(url).into_owned()));
+        for name in self.headers.iter().filter_map(|text| header(text).ok()).map(|(name, _)| name) {
+            option("--header", Some(format!("{name}: ${}", variable_of(&name))));
+        }
+        option("--transport", self.transport.clone());
+        option("--client-config", self.client_config.as_ref().map(|path| path.display().to_string()));
+        option("--name", self.name.clone());
+        option("--protocol", self.protocol.map(|protocol| protocol.as_str().to_owned()));
+        words
     }
 
     /// The flags that name it again; values of header fields are left to the environment.
@@ -103,11 +134,7 @@ impl Subject {
         } else if let Some(url) = &self.url {
             let mut line = format!("--url {}", quoted(url));
             for name in self.headers.iter().filter_map(|text| header(text).ok()).map(|(name, _)| name) {
-                let variable: String = name
-                    .chars()
-                    .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
-                    .collect();
-                let _ = write!(line, " --header \"{name}: ${variable}\"");
+                let _ = write!(line, " --header \"{name}: ${}\"", variable_of(&name));
             }
             if let Some(transport) = &self.transport {
                 let _ = write!(line, " --transport {transport}");
@@ -119,13 +146,8 @@ impl Subject {
         } else {
             format!("--server {}", quoted(&shell_words::join(&self.command)))
         };
-        match self.protocol {
-            Protocol::Legacy => {}
-            Protocol::Modern => line.push_str(" --protocol modern"),
-            Protocol::Auto => line.push_str(" --protocol auto"),
-            Protocol::Exactly(revision) => {
-                let _ = write!(line, " --protocol {revision}");
-            }
+        if let Some(protocol) = self.protocol.filter(|protocol| *protocol != Protocol::Legacy) {
+            let _ = write!(line, " --protocol {}", protocol.as_str());
         }
         line
     }
@@ -161,6 +183,11 @@ impl Subject {
         }
         Ok(target)
     }
+}
+
+/// The variable that the value of a header is taken from.
+fn variable_of(header: &str) -> String {
+    header.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
 }
 
 /// What a command line or a client's configuration hands to a server alone: header fields and variables.

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcprove_engine::problems_of_played;
-use mcprove_model::{Finding, Matrix, ServerSpec, Target};
+use mcprove_engine::{override_servers, problems_of_played};
+use mcprove_model::{Finding, Matrix, NewServer, Override, Target};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 
 use crate::context::Context;
 use crate::env_files::KnownVariables;
 use crate::failure::Failure;
-use crate::subject::{Subject, words};
+use crate::subject::Subject;
 
 /// Where suites are looked for when none is named.
 pub(crate) const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
@@ -84,24 +84,12 @@ impl Suites {
         self.fixture.clone()
     }
 
-    /// Loads them for the server that was named, if one was; otherwise for those that they name.
+    /// Loads them with the server and the revision that were named in the place of their own.
     pub(crate) fn load_for(&self, subject: &Subject) -> Result<Loaded, Failure> {
-        if !subject.is_named() {
-            return self.load(None, Watched::Perhaps);
-        }
-        let server = subject.spec()?;
-        match server.target {
-            Target::Stdio { command, args, env, cwd, .. } => {
-                let mut loaded = self.load(Some(ServerOverride { command, args }), Watched::Perhaps)?;
-                in_surroundings(&mut loaded, &Surroundings { env, cwd, secrets: server.secrets });
-                Ok(loaded)
-            }
-            target @ (Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. }) => {
-                let mut loaded = self.load(None, Watched::Perhaps)?;
-                at_address(&mut loaded, &target);
-                Ok(loaded)
-            }
-        }
+        let given = subject.replacement()?;
+        let mut loaded = self.load(stand_in(&given), Watched::Perhaps)?;
+        loaded.cases = override_servers(&loaded.cases, &given);
+        Ok(loaded)
     }
 
     /// The words that name them.
@@ -173,57 +161,13 @@ pub(crate) fn usable(loaded: &Loaded, strict: bool) -> Result<Vec<Finding>, Fail
     Ok(loaded.findings.clone())
 }
 
-/// The server of a `--server "CMD ARGS"`, split as a shell would.
-pub(crate) fn server_command(text: &str) -> Result<ServerOverride, Failure> {
-    let mut words = words("--server", text)?.into_iter();
-    Ok(ServerOverride { command: words.next().unwrap_or_default(), args: words.collect() })
-}
-
-/// Puts another address in the place of every server; what the client offers stays as each case wants it.
-pub(crate) fn at_address(loaded: &mut Loaded, target: &Target) {
-    for case in &mut loaded.cases {
-        if case.server.is_none() {
-            continue;
+/// The server of cases that name none: the command that takes the place of the others.
+pub(crate) fn stand_in(given: &Override) -> Option<ServerOverride> {
+    match &given.server {
+        Some(NewServer::Target { target: Target::Stdio { command, args, .. }, .. }) => {
+            Some(ServerOverride { command: command.clone(), args: args.clone() })
         }
-        let case = Arc::make_mut(case);
-        case.replace_servers(&mut |server| {
-            Arc::new(ServerSpec { name: target.label(), target: target.clone(), ..ServerSpec::clone(server) })
-        });
-        case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { servers: Vec::new(), ..own.clone() }));
-    }
-}
-
-/// What a client's configuration gives a process beside its command.
-struct Surroundings {
-    env: Vec<(String, String)>,
-    cwd: Option<String>,
-    secrets: Vec<String>,
-}
-
-/// Gives every process what its configuration gives it; what the case says itself wins.
-fn in_surroundings(loaded: &mut Loaded, given: &Surroundings) {
-    if given.env.is_empty() && given.cwd.is_none() && given.secrets.is_empty() {
-        return;
-    }
-    for case in loaded.cases.iter_mut().filter(|case| case.server.is_some()) {
-        Arc::make_mut(case).replace_servers(&mut |server| {
-            let mut server = ServerSpec::clone(server);
-            server.secrets.extend(given.secrets.iter().cloned());
-            if let Target::Stdio { env, cwd, .. } = &mut server.target {
-                let own: Vec<_> = std::mem::replace(env, given.env.clone());
-                env.extend(own.into_iter().filter(|(_, value)| !value.is_empty()));
-                *cwd = cwd.take().or_else(|| given.cwd.clone());
-            }
-            Arc::new(server)
-        });
-    }
-}
-
-/// Lets every case speak the one revision that was asked for, and no column another.
-pub(crate) fn in_one_revision(loaded: &mut Loaded) {
-    for case in loaded.cases.iter_mut().filter(|case| case.matrix.is_some()) {
-        let case = Arc::make_mut(case);
-        case.matrix = case.matrix.as_deref().map(|own| Arc::new(Matrix { revisions: Vec::new(), ..own.clone() }));
+        Some(NewServer::Target { .. } | NewServer::Described(_)) | None => None,
     }
 }
 

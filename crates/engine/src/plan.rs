@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use mcprove_model::{Case, Plan, PlannedCase};
+use mcprove_model::{Case, Override, Plan, PlannedCase};
 use regex::Regex;
 
-use crate::columns::{ServersOfColumns, in_columns};
+use crate::server_override::{Variants, override_servers};
 use crate::shard::Shard;
 
 /// What narrows or multiplies the cases.
@@ -20,13 +20,22 @@ pub struct PlanOptions {
     pub skip_tags: Vec<String>,
     /// How often each case is run.
     pub trials: NonZeroU32,
-    /// Only this part of the plan.
+    /// Only this shard of the plan.
     pub shard: Option<Shard>,
+    /// What takes the place of the cases' servers.
+    pub server: Override,
 }
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { filter: None, tags: Vec::new(), skip_tags: Vec::new(), trials: NonZeroU32::MIN, shard: None }
+        Self {
+            filter: None,
+            tags: Vec::new(),
+            skip_tags: Vec::new(),
+            trials: NonZeroU32::MIN,
+            shard: None,
+            server: Override::default(),
+        }
     }
 }
 
@@ -68,15 +77,14 @@ impl Filter {
     }
 }
 
-/// Makes a plan: the cases in the order they were loaded, filtered; each in every column, each so many times; and of that
-/// the part that is this shard's.
+/// Makes a plan: the cases in the order they were loaded, filtered, on the servers that the user names; each in every
+/// variant, each so many times; and of that the shard that is asked for.
 pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
-    let chosen = cases.iter().filter(|case| options.takes(case));
-    let mut servers = ServersOfColumns::default();
+    let chosen: Vec<Arc<Case>> = cases.iter().filter(|case| options.takes(case)).cloned().collect();
+    let mut variants = Variants::new(&options.server);
     let mut planned = Vec::new();
-    for case in chosen {
-        let columns = case.matrix.as_ref().map(|matrix| matrix.columns()).unwrap_or_default();
-        for (case, variant) in in_columns(case, &columns, &mut servers) {
+    for case in override_servers(&chosen, &options.server) {
+        for (case, variant) in variants.of(&case) {
             for trial in 1..=runs_of(&case).max(options.trials).get() {
                 let (index, case, variant) = (planned.len(), Arc::clone(&case), variant.clone());
                 planned.push(PlannedCase { index, case, trial, variant });

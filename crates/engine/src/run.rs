@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcprove_model::{CallRole, Event, Finding, Isolation, Plan, Protocol, Redactor, RunFinished, RunStarted};
+use mcprove_model::{CallRole, Event, Finding, Isolation, Plan, Redactor, RunFinished, RunStarted};
 use mcprove_wire::{HttpClient, Limits, Tokens};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -60,14 +60,10 @@ pub struct RunOptions {
     pub fix: bool,
     /// Whether the replies of language models are saved next to their suites.
     pub record: bool,
-    /// The protocol revision, when the user names one; otherwise each server says it.
-    pub protocol: Option<Protocol>,
     /// How long a server that is asked for its era may take to answer.
     pub probe_timeout: Duration,
     /// How far cases are kept apart, when the user says so; otherwise each says it itself.
     pub isolation: Option<Isolation>,
-    /// An image to run stdio servers in that name none themselves.
-    pub docker: Option<String>,
     /// Whether the plan has all cases there are; of a part, nobody can say how much of a server is covered.
     pub is_whole: bool,
     /// What is done with stored values.
@@ -151,8 +147,6 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             own_program: options.own_program.clone(),
             limits: options.limits,
             http: HttpClient::default(),
-            docker: options.docker.clone(),
-            protocol: options.protocol,
             probe_timeout: options.probe_timeout,
             tokens: tokens.clone(),
             played: Played::default(),

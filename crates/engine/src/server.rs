@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcprove_model::{ClientCapabilities, Node, Protocol, ServerSpec, Span, Target};
+use mcprove_model::{ClientCapabilities, Node, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage, Tokens};
 use serde_json::Value;
@@ -21,10 +21,6 @@ pub(crate) struct Opener {
     pub(crate) own_program: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) http: HttpClient,
-    /// An image to run stdio servers in that name none themselves.
-    pub(crate) docker: Option<String>,
-    /// The protocol revision, when the user names one.
-    pub(crate) protocol: Option<Protocol>,
     pub(crate) probe_timeout: Duration,
     /// The tokens that were given out to clients with credentials.
     pub(crate) tokens: Tokens,
@@ -42,7 +38,7 @@ impl Opener {
         let options = SessionOptions {
             limits: self.limits,
             client: filled_in(&server.client, variables),
-            protocol: self.protocol.unwrap_or(server.protocol),
+            protocol: server.protocol,
             probe_timeout: self.probe_timeout,
         };
         let endpoint = match self.place(&server.target, variables) {
@@ -73,7 +69,7 @@ impl Opener {
                     env: pairs(env),
                     cwd: cwd.as_ref().map(text),
                 };
-                Endpoint::Stdio(match docker.as_ref().map(text).or_else(|| self.docker.clone()) {
+                Endpoint::Stdio(match docker.as_ref().map(text) {
                     Some(image) => in_container(program, &image, variables),
                     None => self.own_or_named(program),
                 })

@@ -213,8 +213,6 @@ pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
         own_program: own_program.to_owned(),
         limits,
         http: HttpClient::default(),
-        docker: None,
-        protocol: None,
         probe_timeout: Duration::from_secs(2),
         tokens: Tokens::default(),
         played: Played::default(),

@@ -59,9 +59,10 @@ impl Case {
         self.server.iter().chain(of_agent).chain(steps.filter_map(|step| step.server.as_ref()))
     }
 
-    /// Puts others in the place of all its servers; an agent goes on calling them by the names it knows.
+    /// Replaces all its servers, also those of its steps; an agent goes on calling them by the names it knows.
     pub fn replace_servers(&mut self, other: &mut dyn FnMut(&Arc<ServerSpec>) -> Arc<ServerSpec>) {
-        if let Some(server) = &mut self.server {
+        let steps = self.setup.iter_mut().chain(&mut self.verify).chain(&mut self.teardown);
+        for server in self.server.iter_mut().chain(steps.filter_map(|step| step.server.as_mut())) {
             *server = other(server);
         }
         if let Act::Agent(agent) = &mut self.act {

@@ -33,6 +33,7 @@ mod revision;
 mod safe_text;
 mod security;
 mod server;
+mod server_override;
 mod snapshot;
 mod source;
 mod suite_options;
@@ -78,6 +79,7 @@ pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
 };
+pub use server_override::{NewServer, Override};
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
 pub use suite_options::{Budget, Coverage, Hook, Hooks, Parallel, SuiteOptions};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use mcprove_engine::Storing;
-use mcprove_model::{ColumnServer, ExitStatus, Matrix, Revision, nearest, without_password};
+use mcprove_model::{ColumnServer, ExitStatus, Matrix, Override, Revision, nearest, without_password};
 use mcprove_suite::load::ServerOverride;
 
 use crate::baselines::Baselines;
@@ -128,7 +128,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let stdout = Stdout::of(args.json);
     let warnings = begun(usable(&loaded, args.execution.strict), stdout, &loaded.secrets)?;
-    let plan = begun(args.selection.plan(&loaded.cases), stdout, &loaded.secrets)?;
+    let plan = begun(
+        args.selection.plan(&loaded.cases, args.execution.in_container(Override::default())),
+        stdout,
+        &loaded.secrets,
+    )?;
     let redactor = redactor_of(&plan, &loaded.secrets);
     if args.selection.dry_run {
         return show(&plan, &redactor, args.json);
@@ -139,7 +143,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         storing: Storing::Compare,
         warnings,
         shown: !args.json,
-        protocol: None,
         fix: false,
         record: false,
         shows: shows(Stdout::of(args.json), &args.outputs, &args.baselines, GATES),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcprove_engine::{Storing, missing_keys};
-use mcprove_model::{ExitStatus, Plan, Protocol, without_password};
+use mcprove_model::{ExitStatus, Plan};
 
 use crate::baselines::Baselines;
 use crate::conclusion::{Gates, Stdout, Wishes, begun, conclude, shows};
@@ -14,8 +14,8 @@ use crate::fixes;
 use crate::outputs::Outputs;
 use crate::selection::{Selection, show};
 use crate::snapshots;
-use crate::subject::{address, protocol};
-use crate::suites::{Suites, Watched, at_address, in_one_revision, server_command, usable};
+use crate::subject::Subject;
+use crate::suites::{Suites, Watched, stand_in, usable};
 
 /// Run suites against servers.
 #[derive(Debug, clap::Args)]
@@ -28,15 +28,8 @@ use crate::suites::{Suites, Watched, at_address, in_one_revision, server_command
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) suites: Suites,
-    /// Use this server command instead of the suite's.
-    #[arg(long, value_name = "CMD ARGS")]
-    server: Option<String>,
-    /// Use the server at this address instead of the suite's.
-    #[arg(long, value_name = "URL", conflicts_with = "server")]
-    url: Option<String>,
-    /// How to speak with the address: http or sse.
-    #[arg(long, value_name = "http|sse", requires = "url")]
-    transport: Option<String>,
+    #[command(flatten)]
+    subject: Subject,
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
@@ -44,9 +37,6 @@ pub(crate) struct Args {
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
-    /// The protocol revision to speak: legacy, modern, auto or a date.
-    #[arg(long, value_name = "REVISION", value_parser = protocol)]
-    protocol: Option<Protocol>,
     /// Try the positions (line, column, …) around those of a failing case.
     #[arg(long)]
     fix: bool,
@@ -91,16 +81,11 @@ pub(super) fn run_through(
     context: &Context,
 ) -> Result<ExitStatus, Failure> {
     args.outputs.distinct(&[args.execution.events(), args.baselines.saved()])?;
-    let mut loaded = args.suites.load(args.server.as_deref().map(server_command).transpose()?, watched)?;
-    if let Some(url) = &args.url {
-        at_address(&mut loaded, &address(url, args.transport.as_deref())?);
-    }
-    if args.protocol.is_some() {
-        in_one_revision(&mut loaded);
-    }
+    let server = args.execution.in_container(args.subject.replacement()?);
+    let loaded = args.suites.load(stand_in(&server), watched)?;
     let stdout = Stdout::of(args.json);
     let warnings = begun(usable(&loaded, args.execution.strict), stdout, &loaded.secrets)?;
-    let plan = begun(args.selection.plan(&loaded.cases), stdout, &loaded.secrets)?;
+    let plan = begun(args.selection.plan(&loaded.cases, server), stdout, &loaded.secrets)?;
     let redactor = redactor_of(&plan, &loaded.secrets);
     if args.selection.dry_run {
         return show(&plan, &redactor, args.json);
@@ -113,7 +98,6 @@ pub(super) fn run_through(
         warnings,
         shown: !args.json,
         shows: shows(Stdout::of(args.json), &args.outputs, &args.baselines, gates),
-        protocol: args.protocol,
         fix: args.fix,
         record: args.record,
         strict_reports: args.outputs.strict_reports,
@@ -157,17 +141,7 @@ impl Args {
     fn again(&self) -> Vec<String> {
         let mut words = vec!["run".to_owned()];
         words.extend(self.suites.words());
-        let url = self.url.as_ref().map(|url| without_password(url).into_owned());
-        let protocol = self.protocol.map(|protocol| protocol.as_str().to_owned());
-        let options = [
-            ("--server", self.server.clone()),
-            ("--url", url),
-            ("--transport", self.transport.clone()),
-            ("--protocol", protocol),
-        ];
-        for (name, value) in options {
-            words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
-        }
+        words.extend(self.subject.words());
         words
     }
 }

@@ -5,7 +5,8 @@ use mcprove_model::ExitStatus;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::finding_report::{FindingOutputs, Found};
-use crate::suites::{Suites, Watched, server_command};
+use crate::subject::Subject;
+use crate::suites::Suites;
 
 /// Say what is wrong with suites, and start nothing.
 #[derive(Debug, clap::Args)]
@@ -14,9 +15,8 @@ use crate::suites::{Suites, Watched, server_command};
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,
-    /// Judge them as `run --server` would take them.
-    #[arg(long, value_name = "CMD ARGS")]
-    server: Option<String>,
+    #[command(flatten)]
+    subject: Subject,
     /// Let warnings fail.
     #[arg(long)]
     strict: bool,
@@ -25,8 +25,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let server = args.server.as_deref().map(server_command).transpose()?;
-    let loaded = args.suites.load(server, Watched::Perhaps)?;
+    let loaded = args.suites.load_for(&args.subject)?;
     let found = Found {
         findings: &loaded.findings,
         files: loaded.files,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcprove_engine::{Filter, Storing};
-use mcprove_model::{Case, ExitStatus, Report};
+use mcprove_model::{Case, ExitStatus, Override, Report};
 use mcprove_report::{Shows, known_json};
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -22,7 +22,8 @@ use crate::failure::Failure;
 use crate::flips::Flips;
 use crate::selection::Selection;
 use crate::stdout::print;
-use crate::suites::{Suites, Watched, server_command, usable};
+use crate::subject::Subject;
+use crate::suites::{Suites, usable};
 use crate::terminal_mode::SingleKeys;
 use crate::told_to_stop::ToldToStop;
 
@@ -36,9 +37,8 @@ use crate::told_to_stop::ToldToStop;
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,
-    /// Use this server command instead of the suite's.
-    #[arg(long, value_name = "CMD ARGS")]
-    server: Option<String>,
+    #[command(flatten)]
+    subject: Subject,
     /// Run everything again when this file or folder changes; may be repeated.
     #[arg(long, value_name = "PATH")]
     also: Vec<PathBuf>,
@@ -141,9 +141,8 @@ impl Watch<'_> {
 
     /// Loads everything and runs what a change concerns. Mistakes in the files are shown; the next change may mend them.
     fn run_again(&mut self, again: &Again) -> Result<Ran, Failure> {
-        let server = self.args.server.as_deref().map(server_command).transpose()?;
         let loaded = self.args.suites.paths().and_then(|paths| {
-            let loaded = self.args.suites.load(server, Watched::Perhaps)?;
+            let loaded = self.args.suites.load_for(&self.args.subject)?;
             Ok((paths, loaded))
         });
         let (paths, loaded) = match loaded {
@@ -178,7 +177,7 @@ impl Watch<'_> {
             self.context.complain(&format!("{none}\n"));
             return Ok(Ran::Nothing);
         }
-        let plan = match self.args.selection.plan(&cases) {
+        let plan = match self.args.selection.plan(&cases, self.args.execution.in_container(Override::default())) {
             Ok(plan) => plan,
             Err(failure @ Failure::NothingSelected { .. }) => {
                 failure.tell(self.context);
@@ -192,7 +191,6 @@ impl Watch<'_> {
             shown: !self.args.json,
             // What was answered is compared with what is answered next.
             shows: Shows::Calls,
-            protocol: None,
             fix: false,
             // A part of the cases says nothing about what is missing.
             is_whole: false,
@@ -218,8 +216,7 @@ impl Watch<'_> {
 
     /// The command that runs such a case by itself.
     fn again(&self) -> Vec<String> {
-        let server = self.args.server.iter().flat_map(|server| ["--server".to_owned(), server.clone()]);
-        std::iter::once("run".to_owned()).chain(self.args.suites.words()).chain(server).collect()
+        std::iter::once("run".to_owned()).chain(self.args.suites.words()).chain(self.args.subject.words()).collect()
     }
 
     fn invite(&self) -> Result<(), Failure> {
