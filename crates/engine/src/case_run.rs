@@ -35,6 +35,8 @@ pub(crate) struct CaseContext {
     pub(crate) default_timeout: Duration,
     pub(crate) strict: bool,
     pub(crate) keep_frames: bool,
+    /// Whether what a case saw outlives its verdict.
+    pub(crate) keep_seen: bool,
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
     /// Whether the call of a case may be sent before the one before it is judged.
     pub(crate) may_send_ahead: bool,
@@ -121,7 +123,7 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut S
 }
 
 /// Runs one case. Whatever the server does is part of the result.
-async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> Box<CaseRun> {
+pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> Box<CaseRun> {
     let inherited = shared.has_sound_session().await;
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
@@ -438,6 +440,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     }
     talk.record.findings.splice(told_before..told_before, judged);
     remarks::add(&seen, talk).await;
+    talk.record.seen = context.keep_seen.then_some(seen);
     talk.record.mark(|timings| &mut timings.checks);
 }
 
@@ -466,7 +469,7 @@ async fn fuzz_if_all_held(block: &FuzzBlock, talk: &mut Conversation<'_>, contex
 }
 
 /// Whether the checks are to judge an outcome; otherwise the outcome itself is the failure.
-fn accepts(checks: &[PlannedCheck], outcome: &Outcome) -> bool {
+pub(crate) fn accepts(checks: &[PlannedCheck], outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Result(_) | Outcome::Cancelled => true,
         Outcome::Error(_) => checks.iter().any(|c| c.check.wants_protocol_error() || c.check.wants_no_reply()),

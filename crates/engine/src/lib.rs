@@ -11,6 +11,7 @@ mod conversation;
 mod coverage_gate;
 mod crew;
 mod discover;
+mod driver;
 mod expectations;
 mod fixture;
 mod fuzz;
@@ -49,6 +50,7 @@ mod workplace;
 pub use agent::{MissingKey, missing_keys};
 pub use calling::{Calling, Says, forbidden, says};
 pub use discover::{Catalog, discover, tool_name};
+pub use driver::{Driven, Driver, DriverOptions, JudgedReply};
 pub use fixture::FixtureCopy;
 pub use fuzz::{Failure, FuzzOptions, FuzzRun, FuzzedTool, Keeping, KeptTest, Reproduction, Tally, fuzz, kept_test};
 pub use interception::{

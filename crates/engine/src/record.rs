@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{
-    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, PlannedCase, ProcessEnd,
-    Severity, Snapshot, Timings, Verdict, shorten,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, Observation, PlannedCase,
+    ProcessEnd, Severity, Snapshot, Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
 // The runtime's time, which may be virtual.
@@ -19,6 +19,8 @@ pub(crate) struct CaseRun {
     /// Frames with the number of their session.
     pub(crate) frames: Vec<(u32, Frame)>,
     pub(crate) finished: CaseFinished,
+    /// What the act saw, where that is kept.
+    pub(crate) seen: Option<Observation>,
 }
 
 impl CaseRun {
@@ -51,6 +53,8 @@ pub(crate) struct CaseRecord {
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) snapshots: Vec<Snapshot>,
+    /// What the act saw, where that is kept.
+    pub(crate) seen: Option<Observation>,
     /// What an agent did beside its calls.
     pub(crate) agent: Option<Box<AgentRecord>>,
     /// What was said to servers and what they said, in full and in order, where somebody wants to know.
@@ -86,6 +90,7 @@ impl CaseRecord {
             calls: Vec::new(),
             findings: Vec::new(),
             snapshots: Vec::new(),
+            seen: None,
             agent: None,
             trace: Vec::new(),
             frames: Vec::new(),
@@ -187,6 +192,7 @@ impl CaseRecord {
             started: self.started,
             connected: self.connected,
             frames: self.frames,
+            seen: self.seen,
             finished: CaseFinished {
                 index,
                 verdict,

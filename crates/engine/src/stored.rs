@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mcprove_judge::snapshot::{Masks, SnapshotFile, of_reply};
-use mcprove_model::{Observation, PlannedCheck, Redactor, Snapshot, SnapshotKind, StoredValues};
+use mcprove_model::{Case, Observation, PlannedCheck, Redactor, Snapshot, SnapshotKind, StoredValues};
 use mcprove_suite::load::bounded;
 use mcprove_suite::template::FIXTURE;
 use serde_json::Value;
@@ -67,12 +67,16 @@ pub(crate) fn capture(seen: &Observation, talk: &mut Conversation<'_>) {
     talk.record.snapshots.push(Snapshot { kind: SnapshotKind::Case, name: talk.case.name.clone(), text });
 }
 
-/// What the author wants masked, and what nobody may see.
 fn masks(talk: &Conversation<'_>) -> Vec<String> {
-    let secrets = talk.case.server.iter().flat_map(|server| &server.secrets);
+    masks_of(talk.case)
+}
+
+/// What the author wants masked, and what nobody may see.
+pub(crate) fn masks_of(case: &Case) -> Vec<String> {
+    let secrets = case.server.iter().flat_map(|server| &server.secrets);
     let secrets =
         secrets.filter(|secret| secret.trim().len() >= Redactor::SHORTEST).map(|secret| regex::escape(secret));
-    talk.case.masks.iter().cloned().chain(secrets).collect()
+    case.masks.iter().cloned().chain(secrets).collect()
 }
 
 fn fixture(talk: &Conversation<'_>) -> Option<String> {
@@ -80,7 +84,7 @@ fn fixture(talk: &Conversation<'_>) -> Option<String> {
 }
 
 /// Reads a snapshot file; one that is not there holds nothing.
-fn read(path: &Path) -> Result<SnapshotFile, String> {
+pub(crate) fn read(path: &Path) -> Result<SnapshotFile, String> {
     match bounded::read_to_string(path) {
         Ok(text) => SnapshotFile::parse(&text).map_err(|error| format!("`{}`, {error}", path.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(SnapshotFile::default()),

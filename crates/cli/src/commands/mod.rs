@@ -6,6 +6,7 @@ mod completions;
 mod convert;
 mod coverage;
 mod doctor;
+mod drive;
 mod explain;
 mod fuzz;
 mod generate;
@@ -78,6 +79,8 @@ pub(crate) enum Command {
     Watch(watch::Args),
     /// Look at what is installed here, and whether a server can be reached.
     Doctor(doctor::Args),
+    /// Run suites and call servers for another program, over lines of JSON.
+    Drive(drive::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
     /// Print the manual page, or write those of all commands.
@@ -110,6 +113,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Validate(args) => validate::run(&args, context),
         Command::Watch(args) => watch::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
+        Command::Drive(args) => drive::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     };

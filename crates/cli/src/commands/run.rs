@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 }
 
 /// Agents whose model cannot be asked are told of before anything is started.
-fn keys_are_set(plan: &Plan, record: bool) -> Result<(), Failure> {
+pub(super) fn keys_are_set(plan: &Plan, record: bool) -> Result<(), Failure> {
     let missing = missing_keys(plan, record);
     let Some(first) = missing.first() else { return Ok(()) };
     let mut variables: Vec<&str> = missing.iter().map(|key| key.variable.as_str()).collect();

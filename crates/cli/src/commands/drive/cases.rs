@@ -1,0 +1,145 @@
+//! `collect` and `run`: the cases of suites.
+
+use std::sync::Arc;
+
+use clap::Parser as _;
+use mcprove_engine::Storing;
+use mcprove_model::{Case, ExitStatus, PlannedCase, Redactor};
+use mcprove_report::Shows;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::reply;
+use crate::commands::run::keys_are_set;
+use crate::context::Context;
+use crate::execution::{Execution, Manner, redactor_of};
+use crate::failure::Failure;
+use crate::selection::Selection;
+use crate::snapshots;
+use crate::subject::Subject;
+use crate::suites::{Suites, usable};
+
+/// The suites and options of a request: the arguments of `mcprove run`.
+#[derive(Debug, clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true, disable_version_flag = true)]
+struct Line {
+    #[command(flatten)]
+    suites: Suites,
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    execution: Execution,
+    /// Store the values of `snapshot` matchers instead of comparing with them.
+    #[arg(short = 'u', long)]
+    update_snapshots: bool,
+}
+
+/// The parameters of `collect` and `run`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// The arguments of `mcprove run`.
+    #[serde(default)]
+    args: Vec<String>,
+    /// The cases that are run; all of them if left out.
+    tests: Option<Vec<TestId>>,
+}
+
+/// What tells a case from all others.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+struct TestId {
+    file: String,
+    name: String,
+}
+
+impl Params {
+    fn line(&self) -> Result<Line, Failure> {
+        Line::try_parse_from(&self.args).map_err(|error| {
+            let text = error.to_string();
+            let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            Failure::new(message, "`mcprove run --help` lists the arguments")
+        })
+    }
+
+    fn is_wanted(&self, case: &Case) -> bool {
+        let is_it = |id: &TestId| id.name == case.name && id.file == case.source.path();
+        self.tests.as_ref().is_none_or(|tests| tests.iter().any(is_it))
+    }
+}
+
+/// Lists the cases that would run. Files with mistakes have findings; the cases of the others are listed all the same.
+pub(super) fn collect(params: &Params) -> Result<Value, Failure> {
+    let line = params.line()?;
+    let loaded = line.suites.load_for(&line.subject)?;
+    let cases: Vec<Arc<Case>> = loaded.cases.iter().filter(|case| params.is_wanted(case)).cloned().collect();
+    let tests: Vec<Value> = match line.selection.plan(&cases) {
+        Ok(plan) => plan.cases.iter().map(listed).collect(),
+        Err(Failure::NothingSelected { .. }) => Vec::new(),
+        Err(failure) => return Err(failure),
+    };
+    let is_usable = usable(&loaded, line.execution.strict).is_ok();
+    let message = reply::rendered(&loaded.findings);
+    let found = json!({"tests": tests, "usable": is_usable, "findings": loaded.findings, "message": message});
+    Ok(without(&Redactor::new(loaded.secrets.iter().map(String::as_str)), found))
+}
+
+/// Runs cases; the result has one object per case, in plan order.
+pub(super) fn run(params: &Params, context: &Context) -> Result<Value, Failure> {
+    let line = params.line()?;
+    let mut loaded = line.suites.load_for(&line.subject)?;
+    let warnings = usable(&loaded, line.execution.strict)?;
+    let is_whole = params.tests.is_none() && !line.selection.is_partial();
+    loaded.cases.retain(|case| params.is_wanted(case));
+    let plan = line.selection.plan(&loaded.cases)?;
+    keys_are_set(&plan, false)?;
+    let manner = Manner {
+        shows: Shows::Calls,
+        is_whole,
+        storing: if line.update_snapshots { Storing::Update } else { Storing::Compare },
+        again: std::iter::once("run".to_owned()).chain(line.suites.words()).collect(),
+        ..Manner::capturing(&plan, &loaded.secrets, Vec::new())
+    };
+    let secrets = redactor_of(&plan, &loaded.secrets);
+    let mut over = line.execution.run(&plan, manner, context)?;
+    let stored = if line.update_snapshots { snapshots::store_values(&over.report)? } else { Vec::new() };
+    over.report.findings.splice(0..0, warnings);
+    let status = if over.dropped { ExitStatus::Interrupted } else { over.report.exit_status() };
+    let summary = over.report.summary();
+    let results: Vec<Value> = over.report.cases.iter().map(reply::of_case).collect();
+    let result = json!({
+        "results": results,
+        "summary": {"passed": summary.passed, "failed": summary.failed, "skipped": summary.skipped, "errors": summary.errors},
+        "findings": over.report.findings,
+        "message": reply::rendered(&over.report.findings),
+        "stored": stored,
+        "complaints": over.complaints,
+        "exit_code": status.code(),
+    });
+    Ok(without(&secrets, result))
+}
+
+fn listed(planned: &PlannedCase) -> Value {
+    let case = &planned.case;
+    json!({
+        "name": case.name,
+        "file": case.source.path(),
+        "line": case.source.position(case.span.start).line,
+        "variant": planned.variant.as_deref(),
+        "trial": planned.trial,
+        "server": case.server.as_ref().map(|server| server.name.as_str()),
+        "tags": case.tags,
+        "skip": case.skip.as_ref().map(|skip| skip.reason.as_str()),
+    })
+}
+
+/// The value with secrets replaced wherever they are.
+fn without(secrets: &Redactor, value: Value) -> Value {
+    let text = value.to_string();
+    match secrets.text(&text) {
+        std::borrow::Cow::Borrowed(_) => value,
+        std::borrow::Cow::Owned(safe) => serde_json::from_str(&safe).unwrap_or(Value::Null),
+    }
+}

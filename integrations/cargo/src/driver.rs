@@ -1,0 +1,89 @@
+//! A client of `mcprove drive`: one JSON object per line in both directions.
+
+use std::fmt;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// A request that could not be done: a mistake in it, or a server that could not be reached.
+#[derive(Debug)]
+pub struct DriveError(String);
+
+impl DriveError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+
+    fn of_reply(error: &Value) -> Self {
+        let mut message = error["message"].as_str().unwrap_or_default().to_owned();
+        for (key, label) in [("evidence", "it sent"), ("help", "help")] {
+            if let Some(text) = error[key].as_str() {
+                message = format!("{message}\n  {label}: {text}");
+            }
+        }
+        Self(message)
+    }
+
+    fn ended(error: &io::Error) -> Self {
+        Self(format!("mcprove ended; its standard error says why: {error}"))
+    }
+}
+
+impl fmt::Display for DriveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DriveError {}
+
+/// A running `mcprove drive`. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Driver {
+    process: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    id: u64,
+}
+
+impl Driver {
+    /// Starts the program that `MCPROVE` names, or that of the `PATH`.
+    pub fn start() -> Result<Self, DriveError> {
+        let program = std::env::var("MCPROVE").unwrap_or_else(|_| "mcprove".to_owned());
+        let not_started = |error: io::Error| {
+            let help = "install mcprove, or set MCPROVE to the path of the program";
+            DriveError(format!("`{program}` could not be started: {error}\n  help: {help}"))
+        };
+        let mut command = Command::new(&program);
+        command.arg("drive").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().map_err(not_started)?;
+        let (input, output) = (process.stdin.take(), process.stdout.take());
+        let output = output.ok_or_else(|| not_started(io::ErrorKind::BrokenPipe.into()))?;
+        Ok(Self { process, input, output: BufReader::new(output), id: 0 })
+    }
+
+    /// Sends a request and waits for its result. `docs/drive.md` lists the methods.
+    pub fn request(&mut self, method: &str, params: &Value) -> Result<Value, DriveError> {
+        self.id += 1;
+        let line = json!({"id": self.id, "method": method, "params": params}).to_string() + "\n";
+        let mut answer = String::new();
+        if let Some(input) = &mut self.input {
+            input.write_all(line.as_bytes()).map_err(|error| DriveError::ended(&error))?;
+        }
+        self.output.read_line(&mut answer).map_err(|error| DriveError::ended(&error))?;
+        let mut reply: Value = serde_json::from_str(&answer).map_err(|error| DriveError::ended(&error.into()))?;
+        match reply.get("error") {
+            Some(error) => Err(DriveError::of_reply(error)),
+            None => Ok(reply["result"].take()),
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // The program ends with its input, after it has closed its servers.
+        self.input = None;
+        let _ = self.process.wait();
+    }
+}

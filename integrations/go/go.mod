@@ -1,0 +1,3 @@
+module github.com/mcprove/mcprove/integrations/go
+
+go 1.19

@@ -1,0 +1,3 @@
+const { suites } = require("@mcprove/jest");
+
+suites("evals", { batch: process.env.BATCH === "1" });

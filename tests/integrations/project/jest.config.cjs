@@ -1,0 +1,1 @@
+module.exports = { testMatch: ["**/javascript/*.jest.cjs"], testEnvironment: "node" };
