@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts the program into a folder: install.sh VERSION FOLDER. VERSION is a release (`v0.1.0`), `latest`, or `source`, which
-# builds the repository this script is in. MCPROVE_RELEASES is where releases are, if not at GitHub: a mirror, or a folder
-# as file:///….
+# builds with cargo. MCPROVE_RELEASES is where releases are, if not at GitHub: a mirror, or a folder as file:///….
+# Exits with 3 if there is no such release.
 set -euo pipefail
 
 version=${1:?which version: a release, latest or source}
@@ -11,7 +11,9 @@ mkdir -p "$folder"
 
 if [[ $version == source ]]; then
     root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-    cargo install --locked --quiet --no-track --force --path "$root/crates/cli" --root "$folder/.root"
+    # The script may have been fetched alone.
+    if [[ -e $root/crates/cli/Cargo.toml ]]; then from=(--path "$root/crates/cli"); else from=(--git https://github.com/mcprove/mcprove mcprove); fi
+    cargo install --locked --quiet --no-track --force "${from[@]}" --root "$folder/.root"
     mv "$folder/.root/bin/"mcprove* "$folder/"
     rm -rf "$folder/.root"
     "$folder/mcprove" --version
@@ -20,7 +22,7 @@ fi
 
 case "$(uname -s)-$(uname -m)" in
 Linux-x86_64) target=x86_64-unknown-linux-musl ;;
-Linux-aarch64) target=aarch64-unknown-linux-musl ;;
+Linux-aarch64 | Linux-arm64) target=aarch64-unknown-linux-musl ;;
 Darwin-x86_64) target=x86_64-apple-darwin ;;
 Darwin-arm64) target=aarch64-apple-darwin ;;
 MINGW*-x86_64 | MSYS*-x86_64) target=x86_64-pc-windows-msvc ;;
@@ -34,8 +36,26 @@ if [[ $version == latest ]]; then from=$releases/latest/download; else from=$rel
 archive=mcprove-$target.tar.gz
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-curl --fail --silent --show-error --location --retry 3 --output "$work/$archive" "$from/$archive"
-curl --fail --silent --show-error --location --retry 3 --output "$work/$archive.sha256" "$from/$archive.sha256"
+
+# 22 is an HTTP status of 400 or more, 37 a file that cannot be read.
+fetch() {
+    local status=0
+    curl --fail --silent --show-error --location --retry 3 --output "$work/$1" "$from/$1" || status=$?
+    case $status in
+    0) ;;
+    22 | 37)
+        echo "there is no release at $from/$1; use 'source' to build it with cargo" >&2
+        exit 3
+        ;;
+    *)
+        echo "$from/$1 could not be fetched (curl exit code $status)" >&2
+        exit 2
+        ;;
+    esac
+}
+
+fetch "$archive"
+fetch "$archive.sha256"
 (cd "$work" && if command -v sha256sum >/dev/null; then sha256sum --check --quiet "$archive.sha256"; else shasum -a 256 --check --quiet "$archive.sha256"; fi)
 tar -xzf "$work/$archive" -C "$folder" --strip-components=1
 "$folder/mcprove" --version

@@ -1,6 +1,6 @@
-//! What other people's build servers run: the steps of the action, the job of the GitLab template, the script of the
-//! pre-commit hooks, and the archive that a release is. The steps are taken from their files and run by a shell as their
-//! hosts would; a folder takes the place of the releases, and a script that calls this build that of the program.
+//! What the build servers of users run: the steps of the action, the templates for GitLab, CircleCI, Azure and Jenkins, the
+//! script of the pre-commit hooks, and the archive of a release. The steps are taken from their files and run by a shell as
+//! their hosts would; a folder takes the place of the releases, and a script that calls this build that of the program.
 #![cfg(unix)]
 
 use std::fs;
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use mcprove_model::{Node, SourceFile};
 
 #[test]
-fn the_action_installs_a_release_and_tells_how_it_ended() {
+fn the_action_installs_a_release_and_runs_a_command_line() {
     let Some(desk) = Desk::with_release() else { return };
     for (args, code) in [
         ("run examples/first-suite --quiet", 0),
@@ -19,11 +19,81 @@ fn the_action_installs_a_release_and_tells_how_it_ended() {
         ("run examples/agents/recovers.yml --filter nobody", 4),
         ("run no-such-suite", 2),
     ] {
-        let output = desk.action("latest", args);
+        let output = desk.action(&[("args", args)]);
         assert_eq!(output.status.code(), Some(code), "{args}: {}", told(&output));
-        let written = fs::read_to_string(desk.path("github-output")).expect("the outputs");
-        assert_eq!(written, format!("exit-code={code}\n"), "{args}");
+        assert_eq!(desk.outputs(), format!("exit-code={code}\n"), "{args}");
     }
+}
+
+#[test]
+fn the_action_runs_suites_and_counts() {
+    let Some(desk) = Desk::with_release() else { return };
+    let mock = format!("[mock, --tools-from, {}]", root().join("examples/first-suite/fixtures/tools.yml").display());
+    let one_fails = format!(
+        "servers: {{shop: {{command: [mcprove, {}}}}}\ntools:\n  - {{name: good, tool: greet, args: {{name: Ada}}, \
+         expect: {{contains: Ada}}}}\n  - {{name: bad, tool: greet, args: {{name: Ada}}, expect: {{contains: Bob}}}}\n",
+        &mock[1..]
+    );
+    fs::write(desk.path("project/half.yaml"), one_fails).expect("written");
+    let counts = "passed=1\nfailed=1\nskipped=0\nerrors=0\nscore=50\n";
+    for (inputs, code, exit) in [
+        (&[("suite", "half.yaml")][..], 1, 1),
+        (&[("suite", "half.yaml"), ("threshold", "50")], 0, 0),
+        (&[("suite", "half.yaml"), ("fail-on", "never")], 1, 0),
+        (&[("suite", "half.yaml"), ("options", "--threshold 40 --quiet"), ("threshold", "")], 2, 2),
+    ] {
+        let output = desk.action(inputs);
+        assert_eq!(output.status.code(), Some(exit), "{inputs:?}: {}", told(&output));
+        let expected = if code == 2 { String::new() } else { counts.to_owned() };
+        let reports = desk.path("temp/mcprove-reports");
+        let reports = if code == 2 { String::new() } else { format!("reports={}\n", reports.display()) };
+        assert_eq!(desk.outputs(), format!("exit-code={code}\n{expected}{reports}"), "{inputs:?}");
+    }
+    let whole = desk.action(&[("suite", "examples/first-suite\nexamples/suite-file/library.yaml\n"), ("jobs", "2")]);
+    assert_eq!(whole.status.code(), Some(0), "{}", told(&whole));
+    assert!(desk.outputs().contains("passed=11\nfailed=0\n"), "{}", desk.outputs());
+    for report in ["mcprove-junit.xml", "mcprove.html", "mcprove.json", "mcprove.sarif", "mcprove.md"] {
+        assert!(desk.path("temp/mcprove-reports").join(report).is_file(), "{report}");
+    }
+}
+
+#[test]
+fn the_action_fails_on_regressions_where_that_is_asked_for() {
+    let Some(desk) = Desk::with_release() else { return };
+    let without = desk.action(&[("suite", "examples/first-suite"), ("fail-on", "regression")]);
+    assert_eq!(without.status.code(), Some(2), "{}", told(&without));
+    let saved = desk.action(&[("args", "run examples/first-suite --quiet --save-baseline baseline.json")]);
+    assert_eq!(saved.status.code(), Some(0), "{}", told(&saved));
+    let inputs = [("suite", "examples/first-suite"), ("fail-on", "regression"), ("baseline", "baseline.json")];
+    assert_eq!(desk.action(&inputs).status.code(), Some(0));
+    let broken = [&inputs[..], &[("server", "no-such-program-of-mcprove")]].concat();
+    assert_ne!(desk.action(&broken).status.code(), Some(0));
+    let unknown = desk.action(&[("fail-on", "sometimes")]);
+    assert_eq!(unknown.status.code(), Some(2), "{}", told(&unknown));
+}
+
+#[test]
+fn the_action_builds_from_source_where_there_is_no_release() {
+    let Some(desk) = Desk::with_release() else { return };
+    fs::remove_dir_all(desk.path("releases/latest")).expect("removed");
+    let cargo = desk.script(
+        "fake/cargo",
+        &format!(
+            "echo \"$@\" >'{log}'\nmkdir -p \"${{@: -1}}/bin\"\ncp '{program}' \"${{@: -1}}/bin/\"\n",
+            log = desk.path("cargo-log").display(),
+            program = desk.path("program/release/mcprove").display()
+        ),
+    );
+    assert!(cargo.is_file());
+    let output = desk.action(&[("suite", "examples/first-suite")]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let log = fs::read_to_string(desk.path("cargo-log")).expect("cargo was called");
+    assert!(log.contains("install --locked") && log.contains("crates/cli"), "{log}");
+    assert!(desk.said().contains("there is no release yet; building mcprove from source"), "{}", desk.said());
+    // A release that is named must be there.
+    let named = desk.action(&[("version", "v9.9.9"), ("args", "--version")]);
+    assert_eq!(named.status.code(), Some(3), "{}", told(&named));
+    assert!(told(&named).contains("there is no release at"), "{}", told(&named));
 }
 
 #[test]
@@ -31,9 +101,32 @@ fn an_archive_that_is_not_what_was_released_is_not_installed() {
     let Some(desk) = Desk::with_release() else { return };
     let archive = desk.path(&format!("releases/latest/download/{}.tar.gz", archive_name()));
     fs::write(&archive, "something else").expect("written");
-    let output = desk.action("latest", "--version");
+    let output = desk.action(&[("args", "--version")]);
     assert_ne!(output.status.code(), Some(0), "{}", told(&output));
     assert!(told(&output).to_lowercase().contains("checksum"), "{}", told(&output));
+}
+
+#[test]
+fn the_comment_is_written_once_and_then_updated() {
+    let Some(desk) = Desk::with_release() else { return };
+    let ran = desk.action(&[("suite", "examples/first-suite")]);
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    // Lists no comment the first time, and then the one it was given.
+    let log = desk.path("gh-log");
+    desk.script("fake/gh", &format!("echo \"$@\" >>'{log}'\nif [[ \"$*\" == *--jq* ]]; then cat '{known}' 2>/dev/null || true; else echo 42 >'{known}'; fi\n",
+        log = log.display(), known = desk.path("gh-known").display()));
+    for _ in 0..2 {
+        let output = desk.comment();
+        assert!(output.status.success(), "{}", told(&output));
+    }
+    let calls = fs::read_to_string(log).expect("gh was called");
+    let calls: Vec<&str> = calls.lines().filter(|line| !line.contains("--jq")).collect();
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    assert!(calls[0].contains("--method POST repos/o/r/issues/7/comments"), "{calls:?}");
+    assert!(calls[1].contains("--method PATCH repos/o/r/issues/comments/42"), "{calls:?}");
+    let body = fs::read_to_string(desk.path("temp/mcprove-comment.md")).expect("a comment");
+    assert!(body.starts_with("<!-- mcprove:test -->\n"), "{body}");
+    assert!(body.contains("4 passed"), "{body}");
 }
 
 #[test]
@@ -62,19 +155,141 @@ fn the_job_of_gitlab_writes_its_reports() {
     }
 }
 
+/// The shell lines of the templates for other build servers, with their parameters filled in.
+fn lines_of(template: &str, parameters: &[(&str, &str)]) -> String {
+    let text = fs::read_to_string(root().join("packaging/ci").join(template)).expect("the template");
+    let script = match template {
+        "Jenkinsfile" => text.split("'''").nth(1).expect("a script").replace("evals/", "examples/first-suite"),
+        "gitlab-component.yml" => {
+            let (documents, findings) = mcprove_suite::yaml::parse(&SourceFile::new(template, text));
+            assert_eq!(findings, []);
+            let job = &documents[1].as_map().expect("a job")[0].value;
+            texts(job.get("script").expect("a script")).join("\n")
+        }
+        "azure-pipelines.yml" => {
+            let steps = yaml("packaging/ci/azure-pipelines.yml");
+            let steps = steps.get("steps").and_then(Node::as_list).expect("steps").to_vec();
+            let scripts = steps.iter().filter_map(|step| step.get("bash")?.as_text().map(str::to_owned));
+            scripts.collect::<Vec<_>>().join("\n")
+        }
+        "circleci-orb.yml" => {
+            let orb = yaml("packaging/ci/circleci-orb.yml");
+            let commands = orb.get("commands").expect("commands");
+            let of = |name: &str| {
+                let steps = commands.get(name).and_then(|command| command.get("steps")?.as_list()).expect("steps");
+                let run = steps[0].get("run").and_then(|run| run.get("command")?.as_text()).expect("a script");
+                run.to_owned()
+            };
+            // The second step has the PATH that the first wrote to a file.
+            format!("{}\nsource \"$BASH_ENV\"\n{}", of("install"), of("run"))
+        }
+        other => panic!("{other}"),
+    };
+    parameters.iter().fold(script, |script, (name, value)| {
+        let forms = [
+            format!("$[[ inputs.{name} ]]"),
+            format!("${{{{ parameters.{name} }}}}"),
+            format!("<< parameters.{name} >>"),
+        ];
+        forms.iter().fold(script, |script, form| script.replace(form, value))
+    })
+}
+
+fn texts(list: &Node) -> Vec<String> {
+    list.as_list().expect("a list").iter().map(|line| line.as_text().expect("a line").to_owned()).collect()
+}
+
+#[test]
+fn other_build_servers_install_run_and_write_reports() {
+    let Some(desk) = Desk::with_release() else { return };
+    let installer = format!("file://{}", root().join("packaging/install.sh").display());
+    let parameters = [
+        ("suite", "examples/first-suite"),
+        ("threshold", "100"),
+        ("options", "--quiet"),
+        ("version", "latest"),
+        ("installer", &installer),
+    ];
+    for (template, junit) in [
+        ("gitlab-component.yml", "mcprove-junit.xml"),
+        ("azure-pipelines.yml", "mcprove-junit.xml"),
+        ("circleci-orb.yml", "mcprove-results/mcprove/junit.xml"),
+        ("Jenkinsfile", "mcprove-junit.xml"),
+    ] {
+        let junit = desk.path("project").join(junit);
+        let _ = fs::remove_file(&junit);
+        let script = lines_of(template, &parameters);
+        assert!(!script.contains("[[ ") && !script.contains("{{") && !script.contains("<< "), "{template}: {script}");
+        let mut command = desk.shell(&script);
+        for (name, value) in [
+            ("CI_PROJECT_DIR", "project"),
+            ("WORKSPACE", "project"),
+            ("AGENT_TEMPDIRECTORY", "temp"),
+            ("HOME", "temp"),
+            ("BASH_ENV", "bash-env"),
+        ] {
+            command.env(name, desk.path(value));
+        }
+        fs::write(desk.path("bash-env"), "").expect("written");
+        command.env("MCPROVE_INSTALLER", &installer).env("MCPROVE_VERSION", "latest");
+        let output = command.output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{template}: {}", told(&output));
+        assert!(junit.is_file(), "{template}");
+    }
+}
+
 #[test]
 fn the_hooks_run_the_program_of_the_path() {
     let Some(desk) = Desk::with_release() else { return };
-    for hook in yaml(".pre-commit-hooks.yaml").as_list().expect("hooks") {
-        let text = |key: &str| hook.get(key).and_then(Node::as_text).expect("a text").to_owned();
-        assert_eq!(text("language"), "script", "cargo cannot install a workspace, which `rust` would ask it to");
-        let line = format!("{}/{} examples/first-suite/1-greet.yaml", root().display(), text("entry"));
-        let mut command = desk.shell(&line);
-        let path = std::env::var("PATH").unwrap_or_default();
-        let output = command.env("PATH", format!("{}:{path}", desk.path("program/release").display())).output();
-        let output = output.expect("it runs");
+    for line in hooks("examples/first-suite/1-greet.yaml") {
+        let output = desk.with_program(&line).output().expect("it runs");
         assert_eq!(output.status.code(), Some(0), "{line}: {}", told(&output));
     }
+}
+
+#[test]
+fn the_hooks_find_suites_anywhere() {
+    let Some(desk) = Desk::with_release() else { return };
+    if Command::new("git").arg("--version").output().is_err() {
+        return;
+    }
+    let project = desk.path("repository");
+    for folder in ["deep/down/fixtures", "other"] {
+        fs::create_dir_all(project.join(folder)).expect("a folder");
+    }
+    let copy = |from: &str, to: &str| {
+        fs::copy(root().join("examples/first-suite").join(from), project.join(to)).expect("copied")
+    };
+    copy("1-greet.yaml", "deep/down/greet.yaml");
+    copy("fixtures/tools.yml", "deep/down/fixtures/tools.yml");
+    fs::write(project.join("other/compose.yml"), "services: {web: {image: nginx}}\n").expect("written");
+    let git = "git init --quiet . && git add --all";
+    let hook = |line: &str, code: i32| {
+        let mut command = desk.with_program(&format!("{git}\n{line}"));
+        let output = command.current_dir(&project).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(code), "{line}: {}", told(&output));
+        told(&output)
+    };
+    let lines = hooks("");
+    assert!(hook(&lines[0], 0).contains("1 file with 1 test: no problems"));
+    assert!(hook(&lines[1], 0).contains("1 case: 1 passed"));
+    fs::write(project.join("other/wrong.yaml"), "name: wrong\nassert: {tol: x}\n").expect("written");
+    assert!(hook(&lines[0], 2).contains("other/wrong.yaml:2"));
+    for file in ["other/wrong.yaml", "deep/down/greet.yaml"] {
+        fs::remove_file(project.join(file)).expect("removed");
+    }
+    assert!(hook(&lines[0], 0).contains("no suite was found"));
+}
+
+/// The command lines of the hooks with further words.
+fn hooks(words: &str) -> Vec<String> {
+    let hooks = yaml(".pre-commit-hooks.yaml");
+    let line = |hook: &Node| {
+        let text = |key: &str| hook.get(key).and_then(Node::as_text).expect("a text").to_owned();
+        assert_eq!(text("language"), "script", "cargo cannot install a workspace, which `rust` would ask it to");
+        format!("{}/{} {words}", root().display(), text("entry"))
+    };
+    hooks.as_list().expect("hooks").iter().map(line).collect()
 }
 
 fn root() -> PathBuf {
@@ -141,26 +356,43 @@ impl Desk {
         command
     }
 
-    /// Runs the steps of the action until one fails.
-    fn action(&self, version: &str, args: &str) -> Output {
+    /// The same with the program, and with scripts of [`Self::script`], on the PATH.
+    fn with_program(&self, script: &str) -> Command {
+        let mut command = self.shell(script);
+        let path = std::env::var("PATH").unwrap_or_default();
+        let (program, fake) = (self.path("program/release"), self.path("fake"));
+        command.env("PATH", format!("{}:{}:{path}", fake.display(), program.display()));
+        command
+    }
+
+    /// Writes a script that can be run.
+    fn script(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(&path, format!("#!/usr/bin/env bash\nset -euo pipefail\n{text}")).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("allowed");
+        path
+    }
+
+    /// The outputs of the action.
+    fn outputs(&self) -> String {
+        fs::read_to_string(self.path("github-output")).expect("the outputs")
+    }
+
+    /// What all steps of the action said.
+    fn said(&self) -> String {
+        fs::read_to_string(self.path("said")).expect("said")
+    }
+
+    /// Runs the steps of the action that install and run, until one fails.
+    fn action(&self, inputs: &[(&str, &str)]) -> Output {
         let _ = fs::remove_file(self.path("github-output"));
-        let fill = |text: &str| {
-            let filled = text
-                .replace("${{ inputs.version }}", version)
-                .replace("${{ inputs.args }}", args)
-                .replace("${{ github.action_path }}", &root().display().to_string());
-            assert!(!filled.contains("${{"), "nobody fills in `{filled}`");
-            filled
-        };
-        let action = yaml("action.yml");
-        let steps = action.get("runs").and_then(|runs| runs.get("steps")?.as_list()).expect("steps");
+        let _ = fs::remove_file(self.path("said"));
         let mut last = None;
-        for step in steps {
-            let mut command = self.shell(step.get("run").and_then(Node::as_text).expect("a script"));
-            for entry in step.get("env").and_then(Node::as_map).into_iter().flatten() {
-                command.env(&entry.key.text, fill(entry.value.as_text().expect("a text")));
-            }
-            let output = command.output().expect("it runs");
+        for step in steps().iter().filter(|step| step.get("run").is_some() && step.get("if").is_none()) {
+            let output = self.step(step, inputs);
+            let said = fs::read_to_string(self.path("said")).unwrap_or_default() + &told(&output);
+            fs::write(self.path("said"), said).expect("written");
             let is_over = !output.status.success();
             last = Some(output);
             if is_over {
@@ -169,4 +401,46 @@ impl Desk {
         }
         last.expect("the action has steps")
     }
+
+    /// Runs the step that comments on a pull request.
+    fn comment(&self) -> Output {
+        let steps = steps();
+        let step = steps.iter().find(|step| step.get("env").is_some_and(|env| env.get("GH_TOKEN").is_some()));
+        self.step(step.expect("a step"), &[])
+    }
+
+    fn step(&self, step: &Node, inputs: &[(&str, &str)]) -> Output {
+        let mut command = self.with_program(step.get("run").and_then(Node::as_text).expect("a script"));
+        for entry in step.get("env").and_then(Node::as_map).into_iter().flatten() {
+            command.env(&entry.key.text, filled(entry.value.as_text().expect("a text"), inputs));
+        }
+        command.env("GITHUB_REPOSITORY", "o/r").output().expect("it runs")
+    }
+}
+
+fn steps() -> Vec<Node> {
+    let action = yaml("action.yml");
+    action.get("runs").and_then(|runs| runs.get("steps")?.as_list()).expect("steps").to_vec()
+}
+
+/// A value with its expressions replaced, as GitHub would.
+fn filled(text: &str, inputs: &[(&str, &str)]) -> String {
+    let action = yaml("action.yml");
+    let mut text = text
+        .replace("${{ github.action_path }}", &root().display().to_string())
+        .replace("${{ github.token }}", "token")
+        .replace("${{ github.event.pull_request.number }}", "7")
+        .replace("${{ github.job }}", "test");
+    let known = action.get("inputs").and_then(Node::as_map).expect("inputs");
+    for (name, _) in inputs {
+        assert!(known.iter().any(|entry| entry.key.text == *name), "the action has no input `{name}`");
+    }
+    for entry in known {
+        let name = entry.key.text.as_str();
+        let default = entry.value.get("default").and_then(Node::as_text).expect("a default");
+        let given = inputs.iter().find(|(input, _)| *input == name).map_or(default, |(_, value)| value);
+        text = text.replace(&format!("${{{{ inputs.{name} }}}}"), given);
+    }
+    assert!(!text.contains("${{"), "nothing fills in `{text}`");
+    text
 }
