@@ -1,4 +1,4 @@
-//! What the build servers of users run: the steps of the action, the templates for GitLab, CircleCI, Azure and Jenkins, the
+//! What the build servers of users run: the steps of the action, the templates for four other build servers, the
 //! script of the pre-commit hooks, and the archive of a release. The steps are taken from their files and run by a shell as
 //! their hosts would; a folder takes the place of the releases, and a script that calls this build that of the program.
 #![cfg(unix)]

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::selection::Selection;
 use crate::snapshots;
 use crate::subject::Subject;
-use crate::suites::{Suites, usable};
+use crate::suites::{Suites, Watched, stand_in, usable};
 
 /// The suites and options of a request: the arguments of `mcprove run`.
 #[derive(Debug, clap::Parser)]
@@ -73,9 +73,10 @@ impl Params {
 /// Lists the cases that would run. Files with mistakes have findings; the cases of the others are listed all the same.
 pub(super) fn collect(params: &Params) -> Result<Value, Failure> {
     let line = params.line()?;
-    let loaded = line.suites.load_for(&line.subject)?;
+    let server = line.execution.in_container(line.subject.replacement()?);
+    let loaded = line.suites.load(stand_in(&server), Watched::Perhaps)?;
     let cases: Vec<Arc<Case>> = loaded.cases.iter().filter(|case| params.is_wanted(case)).cloned().collect();
-    let tests: Vec<Value> = match line.selection.plan(&cases) {
+    let tests: Vec<Value> = match line.selection.plan(&cases, server) {
         Ok(plan) => plan.cases.iter().map(listed).collect(),
         Err(Failure::NothingSelected { .. }) => Vec::new(),
         Err(failure) => return Err(failure),
@@ -89,17 +90,18 @@ pub(super) fn collect(params: &Params) -> Result<Value, Failure> {
 /// Runs cases; the result has one object per case, in plan order.
 pub(super) fn run(params: &Params, context: &Context) -> Result<Value, Failure> {
     let line = params.line()?;
-    let mut loaded = line.suites.load_for(&line.subject)?;
+    let server = line.execution.in_container(line.subject.replacement()?);
+    let mut loaded = line.suites.load(stand_in(&server), Watched::Perhaps)?;
     let warnings = usable(&loaded, line.execution.strict)?;
     let is_whole = params.tests.is_none() && !line.selection.is_partial();
     loaded.cases.retain(|case| params.is_wanted(case));
-    let plan = line.selection.plan(&loaded.cases)?;
+    let plan = line.selection.plan(&loaded.cases, server)?;
     keys_are_set(&plan, false)?;
     let manner = Manner {
         shows: Shows::Calls,
         is_whole,
         storing: if line.update_snapshots { Storing::Update } else { Storing::Compare },
-        again: std::iter::once("run".to_owned()).chain(line.suites.words()).collect(),
+        again: std::iter::once("run".to_owned()).chain(line.suites.words()).chain(line.subject.words()).collect(),
         ..Manner::capturing(&plan, &loaded.secrets, Vec::new())
     };
     let secrets = redactor_of(&plan, &loaded.secrets);
