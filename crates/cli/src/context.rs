@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mcprove_report::{Style, Verbosity};
-use mcprove_wire::Limits;
+use mcprove_wire::{Caches, Limits, SandboxSetup};
 
 use crate::Arguments;
 use crate::arguments::Color;
@@ -53,6 +53,15 @@ impl Context {
             own_program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcprove")),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             limits: limits::with(&arguments.limit),
+        }
+    }
+
+    /// What the confinement of servers needs to know.
+    pub(crate) fn sandbox_setup(&self) -> SandboxSetup {
+        SandboxSetup {
+            program: self.own_program.clone(),
+            caches: Caches::find(&Self::variable),
+            pretend_unsupported: Self::variable("MCPROVE_PRETEND_NO_SANDBOX").is_some(),
         }
     }
 

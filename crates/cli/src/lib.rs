@@ -13,6 +13,7 @@ mod client_config;
 mod client_variables;
 mod commands;
 mod conclusion;
+mod confinement;
 mod context;
 mod env_files;
 mod execution;
@@ -76,9 +77,17 @@ use context::Context;
 
 /// Runs the program with the arguments and environment of this process.
 pub fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == mcprove_wire::WATCHDOG) {
-        mcprove_wire::watch_over(std::io::stdin().lock());
-        return ExitCode::SUCCESS;
+    match std::env::args_os().nth(1) {
+        Some(word) if word == mcprove_wire::WATCHDOG => {
+            mcprove_wire::watch_over(std::io::stdin().lock());
+            return ExitCode::SUCCESS;
+        }
+        Some(word) if word == mcprove_wire::CONFINED => {
+            let failure = mcprove_wire::run_confined(std::env::args_os().skip(2));
+            let _ = std::io::stderr().write_all(failure.as_bytes());
+            return ExitCode::from(127);
+        }
+        Some(_) | None => {}
     }
     ExitCode::from(code_or_bug(|| match parsed() {
         Ok(arguments) => run(arguments),
@@ -106,6 +115,7 @@ fn parsed() -> Result<Arguments, clap::Error> {
 fn run(arguments: Arguments) -> u8 {
     let context = Context::of_this_process(&arguments);
     mcprove_wire::arm(&context.own_program);
+    mcprove_wire::prepare_sandbox(context.sandbox_setup());
     match commands::run(arguments.command, &context) {
         Ok(code) => code,
         Err(failure) => {

@@ -93,6 +93,7 @@ impl Subject {
             auth: None,
             secrets,
             origins,
+            sandbox: None,
         })
     }
 

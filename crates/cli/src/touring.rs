@@ -9,6 +9,7 @@ use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line,
 use mcprove_report::Shows;
 use mcprove_suite::duration;
 
+use crate::confinement::Confinement;
 use crate::context::Context;
 use crate::execution::{interrupts, runtime};
 use crate::failure::Failure;
@@ -41,6 +42,8 @@ pub(crate) struct Touring {
     events: Option<PathBuf>,
     #[command(flatten)]
     subject: Subject,
+    #[command(flatten)]
+    confinement: Confinement,
 }
 
 /// How long a server may take to start where nobody says: `npx` and its like may have to fetch it first.
@@ -64,7 +67,8 @@ impl Touring {
         visit: Visit,
         context: &Context,
     ) -> Result<(Report, Option<Toured>), Failure> {
-        let server = self.server()?;
+        let mut server = self.server()?;
+        self.confinement.apply(&mut server, context);
         let log = self.events.as_deref().map(create_log).transpose()?;
         let listening = Listening {
             log,

@@ -1,11 +1,14 @@
 //! From a server as it was described to an open session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_model::{ClientCapabilities, Node, ServerSpec, Span, Target};
+use mcprove_model::{ClientCapabilities, Node, Sandbox, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
-use mcprove_wire::{Endpoint, HttpClient, Limits, OpenFailure, Program, Session, SessionOptions, Stage, Tokens};
+use mcprove_wire::{
+    Endpoint, HttpClient, Limits, OpenFailure, Program, SandboxPolicy, SandboxSupport, Session, SessionOptions, Stage,
+    TEMPORARY, Tokens, refusal_in, sandbox_support, writable_paths,
+};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -13,6 +16,9 @@ use crate::played::Played;
 
 /// The client that containers are run with.
 const DOCKER: &str = "docker";
+
+/// How long a server that did not start confined may take to start unconfined.
+const FREE_START: Duration = Duration::from_secs(10);
 
 /// What opening a session needs beside the server's description.
 #[derive(Clone, Debug)]
@@ -41,7 +47,7 @@ impl Opener {
             protocol: server.protocol,
             probe_timeout: self.probe_timeout,
         };
-        let endpoint = match self.place(&server.target, variables) {
+        let mut endpoint = match self.place(server, variables) {
             Place::Elsewhere(endpoint) => endpoint,
             Place::Here { file, virtual_time } => {
                 let transport = self.played.connect(&file, virtual_time, &self.limits)?;
@@ -51,12 +57,25 @@ impl Opener {
         let with_tokens = server.auth.as_ref().map(|auth| self.http.with_tokens(self.tokens.source(auth)));
         let http = with_tokens.as_ref().unwrap_or(&self.http);
         // Opening is by far the largest state there is, and whoever awaits it would carry its size.
-        let opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
+        let mut opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
+        if let (Err(failure), Endpoint::Stdio(program)) = (&mut opened, &mut endpoint)
+            && failure.stage != Stage::Start
+            && let Some(policy) = program.sandbox.take()
+            && !matches!(sandbox_support(), SandboxSupport::Unsupported(_))
+        {
+            // A start and a handshake, no more: what `doctor` and every host do.
+            let free = Box::pin(Session::connect(&endpoint, http, &options, Instant::now() + FREE_START)).await;
+            if let Ok(session) = free {
+                session.close().await;
+                explain_confinement(failure, &policy);
+            }
+        }
         let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);
         opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
     }
 
-    fn place(&self, target: &Target, variables: &Variables) -> Place {
+    fn place(&self, server: &ServerSpec, variables: &Variables) -> Place {
+        let target = &server.target;
         let text = |text: &String| substitute_text(text, variables);
         let pairs = |pairs: &[(String, String)]| {
             pairs.iter().map(|(name, value)| (name.clone(), text(value))).collect::<Vec<_>>()
@@ -68,6 +87,7 @@ impl Opener {
                     args: args.iter().map(text).collect(),
                     env: pairs(env),
                     cwd: cwd.as_ref().map(text),
+                    sandbox: server.sandbox.as_ref().map(|sandbox| policy(sandbox, variables)),
                 };
                 Endpoint::Stdio(match docker.as_ref().map(text) {
                     Some(image) => in_container(program, &image, variables),
@@ -104,6 +124,31 @@ enum Place {
     Elsewhere(Endpoint),
     /// In this process: a file says what it answers.
     Here { file: String, virtual_time: bool },
+}
+
+/// Paths that a server may write to: its fixture copy and what is listed.
+fn policy(sandbox: &Sandbox, variables: &Variables) -> SandboxPolicy {
+    let mut writable: Vec<PathBuf> =
+        sandbox.writable.iter().map(|path| PathBuf::from(substitute_text(path, variables))).collect();
+    if let Some(Value::String(fixture)) = variables.get(FIXTURE) {
+        // The folder around the copy: the copy itself may be made anew while the server runs.
+        writable.extend(Path::new(fixture).parent().filter(|folder| is_own(folder)).map(Path::to_owned));
+    }
+    SandboxPolicy { writable }
+}
+
+/// True for a temporary folder that mcprove made.
+fn is_own(folder: &Path) -> bool {
+    folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(TEMPORARY))
+}
+
+/// A server that starts only without the sandbox: what it was refused, and the way out.
+fn explain_confinement(failure: &mut OpenFailure, policy: &SandboxPolicy) {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let refusal = refusal_in(&failure.closing.stderr, &folder, &writable_paths(policy));
+    let why = refusal.map(|refusal| format!(": {refusal}")).unwrap_or_default();
+    failure.message = format!("the server does not start in mcprove's sandbox{why}; {}", failure.message);
+    failure.help = Some("it starts without the sandbox: add `--no-sandbox` (it may then write as you may)".to_owned());
 }
 
 /// Says what docker itself lacks; its own last line is only a pointer to its help.
@@ -143,7 +188,7 @@ fn in_container(program: Program, image: &str, variables: &Variables) -> Program
     args.push(image.to_owned());
     args.push(program.command);
     args.extend(program.args);
-    Program { command: DOCKER.to_owned(), args, env, cwd: None }
+    Program { command: DOCKER.to_owned(), args, env, cwd: None, sandbox: None }
 }
 
 /// The client's side with its templates filled in.
@@ -174,6 +219,7 @@ mod tests {
             args: vec!["-v".to_owned()],
             env: env.into(),
             cwd: Some("/srv".to_owned()),
+            sandbox: None,
         };
         let mut variables = Variables::default();
         variables.set(FIXTURE, Value::String("/tmp/copy".to_owned()));

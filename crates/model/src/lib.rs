@@ -77,7 +77,7 @@ pub use revision::{Era, Revision};
 pub use safe_text::{escape_line, escape_text, shorten, some_of};
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
-    Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, ServerSpec, Target,
+    Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, Sandbox, ServerSpec, Target,
 };
 pub use server_override::{NewServer, Override};
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};

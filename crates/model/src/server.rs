@@ -21,6 +21,15 @@ pub struct ServerSpec {
     pub secrets: Vec<String>,
     /// Which of its texts variables gave a part of, for files that name it.
     pub origins: Vec<Origin>,
+    /// The confinement of a server that is started; `None` starts it unconfined.
+    pub sandbox: Option<Sandbox>,
+}
+
+/// The confinement of a server: it may write to its fixture copy, its temporary folder, known caches and what is listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Further files and folders that it may write to.
+    pub writable: Vec<String>,
 }
 
 /// Where a server is.

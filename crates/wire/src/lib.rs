@@ -14,6 +14,7 @@ mod process_group;
 mod provider;
 mod relay;
 mod remove_folder;
+mod sandbox;
 mod session;
 mod sse_parser;
 mod stray;
@@ -28,6 +29,10 @@ pub use process::{Program, SpawnError, StderrTail};
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, relay_stdio};
 pub use remove_folder::remove_folder;
+pub use sandbox::{
+    CONFINED, Caches, Refusal, SandboxPolicy, SandboxSetup, SandboxSupport, prepare_sandbox, refusal_in, run_confined,
+    sandbox_support, writable_paths,
+};
 pub use session::{
     Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage, ToolCall,
 };

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::process_group::{Ending, ProcessGroup, signal_of};
+use crate::sandbox::{Confined, SandboxPolicy, Scratch, confine};
 use crate::watchdog::Guard;
 
 /// How often a group without its leader is looked at; nothing announces the end of someone else's child.
@@ -31,6 +32,8 @@ pub struct Program {
     pub env: Vec<(String, String)>,
     /// Its folder; ours when absent.
     pub cwd: Option<String>,
+    /// Its confinement, where the system supports one; `None` starts it unconfined.
+    pub sandbox: Option<SandboxPolicy>,
 }
 
 /// Why a program could not be started.
@@ -48,6 +51,9 @@ pub enum SpawnError {
     /// It may not be executed.
     #[error("the command `{0}` may not be executed")]
     NotExecutable(String),
+    /// It could not be confined, and so was not started.
+    #[error("the command `{0}` could not be confined: {1}")]
+    NotConfined(String, String),
     /// Anything else.
     #[error("the command `{0}` could not be started: {1}")]
     Other(String, io::Error),
@@ -61,9 +67,10 @@ impl SpawnError {
                 "put the arguments into `args:`; `command` is the program alone"
             }
             Self::NotFound(_) => "install it, or give its full path; servers are looked up on the PATH",
-            Self::NoInterpreter(_) => "install it, or mend the first line of the file",
-            Self::NoFolder(_) => "mend `cwd:` of the server",
+            Self::NoInterpreter(_) => "install it, or fix the first line of the file",
+            Self::NoFolder(_) => "fix `cwd:` of the server",
             Self::NotExecutable(_) => "make the file executable, or run it through its interpreter",
+            Self::NotConfined(..) => "start it without the sandbox: `--no-sandbox`",
             Self::Other(..) => "try the command by hand",
         }
     }
@@ -80,6 +87,8 @@ pub(crate) struct Process {
     drain: Option<JoinHandle<()>>,
     /// Ends the group if we are killed before we can.
     _guard: Guard,
+    /// The folder of its temporary files, if it is confined; removed once the group has ended.
+    _scratch: Option<Scratch>,
 }
 
 /// The pipes of a process that a transport speaks over.
@@ -101,14 +110,10 @@ impl Process {
         stderr_bytes: usize,
         echo: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(Self, Pipes), SpawnError> {
-        let mut command = Command::new(&program.command);
-        command
-            .args(&program.args)
-            .envs(program.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+        let confined =
+            confine(program).map_err(|error| SpawnError::NotConfined(program.command.clone(), error.to_string()))?;
+        let mut command = command_line(program, confined.as_ref());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         ProcessGroup::lead(&mut command);
         if let Some(cwd) = &program.cwd {
             command.current_dir(cwd);
@@ -122,7 +127,9 @@ impl Process {
         let tail = StderrTail::new(stderr_bytes);
         let drain = Some(tokio::spawn(tail.clone().drain(stderr, echo)));
         let guard = Guard::group(group.as_ref());
-        Ok((Self { child, group, end: None, stderr: tail, drain, _guard: guard }, Pipes { stdin, stdout }))
+        let scratch = confined.map(|confined| confined.scratch);
+        let process = Self { child, group, end: None, stderr: tail, drain, _guard: guard, _scratch: scratch };
+        Ok((process, Pipes { stdin, stdout }))
     }
 
     /// Waits for the leader to exit. Safe to cancel.
@@ -210,11 +217,29 @@ impl Drop for Process {
     }
 }
 
+/// The command line of a program with its variables.
+fn command_line(program: &Program, confined: Option<&Confined>) -> Command {
+    let mut command = match confined {
+        Some(confined) => {
+            let mut command = Command::new(&confined.command);
+            command.args(&confined.prefix).arg(&program.command);
+            command
+        }
+        None => Command::new(&program.command),
+    };
+    command.args(&program.args).envs(program.env.iter().map(|(name, value)| (name, value)));
+    if let Some(confined) = confined {
+        command.envs(confined.env.iter().map(|(name, value)| (name, value)));
+    }
+    command
+}
+
 fn process_end(status: ExitStatus) -> ProcessEnd {
     ProcessEnd { code: status.code(), signal: signal_of(status) }
 }
 
-fn spawn_error(program: &Program, error: io::Error) -> SpawnError {
+/// The reason for which the system did not start a program.
+pub(crate) fn spawn_error(program: &Program, error: io::Error) -> SpawnError {
     let command = program.command.clone();
     match error.kind() {
         io::ErrorKind::NotFound => match &program.cwd {

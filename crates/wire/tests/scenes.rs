@@ -234,7 +234,7 @@ fn stdio_program() -> Program {
         command: "sh".to_owned(),
         args: vec!["-c".to_owned(), script.to_owned(), exe],
         env: vec![(STDIO_PEER.to_owned(), "1".to_owned())],
-        cwd: None,
+        ..Program::default()
     }
 }
 

@@ -15,6 +15,7 @@ use mcprove_suite::written_server::{FileKind, WrittenServer};
 use mcprove_suite::{duration, yaml};
 use serde_json::{Value, json};
 
+use crate::confinement::Confinement;
 use crate::context::Context;
 use crate::execution::{interrupts, runtime};
 use crate::failure::Failure;
@@ -86,11 +87,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     subject: Subject,
     #[command(flatten)]
+    confinement: Confinement,
+    #[command(flatten)]
     outputs: Outputs,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let server = args.subject.spec()?;
+    let mut server = args.subject.spec()?;
+    args.confinement.apply(&mut server, context);
     let seed = args.seed.unwrap_or_else(Context::unix_ms);
     let given = args.given.as_deref().map(|path| seed_arguments(path, context)).transpose()?.unwrap_or_default();
     let (fuzzed, heard) = args.fuzz(&server, seed, given, context)?;

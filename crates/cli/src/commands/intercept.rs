@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let runtime = runtime(2)?;
     let code = match server.target.clone() {
         Target::Stdio { command, args: words, env, cwd, docker: _ } => {
-            let program = Program { command, args: words, env, cwd };
+            let program = Program { command, args: words, env, cwd, sandbox: None };
             runtime.block_on(listening.stdio(program, wanted))
         }
         Target::Http { url, headers } => runtime.block_on(listening.http(&url, headers, wanted)),

@@ -122,7 +122,7 @@ pub(crate) fn decode(
         Target::Stdio { command, .. } => command.clone(),
         Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => target.label(),
     };
-    Some(ServerSpec { name, target, protocol, client, auth: None, secrets, origins: Vec::new() })
+    Some(ServerSpec { name, target, protocol, client, auth: None, secrets, origins: Vec::new(), sandbox: None })
 }
 
 /// The JSON Schema of `server`.

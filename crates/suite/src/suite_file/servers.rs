@@ -69,6 +69,7 @@ pub(super) fn decode(
         client: client.unwrap_or_default(),
         secrets: Vec::new(),
         origins: Vec::new(),
+        sandbox: None,
     })
 }
 

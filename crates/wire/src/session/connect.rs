@@ -4,6 +4,7 @@ use mcprove_model::{Era, Protocol};
 use tokio::time::Instant;
 
 use super::{OpenFailure, Session, SessionOptions};
+use crate::sandbox::failure_of_start;
 use crate::transport::{HttpClient, Transport};
 use crate::{Limits, Program};
 
@@ -53,6 +54,11 @@ impl Session {
             Ok(session) => return Ok(session),
             Err(failure) => failure,
         };
+        if let Endpoint::Stdio(program) = endpoint
+            && let Some(error) = failure_of_start(program, &failure.closing.stderr)
+        {
+            return Err(Box::new(OpenFailure::not_started(&error)));
+        }
         if let Some(protocol) = failure.again {
             // A server may well end when its first message is of the other era.
             let again = SessionOptions { protocol, ..options.clone() };

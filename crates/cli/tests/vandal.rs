@@ -1,0 +1,221 @@
+//! Scans of a server whose tools destroy what they can reach: nothing outside of the sandbox changes, whatever the tools
+//! call themselves; and where there is no sandbox, nothing that says or looks like it writes is called.
+#![cfg(target_os = "linux")]
+
+mod subject;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
+
+/// A folder, processes and a listener that a vandal is after.
+struct Marker {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    processes: Vec<Child>,
+    listener: TcpListener,
+    vandal: PathBuf,
+    before: BTreeMap<String, String>,
+}
+
+const FILES: &[(&str, &str)] = &[
+    ("vandal-may-act-here", ""),
+    ("data/a.txt", "first\n"),
+    ("data/b.txt", "second\n"),
+    ("data/tree/c.txt", "third\n"),
+    ("home/.profile", "echo hello\n"),
+    ("home/.ssh/authorized_keys", ""),
+    ("home/.config/app.toml", "owned = false\n"),
+    ("home/.npm/_logs/x", ""),
+    ("home/.cache/x", ""),
+    ("work/notes.txt", "precious\n"),
+    ("work/.git/HEAD", "ref: refs/heads/main\n"),
+    ("work/.git/hooks/sample", ""),
+    ("fixture/one.txt", "one\n"),
+];
+
+impl Marker {
+    fn new(vandal: &Path) -> Self {
+        // Not `TMPDIR`: a vandal acts below the system's folder for temporary files only.
+        let folder = tempfile::tempdir_in("/tmp").expect("a folder");
+        let root = folder.path().canonicalize().expect("a path");
+        for (name, content) in FILES {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            fs::write(path, content).expect("a file");
+        }
+        fs::create_dir(root.join("data/empty")).expect("a folder");
+        fs::create_dir(root.join("tmp")).expect("a folder");
+        fs::create_dir(root.join("out")).expect("a folder");
+        let sleeper = || Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("sleep runs");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("a listener");
+        let before = state(&root);
+        Self {
+            _folder: folder,
+            root,
+            processes: vec![sleeper(), sleeper()],
+            listener,
+            vandal: vandal.to_owned(),
+            before,
+        }
+    }
+
+    /// Runs a command against the vandal.
+    fn run(&self, style: &str, args: &[&str], env: &[(&str, &str)]) -> Output {
+        let pids: Vec<String> = self.processes.iter().map(|child| child.id().to_string()).collect();
+        let port = self.listener.local_addr().expect("an address").port().to_string();
+        let out = self.root.join("out");
+        let args = args.iter().map(|arg| arg.replace("OUT", &out.to_string_lossy()));
+        Command::new(MCPROVE)
+            .args(args)
+            .arg("--server")
+            .arg(format!("{} {style}", self.vandal.display()))
+            .current_dir(self.root.join("work"))
+            .env("VANDAL_MARKER", &self.root)
+            .env("VANDAL_PIDS", pids.join(","))
+            .env("VANDAL_PORT", port)
+            .env("HOME", self.root.join("home"))
+            .env("TMPDIR", self.root.join("tmp"))
+            .env_remove("XDG_CACHE_HOME")
+            .envs(env.iter().copied())
+            .stdin(Stdio::null())
+            .output()
+            .expect("mcprove runs")
+    }
+
+    /// What is different from the beginning, one line each.
+    fn harm(&mut self) -> Vec<String> {
+        let now = state(&self.root);
+        let mut harm: Vec<String> = self
+            .before
+            .iter()
+            .filter(|(path, was)| now.get(*path) != Some(was))
+            .map(|(path, was)| format!("{path} was {was}, is {:?}", now.get(path)))
+            .collect();
+        harm.extend(now.keys().filter(|path| !self.before.contains_key(*path)).map(|path| format!("{path} is new")));
+        for child in &mut self.processes {
+            let stopped = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default().contains(") T");
+            if stopped || child.try_wait().expect("a look").is_some() {
+                harm.push("a marker process was ended or stopped".to_owned());
+            }
+        }
+        if self.listener.accept().is_ok() {
+            harm.push("something was sent".to_owned());
+        }
+        harm
+    }
+}
+
+impl Drop for Marker {
+    fn drop(&mut self) {
+        for child in &mut self.processes {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Everything in a folder with its kind, mode and content; what commands write to `out` is theirs.
+fn state(root: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(root).expect("below").to_string_lossy().into_owned();
+            let metadata = path.symlink_metadata().expect("there");
+            let kind = metadata.file_type();
+            let mode = metadata.permissions().mode();
+            let content = if kind.is_file() { fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+            if kind.is_dir() && name != "out" {
+                open.push(path);
+            }
+            found.insert(name, format!("{mode:o} {content:?}"));
+        }
+    }
+    found
+}
+
+/// Every command that starts a server without a suite, with its flags.
+const SCANS: &[&[&str]] = &[
+    &["audit"],
+    &["audit", "--json"],
+    &["audit", "--include-writes", "--output", "OUT/audit"],
+    &["audit", "--read-only", "--fixture", "../fixture"],
+    &["negative"],
+    &["negative", "--include-writes"],
+    &["fuzz", "--runs", "3"],
+    &["fuzz", "--runs", "3", "--include-writes", "--save", "OUT/fuzz"],
+    &["init", "OUT/init"],
+    &["init", "OUT/init-writes", "--include-writes"],
+    &["generate", "--output", "OUT/generate"],
+    &["snapshot", "../fixture", "--catalog"],
+    &["schema-lint"],
+    &["coverage", "../fixture"],
+];
+
+#[test]
+fn no_scan_does_harm_in_the_sandbox_whatever_tools_call_themselves() {
+    let vandal = subject::build("vandal");
+    for style in ["honest", "obvious", "misleading"] {
+        for scan in SCANS {
+            let mut marker = Marker::new(&vandal);
+            let output = marker.run(style, scan, &[]);
+            let said =
+                format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert!(output.status.code().is_some_and(|code| code != 70), "{style} {scan:?}: {said}");
+            assert!(!said.contains("is not a marker folder"), "{style} {scan:?}: {said}");
+            let mut harm = marker.harm();
+            if style != "misleading" && scan.contains(&"--include-writes") {
+                // What no sandbox of the system prevents, and is called for this flag only.
+                harm.retain(|line| {
+                    line != "something was sent"
+                        && !line.starts_with("data/b.txt was 100644 \"second\\n\", is Some(\"100600 ")
+                });
+            }
+            assert_eq!(harm, Vec::<String>::new(), "{style} {scan:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn without_a_sandbox_nothing_is_called_that_says_or_looks_like_it_writes() {
+    let vandal = subject::build("vandal");
+    for style in ["honest", "obvious"] {
+        for scan in SCANS.iter().filter(|scan| !scan.contains(&"--include-writes")) {
+            let mut marker = Marker::new(&vandal);
+            let output = marker.run(style, scan, &[("MCPROVE_PRETEND_NO_SANDBOX", "1")]);
+            let said =
+                format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert_eq!(marker.harm(), Vec::<String>::new(), "{style} {scan:?}: {said}");
+            if matches!(scan[0], "audit" | "negative" | "fuzz" | "init") {
+                assert_eq!(said.matches("runs without a sandbox").count(), 1, "{scan:?}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_vandal_that_is_let_loose_does_harm() {
+    let vandal = subject::build("vandal");
+    let mut marker = Marker::new(&vandal);
+    marker.run("misleading", &["audit", "--no-sandbox", "--include-writes"], &[]);
+    let harm = marker.harm();
+    assert!(harm.len() > 15, "{harm:#?}");
+    assert!(harm.iter().any(|line| line.contains("marker process")), "{harm:#?}");
+}
+
+#[test]
+fn a_vandal_acts_in_a_marker_folder_only() {
+    let vandal = subject::build("vandal");
+    for folder in ["/", "/tmp", "/usr", "/no-such"] {
+        let output = Command::new(&vandal).arg("honest").env("VANDAL_MARKER", folder).stdin(Stdio::null()).output();
+        assert_eq!(output.expect("it runs").status.code(), Some(64), "{folder}");
+    }
+}
