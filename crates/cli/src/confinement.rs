@@ -1,6 +1,8 @@
 //! The sandbox of servers that are scanned.
 
-use mcprove_model::{Sandbox, ServerSpec, Target};
+use std::sync::Arc;
+
+use mcprove_model::{Case, Sandbox, ServerSpec, Target};
 use mcprove_wire::{SandboxSupport, sandbox_support};
 
 use crate::context::Context;
@@ -16,9 +18,7 @@ pub(crate) struct Confinement {
 impl Confinement {
     /// Confines a server, and reports where the system cannot.
     pub(crate) fn apply(self, server: &mut ServerSpec, context: &Context) {
-        // Servers in containers are confined by those, and others run where they run.
-        let Target::Stdio { docker: None, .. } = &server.target else { return };
-        if self.no_sandbox {
+        if !self.concerns(server) {
             return;
         }
         match sandbox_support() {
@@ -32,9 +32,23 @@ impl Confinement {
                 context.complain(&format!(
                     "note: the server runs without a sandbox: {why}; tools that seem to write are skipped all the same\n"
                 ));
-                return;
             }
         }
         server.sandbox = Some(Sandbox::default());
+    }
+
+    /// Confines the servers of cases that a scan runs, without reporting it once more.
+    pub(crate) fn apply_to_cases(self, cases: &mut [Arc<Case>]) {
+        for case in cases.iter_mut().filter(|case| case.server.is_some()) {
+            Arc::make_mut(case).replace_servers(&mut |server| {
+                let sandbox = self.concerns(server).then(Sandbox::default);
+                Arc::new(ServerSpec { sandbox, ..ServerSpec::clone(server) })
+            });
+        }
+    }
+
+    /// True for a server that is to be confined: those in containers are confined by those, and others run where they run.
+    fn concerns(self, server: &ServerSpec) -> bool {
+        !self.no_sandbox && matches!(&server.target, Target::Stdio { docker: None, .. })
     }
 }

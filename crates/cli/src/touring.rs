@@ -168,6 +168,11 @@ impl Touring {
         Ok(server)
     }
 
+    /// The sandbox of the server.
+    pub(crate) fn confinement(&self) -> Confinement {
+        self.confinement
+    }
+
     /// Whether a server was named at all.
     pub(crate) fn is_named(&self) -> bool {
         self.subject.is_named()

@@ -127,7 +127,8 @@ fn files(toured: &Toured, described: &Described<'_>) -> Vec<StarterFile> {
 fn capture(args: &Args, server: &WrittenServer, context: &Context) -> Result<(usize, String), Failure> {
     // The files ask the environment for what the server was given here; the replies are those it gave with that.
     let suites = Suites::at(&args.folder, args.touring.fixture()).with_variables(server.variables.clone());
-    let loaded = suites.load(None, Watched::Perhaps)?;
+    let mut loaded = suites.load(None, Watched::Perhaps)?;
+    args.touring.confinement().apply_to_cases(&mut loaded.cases);
     let warnings = usable(&loaded, false)?;
     let plan = plan(&loaded.cases, &PlanOptions::default());
     let manner = Manner::capturing(&plan, &loaded.secrets, warnings);
