@@ -114,6 +114,7 @@ fn sent(marker: &Marker) -> io::Result<()> {
     TcpStream::connect(("127.0.0.1", port))?.write_all(b"DELETE everything\n")
 }
 
+#[derive(Clone, Copy)]
 enum Signal {
     Term,
     Kill,
