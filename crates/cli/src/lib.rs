@@ -30,6 +30,7 @@ mod limits;
 mod live;
 mod logs;
 mod outputs;
+mod seed_arguments;
 mod selection;
 mod snapshots;
 mod starters;

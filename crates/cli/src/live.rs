@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::time::Instant;
 
 use mcprove_engine::{CallProgress, Progress, Sink};
+use mcprove_judge::tool_effect::ScanPlan;
 use mcprove_model::{Event, Redactor, Report};
 use mcprove_report::{Shows, Terminal, TerminalOptions, write_event};
 
@@ -25,6 +26,17 @@ pub(crate) struct Listeners<'c> {
     progress: Option<Instant>,
     broken: Option<String>,
     unshown: Option<String>,
+    approval: Approval,
+    declined: bool,
+}
+
+/// How the plan of a scan is approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Approval {
+    /// By whoever sits at the terminal, where there is something to decide.
+    Asked,
+    /// In advance.
+    Given,
 }
 
 /// What the listeners of a run are to do.
@@ -50,6 +62,8 @@ pub(crate) struct Heard {
     pub(crate) log_error: Option<String>,
     /// Why the results could not be shown, if so.
     pub(crate) unshown: Option<String>,
+    /// True if the user did not want the calls of a scan.
+    pub(crate) declined: bool,
 }
 
 impl<'c> Listeners<'c> {
@@ -68,7 +82,15 @@ impl<'c> Listeners<'c> {
             progress: None,
             broken: None,
             unshown: None,
+            approval: Approval::Given,
+            declined: false,
         }
+    }
+
+    /// Sets how the plan of a scan is approved.
+    pub(crate) fn approved(mut self, approval: Approval) -> Self {
+        self.approval = approval;
+        self
     }
 
     pub(crate) fn finish(mut self) -> Heard {
@@ -78,7 +100,7 @@ impl<'c> Listeners<'c> {
         {
             self.broken.get_or_insert(format!("the event log `{path}` could not be written: {error}"));
         }
-        Heard { report: self.report, log_error: self.broken, unshown: self.unshown }
+        Heard { report: self.report, log_error: self.broken, unshown: self.unshown, declined: self.declined }
     }
 
     fn clear_progress(&mut self) {
@@ -152,6 +174,18 @@ impl Sink for Listeners<'_> {
         }
         .line(self.context.width.unwrap_or(80).saturating_sub(1));
         self.show_progress(&line);
+    }
+
+    fn approve(&mut self, plan: &ScanPlan) -> bool {
+        self.clear_progress();
+        self.context.complain(&plan.text());
+        if self.approval == Approval::Given || plan.unclear().next().is_none() {
+            return true;
+        }
+        let question = "Call them? The tools that are not marked may write. [y/N] ";
+        let answer = Context::ask(question);
+        self.declined = answer.is_some_and(|answer| !matches!(answer.to_lowercase().as_str(), "y" | "yes"));
+        !self.declined
     }
 
     fn calls(&mut self, progress: &CallProgress<'_>) {

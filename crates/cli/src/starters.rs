@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcprove_engine::{Called, Calling, Catalog, Toured, forbidden, tool_name};
+use mcprove_engine::{Called, Catalog, Consent, Toured, tool_name};
 use mcprove_judge::first_expectation::first_expectation;
 use mcprove_judge::generate::valid_input;
+use mcprove_judge::harm::argument_schema;
+use mcprove_judge::tool_effect::ScanPlan;
 use mcprove_model::{Observation, Redactor, ServerSpec};
 use mcprove_suite::starter::{FileNames, Starter};
 use mcprove_suite::template::FIXTURE;
@@ -218,18 +220,19 @@ pub(crate) fn of_offer(catalog: &Catalog, described: &Described<'_>, names: &mut
 pub(crate) fn of_tools(
     catalog: &Catalog,
     described: &Described<'_>,
-    calling: Calling,
+    consent: Consent,
     names: &mut FileNames,
 ) -> Vec<StarterFile> {
     let Described { written: server, fixture, .. } = described;
     let mut files = Vec::new();
-    for tool in catalog.tools.iter().filter(|tool| is_nameable(tool_name(tool))) {
+    let plan = ScanPlan::new(&catalog.tools, catalog.instructions.as_deref(), consent, &[]);
+    let planned = catalog.tools.iter().zip(&plan.tools);
+    for (tool, planned) in planned.filter(|(tool, _)| is_nameable(tool_name(tool))) {
         let name = tool_name(tool);
-        let nothing = Value::Null;
-        let made = valid_input(tool.get("inputSchema").unwrap_or(&nothing), 0);
-        let skip = match (&made, forbidden(tool, calling)) {
+        let made = valid_input(&argument_schema(tool), 0);
+        let skip = match (&made, &planned.skipped) {
             (Err(why), _) => Some(format!("no valid input could be made: {why}")),
-            (Ok(_), Some(_)) => Some("it says that it writes; remove this line to call it".to_owned()),
+            (Ok(_), Some(_)) => Some(format!("it {}; remove this line to call it", planned.effect)),
             (Ok(_), None) => None,
         };
         let input = made.unwrap_or_else(|_| json!({}));

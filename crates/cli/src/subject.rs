@@ -1,7 +1,7 @@
 //! The server a command is pointed at: one function and one help text for all commands.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mcprove_model::{
     ClientCapabilities, NewServer, Origin, OriginPart, Override, Protocol, Redactor, Revision, ServerSpec, Target,
@@ -37,6 +37,12 @@ pub(crate) struct Subject {
     /// The protocol revision to speak: legacy, modern, auto or a date [default: the suite's, or legacy].
     #[arg(long, value_name = "REVISION", value_parser = protocol, help_heading = "Server")]
     protocol: Option<Protocol>,
+    /// A variable for the server's environment; may be repeated.
+    #[arg(long = "env", value_name = "NAME=VALUE", conflicts_with = "url", value_parser = variable, help_heading = "Server")]
+    env: Vec<(String, String)>,
+    /// The folder in which the server is started.
+    #[arg(long, value_name = "DIR", conflicts_with = "url", help_heading = "Server")]
+    cwd: Option<PathBuf>,
     /// The command and its arguments, after `--`.
     #[arg(last = true, value_name = "CMD", help_heading = "Server", conflicts_with_all = ["server", "url", "client_config"])]
     command: Vec<String>,
@@ -75,13 +81,20 @@ impl Subject {
 
     /// The server that was named, in whatever way.
     pub(crate) fn spec(&self) -> Result<ServerSpec, Failure> {
-        let (target, origins) = self.target()?;
+        let (mut target, origins) = self.target()?;
+        if let Target::Stdio { env, cwd, .. } = &mut target {
+            env.retain(|(name, _)| !self.env.iter().any(|(given, _)| given == name));
+            env.extend(self.env.iter().cloned());
+            if let Some(folder) = &self.cwd {
+                *cwd = Some(existing(folder)?);
+            }
+        }
         let mut secrets: Vec<String> = target.credentials().iter().map(|found| found.value.to_owned()).collect();
         secrets.extend(origins.iter().flat_map(|origin| &origin.parts).filter_map(|part| match part {
             OriginPart::Variable { name: _, value, default: _ } => value.clone(),
             OriginPart::Text(_) => None,
         }));
-        if self.url.is_some() || self.client_config.is_some() {
+        if self.url.is_some() || self.client_config.is_some() || !self.env.is_empty() {
             secrets.extend(secrets_of(&target));
         }
         Ok(ServerSpec {
@@ -102,6 +115,9 @@ impl Subject {
         let server = if self.is_named() {
             let ServerSpec { target, secrets, .. } = self.spec()?;
             Some(NewServer::Target { target, is_transport_named: self.transport.is_some(), secrets })
+        } else if !self.env.is_empty() || self.cwd.is_some() {
+            let message = "`--env` and `--cwd` are of a server that the command line names";
+            return Err(Failure::new(message, "name it with `--server` or `--`, or write `env` and `cwd` in the suite"));
         } else {
             None
         };
@@ -123,6 +139,10 @@ impl Subject {
         option("--transport", self.transport.clone());
         option("--client-config", self.client_config.as_ref().map(|path| path.display().to_string()));
         option("--name", self.name.clone());
+        for (name, _) in &self.env {
+            option("--env", Some(format!("{name}=${name}")));
+        }
+        option("--cwd", self.cwd.as_ref().map(|path| path.display().to_string()));
         option("--protocol", self.protocol.map(|protocol| protocol.as_str().to_owned()));
         words
     }
@@ -147,6 +167,12 @@ impl Subject {
         } else {
             format!("--server {}", quoted(&shell_words::join(&self.command)))
         };
+        for (name, _) in &self.env {
+            let _ = write!(line, " --env {name}=\"${name}\"");
+        }
+        if let Some(folder) = &self.cwd {
+            let _ = write!(line, " --cwd {}", quoted(&folder.to_string_lossy()));
+        }
         if let Some(protocol) = self.protocol.filter(|protocol| *protocol != Protocol::Legacy) {
             let _ = write!(line, " --protocol {}", protocol.as_str());
         }
@@ -212,6 +238,24 @@ pub(crate) fn address(url: &str, transport: Option<&str>) -> Result<Target, Fail
         None | Some("http") => Ok(Target::Http { url, headers: Vec::new() }),
         Some("sse") => Ok(Target::Sse { url, headers: Vec::new() }),
         Some(other) => Err(Failure::new(format!("`--transport {other}` is not known"), "give `http` or `sse`")),
+    }
+}
+
+/// Reads a variable.
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        Some(_) | None => Err("write `NAME=VALUE`".to_owned()),
+    }
+}
+
+/// A folder that is there, as an absolute path.
+fn existing(folder: &Path) -> Result<String, Failure> {
+    match folder.canonicalize() {
+        Ok(path) if path.is_dir() => Ok(path.to_string_lossy().into_owned()),
+        Ok(_) | Err(_) => {
+            Err(Failure::new(format!("the folder `{}` does not exist", folder.display()), "give `--cwd` an existing folder"))
+        }
     }
 }
 

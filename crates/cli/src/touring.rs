@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_engine::{Calling, Stopper, TourOptions, Toured, Visit, tour};
+use mcprove_engine::{Consent, Stopper, TourOptions, Toured, Visit, tour};
 use mcprove_model::{Redactor, Report, ServerSpec, Severity, Target, escape_line, nearest, shorten};
 use mcprove_report::Shows;
 use mcprove_suite::duration;
@@ -13,16 +13,17 @@ use crate::confinement::Confinement;
 use crate::context::Context;
 use crate::execution::{interrupts, runtime};
 use crate::failure::Failure;
-use crate::live::{Listeners, Listening};
+use crate::live::{Approval, Listeners, Listening};
+use crate::seed_arguments::seed_arguments;
 use crate::subject::Subject;
 
 /// How a server's tools are toured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Touring {
-    /// Only this tool.
+    /// Only this tool, also if it looks like it writes.
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// Call tools that say that they write, too.
+    /// Call tools that write or look like it, too.
     #[arg(long, conflicts_with = "read_only")]
     include_writes: bool,
     /// Call only tools that say that they only read.
@@ -31,6 +32,12 @@ pub(crate) struct Touring {
     /// A folder that is copied before anything is called; `{{fixture}}` in the server's arguments, or its path, is the copy.
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
+    /// A YAML or JSON file with arguments to use: a map from tools to arguments, or to lists of them.
+    #[arg(long = "seed-args", value_name = "FILE")]
+    given: Option<PathBuf>,
+    /// Do not ask before the first call.
+    #[arg(short, long)]
+    yes: bool,
     /// How long the server may take to start, and each call [default: 60s and 15s].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
@@ -80,14 +87,13 @@ impl Touring {
         if context.live {
             context.complain(&format!("calling the tools of {} …\n", escape_line(&server.name)));
         }
-        let mut listeners = Listeners::new(context, listening);
+        let approval = if self.yes { Approval::Given } else { Approval::Asked };
+        let mut listeners = Listeners::new(context, listening).approved(approval);
+        let given = self.given.as_deref().map(|path| seed_arguments(path, context)).transpose()?.unwrap_or_default();
         let options = TourOptions {
             visit,
-            calling: match (self.include_writes, self.read_only) {
-                (true, _) => Calling::IncludeWrites,
-                (false, true) => Calling::ReadOnly,
-                (false, false) => Calling::Cautious,
-            },
+            consent: consent(self.include_writes, self.read_only),
+            given,
             tool: self.tool.clone(),
             fixture: self.fixture.clone(),
             start: self.timeout.unwrap_or(START),
@@ -116,6 +122,9 @@ impl Touring {
                 return Err(Failure::unreachable(&failure));
             }
         };
+        if heard.declined {
+            return Err(declined());
+        }
         if let Some(error) = heard.log_error {
             return Err(Failure::new(error, "give `--events` a path that can be written"));
         }
@@ -191,6 +200,23 @@ impl Touring {
     /// The folder that was copied.
     pub(crate) fn fixture(&self) -> Option<&Path> {
         self.fixture.as_deref()
+    }
+}
+
+/// What the flags of a scan allow it to call.
+pub(crate) fn consent(include_writes: bool, read_only: bool) -> Consent {
+    match (include_writes, read_only) {
+        (true, _) => Consent::IncludeWrites,
+        (false, true) => Consent::ReadOnly,
+        (false, false) => Consent::Cautious,
+    }
+}
+
+/// The failure where the user did not want the calls.
+pub(crate) fn declined() -> Failure {
+    Failure::NothingSelected {
+        message: "no tool was called, as you decided".to_owned(),
+        help: "`--read-only` calls only tools that say that they only read; `--yes` does not ask".to_owned(),
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Catalog {
     pub templates: Vec<Value>,
     /// Its prompts.
     pub prompts: Vec<Value>,
+    /// The server's instructions.
+    pub instructions: Option<String>,
     /// What is wrong with the lists.
     pub findings: Vec<Finding>,
 }
@@ -23,7 +25,7 @@ pub struct Catalog {
 /// Lists everything a server says it has.
 pub async fn discover(session: &mut Session, deadline: Instant) -> Catalog {
     let has = |session: &Session, capability: &str| session.negotiated().capabilities.get(capability).is_some();
-    let mut catalog = Catalog::default();
+    let mut catalog = Catalog { instructions: session.negotiated().instructions.clone(), ..Catalog::default() };
     let tools = session.list("tools/list", "tools", deadline).await;
     // A server without tools may well not know the method.
     let expected = has(session, "tools");

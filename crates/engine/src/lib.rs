@@ -4,7 +4,6 @@ mod acts;
 mod agent;
 mod ahead;
 mod audit;
-mod calling;
 mod calls;
 mod case_run;
 mod conversation;
@@ -48,7 +47,7 @@ mod virtual_time;
 mod workplace;
 
 pub use agent::{MissingKey, missing_keys};
-pub use calling::{Calling, Says, forbidden, says};
+pub use mcprove_judge::tool_effect::Consent;
 pub use discover::{Catalog, discover, tool_name};
 pub use driver::{Driven, Driver, DriverOptions, JudgedReply};
 pub use fixture::FixtureCopy;

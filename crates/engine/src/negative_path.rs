@@ -2,6 +2,7 @@
 
 use mcprove_judge::argument_errors;
 use mcprove_judge::generate::valid_input;
+use mcprove_judge::harm::HarmGuard;
 use mcprove_judge::negative::{Probe, Subject};
 use mcprove_model::{Act, Finding, NegativePath, Observation, Place, Severity};
 use serde_json::{Value, json};
@@ -57,7 +58,9 @@ pub(crate) async fn probe(path: &NegativePath, seen: &mut Observation, talk: &mu
     let probes: Vec<&'static Probe> = path.checks.iter().filter_map(|name| Probe::find(name)).collect();
     let subject = Subject { tool: &name, schema, base: &base, oversized: path.oversized_bytes };
     let is_listed = tool.is_some();
-    let mut probing = Probing { subject, server, record: &mut *talk.record, timeout: path.timeout, is_listed };
+    // The author of a suite says what is called; nothing is guarded.
+    let guard = HarmGuard::off();
+    let mut probing = Probing { subject, server, record: &mut *talk.record, timeout: path.timeout, is_listed, guard };
     let probed = probing::make(&probes, &mut probing).await;
     if !path.default_gate {
         // What is expected of the counts decides; what each request came to is the evidence.

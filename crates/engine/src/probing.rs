@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcprove_judge::harm::HarmGuard;
 use mcprove_judge::negative::{Answer, Probe, Subject, answer};
 use mcprove_model::{CallRole, Exchange, Finding, Outcome};
 use tokio::time::Instant;
@@ -23,6 +24,8 @@ pub(crate) struct Probing<'p> {
     pub(crate) timeout: Duration,
     /// Whether the server lists the tool; if not, what it accepts is not known.
     pub(crate) is_listed: bool,
+    /// What may be sent.
+    pub(crate) guard: HarmGuard,
 }
 
 /// What became of the probes of one tool.
@@ -74,7 +77,8 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
             return false;
         }
         let deadline = Instant::now() + probing.timeout;
-        let exchange = probing.server.session.call_tool(&request.tool, &request.arguments, deadline).await;
+        let arguments = probing.guard.made_harmless(request.arguments);
+        let exchange = probing.server.session.call_tool(&request.tool, &arguments, deadline).await;
         probing.record.calls.push(calls::record(CallRole::Probe, Some(&request.tool), &exchange));
         if let Outcome::Error(error) = &exchange.outcome
             && error.not_recorded().is_some()

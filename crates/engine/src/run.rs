@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mcprove_judge::tool_effect::ScanPlan;
 use mcprove_model::{CallRole, Event, Finding, Isolation, Plan, Redactor, RunFinished, RunStarted};
 use mcprove_wire::{HttpClient, Limits, Tokens};
 use tokio::sync::{Semaphore, mpsc};
@@ -82,6 +83,10 @@ pub trait Sink {
     fn event(&mut self, event: Event);
     /// What is going on right now; not part of the run's record.
     fn progress(&mut self, progress: &Progress<'_>);
+    /// The plan of a scan, before its first call; false when nothing is to be called.
+    fn approve(&mut self, _plan: &ScanPlan) -> bool {
+        true
+    }
     /// How far a run is that counts calls rather than cases.
     fn calls(&mut self, _progress: &CallProgress<'_>) {}
 }

@@ -1,16 +1,17 @@
 //! A tour of a server's tools, without any suite: each tool is a case.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as Clock};
 
-use mcprove_judge::generate::{placed, valid_input};
+use mcprove_judge::harm::argument_schema;
 use mcprove_judge::negative::{Probe, Subject};
-use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict, some_of};
+use mcprove_judge::tool_effect::{Consent, ScanPlan, ToolEffect};
+use mcprove_model::{CaseStarted, Event, Finding, Observation, RunFinished, RunStarted, ServerSpec, Verdict};
 use mcprove_wire::{Closing, HttpClient, Limits, OpenFailure, Session, Stage, Tokens};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::calling::{Calling, Says, forbidden, says};
 use crate::discover::{Catalog, discover, nameless, tool_name};
 use crate::played::Played;
 use crate::probing::Probing;
@@ -28,7 +29,9 @@ pub struct TourOptions {
     /// What is done with each tool.
     pub visit: Visit,
     /// Which tools may be called.
-    pub calling: Calling,
+    pub consent: Consent,
+    /// Arguments that the user gave, by tool.
+    pub given: BTreeMap<String, Vec<Value>>,
     /// Only this tool.
     pub tool: Option<String>,
     /// A folder that is copied for the tour; `{{fixture}}` in the server's description is the copy.
@@ -112,8 +115,14 @@ pub async fn tour(
 ) -> Result<Toured, Box<OpenFailure>> {
     let began = Clock::now();
     let workplace = Workplace::new(options.fixture.as_deref()).map_err(|error| not_copied(&error))?;
-    let mut guide =
-        Guide { opener: opener(&options.own_program, options.limits), server, options, workplace, called: Vec::new() };
+    let mut guide = Guide {
+        opener: opener(&options.own_program, options.limits),
+        server,
+        options,
+        workplace,
+        plan: ScanPlan::default(),
+        called: Vec::new(),
+    };
     let mut stopping = stop.clone();
     let opened = tokio::select! {
         biased;
@@ -133,6 +142,12 @@ pub async fn tour(
     catalog.findings.extend(nameless(&catalog.tools));
     let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tool.as_ref().is_none_or(|only| tool_name(tool) == only));
+    let named: Vec<String> = options.tool.iter().cloned().collect();
+    guide.plan = ScanPlan::new(&catalog.tools, catalog.instructions.as_deref(), options.consent, &named);
+    if !sink.approve(&guide.plan) {
+        session.close().await;
+        return Ok(Toured { catalog: Catalog::default(), listed, called: Vec::new() });
+    }
     sink.event(Event::RunStarted(RunStarted {
         format: RunStarted::FORMAT,
         program: options.program.clone(),
@@ -143,8 +158,7 @@ pub async fn tour(
         shard: None,
         again: Vec::new(),
     }));
-    let told = unannotated(&catalog, options.calling).into_iter().chain(on_own_data(&catalog, options));
-    for finding in catalog.findings.iter().cloned().chain(told) {
+    for finding in catalog.findings.iter().cloned().chain(on_own_data(&guide.plan, options)) {
         sink.event(Event::Finding { finding });
     }
     let mut current = Some(session);
@@ -196,7 +210,7 @@ pub async fn catalog_of(server: &ServerSpec, asking: &Asking<'_>) -> Result<Cata
 }
 
 /// A fixture that cannot be copied keeps the server from being started.
-fn not_copied(error: &std::io::Error) -> Box<OpenFailure> {
+pub(crate) fn not_copied(error: &std::io::Error) -> Box<OpenFailure> {
     Box::new(OpenFailure {
         stage: Stage::Start,
         message: format!("the fixture folder could not be copied: {error}"),
@@ -219,26 +233,10 @@ pub(crate) fn opener(own_program: &Path, limits: Limits) -> Opener {
     }
 }
 
-/// Tools that say nothing about writing are called all the same; people should know which.
-pub(crate) fn unannotated(catalog: &Catalog, calling: Calling) -> Option<Finding> {
-    let silent: Vec<&str> = catalog
-        .tools
-        .iter()
-        .filter(|tool| says(tool) == Says::Nothing && forbidden(tool, calling).is_none())
-        .map(tool_name)
-        .collect();
-    if silent.is_empty() || calling == Calling::IncludeWrites {
-        return None;
-    }
-    let count = if silent.len() == 1 { "1 tool says".to_owned() } else { format!("{} tools say", silent.len()) };
-    let text = format!("{count} nothing about writing and will be called: {}", some_of(silent.iter().copied(), 20));
-    Some(Finding::note("unannotated-tools", text).help("`--read-only` calls only tools that say that they only read"))
-}
-
 /// Tools that write work on whatever the server has; people should know how to keep that safe.
-fn on_own_data(catalog: &Catalog, options: &TourOptions) -> Option<Finding> {
-    let writes = catalog.tools.iter().any(|tool| says(tool) == Says::Writes);
-    (writes && options.calling == Calling::IncludeWrites && options.fixture.is_none()).then(|| {
+fn on_own_data(plan: &ScanPlan, options: &TourOptions) -> Option<Finding> {
+    let writes = plan.tools.iter().any(|tool| matches!(tool.effect, ToolEffect::Writes { .. }));
+    (writes && options.consent == Consent::IncludeWrites && options.fixture.is_none()).then(|| {
         Finding::note("own-data", "tools that write are called, and work on the server's own data")
             .help("`--fixture DIR` gives the server a copy of a folder: `{{fixture}}` in its arguments")
     })
@@ -250,6 +248,7 @@ struct Guide<'t> {
     server: &'t ServerSpec,
     options: &'t TourOptions,
     workplace: Workplace,
+    plan: ScanPlan,
     called: Vec<Called>,
 }
 
@@ -280,19 +279,21 @@ impl Guide<'_> {
     /// Visits one tool; a server that died is started again, and only the tool that killed it is blamed.
     async fn visit(&mut self, index: usize, tool: &Value, current: &mut Option<Session>) -> Box<CaseRun> {
         let mut record = self.record(index, tool);
-        let nothing = Value::Null;
-        let schema = tool.get("inputSchema").unwrap_or(&nothing);
-        let made = valid_input(schema, self.options.seed);
-        let skipped = match (&made, forbidden(tool, self.options.calling)) {
+        let given = self.options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
+        let guard = self.workplace.guard(tool, self.plan.effect(index), given);
+        let guard = if self.options.consent == Consent::IncludeWrites { guard.allowing_all() } else { guard };
+        let schema = &argument_schema(tool);
+        let made = match given.first() {
+            Some(given) => Ok(given.clone()),
+            None => guard.input(tool, self.options.seed, self.workplace.places().as_ref()),
+        };
+        let skipped = match (&made, self.plan.skipped(index)) {
             (_, _) if tool_name(tool).is_empty() => Some("it has no name to call it by".to_owned()),
             (_, Some(reason)) => Some(reason.to_owned()),
             (Err(why), None) => Some(format!("no valid input could be made for it: {why}")),
             (Ok(_), None) => None,
         };
-        let input = made.ok().map(|input| match self.workplace.places() {
-            Some(places) => placed(tool, &input, &places),
-            None => input,
-        });
+        let input = made.ok();
         let called = Called {
             tool: tool_name(tool).to_owned(),
             input: input.as_ref().map(|input| self.workplace.as_template(input)),
@@ -333,7 +334,7 @@ impl Guide<'_> {
                     record: &mut record,
                     timeout: self.options.timeout,
                 };
-                self.audit(stopover, *rehearse).await;
+                self.audit(stopover, *rehearse, index).await;
             }
             Visit::Probe { probes, oversized } => {
                 let mut probing = Probing {
@@ -349,6 +350,7 @@ impl Guide<'_> {
                     record: &mut record,
                     timeout: self.options.timeout,
                     is_listed: true,
+                    guard,
                 };
                 // Audits await this too, and would carry its size.
                 Box::pin(probing::make(probes, &mut probing)).await;
@@ -365,13 +367,13 @@ impl Guide<'_> {
     }
 
     /// Calls a tool, looks at what it did to the fixture, and perhaps calls it once more where nothing else was called.
-    async fn audit(&mut self, stop: Stopover<'_>, rehearse: bool) {
+    async fn audit(&mut self, stop: Stopover<'_>, rehearse: bool, index: usize) {
         let Stopover { name, tool, input, session, record, timeout } = stop;
         let again =
             Stopover { name, tool, input: input.clone(), session: &mut *session, record: &mut *record, timeout };
         let mut replies = vec![audit::visit(again).await];
         match self.workplace.restore() {
-            Ok(changes) if says(tool) == Says::Reads => {
+            Ok(changes) if *self.plan.effect(index) == ToolEffect::Reads => {
                 record.findings.extend(audit::contradiction(&changes));
             }
             Ok(_) => {}

@@ -7,19 +7,56 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use mcprove_judge::generate::Places;
+use mcprove_judge::harm::HarmGuard;
+use mcprove_judge::tool_effect::ToolEffect;
 use mcprove_model::{Observation, Outcome};
 use mcprove_suite::template::{FIXTURE, Variables};
+use mcprove_wire::{Guard, TEMPORARY, remove_folder};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::fixture::FixtureCopy;
 
 /// What stands for the copy in whatever leaves the tour.
 const TEMPLATE: &str = "{{fixture}}";
 
-/// A copy of the fixture, or nothing when there is none.
+/// A path that no machine has: it is in the place of the scratch folder in whatever leaves the tour.
+const NOWHERE: &str = "/nonexistent";
+
+/// A private folder for paths that are made up; dropping it removes it.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    folder: TempDir,
+    path: String,
+    /// Removes the folder if we are killed before we can.
+    _guard: Guard,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix(&format!("{TEMPORARY}scratch-")).tempdir()?;
+        let guard = Guard::folder(folder.path());
+        let path = folder.path().canonicalize()?.to_string_lossy().into_owned();
+        Ok(Self { folder, path, _guard: guard })
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Folders that were made unwritable must go as well; the temporary folder's own drop would leave them.
+        let _ = remove_folder(self.folder.path());
+    }
+}
+
+/// A copy of the fixture, or nothing when there is none, and a scratch folder.
 #[derive(Debug)]
 pub(crate) struct Workplace {
     copy: Option<Copy>,
+    scratch: Scratch,
     variables: Variables,
 }
 
@@ -34,12 +71,23 @@ struct Copy {
 impl Workplace {
     pub(crate) fn new(original: Option<&Path>) -> io::Result<Self> {
         let mut variables = Variables::default();
-        let Some(original) = original else { return Ok(Self { copy: None, variables }) };
+        let scratch = Scratch::new()?;
+        let Some(original) = original else { return Ok(Self { copy: None, scratch, variables }) };
         let fixture = FixtureCopy::make(original)?;
         let path = fixture.path().to_string_lossy().into_owned();
         variables.set(FIXTURE, Value::String(path.clone()));
         let state = FolderState::read(fixture.path())?;
-        Ok(Self { copy: Some(Copy { original: original.to_owned(), fixture, path, state }), variables })
+        let copy = Copy { original: original.to_owned(), fixture, path, state };
+        Ok(Self { copy: Some(copy), scratch, variables })
+    }
+
+    /// What may be sent to a tool.
+    pub(crate) fn guard(&self, tool: &Value, effect: &ToolEffect, given: &[Value]) -> HarmGuard {
+        let guard = HarmGuard::new(tool, effect, self.scratch.path()).with_given(given);
+        match &self.copy {
+            Some(copy) => guard.with_fixture(&copy.path),
+            None => guard,
+        }
     }
 
     /// What the server's description may name.
@@ -50,7 +98,10 @@ impl Workplace {
     /// Paths that inputs may name; `None` without a fixture.
     pub(crate) fn places(&self) -> Option<Places> {
         let copy = self.copy.as_ref()?;
-        let file = copy.state.0.iter().find(|(_, kind)| matches!(kind, Entry::File(_, _))).map(|(path, _)| path);
+        let files = || copy.state.0.iter().filter(|(_, kind)| matches!(kind, Entry::File(_, _))).map(|(path, _)| path);
+        // What is hidden belongs to programs: a commit message of git is a poor example of a file.
+        let is_hidden = |path: &str| path.split('/').any(|part| part.starts_with('.'));
+        let file = files().find(|path| !is_hidden(path)).or_else(|| files().next());
         Some(Places {
             file: file.map(|path| format!("{}/{path}", copy.path)),
             folder: copy.path.clone(),
@@ -70,29 +121,28 @@ impl Workplace {
 
     /// A value with `{{fixture}}` in the place of the copy's path.
     pub(crate) fn as_template(&self, value: &Value) -> Value {
+        let value = with_template(value, self.scratch.path(), NOWHERE);
         match &self.copy {
-            Some(copy) => with_template(value, &copy.path),
-            None => value.clone(),
+            Some(copy) => with_template(&value, &copy.path, TEMPLATE),
+            None => value,
         }
     }
 
     /// An answer of a tool with `{{fixture}}` in the place of the copy's path.
     pub(crate) fn seen_as_template(&self, seen: Observation) -> Observation {
-        match (&self.copy, &seen.outcome) {
-            (Some(copy), Outcome::Result(result)) => {
-                Observation::of_tool_call(Outcome::Result(with_template(result, &copy.path)))
-            }
-            (_, _) => seen,
+        match &seen.outcome {
+            Outcome::Result(result) => Observation::of_tool_call(Outcome::Result(self.as_template(result))),
+            _ => seen,
         }
     }
 }
 
-fn with_template(value: &Value, path: &str) -> Value {
+fn with_template(value: &Value, path: &str, template: &str) -> Value {
     match value {
-        Value::String(text) => Value::String(text.replace(path, TEMPLATE)),
-        Value::Array(items) => Value::Array(items.iter().map(|item| with_template(item, path)).collect()),
+        Value::String(text) => Value::String(text.replace(path, template)),
+        Value::Array(items) => Value::Array(items.iter().map(|item| with_template(item, path, template)).collect()),
         Value::Object(map) => {
-            Value::Object(map.iter().map(|(key, item)| (key.clone(), with_template(item, path))).collect())
+            Value::Object(map.iter().map(|(key, item)| (key.clone(), with_template(item, path, template))).collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{
-    Calling, Failure as Found, FuzzOptions, FuzzRun, Keeping, Reproduction, Stopper, fuzz, kept_test,
+    Failure as Found, FuzzOptions, FuzzRun, Keeping, Reproduction, Stopper, fuzz, kept_test,
 };
-use mcprove_model::{ExitStatus, Node, Redactor, ServerSpec, Severity, SourceFile, nearest};
-use mcprove_report::{Format, Shows, fuzz_table, harmless_json, render_findings};
-use mcprove_suite::load::bounded;
+use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, nearest};
+use mcprove_report::{Format, Shows, fuzz_table, harmless_json};
 use mcprove_suite::written_server::{FileKind, WrittenServer};
-use mcprove_suite::{duration, yaml};
+use mcprove_suite::duration;
 use serde_json::{Value, json};
 
 use crate::confinement::Confinement;
@@ -20,11 +19,12 @@ use crate::context::Context;
 use crate::execution::{interrupts, runtime};
 use crate::failure::Failure;
 use crate::kept_tests;
-use crate::live::{Heard, Listeners, Listening};
+use crate::live::{Approval, Heard, Listeners, Listening};
 use crate::outputs::Outputs;
 use crate::stdout::print;
 use crate::subject::Subject;
-use crate::touring::create_log;
+use crate::seed_arguments::seed_arguments;
+use crate::touring::{consent, create_log, declined};
 
 /// How many fresh servers may be started to make one failure small.
 const ATTEMPTS: usize = 300;
@@ -45,7 +45,7 @@ const START: Duration = Duration::from_secs(15);
                         mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
-    /// Only this tool; may be repeated.
+    /// Only this tool, also if it looks like it writes; may be repeated.
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
     /// How many calls each tool gets.
@@ -69,12 +69,15 @@ pub(crate) struct Args {
     /// Let success on an input that the tool's own schema refuses fail.
     #[arg(long)]
     strict_input: bool,
-    /// Call tools that say that they write, too.
+    /// Call tools that write or look like it, too, and send them anything.
     #[arg(long, conflicts_with = "read_only")]
     include_writes: bool,
     /// Call only tools that say that they only read.
     #[arg(long)]
     read_only: bool,
+    /// Do not ask before the first call.
+    #[arg(short, long)]
+    yes: bool,
     /// How long the server may take to start, and each call [default: 15s and 5s].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
@@ -100,6 +103,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let (fuzzed, heard) = args.fuzz(&server, seed, given, context)?;
     if let Some(error) = &heard.log_error {
         return Err(Failure::new(error.clone(), "give `--events` a path that can be written"));
+    }
+    if heard.declined {
+        return Err(declined());
     }
     let Some(fuzzed) = fuzzed else {
         context.complain(&format!("interrupted; the seed was {seed}\n"));
@@ -150,11 +156,7 @@ impl Args {
         let shows = self.outputs.shows().max(Shows::Calls);
         let jobs = usize::from(self.jobs);
         let options = FuzzOptions {
-            calling: match (self.include_writes, self.read_only) {
-                (true, _) => Calling::IncludeWrites,
-                (false, true) => Calling::ReadOnly,
-                (false, false) => Calling::Cautious,
-            },
+            consent: consent(self.include_writes, self.read_only),
             tools: self.tool.clone(),
             runs: usize::try_from(self.runs).unwrap_or(usize::MAX),
             time: self.time,
@@ -174,7 +176,8 @@ impl Args {
             limits: context.limits,
         };
         let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
-        let mut listeners = Listeners::new(context, Listening { log, shown: false, each_once: true, shows, redactor });
+        let mut listeners = Listeners::new(context, Listening { log, shown: false, each_once: true, shows, redactor })
+            .approved(if self.yes { Approval::Given } else { Approval::Asked });
         let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             tokio::select! {
@@ -244,32 +247,6 @@ impl Args {
                 .map_or_else(|| "`mcprove audit` lists its tools".to_owned(), |near| format!("did you mean `{near}`?")),
         })
     }
-}
-
-/// Reads arguments to begin with.
-fn seed_arguments(path: &Path, context: &Context) -> Result<BTreeMap<String, Vec<Value>>, Failure> {
-    let shown = path.display().to_string();
-    let help = "write a map: `tool: {argument: value}`, or `tool: [{…}, {…}]`";
-    let text = bounded::read_to_string(path)
-        .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
-    let source = SourceFile::new(shown.as_str(), text.as_str());
-    let (documents, findings) = yaml::parse(&source);
-    if !findings.is_empty() {
-        context.complain(&render_findings(&findings, &context.style()));
-        return Err(Failure::new(format!("`{shown}` cannot be read as YAML or JSON"), help));
-    }
-    let Some(Value::Object(map)) = documents.first().map(Node::to_json) else {
-        return Err(Failure::new(format!("`{shown}` is no map from tools to arguments"), help));
-    };
-    map.into_iter()
-        .map(|(tool, value)| match value {
-            Value::Array(many) if many.iter().all(Value::is_object) => Ok((tool, many)),
-            Value::Object(_) => Ok((tool, vec![value])),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                Err(Failure::new(format!("the arguments of `{tool}` in `{shown}` are no map"), help))
-            }
-        })
-        .collect()
 }
 
 /// The failure a test was kept for, by its place among the tools and their failures, and its file.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcprove_engine::Calling;
+use mcprove_engine::Consent;
 use mcprove_model::{ExitStatus, Finding, Severity};
 use mcprove_report::{harmless_json, render_findings};
 use mcprove_suite::duration;
@@ -46,10 +46,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let server = args.subject.spec()?;
     let catalog = offer_of(&server, args.fixture.as_deref(), args.timeout, context)?;
-    let calling = if args.include_writes { Calling::IncludeWrites } else { Calling::Cautious };
+    let consent = if args.include_writes { Consent::IncludeWrites } else { Consent::Cautious };
     let mut names = FileNames::default();
     let described = Described::new(&server, args.fixture.as_deref());
-    let mut files = starters::of_tools(&catalog, &described, calling, &mut names);
+    let mut files = starters::of_tools(&catalog, &described, consent, &mut names);
     files.extend(starters::of_offer(&catalog, &described, &mut names));
     if files.is_empty() {
         if let Some(failed) = catalog.findings.iter().find(|finding| finding.severity >= Severity::Error) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_judge::fuzz::ValuePool;
+use mcprove_judge::harm::HarmGuard;
 use mcprove_model::{Finding, FuzzBlock, Observation, Outcome, Severity, Target};
 use mcprove_suite::template::Variables;
 use serde_json::{Value, json};
@@ -59,8 +60,14 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
         stop: around.stop.clone(),
         until: Some(talk.deadline),
     });
-    let task =
-        Task { tool: &tool, seed: block.seed, runs: block.cases, pool: ValuePool::default(), said: Said::default() };
+    let task = Task {
+        tool: &tool,
+        seed: block.seed,
+        runs: block.cases,
+        pool: ValuePool::default(),
+        said: Said::default(),
+        guard: HarmGuard::off(),
+    };
     let run = Box::pin(work(&workshop, task)).await;
     judge(block, &run, talk);
 }

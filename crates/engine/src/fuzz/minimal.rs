@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use mcprove_judge::fuzz::{FuzzVerdict, Shrinker};
+use mcprove_judge::harm::HarmGuard;
 use serde_json::{Map, Value};
 
 use super::attempt::{Tried, Wanted, attempt};
@@ -32,6 +33,8 @@ pub(crate) struct Suspect<'a> {
     pub(crate) arguments: &'a Value,
     /// The arguments of the calls that the server had got before.
     pub(crate) before: Vec<Value>,
+    /// What may be sent.
+    pub(crate) guard: &'a HarmGuard,
 }
 
 /// Makes a failure small.
@@ -40,6 +43,7 @@ pub(crate) async fn minimal(workshop: &Workshop, bench: &Bench, suspect: &Suspec
         workshop,
         bench,
         wanted: &suspect.wanted,
+        guard: suspect.guard,
         left: workshop.attempts,
         // Silence is waited for again and again; whether it lasts is made sure of in the end.
         wait: if suspect.is_silence { workshop.short_wait() } else { workshop.timeout },
@@ -76,6 +80,7 @@ struct Search<'a> {
     workshop: &'a Workshop,
     bench: &'a Bench,
     wanted: &'a Wanted,
+    guard: &'a HarmGuard,
     left: usize,
     wait: Duration,
     verdict: Option<FuzzVerdict>,
@@ -137,7 +142,7 @@ impl Search<'_> {
 
     /// Smaller arguments that still fail.
     async fn shrunk(&mut self, arguments: Value, form: Form<'_>) -> Value {
-        let mut shrinker = Shrinker::new(arguments.clone(), self.left);
+        let mut shrinker = Shrinker::new(arguments.clone(), self.left).guarded(self.guard.clone());
         let mut steps = vec![arguments];
         while let Some(candidate) = shrinker.next_candidate() {
             if self.left == 0 || self.workshop.is_over() {

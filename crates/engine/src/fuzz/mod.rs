@@ -24,10 +24,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcprove_judge::tool_effect::Consent;
 use mcprove_wire::Limits;
 use serde_json::Value;
 
-use crate::calling::Calling;
 
 pub use failure::{Failure, Reproduction};
 pub use keep::{Keeping, KeptTest, kept_test};
@@ -38,7 +38,7 @@ pub use tool::Tally;
 #[derive(Clone, Debug)]
 pub struct FuzzOptions {
     /// Which tools may be called.
-    pub calling: Calling,
+    pub consent: Consent,
     /// Only these tools; all when empty.
     pub tools: Vec<String>,
     /// How many calls a tool gets.

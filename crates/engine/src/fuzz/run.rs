@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use mcprove_judge::fuzz::ValuePool;
+use mcprove_judge::harm::HarmGuard;
+use mcprove_judge::tool_effect::{Consent, ScanPlan, ToolEffect};
 use mcprove_model::{
     CaseFinished, CaseStarted, Event, Finding, RunFinished, RunStarted, ServerSpec, Severity, Timings, Verdict,
 };
@@ -21,11 +23,11 @@ use super::survey::survey;
 use super::telling;
 use super::tool::{Tally, Task, ToolRun, work};
 use super::workshop::{Tools, Workshop};
-use crate::calling::forbidden;
 use crate::discover::{discover, tool_name};
 use crate::run::{CallProgress, Sink};
 use crate::stop::Stop;
-use crate::tour::{opener, unannotated};
+use crate::tour::{not_copied, opener};
+use crate::workplace::Scratch;
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -99,6 +101,11 @@ pub async fn fuzz(
     };
     let listed = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     catalog.tools.retain(|tool| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only));
+    let plan = ScanPlan::new(&catalog.tools, catalog.instructions.as_deref(), options.consent, &options.tools);
+    if !sink.approve(&plan) {
+        return Ok(None);
+    }
+    let scratch = Scratch::new().map_err(|error| not_copied(&error))?;
     sink.event(Event::RunStarted(RunStarted {
         format: RunStarted::FORMAT,
         program: options.program.clone(),
@@ -110,11 +117,13 @@ pub async fn fuzz(
         again: Vec::new(),
     }));
     let seed = Finding::note("seed", format!("seed {}", options.seed));
-    for finding in catalog.findings.iter().cloned().chain(unannotated(&catalog, options.calling)).chain([seed]) {
+    for finding in catalog.findings.iter().cloned().chain([seed]) {
         sink.event(Event::Finding { finding });
     }
-    let mut run = Round { options, workshop: &workshop, planned: 0, began };
-    let tools = run.all(catalog.tools, sink).await;
+    let mut run = Round { options, workshop: &workshop, planned: 0, began, guards: Vec::new() };
+    run.guards = catalog.tools.iter().enumerate().map(|(at, tool)| run.guard(tool, plan.effect(at), &scratch)).collect();
+    let tools = run.all(catalog.tools, &plan, sink).await;
+    drop(scratch);
     sink.event(Event::RunFinished(RunFinished {
         duration_us: micros(began.elapsed()),
         interrupted: stop.is_stopped(),
@@ -129,6 +138,8 @@ struct Round<'r> {
     workshop: &'r Arc<Workshop>,
     planned: usize,
     began: Clock,
+    /// What may be sent to each tool.
+    guards: Vec<HarmGuard>,
 }
 
 /// A tool that is done.
@@ -139,10 +150,17 @@ struct Done {
 }
 
 impl Round<'_> {
-    async fn all(&mut self, tools: Vec<Value>, sink: &mut dyn Sink) -> Vec<FuzzedTool> {
-        let refused: Vec<Option<&str>> = tools.iter().map(|tool| forbidden(tool, self.options.calling)).collect();
-        let allowed: Vec<&Value> =
-            tools.iter().zip(&refused).filter(|(_, refused)| refused.is_none()).map(|(tool, _)| tool).collect();
+    fn guard(&self, tool: &Value, effect: &ToolEffect, scratch: &Scratch) -> HarmGuard {
+        let given = self.options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
+        let guard = HarmGuard::new(tool, effect, scratch.path()).with_given(given);
+        if self.options.consent == Consent::IncludeWrites { guard.allowing_all() } else { guard }
+    }
+
+    async fn all(&mut self, tools: Vec<Value>, plan: &ScanPlan, sink: &mut dyn Sink) -> Vec<FuzzedTool> {
+        let refused: Vec<Option<&str>> = (0..tools.len()).map(|at| plan.skipped(at)).collect();
+        let guarded = tools.iter().zip(&self.guards);
+        let allowed: Vec<(&Value, &HarmGuard)> =
+            guarded.zip(&refused).filter(|(_, refused)| refused.is_none()).map(|(guarded, _)| guarded).collect();
         self.planned = allowed.len() * self.options.runs;
         // One tool has nobody to learn from but itself.
         let (pool, said) = if allowed.len() > 1 {
@@ -210,6 +228,7 @@ impl Round<'_> {
     ) -> impl Future<Output = Done> + Send + 'static {
         let (workshop, tools) = (Arc::clone(self.workshop), Arc::clone(tools));
         let (seed, runs) = (self.options.seed, self.options.runs);
+        let guard = self.guards[index].clone();
         for given in self.options.given.get(tool_name(&tools[index])).into_iter().flatten() {
             pool.give(given.clone());
         }
@@ -219,7 +238,7 @@ impl Round<'_> {
             if workshop.is_over() {
                 return Done { index, run: not_called(), duration_us: 0 };
             }
-            let run = Box::pin(work(&workshop, Task { tool: &tools[index], seed, runs, pool, said })).await;
+            let run = Box::pin(work(&workshop, Task { tool: &tools[index], seed, runs, pool, said, guard })).await;
             // What was not called is not in order, unless something else is known to be wrong.
             let was_called = run.tally.runs > 0 || run.notes.iter().any(|note| note.severity >= Severity::Error);
             let run = if was_called { Ok(run) } else { not_called() };

@@ -1,7 +1,7 @@
 //! Before anything is broken, each tool is called once as it wants to be called: what comes back feeds later calls.
 
 use mcprove_judge::fuzz::ValuePool;
-use mcprove_judge::generate::valid_input;
+use mcprove_judge::harm::HarmGuard;
 use mcprove_model::Outcome;
 use serde_json::Value;
 
@@ -13,14 +13,12 @@ use crate::discover::tool_name;
 const MOST: usize = 100;
 
 /// Values that the tools answer with, and what was said to each.
-pub(crate) async fn survey(workshop: &Workshop, tools: &[&Value], seed: u64) -> (ValuePool, Vec<Said>) {
+pub(crate) async fn survey(workshop: &Workshop, tools: &[(&Value, &HarmGuard)], seed: u64) -> (ValuePool, Vec<Said>) {
     let mut pool = ValuePool::default();
     let mut line = Line::new(workshop, Said::default());
     let mut said = Vec::new();
-    for tool in tools.iter().take(MOST) {
-        let nothing = Value::Null;
-        let schema = tool.get("inputSchema").unwrap_or(&nothing);
-        if let Ok(input) = valid_input(schema, seed)
+    for (tool, guard) in tools.iter().take(MOST) {
+        if let Ok(input) = guard.input(tool, seed, None)
             && !workshop.is_over()
             // What is slow here is waited for later; nothing is judged yet.
             && let Ok(call) = line.call(tool_name(tool), &input, workshop.timeout / 5).await

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use mcprove_judge::fuzz::{FuzzCase, FuzzPlan, FuzzVerdict, ValuePool};
+use mcprove_judge::harm::{HarmGuard, argument_schema};
 use mcprove_model::{CallRecord, CallRole, Finding, Outcome};
 use mcprove_wire::OpenFailure;
 use serde_json::Value;
@@ -57,6 +58,8 @@ pub(crate) struct Task<'t> {
     pub(crate) runs: usize,
     pub(crate) pool: ValuePool,
     pub(crate) said: Said,
+    /// What may be sent.
+    pub(crate) guard: HarmGuard,
 }
 
 /// What came of the work on a tool.
@@ -88,6 +91,7 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
         pool: task.pool,
         learns: true,
         troubles: 0,
+        guard: task.guard.clone(),
         run: ToolRun {
             tally: Tally::default(),
             failures: Vec::new(),
@@ -97,8 +101,8 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
             said: Said::default(),
         },
     };
-    let nothing = Value::Null;
-    let mut plan = FuzzPlan::new(task.tool.get("inputSchema").unwrap_or(&nothing), task.seed, task.runs);
+    let schema = argument_schema(task.tool);
+    let mut plan = FuzzPlan::new(&schema, task.seed, task.runs).guarded(task.guard);
     let first = plan.first(&hand.pool, &|| workshop.is_over());
     let mut goes_on = hand.make(first).await;
     // What is made from now on knows what the server has said until here.
@@ -162,6 +166,8 @@ pub(super) struct Hand<'w> {
     learns: bool,
     /// How often it was unclear what became of calls that were in flight together.
     pub(super) troubles: usize,
+    /// What may be sent.
+    guard: HarmGuard,
     pub(super) run: ToolRun,
 }
 
@@ -312,7 +318,7 @@ impl Hand<'_> {
                 let before = (found.since..found.at).map(|at| as_step(self.arguments(at))).collect();
                 let wanted = Wanted { signature: found.signature, is_exit: found.is_exit };
                 let (is_silence, arguments) = (found.is_silence, &failure.original);
-                let suspect = Suspect { wanted, is_silence, arguments, before };
+                let suspect = Suspect { wanted, is_silence, arguments, before, guard: &self.guard };
                 let minimal = minimal(self.workshop, self.bench, &suspect).await;
                 failure.reproduction = minimal.reproduction;
                 if let Some(blamed) = found.at.checked_sub(1).filter(|_| minimal.is_of_the_call_before) {

@@ -10,6 +10,7 @@ use super::mutations::MUTATIONS;
 use super::pool::ValuePool;
 use super::site::{Site, replaced, sites};
 use crate::generate::{Dice, Generator, Oracle, Types, Wishes};
+use crate::harm::HarmGuard;
 
 /// An input to send.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +92,7 @@ pub(super) struct Desk<'d, 'a> {
     pub(super) oracle: Option<&'d Oracle>,
     pub(super) seed: u64,
     pub(super) pool: &'d ValuePool,
+    pub(super) guard: &'d HarmGuard,
     /// How many cases are made at most.
     pub(super) most: usize,
     pub(super) cases: Vec<FuzzCase>,
@@ -114,6 +116,7 @@ impl Desk<'_, '_> {
         if self.cases.len() >= self.most {
             return;
         }
+        let arguments = self.guard.made_harmless(arguments);
         // Values of ours always serialise.
         let text = serde_json::to_string(&arguments).unwrap_or_default();
         if !self.sent.insert(fingerprint(&text)) {

@@ -8,6 +8,7 @@ use super::cases::{Desk, FuzzCase, first};
 use super::pool::ValuePool;
 use super::random::Random;
 use crate::generate::{Generator, Oracle};
+use crate::harm::HarmGuard;
 
 /// The plan for one tool: the same for the same schema, seed and values fed in, whatever the order of keys.
 ///
@@ -24,13 +25,22 @@ pub struct FuzzPlan<'s> {
     made: usize,
     sent: HashSet<u64>,
     random: Option<Random>,
+    guard: HarmGuard,
 }
 
 impl<'s> FuzzPlan<'s> {
     /// A plan of at most `count` cases; the seed fixes every byte of them.
     pub fn new(schema: &'s Value, seed: u64, count: usize) -> Self {
         let oracle = Oracle::new(schema).ok();
-        Self { schema, oracle, seed, count, made: 0, sent: HashSet::new(), random: None }
+        let guard = HarmGuard::off();
+        Self { schema, oracle, seed, count, made: 0, sent: HashSet::new(), random: None, guard }
+    }
+
+    /// Makes every case harmless.
+    #[must_use]
+    pub fn guarded(mut self, guard: HarmGuard) -> Self {
+        self.guard = guard;
+        self
     }
 
     /// The cases that the schema decides; fewer where `enough` says so before they are made.
@@ -59,6 +69,7 @@ impl<'s> FuzzPlan<'s> {
             oracle: self.oracle.as_ref(),
             seed: self.seed,
             pool,
+            guard: &self.guard,
             most,
             cases: Vec::new(),
             sent: std::mem::take(&mut self.sent),

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::simpler::Simpler;
 use crate::generate::hash;
+use crate::harm::HarmGuard;
 
 /// The search for a smaller input that still fails.
 ///
@@ -26,6 +27,7 @@ pub struct Shrinker {
     smaller_this_round: bool,
     finished: bool,
     tried: BTreeSet<u64>,
+    guard: HarmGuard,
 }
 
 impl Shrinker {
@@ -41,7 +43,15 @@ impl Shrinker {
             smaller_this_round: false,
             finished: false,
             tried,
+            guard: HarmGuard::off(),
         }
+    }
+
+    /// Hands out harmless candidates only.
+    #[must_use]
+    pub fn guarded(mut self, guard: HarmGuard) -> Self {
+        self.guard = guard;
+        self
     }
 
     /// The next input to try; none when nothing smaller is left or all attempts are used.
@@ -53,7 +63,7 @@ impl Shrinker {
         }
         while self.left > 0 && !self.finished {
             let Some(candidate) = self.proposed() else { continue };
-            if self.tried.insert(fingerprint(&candidate)) {
+            if self.tried.insert(fingerprint(&candidate)) && self.guard.allows(&candidate) {
                 self.left -= 1;
                 self.asked = Some(candidate.clone());
                 return Some(candidate);

@@ -22,7 +22,10 @@ const PATHS: &[&str] = &[
     "source",
 ];
 /// Words that make it the path of a folder.
-const FOLDERS: &[&str] = &["cwd", "dir", "directory", "folder", "root"];
+const FOLDERS: &[&str] =
+    &["cwd", "dir", "directory", "folder", "project", "repo", "repository", "root", "workspace"];
+/// Words that make it a path of something that is made.
+const OUTPUTS: &[&str] = &["dest", "destination", "export", "out", "output", "save"];
 /// Words in the name of a tool that works on a whole folder.
 const ON_FOLDERS: &[&str] = &["directory", "dir", "find", "folder", "glob", "list", "ls", "search", "tree"];
 /// Words in the name of a tool that makes something.
@@ -67,7 +70,7 @@ fn path_for<'p>(name: &[String], tool: &[String], places: &'p Places) -> Option<
     let is_any = |words: &[String], known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let last = name.last().filter(|last| PATHS.contains(&last.as_str()))?;
     let file = places.file.as_deref().unwrap_or(&places.folder);
-    Some(if last == "destination" {
+    Some(if is_any(name, OUTPUTS) {
         &places.fresh
     } else if last == "source" {
         file
@@ -110,6 +113,8 @@ mod tests {
             ("move_file", "source", "/f/a.txt"),
             ("move_file", "destination", "/f/new"),
             ("run", "workingDirectory", "/f"),
+            ("git_status", "repo_path", "/f"),
+            ("generate_diagram", "output_path", "/f/new"),
             ("convert_time", "source_timezone", "x"),
         ] {
             let input = input_of(tool, &json!({property: text}), &json!({property: "x"}));

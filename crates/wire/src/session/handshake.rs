@@ -197,6 +197,7 @@ impl Session {
             server_name: Self::identity(result, "name"),
             server_version: Self::identity(result, "version"),
             capabilities: result.get("capabilities").cloned().unwrap_or_else(|| json!({})),
+            instructions: result.get("instructions").and_then(Value::as_str).map(str::to_owned),
         };
         self.transport.agreed(Some(wanted));
         self.check_capabilities();
@@ -341,6 +342,7 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
         server_name: info("name"),
         server_version: info("version"),
         capabilities: result.get("capabilities").cloned().unwrap_or_else(|| json!({})),
+        instructions: result.get("instructions").and_then(Value::as_str).map(str::to_owned),
     })
 }
 

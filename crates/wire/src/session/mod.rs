@@ -101,6 +101,8 @@ pub struct Negotiated {
     pub server_version: String,
     /// What the server says it can do.
     pub capabilities: Value,
+    /// The server's instructions to whoever uses it.
+    pub instructions: Option<String>,
 }
 
 /// A request the server made of us, and our answer.
@@ -194,6 +196,7 @@ impl Session {
                 server_name: String::new(),
                 server_version: String::new(),
                 capabilities: Value::Null,
+                instructions: None,
             },
             log: FrameLog::new(options.limits),
             next_id: 1,
