@@ -95,8 +95,12 @@ pub fn tool_effect(tool: &Value, instructions: Option<&str>) -> ToolEffect {
         "" => tool.pointer("/annotations/title").and_then(Value::as_str).unwrap_or_default(),
         title => title,
     };
-    for (name, place) in [(text("name"), WordPlace::Name), (title, WordPlace::Title)] {
-        match verb_of_name(name, is_arithmetic) {
+    let verbs = [
+        (verb_of_name(text("name"), is_arithmetic), WordPlace::Name),
+        (first_verb(&words(title), is_arithmetic), WordPlace::Title),
+    ];
+    for (verb, place) in verbs {
+        match verb {
             Some((word, VerbKind::Changes | VerbKind::Acts)) => return looks(word, place),
             // An output file is written by whatever name.
             Some((_, VerbKind::Reads)) => {
@@ -157,13 +161,18 @@ const DENIALS: &[&str] = &["cannot", "don", "doesn", "never", "no", "non", "not"
 /// The word of a description that looks like writing: its first verb, or one that speaks of harm.
 fn word_of_description(description: &str, is_arithmetic: bool) -> Option<String> {
     let words = words(&description[..description.floor_char_boundary(2_000)]);
-    let first = words.iter().find(|word| !BEGINNINGS.contains(&word.as_str()));
-    match first.and_then(|first| verb_in_prose(first)) {
-        Some(verb) if verb.kind == VerbKind::Reads => return None,
-        Some(verb) if !(is_arithmetic && verb.word == "add") => return Some(verb.word.to_owned()),
-        Some(_) | None => {}
+    match first_verb(&words, is_arithmetic) {
+        Some((_, VerbKind::Reads)) => None,
+        Some((word, VerbKind::Changes | VerbKind::Acts)) => Some(word),
+        None => harmful(&words),
     }
-    harmful(&words)
+}
+
+/// The verb with which prose begins.
+fn first_verb(words: &[String], is_arithmetic: bool) -> Option<(String, VerbKind)> {
+    let first = words.iter().find(|word| !BEGINNINGS.contains(&word.as_str()))?;
+    let verb = verb_in_prose(first).filter(|verb| !(is_arithmetic && verb.word == "add"))?;
+    Some((verb.word.to_owned(), verb.kind))
 }
 
 fn harmful(words: &[String]) -> Option<String> {
