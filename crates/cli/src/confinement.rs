@@ -37,6 +37,11 @@ impl Confinement {
         server.sandbox = Some(Sandbox::default());
     }
 
+    /// True if a server runs in a sandbox.
+    pub(crate) fn is_effective(server: &ServerSpec) -> bool {
+        server.sandbox.is_some() && !matches!(sandbox_support(), SandboxSupport::Unsupported(_))
+    }
+
     /// Confines the servers of cases that a scan runs, without reporting it once more.
     pub(crate) fn apply_to_cases(self, cases: &mut [Arc<Case>]) {
         for case in cases.iter_mut().filter(|case| case.server.is_some()) {

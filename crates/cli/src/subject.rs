@@ -117,7 +117,10 @@ impl Subject {
             Some(NewServer::Target { target, is_transport_named: self.transport.is_some(), secrets })
         } else if !self.env.is_empty() || self.cwd.is_some() {
             let message = "`--env` and `--cwd` are of a server that the command line names";
-            return Err(Failure::new(message, "name it with `--server` or `--`, or write `env` and `cwd` in the suite"));
+            return Err(Failure::new(
+                message,
+                "name it with `--server` or `--`, or write `env` and `cwd` in the suite",
+            ));
         } else {
             None
         };
@@ -253,9 +256,10 @@ fn variable(text: &str) -> Result<(String, String), String> {
 fn existing(folder: &Path) -> Result<String, Failure> {
     match folder.canonicalize() {
         Ok(path) if path.is_dir() => Ok(path.to_string_lossy().into_owned()),
-        Ok(_) | Err(_) => {
-            Err(Failure::new(format!("the folder `{}` does not exist", folder.display()), "give `--cwd` an existing folder"))
-        }
+        Ok(_) | Err(_) => Err(Failure::new(
+            format!("the folder `{}` does not exist", folder.display()),
+            "give `--cwd` an existing folder",
+        )),
     }
 }
 

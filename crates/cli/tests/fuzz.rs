@@ -130,7 +130,10 @@ fn fails_until_mended(bug: &str, folder: &Path) {
 
 #[test]
 fn a_careful_server_has_nothing_to_be_found() {
-    let output = mcprove(&["fuzz", "--server", &server("careful"), "--runs", "1500", "--strict-input", "--include-writes", "--json"], None);
+    let output = mcprove(
+        &["fuzz", "--server", &server("careful"), "--runs", "1500", "--strict-input", "--include-writes", "--json"],
+        None,
+    );
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(output.status.code(), Some(0), "{report:#}");
     let summary = &report["summary"];
@@ -158,8 +161,19 @@ fn a_seed_fixes_every_byte_whatever_the_number_of_jobs() {
         let events = folder.path().join(name);
         let server = server("careful");
         // Enough for several to be in flight.
-        let arguments =
-            ["fuzz", "--server", &server, "--include-writes", "--runs", "220", "--seed", seed, "--jobs", jobs, "--events"];
+        let arguments = [
+            "fuzz",
+            "--server",
+            &server,
+            "--include-writes",
+            "--runs",
+            "220",
+            "--seed",
+            seed,
+            "--jobs",
+            jobs,
+            "--events",
+        ];
         assert_eq!(mcprove(&arguments, Some(&events)).status.code(), Some(0));
         sent(&events)
     };
@@ -174,7 +188,8 @@ fn a_seed_fixes_every_byte_whatever_the_number_of_jobs() {
 #[test]
 fn a_plan_without_end_is_cut_off_and_what_was_not_called_says_so() {
     let server = server("careful");
-    let output = mcprove(&["fuzz", "--server", &server, "--include-writes", "--runs", "4000000000", "--time", "5s"], None);
+    let output =
+        mcprove(&["fuzz", "--server", &server, "--include-writes", "--runs", "4000000000", "--time", "5s"], None);
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{told}");
     let lines = |part: &str| told.lines().filter(|line| line.contains(part)).count();

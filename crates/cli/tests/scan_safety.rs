@@ -45,7 +45,9 @@ fn collect(value: &Value, found: &mut Vec<(String, Value)>) {
                 collect(&inner, found);
             }
         }
-        Value::Object(map) if map.get("method").is_some_and(|method| method == "tools/call") && map.contains_key("params") => {
+        Value::Object(map)
+            if map.get("method").is_some_and(|method| method == "tools/call") && map.contains_key("params") =>
+        {
             let params = &map["params"];
             let name = params["name"].as_str().unwrap_or_default().to_owned();
             found.push((name, params.get("arguments").cloned().unwrap_or_default()));
@@ -58,15 +60,23 @@ fn collect(value: &Value, found: &mut Vec<(String, Value)>) {
 
 #[test]
 fn every_scan_skips_what_looks_like_writing_and_says_so_first() {
-    for command in [&["audit"][..], &["negative"], &["fuzz", "--runs", "20", "--seed", "1"], &["init", "suite", "--no-workflow"]] {
+    for command in
+        [&["audit"][..], &["negative"], &["fuzz", "--runs", "20", "--seed", "1"], &["init", "suite", "--no-workflow"]]
+    {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("notes.txt"), "mine").expect("written");
         shell_server::write(folder.path(), &TOOLS.replace('\n', ""), r#""fine""#);
         let output = mcprove(folder.path(), &[command, &["--events", "log.ndjson"]].concat());
         let shown = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(shown.contains("will call 4 tools (not marked, nothing says that they write): list_processes"), "{shown}");
+        assert!(
+            shown.contains("will call 4 tools (not marked, nothing says that they write): list_processes"),
+            "{shown}"
+        );
         assert!(shown.contains("  kill_process: it looks like it writes: `kill` in its name"), "{shown}");
-        assert!(shown.contains("  generate_diagram: it looks like it writes: `output_path` in its arguments"), "{shown}");
+        assert!(
+            shown.contains("  generate_diagram: it looks like it writes: `output_path` in its arguments"),
+            "{shown}"
+        );
         assert!(shown.contains("  wipe: it says that it writes: `destructiveHint: true`"), "{shown}");
         let calls = calls(&folder.path().join("log.ndjson"));
         assert!(calls.iter().any(|(name, _)| name == "render"), "{command:?}: {calls:?}");
@@ -132,10 +142,19 @@ fn given_arguments_variables_and_folders_reach_the_server() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir(folder.path().join("inner")).expect("a folder");
     shell_server::write(folder.path(), &TOOLS.replace('\n', ""), r#""$COLOUR in $PWD""#);
-    fs::write(folder.path().join("seeds.yaml"), "render: {path: mine.txt, uid: 7, url: 'http://a'}\n").expect("written");
+    fs::write(folder.path().join("seeds.yaml"), "render: {path: mine.txt, uid: 7, url: 'http://a'}\n")
+        .expect("written");
     let server = folder.path().join("server.sh");
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
-    command.current_dir(folder.path()).args(["audit", "--tool", "render", "--seed-args", "seeds.yaml", "--env", "COLOUR=green"]);
+    command.current_dir(folder.path()).args([
+        "audit",
+        "--tool",
+        "render",
+        "--seed-args",
+        "seeds.yaml",
+        "--env",
+        "COLOUR=green",
+    ]);
     command.args(["--cwd", "inner", "--events", "log.ndjson", "--", "sh"]).arg(&server);
     let output = command.output().expect("mcprove runs");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

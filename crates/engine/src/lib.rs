@@ -47,7 +47,6 @@ mod virtual_time;
 mod workplace;
 
 pub use agent::{MissingKey, missing_keys};
-pub use mcprove_judge::tool_effect::Consent;
 pub use discover::{Catalog, discover, tool_name};
 pub use driver::{Driven, Driver, DriverOptions, JudgedReply};
 pub use fixture::FixtureCopy;
@@ -55,6 +54,7 @@ pub use fuzz::{Failure, FuzzOptions, FuzzRun, FuzzedTool, Keeping, KeptTest, Rep
 pub use interception::{
     AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
 };
+pub use mcprove_judge::tool_effect::Consent;
 pub use meet::{Acquaintance, meet};
 pub use plan::{Filter, PlanOptions, plan};
 pub use played::problems_of_played;

@@ -115,9 +115,10 @@ pub async fn tour(
 ) -> Result<Toured, Box<OpenFailure>> {
     let began = Clock::now();
     let workplace = Workplace::new(options.fixture.as_deref()).map_err(|error| not_copied(&error))?;
+    let server = workplace.writable_for(server);
     let mut guide = Guide {
         opener: opener(&options.own_program, options.limits),
-        server,
+        server: &server,
         options,
         workplace,
         plan: ScanPlan::default(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use mcprove_judge::generate::Places;
 use mcprove_judge::harm::HarmGuard;
 use mcprove_judge::tool_effect::ToolEffect;
-use mcprove_model::{Observation, Outcome};
+use mcprove_model::{Observation, Outcome, ServerSpec};
 use mcprove_suite::template::{FIXTURE, Variables};
 use mcprove_wire::{Guard, TEMPORARY, remove_folder};
 use serde_json::Value;
@@ -42,6 +42,15 @@ impl Scratch {
 
     pub(crate) fn path(&self) -> &str {
         &self.path
+    }
+
+    /// The server with the folder among those it may write to.
+    pub(crate) fn writable_for(&self, server: &ServerSpec) -> ServerSpec {
+        let mut server = server.clone();
+        if let Some(sandbox) = &mut server.sandbox {
+            sandbox.writable.push(self.path.clone());
+        }
+        server
     }
 }
 
@@ -79,6 +88,11 @@ impl Workplace {
         let state = FolderState::read(fixture.path())?;
         let copy = Copy { original: original.to_owned(), fixture, path, state };
         Ok(Self { copy: Some(copy), scratch, variables })
+    }
+
+    /// The server with the scratch folder among those it may write to.
+    pub(crate) fn writable_for(&self, server: &ServerSpec) -> ServerSpec {
+        self.scratch.writable_for(server)
     }
 
     /// What may be sent to a tool.

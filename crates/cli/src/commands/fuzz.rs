@@ -5,13 +5,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_engine::{
-    Failure as Found, FuzzOptions, FuzzRun, Keeping, Reproduction, Stopper, fuzz, kept_test,
-};
+use mcprove_engine::{Failure as Found, FuzzOptions, FuzzRun, Keeping, Reproduction, Stopper, fuzz, kept_test};
 use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, nearest};
 use mcprove_report::{Format, Shows, fuzz_table, harmless_json};
-use mcprove_suite::written_server::{FileKind, WrittenServer};
 use mcprove_suite::duration;
+use mcprove_suite::written_server::{FileKind, WrittenServer};
 use serde_json::{Value, json};
 
 use crate::confinement::Confinement;
@@ -21,9 +19,9 @@ use crate::failure::Failure;
 use crate::kept_tests;
 use crate::live::{Approval, Heard, Listeners, Listening};
 use crate::outputs::Outputs;
+use crate::seed_arguments::seed_arguments;
 use crate::stdout::print;
 use crate::subject::Subject;
-use crate::seed_arguments::seed_arguments;
 use crate::touring::{consent, create_log, declined};
 
 /// How many fresh servers may be started to make one failure small.
@@ -177,7 +175,7 @@ impl Args {
         };
         let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
         let mut listeners = Listeners::new(context, Listening { log, shown: false, each_once: true, shows, redactor })
-            .approved(if self.yes { Approval::Given } else { Approval::Asked });
+            .approved(if self.yes || Confinement::is_effective(server) { Approval::Given } else { Approval::Asked });
         let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             tokio::select! {

@@ -28,7 +28,6 @@ use mcprove_judge::tool_effect::Consent;
 use mcprove_wire::Limits;
 use serde_json::Value;
 
-
 pub use failure::{Failure, Reproduction};
 pub use keep::{Keeping, KeptTest, kept_test};
 pub use run::{FuzzRun, FuzzedTool, fuzz};

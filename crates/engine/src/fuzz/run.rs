@@ -73,9 +73,10 @@ pub async fn fuzz(
     sink: &mut dyn Sink,
 ) -> Result<Option<FuzzRun>, Box<OpenFailure>> {
     let began = Clock::now();
+    let scratch = Scratch::new().map_err(|error| not_copied(&error))?;
     let workshop = Arc::new(Workshop::new(Tools {
         opener: opener(&options.own_program, options.limits),
-        server: server.clone(),
+        server: scratch.writable_for(server),
         variables: Variables::default(),
         start: options.start,
         timeout: options.timeout,
@@ -105,7 +106,6 @@ pub async fn fuzz(
     if !sink.approve(&plan) {
         return Ok(None);
     }
-    let scratch = Scratch::new().map_err(|error| not_copied(&error))?;
     sink.event(Event::RunStarted(RunStarted {
         format: RunStarted::FORMAT,
         program: options.program.clone(),
@@ -121,7 +121,8 @@ pub async fn fuzz(
         sink.event(Event::Finding { finding });
     }
     let mut run = Round { options, workshop: &workshop, planned: 0, began, guards: Vec::new() };
-    run.guards = catalog.tools.iter().enumerate().map(|(at, tool)| run.guard(tool, plan.effect(at), &scratch)).collect();
+    run.guards =
+        catalog.tools.iter().enumerate().map(|(at, tool)| run.guard(tool, plan.effect(at), &scratch)).collect();
     let tools = run.all(catalog.tools, &plan, sink).await;
     drop(scratch);
     sink.event(Event::RunFinished(RunFinished {

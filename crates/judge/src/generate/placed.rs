@@ -22,8 +22,7 @@ const PATHS: &[&str] = &[
     "source",
 ];
 /// Words that make it the path of a folder.
-const FOLDERS: &[&str] =
-    &["cwd", "dir", "directory", "folder", "project", "repo", "repository", "root", "workspace"];
+const FOLDERS: &[&str] = &["cwd", "dir", "directory", "folder", "project", "repo", "repository", "root", "workspace"];
 /// Words that make it a path of something that is made.
 const OUTPUTS: &[&str] = &["dest", "destination", "export", "out", "output", "save"];
 /// Words in the name of a tool that works on a whole folder.

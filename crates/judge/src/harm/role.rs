@@ -25,8 +25,7 @@ pub(crate) enum Role {
 
 const IDS: &[&str] = &["gid", "pgid", "pid", "ppid", "tid", "uid"];
 const OWNERS: &[&str] = &["group", "parent", "proc", "process", "thread", "user"];
-const FILES: &[&str] =
-    &["destination", "file", "filename", "filepath", "path", "pathname", "source"];
+const FILES: &[&str] = &["destination", "file", "filename", "filepath", "path", "pathname", "source"];
 const FOLDERS: &[&str] = &["cwd", "dir", "directory", "folder", "root"];
 /// Words that make a path the path of a folder.
 const FOLDER_PATHS: &[&str] =

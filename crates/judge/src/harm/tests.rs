@@ -1,3 +1,5 @@
+//! Random schemas with dangerous names never yield a value that could do harm.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -93,7 +95,11 @@ fn mutations_of_a_process_id_stay_harmless() {
     assert!(cases.len() > 3);
     for case in cases {
         let pid = case.arguments.get("pid").cloned().unwrap_or_else(|| json!("absent"));
-        let is_fine = pid.is_object() || pid == json!("absent") || pid == json!(4_200_000) || pid.is_string() || pid.is_array()
+        let is_fine = pid.is_object()
+            || pid == json!("absent")
+            || pid == json!(4_200_000)
+            || pid.is_string()
+            || pid.is_array()
             || pid.as_f64().is_some_and(|pid| pid > 4_194_304.0 && pid < 2_147_483_648.0);
         assert!(is_fine && guard.allows(&case.arguments), "{} {}", case.label, case.arguments);
     }
@@ -101,8 +107,28 @@ fn mutations_of_a_process_id_stay_harmless() {
 
 /// Names of arguments that can do harm.
 const NAMES: &[&str] = &[
-    "pid", "process_id", "uid", "path", "filename", "cwd", "directory", "output_path", "destination", "command", "cmd",
-    "script", "url", "uri", "host", "hostname", "domain", "ip", "sql", "glob", "pattern", "root",
+    "pid",
+    "process_id",
+    "uid",
+    "path",
+    "filename",
+    "cwd",
+    "directory",
+    "output_path",
+    "destination",
+    "command",
+    "cmd",
+    "script",
+    "url",
+    "uri",
+    "host",
+    "hostname",
+    "domain",
+    "ip",
+    "sql",
+    "glob",
+    "pattern",
+    "root",
 ];
 
 /// A random schema whose properties have dangerous names.

@@ -34,7 +34,9 @@ pub(super) fn is_harmless(value: &Value, role: Role, scratch: &str) -> bool {
         (Role::ProcessId, Value::Null | Value::Bool(_)) => false,
         (Role::ProcessId, Value::Array(items)) => !items.is_empty(),
         (Role::File | Role::Folder, Value::String(text)) => is_scratch_path(text, scratch),
-        (Role::Command, Value::String(text)) => text.strip_prefix("echo ").is_some_and(|rest| rest.chars().all(is_plain)),
+        (Role::Command, Value::String(text)) => {
+            text.strip_prefix("echo ").is_some_and(|rest| rest.chars().all(is_plain))
+        }
         (Role::Sql, Value::String(text)) => is_plain_select(text),
         (Role::Url, Value::String(text)) => is_reserved_url(text),
         (Role::Host, Value::String(text)) => is_reserved_host(text) || is_no_host(text),
@@ -64,14 +66,26 @@ pub(super) fn candidates(old: &Value, role: Option<Role>, name: &str, scratch: &
             texts
         }
         Some(Role::Folder) => {
-            vec![format!("{scratch}/{PREFIX}{slug}-example"), format!("{PREFIX}{slug}-example"), format!("{PREFIX}example")]
+            vec![
+                format!("{scratch}/{PREFIX}{slug}-example"),
+                format!("{PREFIX}{slug}-example"),
+                format!("{PREFIX}example"),
+            ]
         }
         Some(Role::Command) => vec!["echo hello".to_owned()],
         Some(Role::Sql) => vec!["SELECT 1".to_owned()],
-        Some(Role::Url) => ["https://example.invalid/", "http://example.invalid/", "wss://example.invalid/", "https://example.invalid", "example.invalid"]
-            .map(str::to_owned)
-            .to_vec(),
-        Some(Role::Host) => ["example.invalid", "192.0.2.1", "2001:db8::1", "example.invalid:8080"].map(str::to_owned).to_vec(),
+        Some(Role::Url) => [
+            "https://example.invalid/",
+            "http://example.invalid/",
+            "wss://example.invalid/",
+            "https://example.invalid",
+            "example.invalid",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        Some(Role::Host) => {
+            ["example.invalid", "192.0.2.1", "2001:db8::1", "example.invalid:8080"].map(str::to_owned).to_vec()
+        }
         Some(Role::Pattern) => vec![format!("{PREFIX}example"), format!("{PREFIX}*.txt")],
         None => vec![format!("{PREFIX}example"), "example".to_owned(), "x".to_owned()],
     };
@@ -100,7 +114,8 @@ pub(super) fn altered(old: &Value, role: Option<Role>, scratch: &str) -> Value {
 /// A text as part of a file name: it leads nowhere else and stands for nothing else.
 fn cleaned(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LONGEST)];
-    let letters = text.chars().map(|letter| if matches!(letter, '/' | '\\' | '~' | '*' | '?' | '\0') { '_' } else { letter });
+    let letters =
+        text.chars().map(|letter| if matches!(letter, '/' | '\\' | '~' | '*' | '?' | '\0') { '_' } else { letter });
     letters.collect::<String>().replace("..", "__")
 }
 
@@ -124,7 +139,9 @@ fn is_no_process(text: &str) -> bool {
     let is_number = number.len() < digits.len() && !number.starts_with(|letter: char| letter.is_alphanumeric());
     if !is_number {
         // `0x1` is a number as well.
-        return !digits.starts_with("0x") && !digits.starts_with("0X") && !digits.starts_with(|c: char| c.is_numeric() && !c.is_ascii_digit());
+        return !digits.starts_with("0x")
+            && !digits.starts_with("0X")
+            && !digits.starts_with(|c: char| c.is_numeric() && !c.is_ascii_digit());
     }
     let is_whole = number.is_empty() && digits.len() == text.len();
     is_whole && digits.parse::<f64>().is_ok_and(|value| value > LARGEST_PROCESS && value <= f64::from(i32::MAX))
@@ -144,7 +161,8 @@ fn is_plain_select(text: &str) -> bool {
 /// True if a URL leads to a reserved host, or to none at all.
 fn is_reserved_url(text: &str) -> bool {
     if let Some((scheme, rest)) = text.split_once("://") {
-        let is_remote = scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'));
+        let is_remote =
+            scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'));
         let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
         let host = authority.rsplit('@').next().unwrap_or_default();
         return is_remote && !scheme.eq_ignore_ascii_case("file") && is_reserved_host(host);
@@ -159,11 +177,11 @@ fn is_reserved_host(host: &str) -> bool {
         return bare.chars().all(|letter| letter.is_ascii_hexdigit() || letter == ':');
     }
     let name = host.split(':').next().unwrap_or_default();
-    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '.'));
+    let is_name =
+        !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '.'));
     let documentation = ["192.0.2.", "198.51.100.", "203.0.113."];
-    let is_range = documentation.iter().any(|range| {
-        name.strip_prefix(range).is_some_and(|last| last.parse::<u8>().is_ok())
-    });
+    let is_range =
+        documentation.iter().any(|range| name.strip_prefix(range).is_some_and(|last| last.parse::<u8>().is_ok()));
     let lower = name.to_ascii_lowercase();
     let is_reserved = [".invalid", ".test", ".example"].iter().any(|end| lower.ends_with(end));
     is_name && (is_range || is_reserved) || lower == "invalid"
@@ -234,10 +252,32 @@ mod tests {
 
     #[test]
     fn what_is_altered_is_harmless() {
-        let roles = [Role::ProcessId, Role::File, Role::Folder, Role::Command, Role::Url, Role::Host, Role::Sql, Role::Pattern];
-        let texts = ["", "/", "-1", "../../x", "*", "a\0b", "x; rm -rf /", "'; DROP TABLE x", "http://10.0.0.1", "é", "\u{202e}", "..", "-", "a.b"];
+        let roles =
+            [Role::ProcessId, Role::File, Role::Folder, Role::Command, Role::Url, Role::Host, Role::Sql, Role::Pattern];
+        let texts = [
+            "",
+            "/",
+            "-1",
+            "../../x",
+            "*",
+            "a\0b",
+            "x; rm -rf /",
+            "'; DROP TABLE x",
+            "http://10.0.0.1",
+            "é",
+            "\u{202e}",
+            "..",
+            "-",
+            "a.b",
+        ];
         for role in roles {
-            let values = texts.iter().map(|text| json!(text)).chain([json!(-1), json!(1e308), json!(null), json!(true), json!([])]);
+            let values = texts.iter().map(|text| json!(text)).chain([
+                json!(-1),
+                json!(1e308),
+                json!(null),
+                json!(true),
+                json!([]),
+            ]);
             for old in values.filter(|old| !is_harmless(old, role, "/s")) {
                 let new = altered(&old, Some(role), "/s");
                 assert!(is_harmless(&new, role, "/s"), "{role:?}: {old} became {new}");

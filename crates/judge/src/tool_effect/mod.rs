@@ -147,13 +147,43 @@ pub(crate) fn verb_of_name(name: &str, is_arithmetic: bool) -> Option<(String, V
 
 /// Words with which descriptions begin before the verb comes.
 const BEGINNINGS: &[&str] = &[
-    "a", "allow", "allows", "an", "can", "helps", "it", "lets", "permanently", "please", "safely", "the", "this", "to",
-    "tool", "use", "used", "user", "users", "will", "you", "your",
+    "a",
+    "allow",
+    "allows",
+    "an",
+    "can",
+    "helps",
+    "it",
+    "lets",
+    "permanently",
+    "please",
+    "safely",
+    "the",
+    "this",
+    "to",
+    "tool",
+    "use",
+    "used",
+    "user",
+    "users",
+    "will",
+    "you",
+    "your",
 ];
 
 /// Words that speak of harm wherever they are.
-const HARMFUL: &[&str] =
-    &["delete", "deletes", "destructive", "destroys", "erases", "irreversible", "irreversibly", "overwrite", "overwrites", "permanently"];
+const HARMFUL: &[&str] = &[
+    "delete",
+    "deletes",
+    "destructive",
+    "destroys",
+    "erases",
+    "irreversible",
+    "irreversibly",
+    "overwrite",
+    "overwrites",
+    "permanently",
+];
 
 /// Words that deny what follows them.
 const DENIALS: &[&str] = &["cannot", "don", "doesn", "never", "no", "non", "not", "without"];
@@ -216,7 +246,9 @@ impl Arguments {
         let mut found = Self::default();
         let properties = tool.pointer("/inputSchema/properties").and_then(Value::as_object);
         let (mut path, mut content) = (false, None);
-        for name in properties.into_iter().flat_map(serde_json::Map::keys) {
+        // What is no identifier is no name that speaks of anything.
+        let is_name = |name: &&String| name.len() <= 64 && !name.contains(char::is_whitespace);
+        for name in properties.into_iter().flat_map(serde_json::Map::keys).filter(is_name) {
             let words = words(name);
             let has = |known: &[&str]| words.iter().any(|word| known.contains(&singular(word)));
             let is_path = has(&["dir", "directory", "file", "filename", "filepath", "folder", "path"]);
@@ -243,7 +275,8 @@ impl Arguments {
 pub(crate) fn has_only_numbers(tool: &Value) -> bool {
     let properties = tool.pointer("/inputSchema/properties").and_then(Value::as_object);
     properties.is_some_and(|properties| {
-        let is_number = |schema: &Value| matches!(schema.get("type").and_then(Value::as_str), Some("integer" | "number"));
+        let is_number =
+            |schema: &Value| matches!(schema.get("type").and_then(Value::as_str), Some("integer" | "number"));
         !properties.is_empty() && properties.values().all(is_number)
     })
 }

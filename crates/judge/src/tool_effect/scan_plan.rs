@@ -81,7 +81,8 @@ impl ScanPlan {
             }),
         ];
         for (what, is_wanted) in groups {
-            let names: Vec<&str> = called().filter(|tool| is_wanted(&tool.effect)).map(|tool| tool.name.as_str()).collect();
+            let names: Vec<&str> =
+                called().filter(|tool| is_wanted(&tool.effect)).map(|tool| tool.name.as_str()).collect();
             if !names.is_empty() {
                 let shown = some_of(names.iter().copied(), NAMES);
                 let _ = writeln!(text, "will call {} ({what}): {}", count(names.len()), escape_line(&shown));
