@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcprove_engine::{Calling, FuzzOptions, Progress, Sink, Stopper, fuzz};
+use mcprove_engine::{Consent, FuzzOptions, Progress, Sink, Stopper, fuzz};
 use mcprove_model::{Event, ServerSpec, Target};
 use mcprove_wire::Limits;
 
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let target = Target::Mock { manifest: manifest.to_string_lossy().into_owned(), virtual_time: false };
     let server = ServerSpec { name: "mock".to_owned(), target, ..ServerSpec::default() };
     let options = FuzzOptions {
-        calling: Calling::Cautious,
+        consent: Consent::Cautious,
         tools: Vec::new(),
         runs,
         time: None,

@@ -75,7 +75,9 @@ impl HarmGuard {
     /// Also allows the values of arguments that the user gave.
     #[must_use]
     pub fn with_given(mut self, arguments: &[Value]) -> Self {
-        arguments.iter().for_each(|given| collect_scalars(given, &mut self.given));
+        for given in arguments {
+            collect_scalars(given, &mut self.given);
+        }
         self
     }
 

@@ -13,7 +13,7 @@ fn guard(tool: &Value) -> HarmGuard {
     HarmGuard::new(tool, &ToolEffect::Unclear, SCRATCH)
 }
 
-fn tool(properties: Value) -> Value {
+fn tool(properties: &Value) -> Value {
     let required: Vec<String> = properties.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
     json!({"name": "t", "inputSchema": {"type": "object", "properties": properties, "required": required}})
 }
@@ -21,7 +21,7 @@ fn tool(properties: Value) -> Value {
 #[test]
 fn valid_inputs_are_harmless() {
     let text = json!({"type": "string"});
-    let asked = tool(json!({
+    let asked = tool(&json!({
         "pid": {"type": "integer"},
         "output_path": text,
         "repo_path": text,
@@ -53,22 +53,22 @@ fn valid_inputs_are_harmless() {
 
 #[test]
 fn an_authors_own_path_is_used_where_the_tool_says_that_it_reads() {
-    let asked = tool(json!({"path": {"type": "string", "default": "/"}}));
+    let asked = tool(&json!({"path": {"type": "string", "default": "/"}}));
     let reads = HarmGuard::new(&asked, &ToolEffect::Reads, SCRATCH);
     assert_eq!(reads.input(&asked, 0, None), Ok(json!({"path": "/"})));
-    let closed = tool(json!({"script": {"enum": ["build", "test"]}}));
+    let closed = tool(&json!({"script": {"enum": ["build", "test"]}}));
     assert_eq!(guard(&closed).input(&closed, 0, None), Ok(json!({"script": "build"})));
-    let stuck = tool(json!({"pid": {"type": "integer", "maximum": 10}}));
+    let stuck = tool(&json!({"pid": {"type": "integer", "maximum": 10}}));
     let error = guard(&stuck).input(&stuck, 0, None).expect_err("nothing is harmless");
     assert_eq!(error.pointer, "/pid");
 }
 
 #[test]
 fn what_a_user_gives_and_what_is_in_the_fixture_stays() {
-    let asked = tool(json!({"path": {"type": "string"}, "pid": {"type": "integer"}}));
+    let asked = tool(&json!({"path": {"type": "string"}, "pid": {"type": "integer"}}));
     let given = json!({"path": "/home/me/x", "pid": 7});
     assert!(!guard(&asked).allows(&given));
-    assert!(guard(&asked).with_given(&[given.clone()]).allows(&given));
+    assert!(guard(&asked).with_given(std::slice::from_ref(&given)).allows(&given));
     let inside = json!({"path": "/f/a.txt"});
     assert!(guard(&asked).with_fixture("/f").allows(&inside));
     assert!(!guard(&asked).with_fixture("/f").allows(&json!({"path": "/f/../etc"})));
@@ -86,7 +86,7 @@ fn arguments_are_an_object_whatever_the_schema_is() {
 
 #[test]
 fn mutations_of_a_process_id_stay_harmless() {
-    let asked = tool(json!({"pid": {"type": "integer"}}));
+    let asked = tool(&json!({"pid": {"type": "integer"}}));
     let guard = guard(&asked);
     let schema = argument_schema(&asked);
     let mut plan = FuzzPlan::new(&schema, 3, 200).guarded(guard.clone());

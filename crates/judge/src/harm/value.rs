@@ -31,7 +31,7 @@ pub(super) fn is_harmless(value: &Value, role: Role, scratch: &str) -> bool {
         }
         (Role::ProcessId, Value::String(text)) => is_no_process(text),
         // Some programs read an absent or an odd value as 0 or 1.
-        (Role::ProcessId, Value::Null | Value::Bool(_)) => false,
+        (Role::ProcessId, Value::Null | Value::Bool(_)) | (Role::Host, Value::Number(_)) => false,
         (Role::ProcessId, Value::Array(items)) => !items.is_empty(),
         (Role::File | Role::Folder, Value::String(text)) => is_scratch_path(text, scratch),
         (Role::Command, Value::String(text)) => {
@@ -40,7 +40,6 @@ pub(super) fn is_harmless(value: &Value, role: Role, scratch: &str) -> bool {
         (Role::Sql, Value::String(text)) => is_plain_select(text),
         (Role::Url, Value::String(text)) => is_reserved_url(text),
         (Role::Host, Value::String(text)) => is_reserved_host(text) || is_no_host(text),
-        (Role::Host, Value::Number(_)) => false,
         (Role::Pattern, Value::String(text)) => {
             text.contains(PREFIX) && !text.contains("..") || !text.trim().is_empty() && text.chars().all(is_plain)
         }

@@ -10,6 +10,19 @@ use super::{ToolEffect, tool_effect};
 /// The longest list of names that is printed.
 const NAMES: usize = 20;
 
+const MARKED: &str = "marked read-only";
+const UNCLEAR: &str = "not marked, nothing says that they write";
+const CONSENTED: &str = "writing or looking like it, as you asked";
+
+/// The group of tools that one with this effect is printed with.
+fn group(effect: &ToolEffect) -> &'static str {
+    match effect {
+        ToolEffect::Reads => MARKED,
+        ToolEffect::Unclear => UNCLEAR,
+        ToolEffect::Writes { .. } | ToolEffect::LooksLikeWriting { .. } => CONSENTED,
+    }
+}
+
 /// What the user allows a scan to call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consent {
@@ -73,16 +86,9 @@ impl ScanPlan {
         let called = || self.tools.iter().filter(|tool| tool.skipped.is_none());
         let count = |count: usize| if count == 1 { "1 tool".to_owned() } else { format!("{count} tools") };
         let mut text = String::new();
-        let groups: [(&str, fn(&ToolEffect) -> bool); 3] = [
-            ("marked read-only", |effect| *effect == ToolEffect::Reads),
-            ("not marked, nothing says that they write", |effect| *effect == ToolEffect::Unclear),
-            ("writing or looking like it, as you asked", |effect| {
-                matches!(effect, ToolEffect::Writes { .. } | ToolEffect::LooksLikeWriting { .. })
-            }),
-        ];
-        for (what, is_wanted) in groups {
+        for what in [MARKED, UNCLEAR, CONSENTED] {
             let names: Vec<&str> =
-                called().filter(|tool| is_wanted(&tool.effect)).map(|tool| tool.name.as_str()).collect();
+                called().filter(|tool| group(&tool.effect) == what).map(|tool| tool.name.as_str()).collect();
             if !names.is_empty() {
                 let shown = some_of(names.iter().copied(), NAMES);
                 let _ = writeln!(text, "will call {} ({what}): {}", count(names.len()), escape_line(&shown));
