@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use mcprove_engine::{Asking, Catalog, catalog_of};
+use mcprove_engine::{Catalog, InfoOptions, server_info};
 use mcprove_model::ServerSpec;
 
 use crate::context::Context;
-use crate::execution::runtime;
+use crate::execution::{PROBE_TIMEOUT, runtime};
 use crate::failure::Failure;
 use crate::told_to_stop::ToldToStop;
 
@@ -19,13 +19,20 @@ pub(crate) fn offer_of(
     context: &Context,
 ) -> Result<Catalog, Failure> {
     let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
-    let asking = Asking { fixture, ..asking(timeout, context) };
-    until_told_to_stop(catalog_of(server, &asking))?.map_err(|failure| Failure::unreachable(&failure))
+    let options = InfoOptions { fixture, ..info_options(timeout, context) };
+    let info = until_told_to_stop(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure))?;
+    Ok(info.catalog)
 }
 
 /// How this program asks, without a folder.
-pub(crate) fn asking(timeout: Duration, context: &Context) -> Asking<'_> {
-    Asking { fixture: None, own_program: &context.own_program, timeout, limits: context.limits }
+pub(crate) fn info_options(timeout: Duration, context: &Context) -> InfoOptions<'_> {
+    InfoOptions {
+        fixture: None,
+        own_program: &context.own_program,
+        timeout,
+        probe_timeout: PROBE_TIMEOUT,
+        limits: context.limits,
+    }
 }
 
 /// Waits for something; the first signal ends it, and with it the servers it had started.

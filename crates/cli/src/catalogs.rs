@@ -131,8 +131,7 @@ fn servers(wishes: &Wishes<'_>) -> Result<BTreeMap<PathBuf, Asked>, Failure> {
 }
 
 fn ask(server: &ServerSpec, fixture: Option<&Path>, timeout: Duration, context: &Context) -> Result<Value, Failure> {
-    let Catalog { tools, resources, templates, prompts, findings, instructions: _ } =
-        offer_of(server, fixture, timeout, context)?;
+    let Catalog { tools, resources, templates, prompts, findings, .. } = offer_of(server, fixture, timeout, context)?;
     if let Some(finding) = findings.iter().find(|finding| finding.severity.fails()) {
         return Err(Failure::of(finding));
     }

@@ -11,27 +11,26 @@ use mcprove_model::{AgentModel, Event, Finding, Isolation, Override, Plan, Redac
 use mcprove_report::{Shows, render_findings};
 use mcprove_suite::duration;
 
-use crate::conclusion::Over;
+use crate::finish::RunOutcome;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::{Listeners, Listening};
+use crate::run_sink::{RunSink, SinkOptions};
 use crate::told_to_stop::ToldToStop;
 
-/// The deadline of a case when nobody says another, in the words of `--timeout`.
-const TIMEOUT_WORDS: &str = "30s";
+/// The default deadline of a case.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a server may take to say its era when nobody says otherwise, in the words of `--probe-timeout`.
 const PROBE_TIMEOUT_WORDS: &str = "2s";
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The most cases that run side by side.
 const MOST_JOBS: usize = 1024;
 
 /// How cases are run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Execution {
-    /// Deadline of a case that has none of its own.
-    #[arg(long, value_name = "DURATION", default_value = TIMEOUT_WORDS, value_parser = duration::parse)]
-    timeout: Duration,
+    /// Deadline of a case that has none of its own [default: 30s]; of scans, of the start and of each call.
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
     /// How many cases run side by side: a number, or `auto` [default: 1, or what a suite says].
     #[arg(short, long, value_name = "N")]
     jobs: Option<Jobs>,
@@ -55,12 +54,16 @@ pub(crate) struct Execution {
     events: Option<PathBuf>,
 }
 
-/// What is wanted of a run while it goes on.
+/// How one run is made, besides the flags.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
-pub(crate) struct Manner {
-    /// Findings about the suite that do not keep it from running.
-    pub(crate) warnings: Vec<Finding>,
+pub(crate) struct RunMode {
+    /// Findings about the suite or the server that do not keep it from running.
+    pub(crate) findings: Vec<Finding>,
+    /// True if the command prints these findings itself.
+    pub(crate) prints_findings: bool,
+    /// How many calls scans plan, where calls are counted.
+    pub(crate) planned_calls: usize,
     /// Whether each result is shown as it becomes known.
     pub(crate) shown: bool,
     /// How much of passing cases the report keeps.
@@ -75,27 +78,34 @@ pub(crate) struct Manner {
     pub(crate) record: bool,
     /// Whether a log that cannot be written is reason enough not to begin.
     pub(crate) strict_reports: bool,
-    /// What must not be heard by anyone.
+    /// What must not be result by anyone.
     pub(crate) redactor: Redactor,
     /// The command that starts such a run again, without what says how cases are run.
     pub(crate) again: Vec<String>,
 }
 
-impl Manner {
-    /// A run that nobody watches, made for the values it brings.
-    pub(crate) fn capturing(plan: &Plan, secrets: &[String], warnings: Vec<Finding>) -> Self {
+impl RunMode {
+    /// A run without output that compares stored values.
+    pub(crate) fn new(findings: Vec<Finding>, redactor: Redactor) -> Self {
         Self {
-            warnings,
+            findings,
+            prints_findings: false,
+            planned_calls: 0,
             shown: false,
             shows: Shows::Verdicts,
             fix: false,
             is_whole: false,
-            storing: Storing::Capture,
+            storing: Storing::Compare,
             record: false,
             strict_reports: false,
-            redactor: redactor_of(plan, secrets),
+            redactor,
             again: Vec::new(),
         }
+    }
+
+    /// A run without output, for the values it brings.
+    pub(crate) fn capturing(plan: &Plan, secrets: &[String], findings: Vec<Finding>) -> Self {
+        Self { storing: Storing::Capture, ..Self::new(findings, redactor_of(plan, secrets)) }
     }
 }
 
@@ -140,10 +150,10 @@ impl Execution {
     /// Cases one after the other, as they say themselves.
     pub(crate) fn plain(timeout: Duration) -> Self {
         Self {
-            timeout,
+            timeout: Some(timeout),
             jobs: Some(Jobs::Number(1)),
             isolation: None,
-            probe_timeout: Duration::from_secs(2),
+            probe_timeout: PROBE_TIMEOUT,
             docker: None,
             fail_fast: false,
             strict: false,
@@ -151,16 +161,21 @@ impl Execution {
         }
     }
 
-    /// The deadline of whatever has none of its own.
-    pub(crate) fn timeout(&self) -> Duration {
+    /// The deadline that was given.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
+    /// The time a server may take to say its era.
+    pub(crate) fn probe_timeout(&self) -> Duration {
+        self.probe_timeout
+    }
+
     /// Runs a plan and tells it as it happens.
-    pub(crate) fn run(&self, plan: &Plan, manner: Manner, context: &Context) -> Result<Over, Failure> {
+    pub(crate) fn run(&self, plan: &Plan, mode: RunMode, context: &Context) -> Result<RunOutcome, Failure> {
         let (log, mut complaints) = match self.create_log() {
             Ok(log) => (log, Vec::new()),
-            Err(complaint) if manner.strict_reports => {
+            Err(complaint) if mode.strict_reports => {
                 return Err(Failure::new(complaint, "give `--events` a path in an existing folder"));
             }
             Err(complaint) => (None, vec![complaint]),
@@ -170,45 +185,46 @@ impl Execution {
             Some(Jobs::Number(number)) => number,
             None => wanted_side_by_side(plan, context.cores).min(MOST_JOBS),
         };
-        if !manner.shown && !manner.warnings.is_empty() {
-            context.complain(&render_findings(&manner.warnings, &context.style()));
+        if !mode.shown && !mode.prints_findings && !mode.findings.is_empty() {
+            context.complain(&render_findings(&mode.findings, &context.style()));
         }
         let options = RunOptions {
             jobs,
             one_by_one: self.jobs.is_none(),
             cores: context.cores,
-            timeout: self.timeout,
+            timeout: self.timeout.unwrap_or(TIMEOUT),
             strict: self.strict,
             fail_fast: self.fail_fast,
-            keep_frames: log.is_some() || manner.shows == Shows::Frames,
+            keep_frames: log.is_some() || mode.shows == Shows::Frames,
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
-            findings: manner.warnings,
-            fix: manner.fix,
-            record: manner.record,
+            findings: mode.findings,
+            fix: mode.fix,
+            record: mode.record,
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
-            storing: manner.storing,
-            is_whole: manner.is_whole && plan.shard.is_none(),
-            again: manner.again.into_iter().chain(self.words()).collect(),
+            storing: mode.storing,
+            is_whole: mode.is_whole && plan.shard.is_none(),
+            again: mode.again.into_iter().chain(self.words()).collect(),
             limits: context.limits,
             environment: Context::variable_values().into(),
         };
-        let listening = Listening {
+        let sink_options = SinkOptions {
+            planned_calls: mode.planned_calls,
             log,
-            shown: manner.shown,
+            shown: mode.shown,
             each_once: plan.runs_each_once(),
-            shows: manner.shows,
-            redactor: manner.redactor,
+            shows: mode.shows,
+            redactor: mode.redactor,
         };
-        let mut listeners = Listeners::new(context, listening);
+        let mut sink = RunSink::new(context, sink_options);
         let began = Instant::now();
         // The run has threads of its own for cases that go side by side.
         let dropped = runtime(1)?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             let interrupts = interrupts(&stopper);
-            let running = mcprove_engine::run(plan, options, stop, &mut listeners);
+            let running = mcprove_engine::run(plan, options, stop, &mut sink);
             tokio::select! {
                 // Signals are listened to before anything is started.
                 biased;
@@ -220,15 +236,15 @@ impl Execution {
         if dropped {
             // The run could not say so itself any more; a log without an end would look cut off.
             let duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-            listeners.event(Event::RunFinished(RunFinished { duration_us, interrupted: true, hint: None }));
+            sink.event(Event::RunFinished(RunFinished { duration_us, interrupted: true, hint: None }));
         }
-        let heard = listeners.finish();
-        if let Some(unshown) = heard.unshown {
+        let result = sink.finish();
+        if let Some(unshown) = result.unshown {
             return Err(Failure::new(unshown, "nothing was lost on the server's side; run again"));
         }
-        complaints.extend(heard.log_error);
+        complaints.extend(result.log_error);
         let is_empty_shard = plan.shard.is_some() && plan.cases.is_empty();
-        Ok(Over { report: heard.report, complaints, is_empty_shard, dropped })
+        Ok(RunOutcome { report: result.report, scanned: result.scanned, complaints, is_empty_shard, dropped })
     }
 
     /// The override with the image that servers are to run in.
@@ -247,7 +263,7 @@ impl Execution {
         let mut option = |name: &str, value: Option<String>| {
             words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
         };
-        option("--timeout", (self.timeout != TIMEOUT).then(|| milliseconds(self.timeout)));
+        option("--timeout", self.timeout.filter(|timeout| *timeout != TIMEOUT).map(milliseconds));
         option("--probe-timeout", (self.probe_timeout != PROBE_TIMEOUT).then(|| milliseconds(self.probe_timeout)));
         option("--isolation", self.isolation.map(|isolation| word_of(isolation).to_owned()));
         option("--docker", self.docker.clone());

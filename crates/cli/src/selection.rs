@@ -96,6 +96,15 @@ impl Selection {
 
 /// Prints what would run.
 pub(crate) fn show(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitStatus, Failure> {
+    show_plan(plan, redactor, (json, "nothing was started"))
+}
+
+/// Prints which tools a scan would call; the server was asked for its lists.
+pub(crate) fn show_scan(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitStatus, Failure> {
+    show_plan(plan, redactor, (json, "no tool was called"))
+}
+
+fn show_plan(plan: &Plan, redactor: &Redactor, (json, done): (bool, &str)) -> Result<ExitStatus, Failure> {
     if json {
         let listed: Vec<_> = plan.cases.iter().map(listed).collect();
         print(&redactor.text(&harmless_json(&listed)))?;
@@ -104,7 +113,6 @@ pub(crate) fn show(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitS
     let mut text = String::new();
     for planned in &plan.cases {
         let case = &planned.case;
-        let line = case.source.position(case.span.start).line;
         let server = case.server.as_ref().map_or_else(String::new, |server| server.target.label());
         let mut name = harmless_line(&case.name).into_owned();
         if let Some(variant) = &planned.variant {
@@ -115,14 +123,17 @@ pub(crate) fn show(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitS
         }
         let skip =
             case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", harmless_line(&skip.reason)));
-        let (path, server) = (harmless_line(case.source.path()), harmless_line(&server));
-        let _ = writeln!(text, "{name}  {path}:{line}  {server}{skip}");
+        let place = match case.source.path() {
+            "" => String::new(),
+            path => format!("  {}:{}", harmless_line(path), case.source.position(case.span.start).line),
+        };
+        let _ = writeln!(text, "{name}{place}  {}{skip}", harmless_line(&server));
     }
     let _ = write!(text, "{} cases would run", plan.cases.len());
     if let Some(shard) = &plan.shard {
         let _ = write!(text, ", of {} in all shards", shard.cases);
     }
-    text.push_str("; nothing was started\n");
+    let _ = writeln!(text, "; {done}");
     print(&redactor.text(&text))?;
     Ok(ExitStatus::Good)
 }

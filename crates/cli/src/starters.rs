@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcprove_engine::{Called, Catalog, Consent, Toured, tool_name};
+use mcprove_engine::{Called, Catalog, Consent, tool_name};
 use mcprove_judge::first_expectation::first_expectation;
 use mcprove_judge::generate::valid_input;
 use mcprove_judge::harm::argument_schema;
@@ -119,12 +119,12 @@ impl<'w> Begun<'w> {
     }
 }
 
-/// A file for each tool of a tour, with what it answered as the first expectation.
-pub(crate) fn of_tour(toured: &Toured, described: &Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
+/// A file for each tool of a scan, with its answer as the first expectation.
+pub(crate) fn of_scan(called: &[Called], described: &Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
     let mut machine = machine_values();
     // What the server was given for itself belongs into no file.
     machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= Redactor::SHORTEST).cloned());
-    let called = toured.called.iter().filter(|called| is_nameable(&called.tool));
+    let called = called.iter().filter(|called| is_nameable(&called.tool));
     called.map(|called| of_called(called, described, &machine, names)).collect()
 }
 

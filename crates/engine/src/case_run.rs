@@ -1,6 +1,7 @@
 //! One case from its fixture to its verdict, and the lane of cases that share a server.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use mcprove_model::{
@@ -25,7 +26,7 @@ use crate::server::Opener;
 use crate::shared::Shared;
 use crate::stop::{Stop, Stopper};
 use crate::stored::{self, Storing};
-use crate::{calls, expectations, nearby, negative_path, not_recorded, remarks, steps, trust};
+use crate::{calls, expectations, nearby, negative_path, not_recorded, remarks, scan, steps, trust};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -50,6 +51,8 @@ pub(crate) struct CaseContext {
     pub(crate) hooks: Hooks,
     /// Values of the environment that no reply should hold.
     pub(crate) environment: Arc<[String]>,
+    /// The calls that scans have made so far.
+    pub(crate) calls: Arc<AtomicUsize>,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
@@ -146,12 +149,12 @@ pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, share
     run
 }
 
-/// How the server ended that an attempt found gone; the conversation it ended in is over and told.
+/// How the server of an attempt ended.
 fn how_it_ended(attempt: &CaseRun) -> Option<String> {
-    let gone = attempt.finished.findings.iter().find(|finding| finding.rule == "server-gone")?;
+    let end = attempt.server_end.as_deref()?;
     let said = attempt.finished.stderr.lines().rfind(|line| !line.trim().is_empty());
     let said = said.map(|line| format!("; the last line of its standard error: {}", shorten(&escape_line(line), 300)));
-    Some(format!("{}{}", gone.message, said.unwrap_or_default()))
+    Some(format!("{end}{}", said.unwrap_or_default()))
 }
 
 /// Tries the positions around those of a case, each on a fresh server, until one passes.
@@ -177,7 +180,9 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
     let mut record = CaseRecord::new(planned);
     let deadline = Instant::now() + case.timeout.unwrap_or(context.default_timeout);
     let mut variables = Variables::default();
-    if let Err(error) = shared.fixture(case, &mut variables).await {
+    if !matches!(case.act, Act::Scan(_))
+        && let Err(error) = shared.fixture(case, &mut variables).await
+    {
         let text = format!("the fixture folder could not be copied: {error}");
         record.findings.push(Finding::error("fixture", text));
         return (record.finish(Verdict::Error), false);
@@ -202,6 +207,10 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
             };
             Box::pin(agent::run(talk)).await
         }
+        Act::Scan(work) => {
+            let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
+            scan::attempt(scan::scan_of(work), talk, shared).await
+        }
         Act::CallTool(_)
         | Act::Resources(_)
         | Act::Prompts(_)
@@ -216,10 +225,10 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
     };
     let verdict = trust::judged(verdict, case, &mut record);
     let verdict = not_recorded::judged(verdict, case, &mut record);
-    // An agent has servers of its own, and is told when one goes away.
-    let gone = case.agent().is_none() && record.findings.iter().any(|finding| finding.rule == "server-gone");
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
     let mut run = record.finish(verdict);
+    // An agent has servers of its own, and learns when one ends.
+    let gone = case.agent().is_none() && run.server_end.is_some();
     if !keep_frames {
         run.frames = Vec::new();
     }
@@ -261,12 +270,12 @@ fn judge_trajectory(
 }
 
 /// What one attempt at a case works with.
-struct Attempt<'a> {
-    case: &'a Case,
-    variables: &'a mut Variables,
-    record: &'a mut CaseRecord,
-    context: &'a CaseContext,
-    deadline: Instant,
+pub(crate) struct Attempt<'a> {
+    pub(crate) case: &'a Case,
+    pub(crate) variables: &'a mut Variables,
+    pub(crate) record: &'a mut CaseRecord,
+    pub(crate) context: &'a CaseContext,
+    pub(crate) deadline: Instant,
 }
 
 /// Takes the lane's session or opens one, converses, and hands the session on if it is still good.
@@ -274,23 +283,12 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     let Attempt { case, variables, record, context, deadline } = attempt;
     let mut stop = context.stop.clone();
     let mut ahead = std::mem::take(&mut shared.ahead);
-    let mut session = if let Some(session) = shared.session.take() {
-        session
-    } else {
-        let opened = tokio::select! {
-            biased;
-            () = stop.stopped() => return interrupted(),
-            opened = open(case, variables, context, deadline) => opened,
-        };
-        match opened {
-            Ok(session) => Box::new(session),
-            Err(failure) => {
-                record.mark(|timings| &mut timings.handshake);
-                return record.not_opened(*failure);
-            }
-        }
+    let inherited = shared.session.take();
+    let opening = Attempt { case, variables: &mut *variables, record: &mut *record, context, deadline };
+    let mut session = match session(inherited, opening).await {
+        Ok(session) => session,
+        Err(verdict) => return verdict,
     };
-    record.mark_opened(&session);
     let own = case.server.as_ref().filter(|_| speaks_to_others(case)).map(|server| server.name.as_str());
     let mut number = record.opened_at(&session, own);
     let mut others = Others::default();
@@ -333,6 +331,30 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
 /// Whether a step is for another server than the case's own.
 fn speaks_to_others(case: &Case) -> bool {
     case.setup.iter().chain(&case.verify).chain(&case.teardown).any(|step| step.server.is_some())
+}
+
+/// The session that a case inherits, or a fresh one; the verdict where there is none.
+pub(crate) async fn session(inherited: Option<Box<Session>>, attempt: Attempt<'_>) -> Result<Box<Session>, Verdict> {
+    let Attempt { case, variables, record, context, deadline } = attempt;
+    let mut stop = context.stop.clone();
+    let session = if let Some(session) = inherited {
+        session
+    } else {
+        let opened = tokio::select! {
+            biased;
+            () = stop.stopped() => return Err(interrupted()),
+            opened = open(case, variables, context, deadline) => opened,
+        };
+        match opened {
+            Ok(session) => Box::new(session),
+            Err(failure) => {
+                record.mark(|timings| &mut timings.handshake);
+                return Err(record.not_opened(*failure));
+            }
+        }
+    };
+    record.mark_opened(&session);
+    Ok(session)
 }
 
 async fn open(
@@ -414,6 +436,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
             if !talk.session.is_open() {
                 let place = talk.place(at);
                 let text = format!("the server went away after it had answered {what}");
+                talk.record.server_ended(&text);
                 talk.record.findings.push(Finding::error("server-gone", text).at(place));
             }
         }
@@ -428,7 +451,11 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     let mut judged = if accepted {
         expectations::judge(&case.source, &expect, &seen)
     } else {
-        calls::no_result(&what, &seen.outcome, Some(talk.place(at))).into_iter().collect()
+        let finding = calls::no_result(&what, &seen.outcome, Some(talk.place(at)));
+        if let (Outcome::Closed { .. }, Some(finding)) = (&seen.outcome, &finding) {
+            talk.record.server_ended(&finding.message);
+        }
+        finding.into_iter().collect()
     };
     if let Some(path) = negative {
         judged.extend(expectations::judge(&case.source, &path.expect, &seen));
@@ -454,6 +481,7 @@ fn fuzz_block(case: &Case) -> Option<&FuzzBlock> {
         | Act::Notifications(_)
         | Act::Trajectory(_)
         | Act::ToolQuality
+        | Act::Scan(_)
         | Act::Agent(_)
         | Act::Raw(_) => None,
     }

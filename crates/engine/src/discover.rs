@@ -1,5 +1,6 @@
 //! What a server offers, listed to the end.
 
+use mcprove_judge::generate::Places;
 use mcprove_model::Finding;
 use mcprove_wire::{Listing, Session};
 use serde_json::Value;
@@ -18,6 +19,8 @@ pub struct Catalog {
     pub prompts: Vec<Value>,
     /// The server's instructions.
     pub instructions: Option<String>,
+    /// Paths in the fixture that inputs may name, as templates; `None` without a fixture.
+    pub places: Option<Places>,
     /// What is wrong with the lists.
     pub findings: Vec<Finding>,
 }

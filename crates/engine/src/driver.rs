@@ -19,7 +19,7 @@ use crate::hooks::Hooks;
 use crate::shared::Shared;
 use crate::stop::Stopper;
 use crate::stored::{self, Storing, snapshot_path};
-use crate::tour::opener;
+use crate::server::Opener;
 use crate::{calls, expectations};
 
 /// How a driven session behaves.
@@ -160,12 +160,15 @@ impl Driver {
     }
 }
 
+/// The time a server may take to say its era.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
 fn context(options: &DriverOptions) -> CaseContext {
     // Nobody stops a driven session but by closing it; a stop that nobody can send never comes.
     let (_, stop) = Stopper::pair();
     let (_, enough) = Stopper::pair();
     CaseContext {
-        opener: Arc::new(opener(&options.own_program, options.limits)),
+        opener: Arc::new(Opener::new(&options.own_program, options.limits, PROBE_TIMEOUT)),
         default_timeout: options.timeout,
         strict: false,
         keep_frames: false,
@@ -177,6 +180,7 @@ fn context(options: &DriverOptions) -> CaseContext {
         record: false,
         hooks: Hooks::default(),
         environment: Arc::clone(&options.environment),
+        calls: Arc::default(),
         stop,
         enough,
         halt: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcprove_model::{CaseFinished, Isolation, Plan, Target};
+use mcprove_model::{Act, CaseFinished, Isolation, Plan, Target};
 
 use crate::lanes::{Lane, lanes};
 use crate::run::RunOptions;
@@ -35,7 +35,8 @@ impl Spent {
 
 /// Says what would have saved most of the time a run took, if anything would.
 pub(crate) fn hint(plan: &Plan, options: &RunOptions, spent: &Spent, took: Duration) -> Option<String> {
-    if took < WORTHWHILE {
+    let is_scan = plan.cases.iter().any(|planned| matches!(planned.case.act, Act::Scan(_)));
+    if took < WORTHWHILE || is_scan {
         return None;
     }
     // What shares a server takes its turns however many could run side by side.

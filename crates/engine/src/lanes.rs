@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcprove_model::{Case, Isolation, Parallel, Plan, PlannedCase};
+use mcprove_model::{Act, Case, Isolation, Parallel, Plan, PlannedCase};
 
 use crate::virtual_time::is_virtual;
 
@@ -46,6 +46,10 @@ pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> V
 
 /// How many lanes the cases of a suite may have.
 fn side_by_side(case: &Case, jobs: usize) -> usize {
+    // The tools of a scan know nothing of each other.
+    if matches!(case.act, Act::Scan(_)) {
+        return jobs;
+    }
     match case.suite.as_ref().map(|suite| suite.parallel) {
         None | Some(Parallel::One) => 1,
         Some(Parallel::Auto) => jobs,

@@ -25,6 +25,7 @@ pub(crate) fn of(act: &Act) -> Option<&NegativePath> {
         | Act::Trajectory(_)
         | Act::Raw(_)
         | Act::ToolQuality
+        | Act::Scan(_)
         | Act::Agent(_) => None,
     }
 }

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{
-    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, Observation, PlannedCase,
-    ProcessEnd, Severity, Snapshot, Timings, Verdict, shorten,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, Observation, Outcome,
+    PlannedCase, ProcessEnd, Severity, Snapshot, Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
 // The runtime's time, which may be virtual.
 use tokio::time::Instant;
+
+use crate::fuzz::line::Said;
+use crate::scan::ScanResult;
 
 /// A case that is over.
 #[derive(Debug)]
@@ -21,6 +24,10 @@ pub(crate) struct CaseRun {
     pub(crate) finished: CaseFinished,
     /// What the act saw, where that is kept.
     pub(crate) seen: Option<Observation>,
+    /// How the server ended, where it ended in a call that needed it.
+    pub(crate) server_end: Option<String>,
+    /// What a scan brings besides its events.
+    pub(crate) scanned: Option<ScanResult>,
 }
 
 impl CaseRun {
@@ -59,6 +66,11 @@ pub(crate) struct CaseRecord {
     pub(crate) agent: Option<Box<AgentRecord>>,
     /// What was said to servers and what they said, in full and in order, where somebody wants to know.
     pub(crate) trace: Vec<TraceEvent>,
+    /// What a scan brings besides its events.
+    pub(crate) scanned: Option<ScanResult>,
+    /// True if a server could not be started or reached.
+    pub(crate) is_unreachable: bool,
+    server_end: Option<String>,
     frames: Vec<(u32, Frame)>,
     stderr: String,
     end: Option<ProcessEnd>,
@@ -70,19 +82,16 @@ pub(crate) struct CaseRecord {
 impl CaseRecord {
     pub(crate) fn new(planned: &PlannedCase) -> Self {
         let case = &planned.case;
-        Self::begin(CaseStarted {
+        let is_written = !case.source.path().is_empty();
+        let started = CaseStarted {
             index: planned.index,
             name: case.name.clone(),
             file: case.source.path().to_owned(),
-            line: case.source.position(case.span.start).line,
+            line: if is_written { case.source.position(case.span.start).line } else { 0 },
             trial: planned.trial,
             server: case.server.as_ref().map(|server| server.name.clone()),
             variant: planned.variant.as_deref().map(str::to_owned),
-        })
-    }
-
-    /// A case that no plan knows.
-    pub(crate) fn begin(started: CaseStarted) -> Self {
+        };
         let now = Instant::now();
         Self {
             started,
@@ -93,6 +102,9 @@ impl CaseRecord {
             seen: None,
             agent: None,
             trace: Vec::new(),
+            scanned: None,
+            is_unreachable: false,
+            server_end: None,
             frames: Vec::new(),
             stderr: String::new(),
             end: None,
@@ -149,8 +161,32 @@ impl CaseRecord {
             shorten(&text, 500).into_owned()
         });
         self.findings.push(finding);
+        self.is_unreachable = true;
         self.closed_session(self.connected.len(), failure.closing);
         Verdict::Error
+    }
+
+    /// Adds what is wrong with a call that had no result; a server that ended in it may not be to blame.
+    pub(crate) fn no_result(&mut self, finding: Finding, outcome: &Outcome) {
+        if let Outcome::Closed { .. } = outcome {
+            self.server_ended(&finding.message);
+        }
+        self.findings.push(finding);
+    }
+
+    /// Notes that the server ended in a call.
+    pub(crate) fn server_ended(&mut self, how: &str) {
+        self.server_end.get_or_insert_with(|| how.to_owned());
+    }
+
+    /// Takes over sessions that a scan opened by itself; what is odd about them is returned.
+    pub(crate) fn take_said(&mut self, said: Said) -> Vec<Finding> {
+        let index = self.started.index;
+        self.connected.extend(said.connected.into_iter().map(|connected| Connected { index, ..connected }));
+        self.frames.extend(said.frames);
+        self.stderr = said.stderr;
+        self.end = said.end;
+        said.oddities
     }
 
     /// Takes in what is left of one of several sessions; of their ends, the first is kept.
@@ -171,7 +207,7 @@ impl CaseRecord {
 
     pub(crate) fn verdict(&self, strict: bool) -> Verdict {
         // A server that could not be reached says nothing about the one under test.
-        if self.findings.iter().any(|finding| finding.rule == "no-session") {
+        if self.is_unreachable {
             Verdict::Error
         } else if self.findings.iter().any(|finding| finding.fails(strict)) {
             Verdict::Failed
@@ -193,6 +229,8 @@ impl CaseRecord {
             connected: self.connected,
             frames: self.frames,
             seen: self.seen,
+            server_end: self.server_end,
+            scanned: self.scanned,
             finished: CaseFinished {
                 index,
                 verdict,

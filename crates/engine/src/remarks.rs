@@ -41,6 +41,7 @@ pub(crate) async fn listed_tool(talk: &mut Conversation<'_>) -> Option<Value> {
         | Act::Logging(_)
         | Act::Trajectory(_)
         | Act::ToolQuality
+        | Act::Scan(_)
         | Act::Agent(_)
         | Act::Raw(_) => return None,
     };

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use mcprove_judge::tool_effect::ScanPlan;
 use mcprove_model::{CallRole, Event, Finding, Isolation, Plan, Redactor, RunFinished, RunStarted};
-use mcprove_wire::{HttpClient, Limits, Tokens};
+use mcprove_wire::{Limits, Tokens};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
@@ -18,8 +18,8 @@ use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
 use crate::lanes::lanes;
 use crate::latency::too_slow;
-use crate::played::Played;
 use crate::record::CaseRun;
+use crate::scan::ScanResult;
 use crate::selection::Selections;
 use crate::server::Opener;
 use crate::spending::Spending;
@@ -83,12 +83,8 @@ pub trait Sink {
     fn event(&mut self, event: Event);
     /// What is going on right now; not part of the run's record.
     fn progress(&mut self, progress: &Progress<'_>);
-    /// The plan of a scan, before its first call; false when nothing is to be called.
-    fn approve(&mut self, _plan: &ScanPlan) -> bool {
-        true
-    }
-    /// How far a run is that counts calls rather than cases.
-    fn calls(&mut self, _progress: &CallProgress<'_>) {}
+    /// What a scan brings besides its events, before the events of its case.
+    fn scanned(&mut self, _index: usize, _result: ScanResult) {}
 }
 
 /// What is going on right now.
@@ -102,19 +98,8 @@ pub struct Progress<'a> {
     pub next: Option<&'a str>,
     /// How many run, or wait for their turn with a server of their own.
     pub running: usize,
-}
-
-/// How far a run is that counts calls.
-#[derive(Debug)]
-pub struct CallProgress<'a> {
-    /// Calls that were made.
-    pub done: usize,
-    /// Calls that are planned; more are made where something fails.
-    pub total: usize,
-    /// The first tool that is not done.
-    pub tool: &'a str,
-    /// Time since the run began.
-    pub elapsed: Duration,
+    /// How many calls scans have made.
+    pub calls: usize,
 }
 
 /// Runs a plan to its end and tells it to `sink` in plan order.
@@ -149,12 +134,8 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let lanes = lanes(plan, options.isolation, options.jobs);
     let context = CaseContext {
         opener: Arc::new(Opener {
-            own_program: options.own_program.clone(),
-            limits: options.limits,
-            http: HttpClient::default(),
-            probe_timeout: options.probe_timeout,
             tokens: tokens.clone(),
-            played: Played::default(),
+            ..Opener::new(&options.own_program, options.limits, options.probe_timeout)
         }),
         default_timeout: options.timeout,
         strict: options.strict,
@@ -167,6 +148,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         storing: options.storing,
         record: options.record,
         acting: Arc::new(Semaphore::new(options.jobs)),
+        calls: Arc::default(),
         stop: stop.clone(),
         hooks: Hooks::default(),
         environment: Arc::clone(&options.environment),
@@ -174,6 +156,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         halt,
     };
     let hooks = context.hooks.clone();
+    let calls = Arc::clone(&context.calls);
     let opener = Arc::clone(&context.opener);
     // Dropped after the lanes: whoever drops a run in the middle waits for what they leave behind.
     let mut crew = Crew::of(options.jobs.min(options.cores));
@@ -213,7 +196,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
                 }
             });
         }
-        ordered.tell_progress(workers.len(), sink);
+        ordered.show_progress((workers.len(), calls.load(Ordering::Relaxed)), sink);
         tokio::select! {
             biased;
             Some(run) = reports.recv() => {
@@ -282,7 +265,7 @@ impl InOrder<'_> {
         self.waiting.insert(run.finished.index, run);
         // Indices are those of the whole plan, so a shard has gaps between them.
         while let Some(due) = self.plan.cases.get(self.next)
-            && let Some(run) = self.waiting.remove(&due.index)
+            && let Some(mut run) = self.waiting.remove(&due.index)
         {
             self.next += 1;
             // Virtual time is no time that anybody could save.
@@ -295,6 +278,9 @@ impl InOrder<'_> {
             }
             self.selections.add(&due.case, &run.finished);
             self.spending.add(&due.case, &run.finished);
+            if let Some(result) = run.scanned.take() {
+                sink.scanned(run.finished.index, result);
+            }
             for mut event in run.into_events() {
                 self.masks.cover(&mut event);
                 sink.event(event);
@@ -302,13 +288,14 @@ impl InOrder<'_> {
         }
     }
 
-    fn tell_progress(&self, running: usize, sink: &mut dyn Sink) {
+    fn show_progress(&self, (running, calls): (usize, usize), sink: &mut dyn Sink) {
         let mut due = self.plan.cases[self.next..].iter().filter(|planned| !self.waiting.contains_key(&planned.index));
         sink.progress(&Progress {
             done: self.next + self.waiting.len(),
             total: self.plan.cases.len(),
             next: due.next().map(|planned| planned.case.name.as_str()),
             running,
+            calls,
         });
     }
 }

@@ -35,6 +35,17 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
+    pub(crate) fn new(own_program: &Path, limits: Limits, probe_timeout: Duration) -> Self {
+        Self {
+            own_program: own_program.to_owned(),
+            limits,
+            http: HttpClient::default(),
+            probe_timeout,
+            tokens: Tokens::default(),
+            played: Played::default(),
+        }
+    }
+
     pub(crate) async fn open(
         &self,
         server: &ServerSpec,

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::ahead::Ahead;
 use crate::fixture::FixtureCopy;
+use crate::workplace::Workplace;
 
 /// What the cases of a lane hand on to each other.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct Shared {
     /// Whether another case of the lane follows that shares the server.
     pub(crate) goes_on: bool,
     pub(crate) ahead: Ahead,
+    /// The folders that scans work on.
+    pub(crate) workplace: Option<Workplace>,
 }
 
 impl Shared {
@@ -35,9 +38,10 @@ impl Shared {
         if let Some(session) = self.session.take() {
             session.close().await;
         }
-        if let Some(copy) = self.fixture.take() {
+        let folders = (self.fixture.take(), self.workplace.take());
+        if folders.0.is_some() || folders.1.is_some() {
             // Removing many files blocks; nothing waits for it but the end of this lane.
-            let _ = tokio::task::spawn_blocking(move || drop(copy)).await;
+            let _ = tokio::task::spawn_blocking(move || drop(folders)).await;
         }
     }
 

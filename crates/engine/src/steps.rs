@@ -63,7 +63,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         outcome => {
             let place = talk.place(at);
             if let Some(finding) = calls::no_result(&what, outcome, Some(place)) {
-                talk.record.findings.push(finding);
+                talk.record.no_result(finding, outcome);
                 return false;
             }
         }

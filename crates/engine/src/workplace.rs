@@ -23,6 +23,14 @@ const TEMPLATE: &str = "{{fixture}}";
 /// A path that no machine has: it is in the place of the scratch folder in whatever leaves the tour.
 const NOWHERE: &str = "/nonexistent";
 
+/// The scratch folder in inputs that are planned before there is one.
+pub(crate) const SCRATCH: &str = "/nonexistent/mcprove-scratch";
+
+/// A planned input as it is written to files: the scratch folder is a path that no machine has.
+pub(crate) fn written(value: &Value) -> Value {
+    with_template(value, SCRATCH, NOWHERE)
+}
+
 /// A private folder for paths that are made up; dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Scratch {
@@ -123,14 +131,34 @@ impl Workplace {
         })
     }
 
-    /// Says what changed in the copy since it was made, and puts it back as it was.
-    pub(crate) fn restore(&mut self) -> io::Result<Vec<String>> {
+    /// What changed in the copy since it was made; it is put back as it was.
+    pub(crate) fn restore(&self) -> io::Result<Vec<String>> {
         let Some(copy) = &self.copy else { return Ok(Vec::new()) };
         let changes = copy.state.changes(&FolderState::read(copy.fixture.path()).unwrap_or_default());
         if !changes.is_empty() {
             copy.fixture.renew(&copy.original)?;
         }
         Ok(changes)
+    }
+
+    /// The same paths with `{{fixture}}` in the place of the copy.
+    pub(crate) fn places_as_templates(&self) -> Option<Places> {
+        let (places, copy) = (self.places()?, self.copy.as_ref()?);
+        let template = |path: &str| path.replace(&copy.path, TEMPLATE);
+        Some(Places {
+            file: places.file.as_deref().map(template),
+            folder: template(&places.folder),
+            fresh: template(&places.fresh),
+        })
+    }
+
+    /// A planned input with the paths of this machine in the place of its templates.
+    pub(crate) fn filled(&self, value: &Value) -> Value {
+        let value = with_template(value, SCRATCH, self.scratch.path());
+        match &self.copy {
+            Some(copy) => with_template(&value, TEMPLATE, &copy.path),
+            None => value,
+        }
     }
 
     /// A value with `{{fixture}}` in the place of the copy's path.

@@ -94,7 +94,8 @@ fn exercise(case: &Case) -> Option<Exercise> {
         | Act::Complete(_)
         | Act::Trajectory(_)
         | Act::Raw(_)
-        | Act::ToolQuality => None,
+        | Act::ToolQuality
+        | Act::Scan(_) => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Agent, Expectation, Node, Span};
+use crate::{Agent, Expectation, Node, ScanWork, Span};
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
 ///
@@ -31,6 +31,8 @@ pub enum Act {
     Agent(Box<Agent>),
     /// Every tool is listed, and judged by how it describes itself (`tool_quality`).
     ToolQuality,
+    /// Work that a planner made from what the server lists (`audit`, `negative`, `fuzz`).
+    Scan(ScanWork),
 }
 
 /// A call of a tool.

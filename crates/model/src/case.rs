@@ -84,7 +84,8 @@ impl Case {
             | Act::Notifications(_)
             | Act::Trajectory(_)
             | Act::Raw(_)
-            | Act::ToolQuality => None,
+            | Act::ToolQuality
+            | Act::Scan(_) => None,
         }
     }
 }

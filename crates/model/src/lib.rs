@@ -31,6 +31,7 @@ mod redact;
 mod report;
 mod revision;
 mod safe_text;
+mod scan;
 mod security;
 mod server;
 mod server_override;
@@ -75,6 +76,7 @@ pub use redact::Redactor;
 pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
 pub use safe_text::{escape_line, escape_text, shorten, some_of};
+pub use scan::ScanWork;
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, Sandbox, ServerSpec, Target,

@@ -3,19 +3,19 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcprove_engine::{Toured, Visit};
+use mcprove_engine::{Called, ScanKind};
 use mcprove_judge::catalog_tokens;
-use mcprove_model::{CaseReport, ExitStatus, Finding, Report};
+use mcprove_model::ExitStatus;
 use mcprove_report::{AuditFacts, Health, audit_table, harmless_json, score};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::outputs::Outputs;
+use crate::run_flags::RunFlags;
+use crate::scan::{InputFlags, Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
 use crate::starters::{self, Described};
 use crate::stdout::print;
-use crate::touring::Touring;
 
 /// Call every tool of a server once with a valid input.
 #[derive(Debug, clap::Args)]
@@ -23,9 +23,6 @@ use crate::touring::Touring;
                         mcprove audit --server 'npx my-server' --output evals/\n  \
                         mcprove audit --url http://localhost:3000/mcp")]
 pub(crate) struct Args {
-    /// Print the results as JSON, and nothing else, on standard output.
-    #[arg(long)]
-    json: bool,
     /// Exit with 0 also when something crashed or timed out.
     #[arg(long)]
     no_fail: bool,
@@ -36,63 +33,77 @@ pub(crate) struct Args {
     #[arg(long, requires = "output")]
     overwrite: bool,
     #[command(flatten)]
-    touring: Touring,
+    inputs: InputFlags,
     #[command(flatten)]
-    outputs: Outputs,
+    scan: ScanFlags,
+    #[command(flatten)]
+    run: RunFlags,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let visit = Visit::Audit { rehearse: args.output.is_some() };
-    let (report, toured) = args.touring.tour_with_replies(visit, context)?;
-    let tokens = toured.as_ref().map_or(0, |toured| catalog_tokens(&toured.catalog.tools));
-    if args.json {
-        print(&harmless_json(&as_json(&report, toured.as_ref(), &args.touring.server()?.name)))?;
+    let request = ScanRequest {
+        command: "audit",
+        scan: &args.scan,
+        run: &args.run,
+        fixture: args.inputs.fixture.as_deref(),
+        seed: args.inputs.seed,
+        times: ScanTimes::DEFAULT.with(args.run.execution.timeout()),
+        kind: ScanKind::Audit { repeat: args.output.is_some() },
+    };
+    let scanned = match scan(request, context)? {
+        Scan::Shown(status) => return Ok(status),
+        Scan::Made(scanned) => scanned,
+    };
+    if scanned.is_interrupted() {
+        context.complain("interrupted: not every tool was called\n");
+    }
+    let report = &scanned.outcome.report;
+    if args.run.json {
+        print(&harmless_json(&as_json(&scanned)))?;
     } else {
-        print(&audit_table(&report, AuditFacts { tokens }, &context.style()))?;
-        if args.touring.fixture().is_none() {
-            print(&about_missing_files(&report))?;
+        let tokens = catalog_tokens(&scanned.info.catalog.tools);
+        print(&audit_table(report, AuditFacts { tokens }, &context.style()))?;
+        if args.inputs.fixture.is_none() {
+            print(&about_missing_files(&scanned.called))?;
         }
     }
-    if let (Some(folder), Some(toured)) = (&args.output, &toured) {
-        let server = args.touring.server()?;
-        let described = Described::new(&server, args.touring.fixture());
-        let files = starters::of_tour(toured, &described, &mut FileNames::default());
-        let written =
-            starters::write_all(folder, &files, args.overwrite)?.without(starters::unnameable(&toured.catalog));
-        let mut told = written.told(folder);
-        let shown = folder.display();
-        match args.touring.fixture() {
-            Some(fixture) => {
-                let _ = writeln!(told, "run them: mcprove run {shown} --fixture {}", fixture.display());
-            }
-            None => {
-                let _ = writeln!(told, "run them: mcprove run {shown}");
-            }
-        }
-        if args.json { context.complain(&told) } else { print(&format!("\n{told}"))? }
+    if !scanned.is_interrupted() {
+        write_suite(args, &scanned, context)?;
     }
-    for complaint in args.outputs.write(&report, None) {
-        context.complain(&format!("error: {complaint}\n"));
-    }
-    Ok(match (score(&report), report.exit_status()) {
-        (_, ExitStatus::Interrupted) => ExitStatus::Interrupted,
-        (None, _) => {
+    let (score, is_empty_shard) = (score(report), scanned.outcome.is_empty_shard);
+    let status = scanned.finish(&args.run, context)?;
+    Ok(match (score, status) {
+        (_, ExitStatus::Interrupted | ExitStatus::NotDone | ExitStatus::Bug) => status,
+        (None, _) if !is_empty_shard => {
             context.complain("error: no tool was called, so there is no score\n");
             ExitStatus::NothingSelected
         }
-        (Some(_), ExitStatus::Wrong) if args.no_fail => ExitStatus::Good,
-        (Some(_), status) => status,
+        (_, ExitStatus::Wrong) if args.no_fail => ExitStatus::Good,
+        (_, ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected) => status,
     })
 }
 
-/// Tools that work on files are asked for files that nobody has; a folder of one's own shows more of them.
-fn about_missing_files(report: &Report) -> String {
-    let is_missing = |finding: &Finding| {
-        let words = ["ENOENT", "no such file", "allowed director"];
-        finding.rule == "says-why" && words.iter().any(|word| finding.message.contains(word))
-    };
-    let findings = |case: &CaseReport| case.finished.as_ref().is_some_and(|case| case.findings.iter().any(is_missing));
-    let tools = match report.cases.iter().filter(|case| findings(case)).count() {
+/// Writes a suite from what the tools answered, where the user wants one.
+fn write_suite(args: &Args, scanned: &Scanned, context: &Context) -> Result<(), Failure> {
+    let Some(folder) = &args.output else { return Ok(()) };
+    let fixture = args.inputs.fixture.as_deref();
+    let described = Described::new(&scanned.server, fixture);
+    let files = starters::of_scan(&scanned.called, &described, &mut FileNames::default());
+    let unnameable = starters::unnameable(&scanned.info.catalog);
+    let written = starters::write_all(folder, &files, args.overwrite)?.without(unnameable);
+    let mut text = written.told(folder);
+    let flag = fixture.map(|fixture| format!(" --fixture {}", fixture.display())).unwrap_or_default();
+    let _ = writeln!(text, "run them: mcprove run {}{flag}", folder.display());
+    if args.run.json {
+        context.complain(&text);
+        return Ok(());
+    }
+    print(&format!("\n{text}"))
+}
+
+/// Tools that work on files are asked for files that do not exist; a folder of the user's shows more of them.
+fn about_missing_files(called: &[Called]) -> String {
+    let tools = match called.iter().filter(|called| called.misses_file).count() {
         0 => return String::new(),
         1 => "1 tool".to_owned(),
         count => format!("{count} tools"),
@@ -104,7 +115,8 @@ fn about_missing_files(report: &Report) -> String {
 }
 
 /// The known shape of an audit, with more beside it.
-fn as_json(report: &Report, toured: Option<&Toured>, server: &str) -> Value {
+fn as_json(scanned: &Scanned) -> Value {
+    let (report, catalog) = (&scanned.outcome.report, &scanned.info.catalog);
     let transport = report.cases.iter().find_map(|case| case.sessions.first()).map(|session| session.transport.clone());
     let results: Vec<Value> = report
         .cases
@@ -113,8 +125,8 @@ fn as_json(report: &Report, toured: Option<&Toured>, server: &str) -> Value {
             let finished = case.finished.as_ref();
             let call = finished.and_then(|finished| finished.calls.last());
             let findings = finished.map(|finished| finished.findings.as_slice()).unwrap_or_default();
-            let tool = toured.and_then(|toured| toured.catalog.tool(&case.started.name));
-            let called = toured.and_then(|toured| toured.called.iter().find(|called| called.tool == case.started.name));
+            let tool = catalog.tool(&case.started.name);
+            let called = scanned.called.iter().find(|called| called.tool == case.started.name);
             let seen = called.and_then(|called| called.replies.first());
             let health = Health::of(case);
             json!({
@@ -132,12 +144,12 @@ fn as_json(report: &Report, toured: Option<&Toured>, server: &str) -> Value {
         })
         .collect();
     json!({
-        "server": server,
+        "server": scanned.server.name,
         "transport": transport,
         "tool_count": report.cases.len(),
         "results": results,
         "score": score(report),
-        "catalog_tokens": toured.map(|toured| catalog_tokens(&toured.catalog.tools)),
+        "catalog_tokens": catalog_tokens(&catalog.tools),
         "findings": report.findings,
     })
 }

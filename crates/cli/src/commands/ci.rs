@@ -6,7 +6,7 @@ use mcprove_model::ExitStatus;
 use mcprove_report::Threshold;
 
 use super::run::{self as plain, run_through};
-use crate::conclusion::Gates;
+use crate::finish::Gates;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::suites::Watched;
@@ -31,11 +31,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let outputs = &mut args.run.outputs;
+    let outputs = &mut args.run.flags.outputs;
     outputs.junit.get_or_insert_with(|| PathBuf::from(JUNIT));
     outputs.summarise = true;
     outputs.github |= Context::variable("GITHUB_ACTIONS").is_some_and(|value| value == "true");
-    let gates = Gates { threshold: Some(args.threshold), regressions: args.run.baselines.fail_on_regression };
+    let gates = Gates { threshold: Some(args.threshold), regressions: args.run.flags.baselines.fail_on_regression };
     // A log that is read later is no place for a line that is written over.
     let context = Context { live: false, ..context.clone() };
     run_through(&args.run, gates, Watched::No, &context)

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let cases: Vec<&Case> = loaded.cases.iter().map(AsRef::as_ref).collect();
     let server = server_of(args, &cases)?;
     let fixture = cases.iter().find_map(|case| case.fixture.clone());
-    let Catalog { tools, resources, templates, prompts, findings, instructions: _ } =
+    let Catalog { tools, resources, templates, prompts, findings, .. } =
         offer_of(&server, fixture.as_deref(), args.timeout, context)?;
     if let Some(finding) = findings.iter().find(|finding| finding.severity.fails()) {
         return Err(Failure::of(finding));

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use mcprove_engine::{Acquaintance, meet};
+use mcprove_engine::{ServerInfo, server_info};
 use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, Target, escape_line, shorten};
 use mcprove_report::{harmless_json, harmless_line};
 use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
 use serde_json::{Value, json};
 
-use crate::asking::{asking, until_told_to_stop};
+use crate::asking::{info_options, until_told_to_stop};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::stdout::print;
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             programs.push(Looked { known, version: said.ok().map(|text| version(&text)) });
         }
         let met = match &server {
-            Some(server) => Some(meet(server, &asking(args.timeout, context)).await),
+            Some(server) => Some(server_info(server, &info_options(args.timeout, context)).await),
             None => None,
         };
         (programs, met)
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
         print(&redactor.text(&text))?;
     }
-    let fails = |met: &Acquaintance| met.catalog.findings.iter().any(|finding| finding.severity >= Severity::Error);
+    let fails = |met: &ServerInfo| met.catalog.findings.iter().any(|finding| finding.severity >= Severity::Error);
     Ok(match &met {
         Some(Err(_)) => ExitStatus::NotDone,
         // It was reached, and then died or did not answer.
@@ -136,7 +136,7 @@ fn machine_text(programs: &[Looked], suite: Option<&str>) -> String {
     text
 }
 
-fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>, programs: &[Looked]) -> String {
+fn server_text(server: &ServerSpec, met: &Result<ServerInfo, Box<OpenFailure>>, programs: &[Looked]) -> String {
     let mut text = format!("\nthe server `{}`\n", harmless_line(&server.name));
     match met {
         Ok(met) => {
@@ -185,7 +185,7 @@ fn server_text(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>
     text
 }
 
-fn offer(met: &Acquaintance) -> String {
+fn offer(met: &ServerInfo) -> String {
     let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let catalog = &met.catalog;
     [
@@ -235,7 +235,7 @@ fn machine_json(programs: &[Looked], suite: Option<&str>, server: Option<&Value>
     })
 }
 
-fn server_json(server: &ServerSpec, met: &Result<Acquaintance, Box<OpenFailure>>) -> Value {
+fn server_json(server: &ServerSpec, met: &Result<ServerInfo, Box<OpenFailure>>) -> Value {
     match met {
         Ok(met) => json!({
             "server": server.name,

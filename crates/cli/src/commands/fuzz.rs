@@ -5,33 +5,27 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_engine::{Failure as Found, FuzzOptions, FuzzRun, Keeping, Reproduction, Stopper, fuzz, kept_test};
-use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, nearest};
-use mcprove_report::{Format, Shows, fuzz_table, harmless_json};
+use mcprove_engine::{
+    Failure as Found, FuzzScan, FuzzedTool, Keeping, Reproduction, ScanKind, ScanResult, Tally, kept_test,
+};
+use mcprove_model::{ExitStatus, Redactor, ServerSpec, Verdict};
+use mcprove_report::{fuzz_table, harmless_json};
 use mcprove_suite::duration;
 use mcprove_suite::written_server::{FileKind, WrittenServer};
 use serde_json::{Value, json};
 
-use crate::confinement::Confinement;
 use crate::context::Context;
-use crate::execution::{interrupts, runtime};
 use crate::failure::Failure;
 use crate::kept_tests;
-use crate::live::{Approval, Heard, Listeners, Listening};
-use crate::outputs::Outputs;
-use crate::seed_arguments::seed_arguments;
+use crate::run_flags::RunFlags;
+use crate::scan::{Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
 use crate::stdout::print;
-use crate::subject::Subject;
-use crate::touring::{consent, create_log, declined};
 
 /// How many fresh servers may be started to make one failure small.
 const ATTEMPTS: usize = 300;
 
-/// How long a call may take when nobody says otherwise.
-const CALL: Duration = Duration::from_secs(5);
-
-/// How long a server may take to start when nobody says otherwise.
-const START: Duration = Duration::from_secs(15);
+/// How long servers may take where the user does not say.
+const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Duration::from_secs(5) };
 
 /// Call every tool of a server with inputs that break programs.
 ///
@@ -41,220 +35,179 @@ const START: Duration = Duration::from_secs(15);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove fuzz --server 'npx my-server' --save evals/fuzz\n  \
                         mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
-    /// Only this tool, also if it looks like it writes; may be repeated.
-    #[arg(long, value_name = "NAME")]
-    tool: Vec<String>,
     /// How many calls each tool gets.
     #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// Stop after this time, whatever is left to do.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     time: Option<Duration>,
-    /// How many servers work side by side; what is sent does not depend on it.
-    #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
-    jobs: u16,
     /// What the inputs are made from; a new one each time when left out, and always printed.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// A YAML or JSON file with arguments to begin with: a map from tools to arguments, or to lists of them.
-    #[arg(long = "seed-args", value_name = "FILE")]
-    given: Option<PathBuf>,
-    /// Keep each failure in this folder, as an assertion file that fails until it is mended.
+    /// Keep each failure in this folder, as an assertion file that fails until it is fixed.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
     /// Let success on an input that the tool's own schema refuses fail.
     #[arg(long)]
     strict_input: bool,
-    /// Call tools that write or look like it, too, and send them anything.
-    #[arg(long, conflicts_with = "read_only")]
-    include_writes: bool,
-    /// Call only tools that say that they only read.
-    #[arg(long)]
-    read_only: bool,
-    /// Do not ask before the first call.
-    #[arg(short, long)]
-    yes: bool,
-    /// How long the server may take to start, and each call [default: 15s and 5s].
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
-    timeout: Option<Duration>,
-    /// Print the results as JSON, and nothing else, on standard output.
-    #[arg(long)]
-    json: bool,
-    /// Write everything that happened, every frame, to a log file.
-    #[arg(long, value_name = "FILE")]
-    events: Option<PathBuf>,
     #[command(flatten)]
-    subject: Subject,
+    scan: ScanFlags,
     #[command(flatten)]
-    confinement: Confinement,
-    #[command(flatten)]
-    outputs: Outputs,
+    run: RunFlags,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let mut server = args.subject.spec()?;
-    args.confinement.apply(&mut server, context);
     let seed = args.seed.unwrap_or_else(Context::unix_ms);
-    let given = args.given.as_deref().map(|path| seed_arguments(path, context)).transpose()?.unwrap_or_default();
-    let (fuzzed, heard) = args.fuzz(&server, seed, given, context)?;
-    if let Some(error) = &heard.log_error {
-        return Err(Failure::new(error.clone(), "give `--events` a path that can be written"));
-    }
-    if heard.declined {
-        return Err(declined());
-    }
-    let Some(fuzzed) = fuzzed else {
-        context.complain(&format!("interrupted; the seed was {seed}\n"));
-        return Ok(ExitStatus::Interrupted);
+    let times = TIMES.with(args.run.execution.timeout());
+    let request = ScanRequest {
+        command: "fuzz",
+        scan: &args.scan,
+        run: &args.run,
+        fixture: None,
+        seed,
+        times,
+        kind: ScanKind::Fuzz(FuzzScan {
+            runs: usize::try_from(args.runs).unwrap_or(usize::MAX),
+            time: args.time,
+            strict_input: args.strict_input,
+            attempts: ATTEMPTS,
+            command: args.command_line(),
+        }),
     };
-    args.known_tools(&fuzzed, &heard)?;
-    let keeping = args.keeping(&server);
+    let mut scanned = match scan(request, context) {
+        Ok(Scan::Shown(status)) => return Ok(status),
+        Ok(Scan::Made(scanned)) => scanned,
+        Err(Failure::Interrupted) => {
+            context.complain(&format!("interrupted; the seed was {seed}\n"));
+            return Ok(ExitStatus::Interrupted);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let fuzzed = Fuzzed::of(&mut scanned);
+    let keeping = keeping(&scanned.server, times.call);
     let kept = match &args.save {
         Some(folder) => keep(folder, &fuzzed, &keeping)?,
         None => Vec::new(),
     };
-    if args.json {
-        print(&harmless_json(&as_json(&fuzzed, &server, args, seed, &kept)))?;
+    if args.run.json {
+        print(&harmless_json(&as_json(&fuzzed, &scanned, args, seed, &kept)))?;
     } else {
-        print(&fuzz_table(&heard.report, &context.style()))?;
+        print(&fuzz_table(&scanned.outcome.report, &context.style()))?;
         print(&ending(&fuzzed, args, seed, (&kept, &keeping)))?;
     }
-    if let Some(format) = Format::find("github").filter(|_| args.outputs.github) {
-        let annotations = (format.render)(&heard.report);
-        if args.json { context.complain(&annotations) } else { print(&annotations)? }
-    }
-    let complaints = args.outputs.write(&heard.report, Context::step_summary().as_deref());
-    for complaint in &complaints {
-        context.complain(&format!("error: {complaint}\n"));
-    }
-    if heard.report.exit_status() == ExitStatus::Interrupted {
+    if scanned.is_interrupted() {
         context.complain("interrupted: the plan was not sent to its end\n");
-        return Ok(ExitStatus::Interrupted);
     }
-    if fuzzed.tools.iter().all(|tool| tool.skipped.is_some() || tool.tally.runs == 0) {
-        context.complain("error: no tool was called, so nothing was fuzzed\n");
-        return Ok(ExitStatus::NothingSelected);
+    let was_called = |tool: &FuzzedCase| tool.run.as_ref().is_some_and(|run| run.tally.runs > 0);
+    let nothing_was_called = !fuzzed.tools.iter().any(was_called) && !scanned.outcome.is_empty_shard;
+    let status = scanned.finish(&args.run, context)?;
+    match status {
+        ExitStatus::Interrupted | ExitStatus::Bug => Ok(status),
+        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected | ExitStatus::NotDone
+            if nothing_was_called =>
+        {
+            context.complain("error: no tool was called, so nothing was fuzzed\n");
+            Ok(ExitStatus::NothingSelected)
+        }
+        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected | ExitStatus::NotDone => Ok(status),
     }
-    let status = heard.report.exit_status();
-    let unwritten = args.outputs.strict_reports && !complaints.is_empty();
-    Ok(if unwritten && status != ExitStatus::Interrupted { ExitStatus::NotDone } else { status })
+}
+
+/// The results of a fuzz run.
+struct Fuzzed {
+    tools: Vec<FuzzedCase>,
+    /// How long it took.
+    elapsed: Duration,
+}
+
+/// A tool of a fuzz run.
+struct FuzzedCase {
+    name: String,
+    /// What was found; `None` when it was not called.
+    run: Option<FuzzedTool>,
+    skipped: Option<String>,
+    duration_us: u64,
+}
+
+impl Fuzzed {
+    fn of(scanned: &mut Scanned) -> Self {
+        let mut runs: BTreeMap<usize, FuzzedTool> = BTreeMap::new();
+        for (index, result) in std::mem::take(&mut scanned.outcome.scanned) {
+            if let ScanResult::Fuzz(fuzzed) = result {
+                runs.insert(index, *fuzzed);
+            }
+        }
+        let report = &scanned.outcome.report;
+        let tools = report.cases.iter().map(|case| {
+            let finished = case.finished.as_ref();
+            let skipped = finished.and_then(|finished| match &finished.verdict {
+                Verdict::Skipped { reason } => Some(reason.clone()),
+                Verdict::Passed | Verdict::Failed | Verdict::Error => None,
+            });
+            FuzzedCase {
+                name: case.started.name.clone(),
+                run: runs.remove(&case.started.index),
+                duration_us: finished.filter(|_| skipped.is_none()).map_or(0, |finished| finished.duration_us),
+                skipped,
+            }
+        });
+        let elapsed = report.runs.iter().filter_map(|run| run.finished.as_ref()).map(|run| run.duration_us).max();
+        Self { tools: tools.collect(), elapsed: Duration::from_micros(elapsed.unwrap_or(0)) }
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &FuzzedTool> {
+        self.tools.iter().filter_map(|tool| tool.run.as_ref())
+    }
+
+    /// All calls that were made, also those that shrank failures.
+    fn calls(&self) -> usize {
+        self.runs().map(|run| run.calls).sum()
+    }
+}
+
+/// What the tests that are kept have in common.
+fn keeping(server: &ServerSpec, timeout: Duration) -> Keeping {
+    let secrets = || server.secrets.iter().map(String::as_str);
+    let values = Context::variable_values();
+    Keeping {
+        server: WrittenServer::of(server, FileKind::Assertion, &[]),
+        timeout,
+        secrets: Redactor::new(secrets()),
+        environment: Redactor::new(secrets().chain(values.iter().map(String::as_str))),
+    }
 }
 
 impl Args {
-    fn fuzz(
-        &self,
-        server: &ServerSpec,
-        seed: u64,
-        given: BTreeMap<String, Vec<Value>>,
-        context: &Context,
-    ) -> Result<(Option<FuzzRun>, Heard), Failure> {
-        let log = self.events.as_deref().map(create_log).transpose()?;
-        let shows = self.outputs.shows().max(Shows::Calls);
-        let jobs = usize::from(self.jobs);
-        let options = FuzzOptions {
-            consent: consent(self.include_writes, self.read_only),
-            tools: self.tool.clone(),
-            runs: usize::try_from(self.runs).unwrap_or(usize::MAX),
-            time: self.time,
-            jobs,
-            seed,
-            given,
-            start: self.timeout.unwrap_or(START),
-            timeout: self.timeout.unwrap_or(CALL),
-            strict_input: self.strict_input,
-            environment: Context::variable_values().into(),
-            attempts: ATTEMPTS,
-            keep_frames: shows == Shows::Frames || log.is_some(),
-            command: self.command_line(),
-            own_program: context.own_program.clone(),
-            program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
-            started_unix_ms: Context::unix_ms(),
-            limits: context.limits,
-        };
-        let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
-        let mut listeners = Listeners::new(context, Listening { log, shown: false, each_once: true, shows, redactor })
-            .approved(if self.yes || Confinement::is_effective(server) { Approval::Given } else { Approval::Asked });
-        let fuzzed = runtime(jobs.min(context.cores))?.block_on(async {
-            let (stopper, stop) = Stopper::pair();
-            tokio::select! {
-                // Signals are listened to before anything is started.
-                biased;
-                () = interrupts(&stopper) => None,
-                fuzzed = fuzz(server, &options, &stop, &mut listeners) => Some(fuzzed),
-            }
-        });
-        let heard = listeners.finish();
-        match fuzzed.transpose() {
-            Ok(fuzzed) => Ok((fuzzed.flatten(), heard)),
-            Err(failure) => Err(Failure::unreachable(&failure)),
-        }
-    }
-
-    /// What the tests that are kept have in common.
-    fn keeping(&self, server: &ServerSpec) -> Keeping {
-        let secrets = || server.secrets.iter().map(String::as_str);
-        let values = Context::variable_values();
-        Keeping {
-            server: WrittenServer::of(server, FileKind::Assertion, &[]),
-            timeout: self.timeout.unwrap_or(CALL),
-            secrets: Redactor::new(secrets()),
-            environment: Redactor::new(secrets().chain(values.iter().map(String::as_str))),
-        }
-    }
-
     /// What does all of this again, up to the choice of a tool and a seed.
     fn command_line(&self) -> String {
-        let mut line = format!("mcprove fuzz {}", self.subject.command_line());
+        let mut line = format!("mcprove fuzz {}", self.scan.subject.command_line());
         for (flag, is_set) in [
-            (" --include-writes", self.include_writes),
-            (" --read-only", self.read_only),
+            (" --include-writes", self.scan.include_writes),
+            (" --read-only", self.scan.read_only),
             (" --strict-input", self.strict_input),
         ] {
             line.push_str(if is_set { flag } else { "" });
         }
-        if let Some(timeout) = self.timeout {
+        if let Some(timeout) = self.run.execution.timeout() {
             let _ = write!(line, " --timeout {}ms", timeout.as_millis());
         }
-        if let Some(path) = &self.given {
+        if let Some(path) = &self.scan.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));
         }
         line
-    }
-
-    fn known_tools(&self, fuzzed: &FuzzRun, heard: &Heard) -> Result<(), Failure> {
-        // A list that could not be had is not an empty list.
-        let failed = heard.report.findings.iter().find(|finding| finding.severity >= Severity::Error);
-        if let Some(failed) = failed.filter(|_| fuzzed.tools.is_empty()) {
-            return Err(Failure::of(failed));
-        }
-        if fuzzed.tools.is_empty() && self.tool.is_empty() {
-            return Err(Failure::NothingSelected {
-                message: "the server has no tools".to_owned(),
-                help: "look at what it lists".to_owned(),
-            });
-        }
-        let names = || fuzzed.listed.iter().map(String::as_str);
-        let Some(unknown) = self.tool.iter().find(|name| !names().any(|known| known == name.as_str())) else {
-            return Ok(());
-        };
-        Err(Failure::NothingSelected {
-            message: format!("the server has no tool `{unknown}`"),
-            help: nearest(unknown, names())
-                .map_or_else(|| "`mcprove audit` lists its tools".to_owned(), |near| format!("did you mean `{near}`?")),
-        })
     }
 }
 
 /// The failure a test was kept for, by its place among the tools and their failures, and its file.
 type Kept = ((usize, usize), PathBuf);
 
-fn keep(folder: &Path, fuzzed: &FuzzRun, keeping: &Keeping) -> Result<Vec<Kept>, Failure> {
+fn keep(folder: &Path, fuzzed: &Fuzzed, keeping: &Keeping) -> Result<Vec<Kept>, Failure> {
     let mut kept = Vec::new();
     for (at, tool) in fuzzed.tools.iter().enumerate() {
-        for (number, failure) in tool.failures.iter().enumerate().filter(|(_, failure)| failure.fails) {
-            let Some(test) = kept_test(failure, &tool.again, keeping) else { continue };
+        let Some(run) = &tool.run else { continue };
+        for (number, failure) in run.failures.iter().enumerate().filter(|(_, failure)| failure.fails) {
+            let Some(test) = kept_test(failure, &run.again, keeping) else { continue };
             let path = kept_tests::write(folder, &test.stem, &test.text).map_err(|error| {
                 let message = format!("`{}` could not be written: {error}", folder.join(&test.stem).display());
                 Failure::new(message, "give `--save` a folder that can be written")
@@ -266,16 +219,16 @@ fn keep(folder: &Path, fuzzed: &FuzzRun, keeping: &Keeping) -> Result<Vec<Kept>,
 }
 
 /// What is said after the table: how much was done, and what was kept.
-fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, (kept, keeping): (&[Kept], &Keeping)) -> String {
+fn ending(fuzzed: &Fuzzed, args: &Args, seed: u64, (kept, keeping): (&[Kept], &Keeping)) -> String {
     let mut text = String::new();
     let failures = failures(fuzzed).count();
     let called = fuzzed.tools.iter().filter(|tool| tool.skipped.is_none()).count();
-    let planned: usize = fuzzed.tools.iter().map(|tool| tool.tally.runs).sum();
+    let planned: usize = fuzzed.runs().map(|run| run.tally.runs).sum();
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
     if called == 0 {
         return text;
     }
-    let more = match fuzzed.calls.saturating_sub(planned) {
+    let more = match fuzzed.calls().saturating_sub(planned) {
         0 => String::new(),
         more => format!(" and {more} more to look closer"),
     };
@@ -286,7 +239,7 @@ fn ending(fuzzed: &FuzzRun, args: &Args, seed: u64, (kept, keeping): (&[Kept], &
         counted(called, "tool"),
         counted(planned, "call"),
         fuzzed.elapsed.as_secs_f64(),
-        per_second(fuzzed.calls, fuzzed.elapsed),
+        per_second(fuzzed.calls(), fuzzed.elapsed),
     );
     for (_, path) in kept {
         let _ = writeln!(text, "saved {}", path.display());
@@ -311,22 +264,25 @@ fn per_second(calls: usize, elapsed: Duration) -> f64 {
     f64::from(u32::try_from(calls).unwrap_or(u32::MAX)) / elapsed.as_secs_f64().max(1e-6)
 }
 
-fn failures(fuzzed: &FuzzRun) -> impl Iterator<Item = &Found> {
-    fuzzed.tools.iter().flat_map(|tool| &tool.failures).filter(|failure| failure.fails)
+fn failures(fuzzed: &Fuzzed) -> impl Iterator<Item = &Found> {
+    fuzzed.runs().flat_map(|run| &run.failures).filter(|failure| failure.fails)
 }
 
-fn failures_not_reproduced(fuzzed: &FuzzRun) -> usize {
+fn failures_not_reproduced(fuzzed: &Fuzzed) -> usize {
     failures(fuzzed).filter(|failure| failure.reproduction.arguments().is_none()).count()
 }
 
 /// The known shape of a fuzz run, with what it takes to reproduce each failure.
-fn as_json(fuzzed: &FuzzRun, server: &ServerSpec, args: &Args, seed: u64, kept: &[Kept]) -> Value {
+fn as_json(fuzzed: &Fuzzed, scanned: &Scanned, args: &Args, seed: u64, kept: &[Kept]) -> Value {
     let tools: Vec<Value> = fuzzed
         .tools
         .iter()
         .enumerate()
         .map(|(at, tool)| {
-            let told = tool.failures.iter().enumerate().map(|(number, failure)| {
+            let nothing = Tally::default();
+            let (tally, found) =
+                tool.run.as_ref().map_or((&nothing, [].as_slice()), |run| (&run.tally, run.failures.as_slice()));
+            let told = found.iter().enumerate().map(|(number, failure)| {
                 let file = kept.iter().find(|(of, _)| *of == (at, number)).map(|(_, path)| path.display().to_string());
                 (failure.fails, failure_json(failure, file.as_deref()))
             });
@@ -334,8 +290,8 @@ fn as_json(fuzzed: &FuzzRun, server: &ServerSpec, args: &Args, seed: u64, kept: 
             let values = |list: Vec<(bool, Value)>| list.into_iter().map(|(_, value)| value).collect::<Vec<_>>();
             json!({
                 "tool": tool.name,
-                "runs": tool.tally.runs,
-                "passed": tool.tally.handled,
+                "runs": tally.runs,
+                "passed": tally.handled,
                 "failures": values(failures),
                 "notes": values(notes),
                 "skipped": tool.skipped,
@@ -343,12 +299,12 @@ fn as_json(fuzzed: &FuzzRun, server: &ServerSpec, args: &Args, seed: u64, kept: 
             })
         })
         .collect();
-    let total = |of: fn(&mcprove_engine::Tally) -> usize| -> usize { fuzzed.tools.iter().map(|t| of(&t.tally)).sum() };
+    let total = |of: fn(&Tally) -> usize| -> usize { fuzzed.runs().map(|run| of(&run.tally)).sum() };
     // What only several calls at once bring about is in no call of the plan.
     let found = |kind: &str| failures(fuzzed).filter(|failure| failure.verdict.kind() == kind).count();
     json!({
-        "server": server.name,
-        "transport": fuzzed.transport,
+        "server": scanned.server.name,
+        "transport": scanned.info.transport,
         "seed": seed,
         "runs_per_tool": args.runs,
         "tools": tools,

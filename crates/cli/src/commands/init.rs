@@ -3,20 +3,21 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mcprove_engine::{PlanOptions, Toured, Visit, plan};
+use mcprove_engine::{PlanOptions, ScanKind, plan};
 use mcprove_model::ExitStatus;
 use mcprove_report::{harmless_json, score};
 use mcprove_suite::starter::FileNames;
 use mcprove_suite::written_server::WrittenServer;
 
 use crate::context::Context;
-use crate::execution::{Execution, Manner};
+use crate::execution::{Execution, RunMode};
 use crate::failure::Failure;
+use crate::run_flags::RunFlags;
+use crate::scan::{InputFlags, Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
 use crate::snapshots;
 use crate::starters::{self, Begun, Described, StarterFile, Written};
 use crate::stdout::print;
 use crate::suites::{Suites, Watched, usable};
-use crate::touring::Touring;
 
 /// Where GitHub looks for workflows.
 const WORKFLOW: &str = ".github/workflows/mcprove.yml";
@@ -41,22 +42,23 @@ pub(crate) struct Args {
     /// Write no workflow for GitHub.
     #[arg(long)]
     no_workflow: bool,
-    /// Print what was written as JSON, and nothing else, on standard output.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    touring: Touring,
+    inputs: InputFlags,
+    #[command(flatten)]
+    scan: ScanFlags,
+    #[command(flatten)]
+    run: RunFlags,
 }
 
 pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failure> {
-    if !args.touring.is_named()
-        && !args.json
+    if !args.scan.subject.is_named()
+        && !args.run.json
         && let Some(command) = Context::ask("The command that starts your server (empty for a template): ")
         && !command.is_empty()
     {
-        args.touring.set_server(command);
+        args.scan.subject.set_server(command);
     }
-    if args.touring.is_named() { with_server(&args, context) } else { with_template(&args) }
+    if args.scan.subject.is_named() { with_server(&args, context) } else { with_template(&args) }
 }
 
 fn with_template(args: &Args) -> Result<ExitStatus, Failure> {
@@ -65,7 +67,7 @@ fn with_template(args: &Args) -> Result<ExitStatus, Failure> {
     refuse_to_replace(&written, &args.folder)?;
     let folder = args.folder.display();
     let next = format!("mcprove run {folder}");
-    if args.json {
+    if args.run.json {
         print(&harmless_json(&Begun { next, ..Begun::of(&written) }.as_json(&args.folder)))?;
     } else {
         print(&format!("{}next: fill in {folder}/example.yaml, then: {next}\n", written.told(&args.folder)))?;
@@ -74,23 +76,33 @@ fn with_template(args: &Args) -> Result<ExitStatus, Failure> {
 }
 
 fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let (report, toured) = args.touring.tour_with_replies(Visit::Audit { rehearse: true }, context)?;
-    let Some(toured) = toured.filter(|_| report.exit_status() != ExitStatus::Interrupted) else {
-        return Ok(ExitStatus::Interrupted);
+    let times = ScanTimes::DEFAULT.with(args.run.execution.timeout());
+    let request = ScanRequest {
+        command: "init",
+        scan: &args.scan,
+        run: &args.run,
+        fixture: args.inputs.fixture.as_deref(),
+        seed: args.inputs.seed,
+        times,
+        kind: ScanKind::Audit { repeat: true },
     };
-    let server = args.touring.server()?;
-    let described = Described::new(&server, args.touring.fixture());
-    let files = files(&toured, &described);
+    let scanned = match scan(request, context)? {
+        Scan::Shown(status) => return Ok(status),
+        Scan::Made(scanned) if scanned.is_interrupted() => return Ok(ExitStatus::Interrupted),
+        Scan::Made(scanned) => scanned,
+    };
+    let described = Described::new(&scanned.server, args.inputs.fixture.as_deref());
+    let files = files(&scanned, &described);
     let written = starters::write_all(&args.folder, &files, args.overwrite)?;
-    let written = written.without(starters::unnameable(&toured.catalog));
+    let written = written.without(starters::unnameable(&scanned.info.catalog));
     refuse_to_replace(&written, &args.folder)?;
-    let score = score(&report);
+    let score = score(&scanned.outcome.report);
     let mut told = match score {
         Some(score) => format!("score: {score} % (`mcprove audit` says more)\n"),
         None => "no tool could be called\n".to_owned(),
     };
     told.push_str(&written.told(&args.folder));
-    let (snapshots, captured) = capture(args, &described.written, context)?;
+    let (snapshots, captured) = capture(args, &described.written, times, context)?;
     told.push_str(&captured);
     if !args.no_workflow {
         let workflow =
@@ -106,34 +118,43 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     };
     let next = format!("mcprove run {}{}", args.folder.display(), fixture_flag(args));
     let _ = writeln!(told, "next: {set}{next}");
-    if args.json {
+    if args.run.json {
         let workflow = (!args.no_workflow).then_some(WORKFLOW);
         let begun = Begun { score, snapshots, workflow, variables, next, ..Begun::of(&written) };
         print(&harmless_json(&begun.as_json(&args.folder)))?;
     } else {
         print(&told)?;
     }
-    Ok(ExitStatus::Good)
+    // What is wrong with the server today is what the suite says from now on.
+    Ok(match scanned.finish(&args.run, context)? {
+        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected => ExitStatus::Good,
+        status @ (ExitStatus::Interrupted | ExitStatus::NotDone | ExitStatus::Bug) => status,
+    })
 }
 
-fn files(toured: &Toured, described: &Described<'_>) -> Vec<StarterFile> {
+fn files(scanned: &Scanned, described: &Described<'_>) -> Vec<StarterFile> {
     let mut names = FileNames::default();
-    let mut files = starters::of_tour(toured, described, &mut names);
-    files.extend(starters::of_offer(&toured.catalog, described, &mut names));
+    let mut files = starters::of_scan(&scanned.called, described, &mut names);
+    files.extend(starters::of_offer(&scanned.info.catalog, described, &mut names));
     files
 }
 
 /// Stores the replies of the suite that was just written: how many, and what is told of it.
-fn capture(args: &Args, server: &WrittenServer, context: &Context) -> Result<(usize, String), Failure> {
+fn capture(
+    args: &Args,
+    server: &WrittenServer,
+    times: ScanTimes,
+    context: &Context,
+) -> Result<(usize, String), Failure> {
     // The files ask the environment for what the server was given here; the replies are those it gave with that.
-    let suites = Suites::at(&args.folder, args.touring.fixture()).with_variables(server.variables.clone());
+    let suites = Suites::at(&args.folder, args.inputs.fixture.as_deref()).with_variables(server.variables.clone());
     let mut loaded = suites.load(None, Watched::Perhaps)?;
-    args.touring.confinement().apply_to_cases(&mut loaded.cases);
+    args.scan.confinement.apply_to_cases(&mut loaded.cases);
     let warnings = usable(&loaded, false)?;
     let plan = plan(&loaded.cases, &PlanOptions::default());
-    let manner = Manner::capturing(&plan, &loaded.secrets, warnings);
-    let over = Execution::plain(args.touring.timeout()).run(&plan, manner, context)?;
-    let judgement = snapshots::judge(&loaded.cases, &over.report)?;
+    let mode = RunMode::capturing(&plan, &loaded.secrets, warnings);
+    let outcome = Execution::plain(times.call).run(&plan, mode, context)?;
+    let judgement = snapshots::judge(&loaded.cases, &outcome.report)?;
     judgement.store()?;
     let stored = judgement.count("NEW") + judgement.count("CHANGED") + judgement.count("MATCH");
     let errors = judgement.count("ERROR");
@@ -156,7 +177,7 @@ fn refuse_to_replace(written: &Written, folder: &Path) -> Result<(), Failure> {
 }
 
 fn fixture_flag(args: &Args) -> String {
-    args.touring.fixture().map_or_else(String::new, |fixture| format!(" --fixture {}", fixture.display()))
+    args.inputs.fixture.as_deref().map_or_else(String::new, |fixture| format!(" --fixture {}", fixture.display()))
 }
 
 /// A workflow that runs the suite on every push.

@@ -4,17 +4,15 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use mcprove_engine::Storing;
 use mcprove_model::{ColumnServer, ExitStatus, Matrix, Override, Revision, nearest, without_password};
 use mcprove_suite::load::ServerOverride;
 
-use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Stdout, Wishes, begun, conclude, shows};
 use crate::context::Context;
-use crate::execution::{Execution, Manner, redactor_of};
+use crate::execution::{RunMode, redactor_of};
 use crate::failure::Failure;
-use crate::outputs::Outputs;
-use crate::selection::{Selection, show};
+use crate::finish::{Gates, Stdout, or_list_mistakes};
+use crate::run_flags::{Ending, RunFlags};
+use crate::selection::show;
 use crate::subject::words;
 use crate::suites::{Suites, Watched, in_columns, usable};
 
@@ -43,16 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "all|REVISION,…", value_delimiter = ',')]
     protocol: Vec<Revisions>,
     #[command(flatten)]
-    selection: Selection,
-    #[command(flatten)]
-    execution: Execution,
-    /// Print the results as JSON, and nothing else, on standard output.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    outputs: Outputs,
-    #[command(flatten)]
-    baselines: Baselines,
+    flags: RunFlags,
 }
 
 #[derive(Clone, Debug)]
@@ -116,7 +105,8 @@ impl FromStr for Revisions {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    args.outputs.distinct(&[args.execution.events(), args.baselines.saved()])?;
+    let flags = &args.flags;
+    flags.check()?;
     let matrix = matrix(args)?;
     let mut loaded = args.suites.load(any_command(&matrix.servers), Watched::Perhaps)?;
     in_columns(&mut loaded, &matrix);
@@ -126,41 +116,25 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             "give `--server NAME=CMD` twice or more, `--languages` or `--protocol all`, or write `matrix:` in the suite",
         ));
     }
-    let stdout = Stdout::of(args.json);
-    let warnings = begun(usable(&loaded, args.execution.strict), stdout, &loaded.secrets)?;
-    let plan = begun(
-        args.selection.plan(&loaded.cases, args.execution.in_container(Override::default())),
-        stdout,
-        &loaded.secrets,
-    )?;
+    let stdout = Stdout::of(flags.json);
+    let findings = or_list_mistakes(usable(&loaded, flags.execution.strict), stdout, &loaded.secrets)?;
+    let server = flags.execution.in_container(Override::default());
+    let plan = or_list_mistakes(flags.selection.plan(&loaded.cases, server), stdout, &loaded.secrets)?;
     let redactor = redactor_of(&plan, &loaded.secrets);
-    if args.selection.dry_run {
-        return show(&plan, &redactor, args.json);
+    if flags.selection.dry_run {
+        return show(&plan, &redactor, flags.json);
     }
-    let baseline = args.baselines.read(args.selection.is_partial())?;
-    let manner = Manner {
-        is_whole: !args.selection.is_partial(),
-        storing: Storing::Compare,
-        warnings,
-        shown: !args.json,
-        fix: false,
-        record: false,
-        shows: shows(Stdout::of(args.json), &args.outputs, &args.baselines, GATES),
-        strict_reports: args.outputs.strict_reports,
-        redactor,
+    let baseline = flags.baseline()?;
+    let mode = RunMode {
+        is_whole: !flags.selection.is_partial(),
+        shown: !flags.json,
+        shows: flags.shows(stdout, GATES),
         again: args.again(),
+        ..RunMode::new(findings, redactor)
     };
-    let over = args.execution.run(&plan, manner, context)?;
-    let wishes = Wishes {
-        stdout,
-        outputs: &args.outputs,
-        baselines: &args.baselines,
-        baseline,
-        known: loaded.cases.iter().map(|case| case.name.as_str()).collect(),
-        is_partial: args.selection.is_partial(),
-        gates: GATES,
-    };
-    conclude(over, &wishes, context)
+    let outcome = flags.run(&plan, mode, context)?;
+    let known = loaded.cases.iter().map(|case| case.name.as_str()).collect();
+    flags.finish(outcome, Ending { stdout, baseline, known, gates: GATES }, context)
 }
 
 /// A command for the loader, so that cases which name no server are sound; the columns take its place.

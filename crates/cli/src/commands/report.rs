@@ -8,7 +8,7 @@ use mcprove_model::ExitStatus;
 use mcprove_report::{FORMATS, Format, Shows, Terminal, TerminalOptions, Threshold};
 
 use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Over, Stdout, Wishes, conclude};
+use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::logs::{self, Frames};
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             }
         }
     }
-    let wishes = Wishes {
+    let options = FinishOptions {
         stdout,
         outputs: &args.outputs,
         baselines: &args.baselines,
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         is_partial: false,
         gates: Gates { threshold: args.threshold, regressions: args.baselines.fail_on_regression },
     };
-    conclude(Over { report, complaints: Vec::new(), is_empty_shard: false, dropped: false }, &wishes, context)
+    finish(RunOutcome::of(report), &options, context)
 }
 
 fn write(path: &Path, content: &str) -> Result<(), Failure> {

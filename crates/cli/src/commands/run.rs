@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use mcprove_engine::{Storing, missing_keys};
 use mcprove_model::{ExitStatus, Plan};
 
-use crate::baselines::Baselines;
-use crate::conclusion::{Gates, Stdout, Wishes, begun, conclude, shows};
 use crate::context::Context;
-use crate::execution::{Execution, Manner, redactor_of};
+use crate::execution::{RunMode, redactor_of};
 use crate::failure::Failure;
+use crate::finish::{Gates, Stdout, or_list_mistakes};
 use crate::fixes;
-use crate::outputs::Outputs;
-use crate::selection::{Selection, show};
+use crate::run_flags::{Ending, RunFlags};
+use crate::selection::show;
 use crate::snapshots;
 use crate::subject::Subject;
 use crate::suites::{Suites, Watched, stand_in, usable};
@@ -31,12 +30,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     subject: Subject,
     #[command(flatten)]
-    selection: Selection,
-    #[command(flatten)]
-    execution: Execution,
-    /// Print the results as JSON, and nothing else, on standard output.
-    #[arg(long)]
-    json: bool,
+    pub(super) flags: RunFlags,
     /// Try the positions (line, column, …) around those of a failing case.
     #[arg(long)]
     fix: bool,
@@ -49,10 +43,6 @@ pub(crate) struct Args {
     /// Save the replies of language models next to their suites, to be played again without them.
     #[arg(long)]
     record: bool,
-    #[command(flatten)]
-    pub(super) outputs: Outputs,
-    #[command(flatten)]
-    pub(super) baselines: Baselines,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
@@ -73,64 +63,53 @@ pub(super) fn keys_are_set(plan: &Plan, record: bool) -> Result<(), Failure> {
     Err(Failure::new(message, "set the key and run again; `model: script`, or a recorded conversation, needs none"))
 }
 
-/// Runs the suites and concludes by these gates.
+/// Runs the suites and finishes by these gates.
 pub(super) fn run_through(
     args: &Args,
     gates: Gates,
     watched: Watched,
     context: &Context,
 ) -> Result<ExitStatus, Failure> {
-    args.outputs.distinct(&[args.execution.events(), args.baselines.saved()])?;
-    let server = args.execution.in_container(args.subject.replacement()?);
+    let flags = &args.flags;
+    flags.check()?;
+    let server = flags.execution.in_container(args.subject.replacement()?);
     let loaded = args.suites.load(stand_in(&server), watched)?;
-    let stdout = Stdout::of(args.json);
-    let warnings = begun(usable(&loaded, args.execution.strict), stdout, &loaded.secrets)?;
-    let plan = begun(args.selection.plan(&loaded.cases, server), stdout, &loaded.secrets)?;
+    let stdout = Stdout::of(flags.json);
+    let findings = or_list_mistakes(usable(&loaded, flags.execution.strict), stdout, &loaded.secrets)?;
+    let plan = or_list_mistakes(flags.selection.plan(&loaded.cases, server), stdout, &loaded.secrets)?;
     let redactor = redactor_of(&plan, &loaded.secrets);
-    if args.selection.dry_run {
-        return show(&plan, &redactor, args.json);
+    if flags.selection.dry_run {
+        return show(&plan, &redactor, flags.json);
     }
     keys_are_set(&plan, args.record)?;
-    let baseline = args.baselines.read(args.selection.is_partial())?;
-    let manner = Manner {
-        is_whole: !args.selection.is_partial(),
+    let baseline = flags.baseline()?;
+    let mode = RunMode {
+        is_whole: !flags.selection.is_partial(),
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
-        warnings,
-        shown: !args.json,
-        shows: shows(Stdout::of(args.json), &args.outputs, &args.baselines, gates),
+        shown: !flags.json,
+        shows: flags.shows(stdout, gates),
         fix: args.fix,
         record: args.record,
-        strict_reports: args.outputs.strict_reports,
-        redactor,
         again: args.again(),
+        ..RunMode::new(findings, redactor)
     };
-    let over = args.execution.run(&plan, manner, context)?;
+    let outcome = flags.run(&plan, mode, context)?;
     if args.write {
-        for line in fixes::write_all(&over.report)? {
+        for line in fixes::write_all(&outcome.report)? {
             context.complain(&format!("changed {line}\n"));
         }
     }
     if args.update_snapshots {
-        for line in snapshots::store_values(&over.report)? {
+        for line in snapshots::store_values(&outcome.report)? {
             context.complain(&format!("{line}\n"));
         }
     }
-    // Many names are not worth sorting where nobody compares them.
+    // Many names are not worth sorting where nothing is compared with them.
     let known: BTreeSet<_> = match &baseline {
         Some(_) => loaded.cases.iter().map(|case| case.name.as_str()).collect(),
         None => BTreeSet::new(),
     };
-    let wishes = Wishes {
-        stdout,
-        outputs: &args.outputs,
-        baselines: &args.baselines,
-        baseline,
-        known,
-        is_partial: args.selection.is_partial(),
-        gates,
-    };
-    let status = conclude(over, &wishes, context);
-    drop(wishes);
+    let status = flags.finish(outcome, Ending { stdout, baseline, known, gates }, context);
     // The program ends here. Taking apart ten thousand cases piece by piece would only keep its user waiting.
     std::mem::forget((plan, loaded));
     status

@@ -1,15 +1,16 @@
 //! `mcprove snapshot`: replies, or what a server offers, compared with what is stored beside the suite.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use mcprove_engine::{Filter, PlanOptions, plan};
-use mcprove_model::{ExitStatus, Redactor};
+use mcprove_model::{ExitStatus, Override, Redactor};
 use mcprove_report::{harmless_json, harmless_line};
 use serde_json::{Value, json};
 
 use crate::catalogs;
 use crate::context::Context;
-use crate::execution::{Execution, Manner, redactor_of};
+use crate::execution::{Execution, RunMode, redactor_of};
 use crate::failure::Failure;
 use crate::snapshots::{Judgement, Status, judge};
 use crate::stdout::print;
@@ -51,6 +52,9 @@ pub(crate) struct Args {
     subject: Subject,
 }
 
+/// The time that a server may take for its lists.
+const CATALOG_TIMEOUT: Duration = Duration::from_secs(30);
+
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let ci = args.ci || Context::in_ci();
     if args.catalog {
@@ -61,13 +65,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             breaking_only: args.breaking_only,
             new_fails: ci,
             json: args.json,
-            timeout: args.execution.timeout(),
+            timeout: args.execution.timeout().unwrap_or(CATALOG_TIMEOUT),
         };
         return catalogs::run(&wishes, context);
     }
     let loaded = args.suites.load_for(&args.subject)?;
     let warnings = usable(&loaded, false)?;
-    let options = PlanOptions { filter: args.filter.clone(), ..PlanOptions::default() };
+    let server = args.execution.in_container(Override::default());
+    let options = PlanOptions { filter: args.filter.clone(), server, ..PlanOptions::default() };
     let plan = plan(&loaded.cases, &options);
     if plan.cases.is_empty() {
         return Err(Failure::NothingSelected {
@@ -75,11 +80,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             help: "`--filter` compares with case names".to_owned(),
         });
     }
-    let manner = Manner::capturing(&plan, &loaded.secrets, warnings);
+    let mode = RunMode::capturing(&plan, &loaded.secrets, warnings);
     let redactor = redactor_of(&plan, &loaded.secrets);
-    let over = args.execution.run(&plan, manner, context)?;
-    let judgement = judge(&loaded.cases, &over.report)?;
-    if over.report.exit_status() == ExitStatus::Interrupted || over.dropped {
+    let outcome = args.execution.run(&plan, mode, context)?;
+    let judgement = judge(&loaded.cases, &outcome.report)?;
+    if outcome.report.exit_status() == ExitStatus::Interrupted || outcome.dropped {
         return Ok(ExitStatus::Interrupted);
     }
     if args.update {

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcprove_engine::{Filter, Storing};
+use mcprove_engine::Filter;
 use mcprove_model::{Case, ExitStatus, Override, Report};
 use mcprove_report::{Shows, known_json};
 use mcprove_suite::duration;
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::changes::{Again, Dependencies, cases_of};
 use crate::context::Context;
-use crate::execution::{Execution, Manner, redactor_of, runtime};
+use crate::execution::{Execution, RunMode, redactor_of, runtime};
 use crate::failure::Failure;
 use crate::flips::Flips;
 use crate::selection::Selection;
@@ -185,22 +185,15 @@ impl Watch<'_> {
             }
             Err(failure) => return Err(failure),
         };
-        let manner = Manner {
-            record: false,
-            warnings: Vec::new(),
+        let mode = RunMode {
             shown: !self.args.json,
             // What was answered is compared with what is answered next.
             shows: Shows::Calls,
-            fix: false,
-            // A part of the cases says nothing about what is missing.
-            is_whole: false,
-            storing: Storing::Compare,
-            strict_reports: false,
-            redactor: redactor_of(&plan, &self.secrets),
             again: self.again(),
+            ..RunMode::new(Vec::new(), redactor_of(&plan, &self.secrets))
         };
         self.running.store(true, Ordering::Relaxed);
-        let over = self.args.execution.run(&plan, manner, self.context);
+        let over = self.args.execution.run(&plan, mode, self.context);
         self.running.store(false, Ordering::Relaxed);
         let over = over?;
         for complaint in &over.complaints {

@@ -108,7 +108,9 @@ async fn together(name: &str, args: &Value, beside: &[BesideCall], talk: &mut Co
         }
         let place = talk.place(span);
         let what = format!("`tools/call` of `{other}`, which was open at the same time,");
-        talk.record.findings.extend(calls::no_result(&what, &exchange.outcome, Some(place)));
+        if let Some(finding) = calls::no_result(&what, &exchange.outcome, Some(place)) {
+            talk.record.no_result(finding, &exchange.outcome);
+        }
     }
     exchange
 }
@@ -130,7 +132,7 @@ async fn cancelled(name: &str, args: &Value, after: Duration, talk: &mut Convers
     }
     let alive = talk.session.ping(talk.deadline).await;
     if let Some(finding) = calls::no_result("the request after the cancellation", &alive.outcome, None) {
-        talk.record.findings.push(finding);
+        talk.record.no_result(finding, &alive.outcome);
     }
     exchange.outcome = Outcome::Cancelled;
     exchange

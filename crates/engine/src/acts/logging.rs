@@ -16,7 +16,7 @@ pub(super) async fn set_level(logging: &Logging, talk: &mut Conversation<'_>) ->
     let place = talk.place(node.span);
     match calls::no_result(&format!("`logging/setLevel` to `{level}`"), &exchange.outcome, Some(place)) {
         Some(finding) => {
-            talk.record.findings.push(finding);
+            talk.record.no_result(finding, &exchange.outcome);
             false
         }
         None => true,

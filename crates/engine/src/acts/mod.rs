@@ -40,6 +40,7 @@ pub(crate) async fn prepare(act: &Act, talk: &mut Conversation<'_>) -> bool {
         | Act::Trajectory(_)
         | Act::Raw(_)
         | Act::ToolQuality
+        | Act::Scan(_)
         | Act::Agent(_) => true,
     }
 }
@@ -56,6 +57,7 @@ pub(crate) async fn perform(act: &Act, checks: &[PlannedCheck], talk: &mut Conve
         Act::ToolQuality => tool_quality::perform(talk).await,
         Act::Trajectory(_) => unreachable!("a trajectory is judged without a session"),
         Act::Agent(_) => unreachable!("an agent opens sessions of its own"),
+        Act::Scan(_) => unreachable!("a scan judges what it sees by itself"),
     }
 }
 
@@ -76,6 +78,7 @@ pub(crate) async fn await_checks(
         | Act::Trajectory(_)
         | Act::Raw(_)
         | Act::ToolQuality
+        | Act::Scan(_)
         | Act::Agent(_) => return,
     }
     talk.session.listen((Instant::now() + SETTLE).min(talk.deadline)).await;

@@ -59,6 +59,7 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
         environment: Arc::clone(around.environment),
         stop: around.stop.clone(),
         until: Some(talk.deadline),
+        counter: Arc::default(),
     });
     let task = Task {
         tool: &tool,

@@ -42,6 +42,7 @@ pub(crate) struct Workshop {
     pub(super) stop: Stop,
     until: Option<Instant>,
     calls: AtomicUsize,
+    counter: Arc<AtomicUsize>,
 }
 
 /// What a workshop is made of.
@@ -59,6 +60,8 @@ pub(crate) struct Tools {
     pub(crate) environment: Arc<[String]>,
     pub(crate) stop: Stop,
     pub(crate) until: Option<Instant>,
+    /// Counts the calls of the whole run.
+    pub(crate) counter: Arc<AtomicUsize>,
 }
 
 impl Workshop {
@@ -77,17 +80,13 @@ impl Workshop {
             stop: tools.stop,
             until: tools.until,
             calls: AtomicUsize::new(0),
+            counter: tools.counter,
         }
     }
 
     /// Starts a server.
     pub(crate) async fn open(&self) -> Result<Session, Box<OpenFailure>> {
         self.opener.open(&self.server, &self.variables, Instant::now() + self.start).await
-    }
-
-    /// What people call the server.
-    pub(crate) fn server_name(&self) -> &str {
-        &self.server.name
     }
 
     /// Whether nothing more is to be done: the user, or the time, says so.
@@ -107,6 +106,7 @@ impl Workshop {
 
     pub(crate) fn count_calls(&self, calls: usize) {
         self.calls.fetch_add(calls, Ordering::Relaxed);
+        self.counter.fetch_add(calls, Ordering::Relaxed);
     }
 
     /// How many calls were made so far.

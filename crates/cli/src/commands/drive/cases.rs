@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::reply;
 use crate::commands::run::keys_are_set;
 use crate::context::Context;
-use crate::execution::{Execution, Manner, redactor_of};
+use crate::execution::{Execution, RunMode, redactor_of};
 use crate::failure::Failure;
 use crate::selection::Selection;
 use crate::snapshots;
@@ -97,27 +97,27 @@ pub(super) fn run(params: &Params, context: &Context) -> Result<Value, Failure> 
     loaded.cases.retain(|case| params.is_wanted(case));
     let plan = line.selection.plan(&loaded.cases, server)?;
     keys_are_set(&plan, false)?;
-    let manner = Manner {
+    let mode = RunMode {
         shows: Shows::Calls,
         is_whole,
         storing: if line.update_snapshots { Storing::Update } else { Storing::Compare },
         again: std::iter::once("run".to_owned()).chain(line.suites.words()).chain(line.subject.words()).collect(),
-        ..Manner::capturing(&plan, &loaded.secrets, Vec::new())
+        ..RunMode::capturing(&plan, &loaded.secrets, Vec::new())
     };
     let secrets = redactor_of(&plan, &loaded.secrets);
-    let mut over = line.execution.run(&plan, manner, context)?;
-    let stored = if line.update_snapshots { snapshots::store_values(&over.report)? } else { Vec::new() };
-    over.report.findings.splice(0..0, warnings);
-    let status = if over.dropped { ExitStatus::Interrupted } else { over.report.exit_status() };
-    let summary = over.report.summary();
-    let results: Vec<Value> = over.report.cases.iter().map(reply::of_case).collect();
+    let mut outcome = line.execution.run(&plan, mode, context)?;
+    let stored = if line.update_snapshots { snapshots::store_values(&outcome.report)? } else { Vec::new() };
+    outcome.report.findings.splice(0..0, warnings);
+    let status = if outcome.dropped { ExitStatus::Interrupted } else { outcome.report.exit_status() };
+    let summary = outcome.report.summary();
+    let results: Vec<Value> = outcome.report.cases.iter().map(reply::of_case).collect();
     let result = json!({
         "results": results,
         "summary": {"passed": summary.passed, "failed": summary.failed, "skipped": summary.skipped, "errors": summary.errors},
-        "findings": over.report.findings,
-        "message": reply::rendered(&over.report.findings),
+        "findings": outcome.report.findings,
+        "message": reply::rendered(&outcome.report.findings),
         "stored": stored,
-        "complaints": over.complaints,
+        "complaints": outcome.complaints,
         "exit_code": status.code(),
     });
     Ok(without(&secrets, result))

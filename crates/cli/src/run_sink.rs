@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::time::Instant;
 
-use mcprove_engine::{CallProgress, Progress, Sink};
-use mcprove_judge::tool_effect::ScanPlan;
+use mcprove_engine::{Progress, ScanResult, Sink};
 use mcprove_model::{Event, Redactor, Report};
 use mcprove_report::{Shows, Terminal, TerminalOptions, write_event};
 
@@ -14,8 +13,8 @@ use crate::context::Context;
 /// How often the progress line is written at most.
 const REFRESH_MS: u128 = 80;
 
-/// The listeners of a run.
-pub(crate) struct Listeners<'c> {
+/// The sink of a run.
+pub(crate) struct RunSink<'c> {
     context: &'c Context,
     terminal: Option<Terminal<Box<dyn io::Write>>>,
     log: Option<(String, BufWriter<File>)>,
@@ -26,22 +25,14 @@ pub(crate) struct Listeners<'c> {
     progress: Option<Instant>,
     broken: Option<String>,
     unshown: Option<String>,
-    approval: Approval,
-    declined: bool,
+    /// What scans brought besides their events.
+    scanned: Vec<(usize, ScanResult)>,
+    planned_calls: usize,
 }
 
-/// How the plan of a scan is approved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Approval {
-    /// By whoever sits at the terminal, where there is something to decide.
-    Asked,
-    /// In advance.
-    Given,
-}
-
-/// What the listeners of a run are to do.
+/// What the sink of a run does.
 #[derive(Debug)]
-pub(crate) struct Listening {
+pub(crate) struct SinkOptions {
     /// The event log and its path.
     pub(crate) log: Option<(String, File)>,
     /// Whether each result is shown as it becomes known.
@@ -50,57 +41,53 @@ pub(crate) struct Listening {
     pub(crate) each_once: bool,
     /// How much of passing cases the report keeps.
     pub(crate) shows: Shows,
-    /// What must not be heard by anyone.
+    /// Removes secrets.
     pub(crate) redactor: Redactor,
+    /// How many calls scans plan, where calls are counted.
+    pub(crate) planned_calls: usize,
 }
 
 /// What is left when a run is over.
-pub(crate) struct Heard {
+pub(crate) struct SinkResult {
     /// The run, folded.
     pub(crate) report: Report,
     /// Why the event log could not be written, if so.
     pub(crate) log_error: Option<String>,
     /// Why the results could not be shown, if so.
     pub(crate) unshown: Option<String>,
-    /// True if the user did not want the calls of a scan.
-    pub(crate) declined: bool,
+    /// What scans brought besides their events, by the index of their case.
+    pub(crate) scanned: Vec<(usize, ScanResult)>,
 }
 
-impl<'c> Listeners<'c> {
-    pub(crate) fn new(context: &'c Context, listening: Listening) -> Self {
-        let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
+impl<'c> RunSink<'c> {
+    pub(crate) fn new(context: &'c Context, options: SinkOptions) -> Self {
+        let terminal_options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
         let out: Box<dyn io::Write> = Box::new(io::stdout().lock());
-        let terminal = listening.shown.then(|| Terminal::new(out, options));
+        let terminal = options.shown.then(|| Terminal::new(out, terminal_options));
         Self {
             context,
-            terminal: if listening.each_once { terminal.map(Terminal::each_once) } else { terminal },
-            log: listening.log.map(|(path, file)| (path, BufWriter::new(file))),
+            terminal: if options.each_once { terminal.map(Terminal::each_once) } else { terminal },
+            log: options.log.map(|(path, file)| (path, BufWriter::new(file))),
             report: Report::default(),
-            shows: listening.shows,
-            redactor: listening.redactor,
+            shows: options.shows,
+            redactor: options.redactor,
             began: Instant::now(),
             progress: None,
             broken: None,
             unshown: None,
-            approval: Approval::Given,
-            declined: false,
+            scanned: Vec::new(),
+            planned_calls: options.planned_calls,
         }
     }
 
-    /// Sets how the plan of a scan is approved.
-    pub(crate) fn approved(mut self, approval: Approval) -> Self {
-        self.approval = approval;
-        self
-    }
-
-    pub(crate) fn finish(mut self) -> Heard {
+    pub(crate) fn finish(mut self) -> SinkResult {
         self.clear_progress();
         if let Some((path, log)) = &mut self.log
             && let Err(error) = log.flush()
         {
             self.broken.get_or_insert(format!("the event log `{path}` could not be written: {error}"));
         }
-        Heard { report: self.report, log_error: self.broken, unshown: self.unshown, declined: self.declined }
+        SinkResult { report: self.report, log_error: self.broken, unshown: self.unshown, scanned: self.scanned }
     }
 
     fn clear_progress(&mut self) {
@@ -133,7 +120,7 @@ impl<'c> Listeners<'c> {
     }
 }
 
-impl Sink for Listeners<'_> {
+impl Sink for RunSink<'_> {
     fn event(&mut self, mut event: Event) {
         self.redactor.event(&mut event);
         self.clear_progress();
@@ -165,40 +152,19 @@ impl Sink for Listeners<'_> {
         if !self.context.live || self.progress.is_some_and(|last| last.elapsed().as_millis() < REFRESH_MS) {
             return;
         }
-        let line = mcprove_report::Progress {
-            done: progress.done,
-            total: progress.total,
-            name: progress.next.unwrap_or_default(),
-            running: progress.running,
-            elapsed_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
-        }
-        .line(self.context.width.unwrap_or(80).saturating_sub(1));
+        let (name, width) = (progress.next.unwrap_or_default(), self.context.width.unwrap_or(80).saturating_sub(1));
+        let elapsed_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let line = if self.planned_calls > 0 {
+            let (done, total) = (progress.calls, self.planned_calls);
+            mcprove_report::CallProgress { done, total, tool: name, elapsed_us }.line(width)
+        } else {
+            let Progress { done, total, running, .. } = *progress;
+            mcprove_report::Progress { done, total, name, running, elapsed_us }.line(width)
+        };
         self.show_progress(&line);
     }
 
-    fn approve(&mut self, plan: &ScanPlan) -> bool {
-        self.clear_progress();
-        self.context.complain(&plan.text());
-        if self.approval == Approval::Given || plan.unclear().next().is_none() {
-            return true;
-        }
-        let question = "Call them? The tools that are not marked may write. [y/N] ";
-        let answer = Context::ask(question);
-        self.declined = answer.is_some_and(|answer| !matches!(answer.to_lowercase().as_str(), "y" | "yes"));
-        !self.declined
-    }
-
-    fn calls(&mut self, progress: &CallProgress<'_>) {
-        if !self.context.live || self.progress.is_some_and(|last| last.elapsed().as_millis() < REFRESH_MS) {
-            return;
-        }
-        let line = mcprove_report::CallProgress {
-            done: progress.done,
-            total: progress.total,
-            tool: progress.tool,
-            elapsed_us: u64::try_from(progress.elapsed.as_micros()).unwrap_or(u64::MAX),
-        }
-        .line(self.context.width.unwrap_or(80).saturating_sub(1));
-        self.show_progress(&line);
+    fn scanned(&mut self, index: usize, result: ScanResult) {
+        self.scanned.push((index, result));
     }
 }

@@ -1,7 +1,8 @@
-//! What is done with a run that is over: it is judged, told and written, and becomes an exit status.
+//! The end of every run: results are judged, shown and written, and become an exit status.
 
 use std::collections::BTreeSet;
 
+use mcprove_engine::ScanResult;
 use mcprove_model::{ExitStatus, Redactor, Report, Severity};
 use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, known_json, known_json_of_mistakes};
 
@@ -11,9 +12,9 @@ use crate::failure::Failure;
 use crate::outputs::Outputs;
 use crate::stdout::print;
 
-/// What is wanted of a run that is over.
+/// What is done with a run that is outcome.
 #[derive(Debug)]
-pub(crate) struct Wishes<'a> {
+pub(crate) struct FinishOptions<'a> {
     /// What standard output is for.
     pub(crate) stdout: Stdout,
     /// The reports to write.
@@ -63,64 +64,73 @@ pub(crate) fn shows(stdout: Stdout, outputs: &Outputs, baselines: &Baselines, ga
     if counts_only { outputs.shows() } else { outputs.shows().max(Shows::Verdicts) }
 }
 
-/// A run that is over.
+/// A run that is outcome.
 #[derive(Debug)]
-pub(crate) struct Over {
+pub(crate) struct RunOutcome {
     /// What happened.
     pub(crate) report: Report,
     /// What could not be written so far.
     pub(crate) complaints: Vec<String>,
-    /// Whether this is a part without cases, which is nobody's fault.
+    /// What scans brought besides their events, by the index of their case.
+    pub(crate) scanned: Vec<(usize, ScanResult)>,
+    /// True if this is a shard without cases, which is not a mistake.
     pub(crate) is_empty_shard: bool,
     /// Whether it was dropped where it stood.
     pub(crate) dropped: bool,
 }
 
 /// Tells and writes a run that is over, and says how the program ends.
-pub(crate) fn conclude(mut over: Over, wishes: &Wishes<'_>, context: &Context) -> Result<ExitStatus, Failure> {
-    let changed = baselines::compare(wishes.baseline.as_ref(), &over.report, &wishes.known);
-    let severity = if wishes.gates.regressions { Severity::Error } else { Severity::Warning };
-    let share = Share::of(&over.report);
-    let status = status(&over, share, &changed, wishes.gates);
+pub(crate) fn finish(mut outcome: RunOutcome, options: &FinishOptions<'_>, context: &Context) -> Result<ExitStatus, Failure> {
+    let changed = baselines::compare(options.baseline.as_ref(), &outcome.report, &options.known);
+    let severity = if options.gates.regressions { Severity::Error } else { Severity::Warning };
+    let share = Share::of(&outcome.report);
+    let status = status(&outcome, share, &changed, options.gates);
     let saved = match status {
         // What was not run would be in it as skipped.
         ExitStatus::Interrupted => None,
         ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NotDone | ExitStatus::NothingSelected | ExitStatus::Bug => {
-            wishes.baselines.save(&over.report, wishes.is_partial)
+            options.baselines.save(&outcome.report, options.is_partial)
         }
     };
-    over.report.findings.extend(changed.findings(severity));
+    outcome.report.findings.extend(changed.findings(severity));
 
     let mut text = changed.text();
     if !text.is_empty() {
         text.insert(0, '\n');
     }
-    if let Some(threshold) = wishes.gates.threshold {
+    if let Some(threshold) = options.gates.threshold {
         text.push_str(&threshold_line(share, threshold));
     }
-    let annotations = Format::find("github").filter(|_| wishes.outputs.github);
-    text.push_str(&annotations.map(|format| (format.render)(&over.report)).unwrap_or_default());
-    match wishes.stdout {
+    let annotations = Format::find("github").filter(|_| options.outputs.github);
+    text.push_str(&annotations.map(|format| (format.render)(&outcome.report)).unwrap_or_default());
+    match options.stdout {
         Stdout::People => print(&text)?,
         Stdout::KnownList => {
             context.complain(&text);
-            print(&known_json(&over.report))?;
+            print(&known_json(&outcome.report))?;
         }
         Stdout::Report => context.complain(&text),
     }
 
-    over.complaints.extend(wishes.outputs.write(&over.report, Context::step_summary().as_deref()));
-    over.complaints.extend(saved);
-    for complaint in &over.complaints {
+    outcome.complaints.extend(options.outputs.write(&outcome.report, Context::step_summary().as_deref()));
+    outcome.complaints.extend(saved);
+    for complaint in &outcome.complaints {
         context.complain(&format!("error: {complaint}\n"));
     }
-    let unwritten = wishes.outputs.strict_reports && !over.complaints.is_empty();
+    let unwritten = options.outputs.strict_reports && !outcome.complaints.is_empty();
     Ok(if unwritten && status != ExitStatus::Interrupted { ExitStatus::NotDone } else { status })
+}
+
+impl RunOutcome {
+    /// The outcome of a run that was made elsewhere.
+    pub(crate) fn of(report: Report) -> Self {
+        Self { report, complaints: Vec::new(), scanned: Vec::new(), is_empty_shard: false, dropped: false }
+    }
 }
 
 /// Hands on what a run begins with. Where it cannot begin, whoever reads the known list finds there what was wrong with the
 /// suite, or that nothing was selected.
-pub(crate) fn begun<T>(part: Result<T, Failure>, stdout: Stdout, secrets: &[String]) -> Result<T, Failure> {
+pub(crate) fn or_list_mistakes<T>(part: Result<T, Failure>, stdout: Stdout, secrets: &[String]) -> Result<T, Failure> {
     let Err(failure) = &part else { return part };
     let list = match failure {
         Failure::Suite(findings) => known_json_of_mistakes(findings),
@@ -134,14 +144,14 @@ pub(crate) fn begun<T>(part: Result<T, Failure>, stdout: Stdout, secrets: &[Stri
     part
 }
 
-fn status(over: &Over, share: Share, changed: &Comparison, gates: Gates) -> ExitStatus {
-    if over.dropped {
+fn status(outcome: &RunOutcome, share: Share, changed: &Comparison, gates: Gates) -> ExitStatus {
+    if outcome.dropped {
         return ExitStatus::Interrupted;
     }
-    let plain = over.report.exit_status();
+    let plain = outcome.report.exit_status();
     match plain {
         ExitStatus::Interrupted | ExitStatus::NotDone | ExitStatus::Bug => return plain,
-        ExitStatus::NothingSelected if over.is_empty_shard => return ExitStatus::Good,
+        ExitStatus::NothingSelected if outcome.is_empty_shard => return ExitStatus::Good,
         ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected => {}
     }
     if gates.regressions && !changed.regressions.is_empty() {

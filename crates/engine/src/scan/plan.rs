@@ -1,0 +1,228 @@
+//! From what a server lists to the cases of a scan: pure.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcprove_judge::harm::HarmGuard;
+use mcprove_judge::negative::Probe;
+use mcprove_judge::tool_effect::{Consent, ScanPlan, ToolEffect};
+use mcprove_model::{Case, Finding, ServerSpec};
+use mcprove_suite::template::FIXTURE;
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use super::audit::{AuditTool, Called};
+use super::fuzz::{FuzzPlan, FuzzTarget, FuzzTool};
+use super::probe::ProbeTool;
+use super::ScanSubject;
+use crate::discover::{Catalog, nameless, tool_name};
+use crate::workplace::{SCRATCH, written};
+
+/// A scan of the tools of a server.
+#[derive(Clone, Debug)]
+pub struct ScanOptions {
+    /// What is done with each tool.
+    pub kind: ScanKind,
+    /// Which tools may be called.
+    pub consent: Consent,
+    /// Only these tools; all when empty.
+    pub tools: Vec<String>,
+    /// Arguments that the user gave, by tool.
+    pub given: BTreeMap<String, Vec<Value>>,
+    /// A folder that is copied for the scan; `{{fixture}}` in the server's description is the copy.
+    pub fixture: Option<PathBuf>,
+    /// The time the server may take to start.
+    pub start: Duration,
+    /// The time a call may take.
+    pub timeout: Duration,
+    /// Fixes the generated inputs.
+    pub seed: u64,
+}
+
+/// What a scan does with each tool.
+#[derive(Clone, Debug)]
+pub enum ScanKind {
+    /// It is called once with a valid input.
+    Audit {
+        /// True if each tool that answers is called again on a fresh server, to see what stays the same.
+        repeat: bool,
+    },
+    /// It is sent what it must reject.
+    Probe {
+        /// The probes.
+        probes: Vec<&'static Probe>,
+        /// The size of an oversized argument in bytes.
+        oversized: usize,
+    },
+    /// It is called with inputs that break programs.
+    Fuzz(FuzzScan),
+}
+
+/// How tools are fuzzed.
+#[derive(Clone, Debug)]
+pub struct FuzzScan {
+    /// The number of calls for each tool.
+    pub runs: usize,
+    /// The time after which everything ends, whatever is left to do.
+    pub time: Option<Duration>,
+    /// True if success on an input that the schema refuses is a failure.
+    pub strict_input: bool,
+    /// The number of fresh servers that may be started to shrink one failure.
+    pub attempts: usize,
+    /// The command line that repeats all of this, without `--tool`, `--runs` and `--seed`.
+    pub command: String,
+}
+
+/// A scan that was planned.
+#[derive(Debug)]
+pub struct PlannedScan {
+    /// A case for each tool, in listed order.
+    pub cases: Vec<Arc<Case>>,
+    /// What is wrong with the server's lists, and what the user should know before the first call.
+    pub findings: Vec<Finding>,
+    /// Which tools are called, and why not.
+    pub tools: ScanPlan,
+    /// Each tool with the input that was made for it, and no answers yet.
+    pub called: Vec<Called>,
+}
+
+/// Plans a scan of the tools that a server lists.
+pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOptions) -> PlannedScan {
+    let is_chosen = |tool: &&Value| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only);
+    let tools: Vec<Value> = catalog.tools.iter().filter(is_chosen).cloned().collect();
+    let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
+    let called: Vec<Called> =
+        tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
+    let works = works(&tools, &plan, &called, options);
+    let cases = tools.iter().zip(&called).zip(works).enumerate().map(|(at, ((tool, called), work))| {
+        let subject = ScanSubject {
+            name: tool_name(tool),
+            server,
+            fixture: options.fixture.clone(),
+            skip: called.skipped.clone(),
+            tags: vec![tag(plan.effect(at)).to_owned()],
+            start: options.start,
+        };
+        match work {
+            Work::Audit(audit) => subject.case("audit", audit),
+            Work::Probe(probe) => subject.case("probe", probe),
+            Work::Fuzz(fuzz) => subject.case("fuzz", fuzz),
+        }
+    });
+    let mut findings = catalog.findings.clone();
+    findings.extend(nameless(&tools));
+    findings.extend(on_own_data(&plan, options));
+    if matches!(options.kind, ScanKind::Fuzz(_)) {
+        findings.push(Finding::note("seed", format!("seed {}", options.seed)));
+    }
+    let cases = cases.collect();
+    let called = called.into_iter().map(|called| Called { input: called.input.as_ref().map(written), ..called });
+    PlannedScan { cases, findings, called: called.collect(), tools: plan }
+}
+
+enum Work {
+    Audit(AuditTool),
+    Probe(ProbeTool),
+    Fuzz(FuzzTool),
+}
+
+/// The work on each tool.
+fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOptions) -> Vec<Work> {
+    let allows_all = options.consent == Consent::IncludeWrites;
+    let given = |tool: &Value| options.given.get(tool_name(tool)).cloned().unwrap_or_default();
+    let input = |at: usize| called[at].input.clone().unwrap_or_default();
+    let each = tools.iter().enumerate();
+    match &options.kind {
+        ScanKind::Audit { repeat } => each
+            .map(|(at, tool)| {
+                Work::Audit(AuditTool {
+                    tool: tool.clone(),
+                    input: input(at),
+                    reads: *plan.effect(at) == ToolEffect::Reads,
+                    repeat: *repeat,
+                    timeout: options.timeout,
+                })
+            })
+            .collect(),
+        ScanKind::Probe { probes, oversized } => each
+            .map(|(at, tool)| {
+                Work::Probe(ProbeTool {
+                    tool: tool.clone(),
+                    effect: plan.effect(at).clone(),
+                    input: input(at),
+                    given: given(tool),
+                    allows_all,
+                    probes: probes.clone(),
+                    oversized: *oversized,
+                    timeout: options.timeout,
+                })
+            })
+            .collect(),
+        ScanKind::Fuzz(fuzz) => {
+            let is_called = |at: &usize| called[*at].skipped.is_none();
+            let target =
+                |at: usize| FuzzTarget { tool: tools[at].clone(), effect: plan.effect(at).clone(), given: given(&tools[at]) };
+            let shared = Arc::new(FuzzPlan {
+                tools: (0..tools.len()).filter(is_called).map(target).collect(),
+                seed: options.seed,
+                runs: fuzz.runs,
+                time: fuzz.time,
+                start: options.start,
+                timeout: options.timeout,
+                strict_input: fuzz.strict_input,
+                attempts: fuzz.attempts,
+                allows_all,
+                command: fuzz.command.clone(),
+                begun: OnceCell::new(),
+            });
+            // A tool that is skipped is never looked up.
+            let at = |at: usize| (0..at).filter(is_called).count();
+            each.map(|(index, _)| Work::Fuzz(FuzzTool { plan: Arc::clone(&shared), at: at(index) })).collect()
+        }
+    }
+}
+
+/// A tool with the input that is made for it, or the reason why it is not called.
+fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, options: &ScanOptions) -> Called {
+    let given = options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
+    let mut guard = HarmGuard::new(tool, plan.effect(at), SCRATCH).with_given(given);
+    if options.fixture.is_some() {
+        guard = guard.with_fixture(&format!("{{{{{FIXTURE}}}}}"));
+    }
+    if options.consent == Consent::IncludeWrites {
+        guard = guard.allowing_all();
+    }
+    let made = match given.first() {
+        Some(given) => Ok(given.clone()),
+        None => guard.input(tool, options.seed, catalog.places.as_ref()),
+    };
+    let needs_input = !matches!(options.kind, ScanKind::Fuzz(_));
+    let skipped = match (&made, plan.skipped(at)) {
+        (_, _) if tool_name(tool).is_empty() => Some("it has no name to call it by".to_owned()),
+        (_, Some(reason)) => Some(reason.to_owned()),
+        (Err(why), None) if needs_input => Some(format!("no valid input could be made for it: {why}")),
+        (Err(_) | Ok(_), None) => None,
+    };
+    Called { tool: tool_name(tool).to_owned(), input: made.ok(), replies: Vec::new(), skipped, misses_file: false }
+}
+
+/// The tag of a case, by the effect of its tool.
+fn tag(effect: &ToolEffect) -> &'static str {
+    match effect {
+        ToolEffect::Reads => "reads",
+        ToolEffect::Writes { .. } | ToolEffect::LooksLikeWriting { .. } => "writes",
+        ToolEffect::Unclear => "unclear",
+    }
+}
+
+/// Tools that write work on whatever the server has; the user should know how to keep that safe.
+fn on_own_data(plan: &ScanPlan, options: &ScanOptions) -> Option<Finding> {
+    let writes = plan.tools.iter().any(|tool| matches!(tool.effect, ToolEffect::Writes { .. }));
+    let is_fuzz = matches!(options.kind, ScanKind::Fuzz(_));
+    (writes && !is_fuzz && options.consent == Consent::IncludeWrites && options.fixture.is_none()).then(|| {
+        Finding::note("own-data", "tools that write are called, and work on the server's own data")
+            .help("`--fixture DIR` gives the server a copy of a folder: `{{fixture}}` in its arguments")
+    })
+}

@@ -1,0 +1,53 @@
+//! The error contract of a tool: requests that it must reject.
+
+use std::time::Duration;
+
+use mcprove_judge::harm::argument_schema;
+use mcprove_judge::negative::{Probe, Subject};
+use mcprove_judge::tool_effect::ToolEffect;
+use serde_json::Value;
+
+use super::{Scan, ScanCase, ScanEnd, ScanFuture};
+use crate::discover::tool_name;
+use crate::probing::{self, Probing};
+
+/// Wrong requests to a tool.
+pub(crate) struct ProbeTool {
+    pub(crate) tool: Value,
+    pub(crate) effect: ToolEffect,
+    /// A valid input, which is spoilt in one place at a time; paths in it are templates.
+    pub(crate) input: Value,
+    /// Arguments that the user gave.
+    pub(crate) given: Vec<Value>,
+    /// True if everything may be sent.
+    pub(crate) allows_all: bool,
+    pub(crate) probes: Vec<&'static Probe>,
+    /// The size of an oversized argument in bytes.
+    pub(crate) oversized: usize,
+    /// The time each request may take.
+    pub(crate) timeout: Duration,
+}
+
+impl Scan for ProbeTool {
+    fn perform<'s>(&'s self, case: ScanCase<'s>) -> ScanFuture<'s> {
+        Box::pin(self.probe(case))
+    }
+}
+
+impl ProbeTool {
+    async fn probe(&self, case: ScanCase<'_>) -> ScanEnd {
+        let Some(server) = case.lane else { unreachable!("probes work on the session of their lane") };
+        let guard = case.workplace.guard(&self.tool, &self.effect, &self.given);
+        let (schema, base) = (argument_schema(&self.tool), case.workplace.filled(&self.input));
+        let mut probing = Probing {
+            subject: Subject { tool: tool_name(&self.tool), schema: &schema, base: &base, oversized: self.oversized },
+            server,
+            record: case.record,
+            timeout: self.timeout,
+            is_listed: true,
+            guard: if self.allows_all { guard.allowing_all() } else { guard },
+        };
+        probing::make(&self.probes, &mut probing).await;
+        ScanEnd::Judged
+    }
+}
