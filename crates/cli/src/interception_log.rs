@@ -54,14 +54,13 @@ impl InterceptionLog {
     pub(crate) fn verdicts(self) -> String {
         let mut text = Vec::new();
         if self.judged.iter().any(|event| matches!(event, Event::CaseFinished(_))) {
-            let mut terminal = Terminal::new(&mut text, self.options);
+            let mut terminal = Terminal::new(&mut text, self.options).without_next_step();
             for event in &self.judged {
                 // Memory takes everything.
                 let _ = terminal.event(event);
             }
         }
-        // What was overheard cannot be run again as it stands, so that advice is left out.
-        String::from_utf8_lossy(&text).split_inclusive('\n').filter(|line| !line.starts_with("next: ")).collect()
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     fn write(&mut self, event: &Event) {

@@ -71,7 +71,7 @@ use clap::FromArgMatches as _;
 use mcprove_model::ExitStatus;
 
 pub use arguments::Arguments;
-pub use explanations::{Explained, Topic, findings};
+pub use explanations::Topic;
 pub use help::{PURPOSES, command_line};
 pub use json_outputs::{JSON_OUTPUTS, JsonOutput};
 

@@ -143,7 +143,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     if run.selection.dry_run {
         return show_scan(&plan, &redactor, run.json).map(Scan::Shown);
     }
-    approve(&planned.tools, scan.yes, context)?;
+    approve(&planned.tools, scan.yes || Confinement::is_effective(&server), context)?;
     let called = planned.called.iter().filter(|called| called.skipped.is_none()).count();
     let mode = RunMode {
         prints_findings: true,
@@ -209,9 +209,9 @@ fn known_tools(wanted: &[String], listed: &[String], info: &ServerInfo) -> Resul
 }
 
 /// Shows which tools will be called, and asks where it is not clear whether they write.
-fn approve(tools: &ScanPlan, yes: bool, context: &Context) -> Result<(), Failure> {
+fn approve(tools: &ScanPlan, is_given: bool, context: &Context) -> Result<(), Failure> {
     context.complain(&tools.text());
-    if yes || tools.unclear().next().is_none() {
+    if is_given || tools.unclear().next().is_none() {
         return Ok(());
     }
     let answer = Context::ask("Call them? The tools that are not marked may write. [y/N] ");

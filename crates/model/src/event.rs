@@ -97,6 +97,17 @@ pub struct CaseStarted {
     pub variant: Option<String>,
 }
 
+impl CaseStarted {
+    /// The place of the case, for people: its file and line, or its server where no file holds it.
+    pub fn place(&self) -> String {
+        if self.file.is_empty() {
+            self.server.clone().unwrap_or_default()
+        } else {
+            format!("{}:{}", self.file, self.line)
+        }
+    }
+}
+
 /// A session is open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connected {

@@ -18,6 +18,7 @@ mod exchange;
 mod exit;
 mod fault;
 mod finding;
+mod finding_kinds;
 mod frame;
 mod isolation;
 mod matrix;
@@ -63,6 +64,7 @@ pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refus
 pub use exit::ExitStatus;
 pub use fault::{Fault, FaultKind};
 pub use finding::{Edit, Finding, Fix, Place, Severity, TextPlace, WirePlace};
+pub use finding_kinds::{FindingKind, finding_kinds};
 pub use frame::{Direction, Frame, FrameKind, Part};
 pub use isolation::Isolation;
 pub use matrix::{Column, ColumnServer, Matrix};

@@ -64,6 +64,8 @@ pub struct Terminal<W> {
     shard: Option<ShardOf>,
     /// The command line that starts such a run again, when it is known.
     again: Option<String>,
+    /// True if the command that runs a failed case again is shown.
+    has_next_step: bool,
     ended: usize,
     /// Cases that were skipped because the run was stopped.
     interrupted: usize,
@@ -95,6 +97,7 @@ impl<W: io::Write> Terminal<W> {
             planned: 0,
             shard: None,
             again: None,
+            has_next_step: true,
             ended: 0,
             interrupted: 0,
             after_gap: true,
@@ -110,6 +113,13 @@ impl<W: io::Write> Terminal<W> {
     #[must_use]
     pub fn each_once(mut self) -> Self {
         self.reliability = None;
+        self
+    }
+
+    /// Leaves out the command that runs a failed case again, for cases that were recorded.
+    #[must_use]
+    pub fn without_next_step(mut self) -> Self {
+        self.has_next_step = false;
         self
     }
 
@@ -301,8 +311,7 @@ impl<W: io::Write> Terminal<W> {
 
     fn failing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
         let started = &current.started;
-        let place = format!("{}:{}", harmless::line(&started.file), started.line);
-        let _ = writeln!(text, "{}", self.style.paint(Role::Faint, &place));
+        let _ = writeln!(text, "{}", self.style.paint(Role::Faint, &harmless::line(&started.place())));
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
         }
@@ -353,7 +362,8 @@ impl<W: io::Write> Terminal<W> {
             let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
         }
         let is_verbose = self.verbosity == Verbosity::Verbose;
-        if let Some(next) = again::next_step(&self.failed, self.again.as_deref(), is_verbose) {
+        let next = again::next_step(&self.failed, self.again.as_deref(), is_verbose).filter(|_| self.has_next_step);
+        if let Some(next) = next {
             let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, "next:"));
         }
     }

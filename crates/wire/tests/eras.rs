@@ -62,12 +62,9 @@ async fn connect(endpoint: &Endpoint, protocol: Protocol) -> Result<Session, Box
 }
 
 #[tokio::test]
-async fn a_silent_server_costs_the_probe_timeout_and_no_more() {
+async fn a_server_that_is_silent_to_the_probe_is_legacy() {
     let server = shell("", &initialize());
-    let began = Instant::now();
     let mut session = connect(&server, Protocol::Auto).await.expect("it is a legacy server");
-    let took = began.elapsed();
-    assert!(took >= PROBE && took < PROBE + Duration::from_secs(2), "{took:?}");
     assert_eq!(session.negotiated().revision, Revision::NEWEST_LEGACY);
     assert_eq!(session.ping(soon()).await.outcome, Outcome::Result(json!({})));
     assert!(session.close().await.oddities.is_empty());
@@ -110,10 +107,11 @@ async fn any_other_error_to_the_probe_means_legacy() {
     for error in ["-32601", "-32602", "-32000", "-32603", "1"] {
         let refuse = say(&format!(r#""error":{{"code":{error},"message":"no"}}"#));
         let server = shell("", &format!("*server/discover*) {refuse};;\n{}", initialize()));
-        let began = Instant::now();
-        let session = connect(&server, Protocol::Auto).await.expect("it is a legacy server");
+        // Whoever waited for more would wait past the deadline.
+        let patient = SessionOptions { probe_timeout: 10 * DEADLINE, ..options(Protocol::Auto) };
+        let session = Session::connect(&server, &HttpClient::default(), &patient, soon()).await;
+        let session = session.expect("it is a legacy server");
         assert_eq!(session.negotiated().revision.era(), Era::Legacy, "{error}");
-        assert!(began.elapsed() < PROBE, "{error}: nothing is waited for");
     }
 }
 
@@ -371,11 +369,9 @@ async fn the_era_is_found_on_http_too() {
             if seen.rpc() == "server/discover" { to_probe(&seen, &out) } else { initialized(&seen, &out) }
         })
         .await;
-        let began = Instant::now();
         let endpoint = Endpoint::Http { url: peer.url(), headers: Vec::new() };
         let session = connect(&endpoint, Protocol::Auto).await.expect("it is a legacy server");
         assert_eq!(session.negotiated().revision, Revision::V2025_06_18);
-        assert!(began.elapsed() < PROBE + Duration::from_secs(2), "{:?}", began.elapsed());
         assert_eq!(peer.seen()[1].header("mcp-protocol-version"), None, "`initialize` agrees on it only then");
         assert_eq!(peer.seen()[1].header("mcp-method"), None);
     }
@@ -415,16 +411,12 @@ async fn calls_over_http_wait_for_nothing_but_the_server() {
         })
         .await;
         session.call_tool("plain", &json!({}), soon()).await;
-        let began = Instant::now();
         for _ in 0..CALLS {
             let exchange = session.call_tool("plain", &json!({}), soon()).await;
             assert!(matches!(exchange.outcome, Outcome::Result(_)), "{:?}", exchange.outcome);
         }
-        let each = began.elapsed() / CALLS;
-        // A delayed acknowledgement would cost 40 ms a call; a new connection for each would show below.
-        assert!(each < Duration::from_millis(5), "streamed {streamed}: {each:?} a call");
         let connections = peer.seen().iter().map(|seen| seen.connection).max().unwrap_or_default() + 1;
-        assert!(connections <= 10, "streamed {streamed}: {connections} connections, {each:?} a call");
+        assert!(connections <= 10, "streamed {streamed}: {connections} connections");
         session.close().await;
         assert_eq!(peer.hung_up().await, 0);
     }

@@ -7,12 +7,12 @@ use mcprove_judge::matchers::{MATCHERS, MatcherKind};
 use mcprove_judge::negative::Probe;
 use mcprove_judge::trust::{self, TrustRule};
 use mcprove_judge::{RULES, Rule, RuleExample};
-use mcprove_model::{ExitStatus, nearest};
+use mcprove_model::{ExitStatus, FindingKind, finding_kinds, nearest};
 use mcprove_suite::lint::{RULES as SUITE_RULES, Rule as SuiteRule};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::explanations::{Explained, Topic, findings};
+use crate::explanations::Topic;
 use crate::failure::Failure;
 use crate::stdout::print;
 
@@ -209,7 +209,7 @@ fn matcher_page(kind: &MatcherKind) -> String {
     text
 }
 
-fn finding_page(finding: &Explained) -> String {
+fn finding_page(finding: &FindingKind) -> String {
     let home = finding.home.to_lowercase();
     format!("{}: a finding {home}\n{}\nwhat to do: {}", finding.id, paragraph(finding.meaning), paragraph(finding.help))
 }
@@ -233,7 +233,7 @@ fn matchers() -> String {
 fn all_findings() -> String {
     let mut text = String::new();
     let mut home = "";
-    for finding in findings() {
+    for finding in finding_kinds() {
         if home != finding.home {
             let gap = if text.is_empty() { "" } else { "\n" };
             let _ = writeln!(text, "{gap}{}:", finding.home);

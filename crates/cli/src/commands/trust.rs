@@ -1,15 +1,17 @@
 //! `mcprove trust`: what flowed from server to server, and what requests claimed, in recorded conversations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use mcprove_judge::trust::{Coverage, Recording, coverage, flows, recordings, widenings};
 use mcprove_model::{CaseFinished, CaseReport, Era, ExitStatus, Finding, Report, Revision, Security, Timings, Verdict};
-use mcprove_report::{Terminal, TerminalOptions, known_json};
+use mcprove_report::{Terminal, TerminalOptions};
 
+use crate::baselines::Baselines;
 use crate::catalog_report::counted;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
 use crate::logs::{self, Frames};
 use crate::outputs::Outputs;
 use crate::stdout::print;
@@ -38,6 +40,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    args.outputs.distinct(&[])?;
     let security = args.suite.as_deref().map(declared).transpose()?.flatten();
     let mut names = BTreeMap::new();
     let mut paths = Vec::new();
@@ -60,24 +63,27 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         });
     }
     let judged = judge(&report, &recordings, security.as_ref());
-    if args.json {
-        print(&known_json(&judged))?;
-    } else {
+    if !args.json {
         let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
         let mut text = Vec::new();
-        // Memory takes everything. What was recorded cannot be run again from here, so that advice is left out.
-        let _ = Terminal::new(&mut text, options).report(&judged);
-        let told: String =
-            String::from_utf8_lossy(&text).split_inclusive('\n').filter(|line| !line.starts_with("next: ")).collect();
+        // Memory takes everything.
+        let _ = Terminal::new(&mut text, options).without_next_step().report(&judged);
+        let text = String::from_utf8_lossy(&text);
         let calls: usize = recordings.iter().map(Recording::calls).sum();
         let most = recordings.iter().map(|recording| recording.servers.len()).max().unwrap_or(0);
         let (calls, most) = (counted(calls, "call"), counted(most, "server"));
-        print(&format!("{told}{calls} of tools looked at, with at most {most} in a conversation\n"))?;
+        print(&format!("{text}{calls} of tools looked at, with at most {most} in a conversation\n"))?;
     }
-    for complaint in args.outputs.write(&judged, None) {
-        context.complain(&format!("error: {complaint}\n"));
-    }
-    Ok(judged.exit_status())
+    let options = FinishOptions {
+        stdout: Stdout::of(args.json),
+        outputs: &args.outputs,
+        baselines: &Baselines::default(),
+        baseline: None,
+        known: BTreeSet::new(),
+        is_partial: false,
+        gates: Gates { threshold: None, regressions: false },
+    };
+    finish(RunOutcome::of(judged), &options, context)
 }
 
 /// What a suite declares about trust; `None` when its file has no tests that could carry it.

@@ -22,12 +22,14 @@ pub(crate) fn page() -> String {
     }
     page.push_str("\nWhen several apply, 2 wins over 1: the run was not complete.\n");
     let mut home = "";
-    for finding in mcprove::findings() {
+    for finding in mcprove_model::finding_kinds() {
         if finding.home != home {
             home = finding.home;
-            let _ = write!(page, "\n## {home}\n\n| id | what it means | what to do |\n|---|---|---|\n");
+            let _ = write!(page, "\n## {home}\n\n| id | severity | what it means | what to do |\n|---|---|---|---|\n");
         }
-        let _ = writeln!(page, "| `{}` | {} | {} |", finding.id, cell(finding.meaning), cell(finding.help));
+        let (id, severity) = (finding.id, finding.severity.word());
+        let (meaning, help) = (cell(finding.meaning), cell(finding.help));
+        let _ = writeln!(page, "| <a id=\"{id}\"></a>`{id}` | {severity} | {meaning} | {help} |");
     }
     page.push_str("\n## Doubtful suites\n\n| id | what it means | why it matters |\n|---|---|---|\n");
     for rule in SUITE_RULES {

@@ -1,6 +1,8 @@
 //! One attempt at the case of a scan, on the session of its lane or on connections of its own.
 
-use mcprove_model::{Finding, Verdict};
+use std::sync::Arc;
+
+use mcprove_model::{Case, Finding, Verdict};
 use mcprove_wire::Closing;
 
 use super::{Connections, Scan, ScanCase, ScanEnd};
@@ -24,6 +26,10 @@ pub(crate) async fn attempt(scan: &dyn Scan, attempt: Attempt<'_>, shared: &mut 
         }
     };
     attempt.record.mark(|timings| &mut timings.fixture);
+    // A server in a sandbox may write to the scratch folder.
+    let server = attempt.case.server.as_ref().map(|server| Arc::new(workplace.writable_for(server)));
+    let case = Case { server, ..attempt.case.clone() };
+    let attempt = Attempt { case: &case, ..attempt };
     let verdict = match scan.connections() {
         Connections::Lane => in_lane(scan, attempt, &workplace, shared).await,
         Connections::Own => alone(scan, attempt, &workplace).await,

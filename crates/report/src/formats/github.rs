@@ -95,13 +95,17 @@ fn annotate(out: &mut String, finding: &Finding, case: Option<&CaseReport>, stri
 }
 
 fn did_not_end(out: &mut String, case: &CaseReport) {
-    let mut properties = place_of(case).to_vec();
+    let mut properties = place_of(case);
     properties.push(("title", title(&case.started)));
     write_command(out, "error", &properties, UNFINISHED);
 }
 
-fn place_of(case: &CaseReport) -> [(&'static str, String); 2] {
-    [("file", harmless::line(&case.started.file).into_owned()), ("line", case.started.line.to_string())]
+/// The place of a case; none where no file holds it.
+fn place_of(case: &CaseReport) -> Vec<(&'static str, String)> {
+    if case.started.file.is_empty() {
+        return Vec::new();
+    }
+    vec![("file", harmless::line(&case.started.file).into_owned()), ("line", case.started.line.to_string())]
 }
 
 fn write_command(out: &mut String, command: &str, properties: &[(&str, String)], message: &str) {

@@ -44,7 +44,9 @@ fn by_file(report: &Report) -> Vec<(&str, Vec<&CaseReport>)> {
     let mut suites: Vec<(&str, Vec<&CaseReport>)> = Vec::new();
     let mut known = BTreeMap::new();
     for case in &report.cases {
-        let file = case.started.file.as_str();
+        // Cases that no file holds are those of a server.
+        let server = case.started.server.as_deref().unwrap_or_default();
+        let file = if case.started.file.is_empty() { server } else { case.started.file.as_str() };
         let at = *known.entry(file).or_insert_with(|| {
             suites.push((file, Vec::new()));
             suites.len() - 1
@@ -93,10 +95,8 @@ fn suite(out: &mut String, file: &str, cases: &[&CaseReport], started: Option<&s
 
 fn test_case(out: &mut String, case: &CaseReport, class: &str, file: &str) {
     let (name, line, time) = (attribute(&title(&case.started)), case.started.line, seconds(duration_us(case)));
-    let _ = write!(
-        out,
-        "    <testcase name=\"{name}\" classname=\"{class}\" file=\"{file}\" line=\"{line}\" time=\"{time}\""
-    );
+    let place = if line == 0 { String::new() } else { format!(" file=\"{file}\" line=\"{line}\"") };
+    let _ = write!(out, "    <testcase name=\"{name}\" classname=\"{class}\"{place} time=\"{time}\"");
     let element = match Status::of(case) {
         Status::Passed => {
             match sub_results_plainly(case) {

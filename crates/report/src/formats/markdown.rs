@@ -91,7 +91,8 @@ fn failures(out: &mut String, bad: &[&CaseReport]) {
                 writeln!(out, "… and {} more that did not pass; the HTML report has them all.\n", bad.len() - shown);
             return;
         }
-        let place = format!("{}:{}", harmless::line(&case.started.file), case.started.line);
+        let place = case.started.place();
+        let place = harmless::line(&place);
         let (sign, name) = (sign(case), code(&title(&case.started)));
         let _ = writeln!(out, "<details><summary>{sign} {name} {}</summary>\n", code(&place));
         fenced(out, &explain_plainly(case));

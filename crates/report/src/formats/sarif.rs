@@ -163,7 +163,7 @@ fn literal(text: &str) -> String {
 
 fn location<'a>(finding: &'a Finding, case: Option<&'a CaseReport>) -> Option<Location<'a>> {
     let at_case = || {
-        case.map(|case| PhysicalLocation {
+        case.filter(|case| !case.started.file.is_empty()).map(|case| PhysicalLocation {
             artifact_location: Artifact { uri: uri(&case.started.file) },
             region: Region { start_line: Some(case.started.line.max(1)), ..Region::default() },
         })

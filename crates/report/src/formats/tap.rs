@@ -89,9 +89,11 @@ fn diagnostics(out: &mut String, case: &CaseReport, status: Status<'_>) {
     let _ = writeln!(out, "  message: {}", json_text::string(message));
     let _ = writeln!(out, "  severity: {severity}");
     let _ = writeln!(out, "  duration_ms: {}", duration::whole_ms(duration_us(case)));
-    let _ = writeln!(out, "  at:");
-    let _ = writeln!(out, "    file: {}", json_text::string(&case.started.file));
-    let _ = writeln!(out, "    line: {}", case.started.line);
+    if !case.started.file.is_empty() {
+        let _ = writeln!(out, "  at:");
+        let _ = writeln!(out, "    file: {}", json_text::string(&case.started.file));
+        let _ = writeln!(out, "    line: {}", case.started.line);
+    }
     finding_items(out, &findings.iter().collect::<Vec<_>>());
     // A block, because it is for people; every line of it stands further in than the end of the diagnostics.
     let _ = writeln!(out, "  explanation: |2");

@@ -190,7 +190,7 @@
 
   function body(one) {
     const box = el('div', 'body');
-    const meta = el('div', 'meta', el('span', 'mono', visible(one.file) + ':' + one.line));
+    const meta = el('div', 'meta', el('span', 'mono', visible(placeOf(one))));
     if (one.server) meta.append(' · server ', el('span', 'mono', oneLine(one.server)));
     box.append(meta);
     for (const s of one.sessions) {
@@ -216,6 +216,7 @@
     return box;
   }
 
+  const placeOf = one => one.file ? one.file + ':' + one.line : (one.server || '');
   const keyOf = one => one.file + '\u0000' + one.name + '\u0000' + (one.variant ?? '');
   const flaky = new Set((report.reliability ? report.reliability.cases : []).filter(row => row.flaky).map(keyOf));
   const cases = report.cases.map((one, position) => ({ one, position, hay: null, node: null }));
@@ -257,7 +258,7 @@
     const mark = el('span', 'sign ' + tone, sign);
     mark.title = WORDS[one.verdict];
     const row = button('row', '', () => open(entry));
-    row.append(mark, name, el('span', 'why', oneLine(reason(one))), el('span', 'file mono', oneLine(one.file) + ':' + one.line), el('span', 'time', ['skipped', 'unfinished'].includes(one.verdict) ? '' : human(one.duration_us)));
+    row.append(mark, name, el('span', 'why', oneLine(reason(one))), el('span', 'file mono', oneLine(placeOf(one))), el('span', 'time', ['skipped', 'unfinished'].includes(one.verdict) ? '' : human(one.duration_us)));
     row.setAttribute('aria-expanded', 'false');
     entry.node = el('article', 'case ' + one.verdict, row);
     entry.node.id = 'case-' + entry.position;

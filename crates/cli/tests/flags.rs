@@ -1,0 +1,171 @@
+//! Same flags everywhere or not at all: a command that accepts a flag of a run, a report or a baseline honours it. The
+//! commands are those of clap's own description; one without a row here fails the test.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
+
+/// A server whose only tool fails inside, so that every command has something to report.
+const SERVER: &str = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
+    *'"method":"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}},{"name":"peek","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}]}}\n' "$id" ;;
+    *'"method":"tools/call"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"boom"}}\n' "$id" ;;
+    *'"id":'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}\n' "$id" ;;
+  esac
+done
+"#;
+
+const SUITE: &str = "servers: {s: {command: [sh, server.sh]}}\ntools:\n  - {name: look, tool: look, args: {a: x}, expect: \
+                     {contains: fine}}\n  - {name: peek, tool: peek, expect: {contains: fine}}\n";
+
+/// The least that each command with report flags needs.
+const COMMANDS: &[(&str, &[&str])] = &[
+    ("audit", &["--server", "sh server.sh", "--no-sandbox"]),
+    ("ci", &["suite.yaml"]),
+    ("fuzz", &["--server", "sh server.sh", "--no-sandbox", "--runs", "2", "--seed", "1", "--timeout", "2s"]),
+    ("init", &["new", "--overwrite", "--no-workflow", "--server", "sh server.sh", "--no-sandbox"]),
+    ("matrix", &["suite.yaml", "--protocol", "2025-06-18"]),
+    ("negative", &["--server", "sh server.sh", "--no-sandbox", "--checks", "unknown_tool"]),
+    ("report", &["run.ndjson"]),
+    ("run", &["suite.yaml"]),
+    ("trust", &["run.ndjson"]),
+];
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("server.sh"), SERVER).expect("written");
+        fs::write(folder.path().join("suite.yaml"), SUITE).expect("written");
+        let place = Self(folder);
+        place.run("run", &["suite.yaml", "--events", "run.ndjson"]);
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, command: &str, flags: &[&str]) -> Output {
+        let mut line = Command::new(MCPROVE);
+        line.arg(command).args(flags).current_dir(self.path()).env_remove("CI").env_remove("GITHUB_ACTIONS");
+        line.output().expect("it runs")
+    }
+
+    fn with(&self, command: &str, flags: &[&str]) -> Output {
+        let own = COMMANDS.iter().find(|(name, _)| *name == command).expect("a row").1;
+        self.run(command, &[own, flags].concat())
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The commands that accept a flag.
+fn commands_with(flag: &str) -> Vec<String> {
+    let line = mcprove::command_line();
+    let has = |command: &&clap::Command| command.get_arguments().any(|argument| argument.get_long() == Some(flag));
+    line.get_subcommands().filter(has).map(|command| command.get_name().to_owned()).collect()
+}
+
+/// The flags of every command that runs cases.
+const RUN_FLAGS: &[&str] = &[
+    "badge", "baseline", "docker", "dry-run", "events", "fail-fast", "filter", "github", "html", "isolation", "jobs",
+    "json", "junit", "markdown", "probe-timeout", "report", "sarif", "save-baseline", "shard", "strict",
+    "strict-reports", "tap", "timeout", "trials",
+];
+
+#[test]
+fn every_command_with_reports_has_a_row() {
+    let rows: Vec<&str> = COMMANDS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(commands_with("junit"), rows, "sorted rows for all commands with reports");
+}
+
+#[test]
+fn a_command_that_runs_cases_takes_all_flags_of_a_run() {
+    // Those that only judge what was recorded run nothing.
+    let runs: Vec<String> = commands_with("junit").into_iter().filter(|name| name != "report" && name != "trust").collect();
+    for flag in RUN_FLAGS {
+        let with = commands_with(flag);
+        for command in &runs {
+            assert!(with.contains(command), "`mcprove {command}` has no --{flag}");
+        }
+    }
+}
+
+#[test]
+fn reports_are_written_by_every_command_that_offers_them() {
+    let place = Place::new();
+    let flags = ["html", "junit", "markdown", "report", "sarif", "tap"];
+    for (command, _) in COMMANDS {
+        let files: Vec<String> = flags.iter().map(|flag| format!("{command}.{flag}")).collect();
+        let names: Vec<String> = flags.iter().map(|flag| format!("--{flag}")).collect();
+        let pairs: Vec<&str> =
+            names.iter().zip(&files).flat_map(|(name, file)| [name.as_str(), file.as_str()]).collect();
+        let output = place.with(command, &pairs);
+        for file in &files {
+            assert!(place.path().join(file).exists(), "{file}: {}{}", text(&output.stdout), text(&output.stderr));
+        }
+        let page = fs::read_to_string(place.path().join(format!("{command}.html"))).expect("a page");
+        let has_frames = page.contains("\"tools/call\"") || page.contains("tools/call");
+        assert!(has_frames || matches!(*command, "trust"), "the page of `{command}` has no frames");
+        let markdown = fs::read_to_string(place.path().join(format!("{command}.markdown"))).expect("a report");
+        assert!(!markdown.contains(":0"), "`{command}` names line 0 of a file:\n{markdown}");
+    }
+}
+
+#[test]
+fn two_reports_at_one_path_are_refused_by_every_command() {
+    let place = Place::new();
+    for command in commands_with("junit") {
+        let output = place.with(&command, &["--junit", "same", "--tap", "./same"]);
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", text(&output.stdout));
+        assert!(text(&output.stderr).contains("both write"), "{command}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn annotations_are_printed_by_every_command_that_accepts_github() {
+    let place = Place::new();
+    for command in commands_with("junit").iter().filter(|command| *command != "trust") {
+        let output = place.with(command, &["--github"]);
+        let printed = text(&output.stdout);
+        assert!(printed.contains("::error"), "{command}: {printed}{}", text(&output.stderr));
+        assert!(!printed.contains("line=0"), "{command}: {printed}");
+    }
+}
+
+#[test]
+fn strict_reports_fail_every_command_whose_report_cannot_be_written() {
+    let place = Place::new();
+    for command in commands_with("strict-reports") {
+        let output = place.with(&command, &["--strict-reports", "--junit", "missing/junit.xml"]);
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn runs_are_sharded_compared_and_listed_by_every_command_that_runs_cases() {
+    let place = Place::new();
+    for command in commands_with("shard").into_iter().filter(|command| command != "watch") {
+        let saved = format!("{command}.baseline.json");
+        place.with(&command, &["--save-baseline", &saved]);
+        assert!(place.path().join(&saved).exists(), "{command} saves no baseline");
+        let log = format!("{command}.ndjson");
+        for shard in ["1/2", "2/2"] {
+            let output = place.with(&command, &["--shard", shard, "--events", &log, "--jobs", "2", "--baseline", &saved]);
+            assert_ne!(output.status.code(), Some(2), "{command} {shard}: {}", text(&output.stderr));
+            let first = fs::read_to_string(place.path().join(&log)).expect("a log");
+            let first = first.lines().next().unwrap_or_default();
+            assert!(first.contains("\"shard\":{") && first.contains("\"jobs\":2"), "{command}: {first}");
+        }
+        let output = place.with(&command, &["--dry-run"]);
+        assert!(text(&output.stdout).contains("look"), "{command}: {}{}", text(&output.stdout), text(&output.stderr));
+    }
+}
