@@ -80,7 +80,11 @@ pub(crate) struct RunOutcome {
 }
 
 /// Tells and writes a run that is over, and says how the program ends.
-pub(crate) fn finish(mut outcome: RunOutcome, options: &FinishOptions<'_>, context: &Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn finish(
+    mut outcome: RunOutcome,
+    options: &FinishOptions<'_>,
+    context: &Context,
+) -> Result<ExitStatus, Failure> {
     let changed = baselines::compare(options.baseline.as_ref(), &outcome.report, &options.known);
     let severity = if options.gates.regressions { Severity::Error } else { Severity::Warning };
     let share = Share::of(&outcome.report);

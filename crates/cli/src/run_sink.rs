@@ -61,7 +61,8 @@ pub(crate) struct SinkResult {
 
 impl<'c> RunSink<'c> {
     pub(crate) fn new(context: &'c Context, options: SinkOptions) -> Self {
-        let terminal_options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
+        let terminal_options =
+            TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
         let out: Box<dyn io::Write> = Box::new(io::stdout().lock());
         let terminal = options.shown.then(|| Terminal::new(out, terminal_options));
         Self {

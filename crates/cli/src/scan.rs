@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_engine::{Called, Consent, ScanKind, ScanOptions, ScanResult, ServerInfo, plan_scan, server_info, tool_name};
+use mcprove_engine::{
+    Called, Consent, ScanKind, ScanOptions, ScanResult, ServerInfo, plan_scan, server_info, tool_name,
+};
 use mcprove_judge::tool_effect::ScanPlan;
 use mcprove_model::{ExitStatus, Override, ServerSpec, Severity, Target, nearest, shorten};
 use mcprove_report::Shows;

@@ -76,9 +76,30 @@ fn commands_with(flag: &str) -> Vec<String> {
 
 /// The flags of every command that runs cases.
 const RUN_FLAGS: &[&str] = &[
-    "badge", "baseline", "docker", "dry-run", "events", "fail-fast", "filter", "github", "html", "isolation", "jobs",
-    "json", "junit", "markdown", "probe-timeout", "report", "sarif", "save-baseline", "shard", "strict",
-    "strict-reports", "tap", "timeout", "trials",
+    "badge",
+    "baseline",
+    "docker",
+    "dry-run",
+    "events",
+    "fail-fast",
+    "filter",
+    "github",
+    "html",
+    "isolation",
+    "jobs",
+    "json",
+    "junit",
+    "markdown",
+    "probe-timeout",
+    "report",
+    "sarif",
+    "save-baseline",
+    "shard",
+    "strict",
+    "strict-reports",
+    "tap",
+    "timeout",
+    "trials",
 ];
 
 #[test]
@@ -90,7 +111,8 @@ fn every_command_with_reports_has_a_row() {
 #[test]
 fn a_command_that_runs_cases_takes_all_flags_of_a_run() {
     // Those that only judge what was recorded run nothing.
-    let runs: Vec<String> = commands_with("junit").into_iter().filter(|name| name != "report" && name != "trust").collect();
+    let runs: Vec<String> =
+        commands_with("junit").into_iter().filter(|name| name != "report" && name != "trust").collect();
     for flag in RUN_FLAGS {
         let with = commands_with(flag);
         for command in &runs {
@@ -159,7 +181,8 @@ fn runs_are_sharded_compared_and_listed_by_every_command_that_runs_cases() {
         assert!(place.path().join(&saved).exists(), "{command} saves no baseline");
         let log = format!("{command}.ndjson");
         for shard in ["1/2", "2/2"] {
-            let output = place.with(&command, &["--shard", shard, "--events", &log, "--jobs", "2", "--baseline", &saved]);
+            let output =
+                place.with(&command, &["--shard", shard, "--events", &log, "--jobs", "2", "--baseline", &saved]);
             assert_ne!(output.status.code(), Some(2), "{command} {shard}: {}", text(&output.stderr));
             let first = fs::read_to_string(place.path().join(&log)).expect("a log");
             let first = first.lines().next().unwrap_or_default();

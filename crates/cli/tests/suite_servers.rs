@@ -116,7 +116,8 @@ done
 #[test]
 fn tests_that_may_run_side_by_side_do() {
     let suite = |options: &str| {
-        let test = |name: &str| format!("  - {{name: {name}, tool: {name}, timeout: 20s, expect: {{contains: met}}}}\n");
+        let test =
+            |name: &str| format!("  - {{name: {name}, tool: {name}, timeout: 20s, expect: {{contains: met}}}}\n");
         let server = "servers: {s: {command: [sh, server.sh]}}";
         format!("{server}\nrun_options: {{{options}}}\ntools:\n{}{}", test("one"), test("two"))
     };

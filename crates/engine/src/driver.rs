@@ -16,10 +16,10 @@ use tokio::time::Instant;
 use crate::case_run::{CaseContext, accepts, run_case};
 use crate::discover::{Catalog, discover, tool_name};
 use crate::hooks::Hooks;
+use crate::server::Opener;
 use crate::shared::Shared;
 use crate::stop::Stopper;
 use crate::stored::{self, Storing, snapshot_path};
-use crate::server::Opener;
 use crate::{calls, expectations};
 
 /// How a driven session behaves.

@@ -6,9 +6,9 @@ use mcprove_model::ExitStatus;
 use mcprove_report::Threshold;
 
 use super::run::{self as plain, run_through};
-use crate::finish::Gates;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::finish::Gates;
 use crate::suites::Watched;
 
 /// Where JUnit XML goes when no path is given.

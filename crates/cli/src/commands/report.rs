@@ -8,9 +8,9 @@ use mcprove_model::ExitStatus;
 use mcprove_report::{FORMATS, Format, Shows, Terminal, TerminalOptions, Threshold};
 
 use crate::baselines::Baselines;
-use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
 use crate::logs::{self, Frames};
 use crate::outputs::Outputs;
 use crate::stdout::print;

@@ -13,10 +13,10 @@ use mcprove_suite::template::FIXTURE;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use super::ScanSubject;
 use super::audit::{AuditTool, Called};
 use super::fuzz::{FuzzPlan, FuzzTarget, FuzzTool};
 use super::probe::ProbeTool;
-use super::ScanSubject;
 use crate::discover::{Catalog, nameless, tool_name};
 use crate::workplace::{SCRATCH, written};
 
@@ -90,7 +90,8 @@ pub struct PlannedScan {
 
 /// Plans a scan of the tools that a server lists.
 pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOptions) -> PlannedScan {
-    let is_chosen = |tool: &&Value| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only);
+    let is_chosen =
+        |tool: &&Value| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only);
     let tools: Vec<Value> = catalog.tools.iter().filter(is_chosen).cloned().collect();
     let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
     let called: Vec<Called> =
@@ -162,8 +163,11 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
             .collect(),
         ScanKind::Fuzz(fuzz) => {
             let is_called = |at: &usize| called[*at].skipped.is_none();
-            let target =
-                |at: usize| FuzzTarget { tool: tools[at].clone(), effect: plan.effect(at).clone(), given: given(&tools[at]) };
+            let target = |at: usize| FuzzTarget {
+                tool: tools[at].clone(),
+                effect: plan.effect(at).clone(),
+                given: given(&tools[at]),
+            };
             let shared = Arc::new(FuzzPlan {
                 tools: (0..tools.len()).filter(is_called).map(target).collect(),
                 seed: options.seed,
