@@ -7,7 +7,7 @@ use std::path::Path;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
-use sources::sources;
+use sources::{product_lines, sources};
 
 /// Which rooms each room may depend on.
 const ROOMS: &[(&str, &[&str])] = &[
@@ -51,7 +51,7 @@ fn rooms_depend_only_on_the_rooms_they_may() {
 #[test]
 fn pure_rooms_stay_pure() {
     for file in sources().iter().filter(|file| PURE.iter().any(|room| in_room(file, room))) {
-        let code = without_tests(&fs::read_to_string(file).expect("readable"));
+        let code = product_lines(&fs::read_to_string(file).expect("readable"));
         for word in IMPURE {
             assert!(!code.contains(word), "{} must not use `{word}`", file.display());
         }
@@ -63,7 +63,7 @@ fn pure_rooms_stay_pure() {
 #[test]
 fn only_wire_opens_sockets_and_starts_processes_and_only_the_command_line_prints() {
     for file in sources() {
-        let code = without_tests(&fs::read_to_string(&file).expect("readable"));
+        let code = product_lines(&fs::read_to_string(&file).expect("readable"));
         if !in_room(&file, "wire") && !file.ends_with(LISTENS) {
             for word in ["tokio::net", "tokio::process", "std::net", "process::Command"] {
                 assert!(!code.contains(word), "{} must not use `{word}`", file.display());
@@ -91,6 +91,32 @@ fn in_room(file: &Path, room: &str) -> bool {
     file.to_string_lossy().contains(&format!("/crates/{room}/src/"))
 }
 
-fn without_tests(text: &str) -> String {
-    text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+#[test]
+fn one_loop_makes_the_events_of_a_run() {
+    // One loop begins and ends runs; a conversation that is intercepted is recorded, not run.
+    let allowed = ["engine/src/run.rs", "engine/src/interception.rs", "cli/src/execution.rs"];
+    for file in sources() {
+        let is_allowed = allowed.iter().any(|path| file.ends_with(path));
+        let makes = |code: &str| {
+            code.contains("Event::RunStarted(RunStarted {") || code.contains("Event::RunFinished(RunFinished {")
+        };
+        let code = product_lines(&fs::read_to_string(&file).expect("readable"));
+        assert!(is_allowed || !makes(&code), "{} must not have a run loop; make a plan", file.display());
+    }
+}
+
+#[test]
+fn product_lines_are_all_but_test_items() {
+    let text = "a\n#[cfg(test)]\nmod tests {\n    x\n}\nb\n#[cfg(test)]\nuse c;\nd\n";
+    assert_eq!(product_lines(text), "a\nb\nd\n");
+}
+
+#[test]
+fn the_page_of_the_architecture_names_files_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).expect("the page");
+    let named = page.split('`').skip(1).step_by(2).filter(|name| name.contains("/src/") && !name.contains('<'));
+    for name in named {
+        assert!(root.join("crates").join(name).exists(), "ARCHITECTURE.md names `{name}`");
+    }
 }

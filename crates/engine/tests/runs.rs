@@ -3,6 +3,7 @@
 //! Each folder below `runs/` is a suite. Each `*.events` file in it is one run; the name of the file states the options,
 //! such as `jobs=4,isolation=run.events` (`plain.events` has none). `SNAPSHOTS=overwrite` rewrites the files.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::num::NonZeroU32;
@@ -10,8 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_engine::{PlanOptions, Progress, RunOptions, Sink, Stopper, Storing, plan, run};
-use mcprove_model::{CaseFinished, Direction, Event, Finding, Frame, Isolation, Plan, Verdict};
+use mcprove_engine::{
+    Consent, FuzzScan, InfoOptions, PlanOptions, Progress, RunOptions, ScanKind, ScanOptions, Sink, Stopper, Storing,
+    plan, plan_scan, run, server_info,
+};
+use mcprove_judge::negative::PROBES;
+use mcprove_model::{
+    Case, CaseFinished, Direction, Event, Finding, Frame, Isolation, Plan, ServerSpec, Target, Verdict,
+};
 use mcprove_suite::load::{LoadOptions, load};
 use mcprove_wire::Limits;
 
@@ -66,8 +73,78 @@ impl RunName {
     }
 }
 
-/// Runs a suite and renders its events.
+/// Runs a suite, or a scan of `mock.yaml`, and renders its events.
 fn record(folder: &Path, name: &RunName) -> String {
+    let (cases, findings) = match name.value("scan") {
+        Some(kind) => scan(folder, kind),
+        None => (suite(folder), Vec::new()),
+    };
+    let options = PlanOptions {
+        trials: NonZeroU32::new(u32::try_from(name.number("trials").unwrap_or(1)).expect("few")).expect("not zero"),
+        shard: name.value("shard").map(|shard| shard.replace('-', "/").parse().expect("a shard")),
+        ..PlanOptions::default()
+    };
+    let plan = plan(&cases, &options);
+    let (stopper, stop) = Stopper::pair();
+    let mut list = EventList {
+        text: String::new(),
+        folder: folder.to_string_lossy().into_owned(),
+        frames: Vec::new(),
+        stopper,
+        stop_after: name.number("interrupt"),
+        verdicts_only: name.has("verdicts"),
+    };
+    let options = RunOptions { findings, ..run_options(name, &plan) };
+    runtime().block_on(run(&plan, options, stop, &mut list));
+    list.text
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+/// The cases of a scan of the mock in a folder.
+fn scan(folder: &Path, kind: &str) -> (Vec<Arc<Case>>, Vec<Finding>) {
+    let manifest = folder.join("mock.yaml").to_string_lossy().into_owned();
+    let target = Target::Mock { manifest, virtual_time: true };
+    let server = Arc::new(ServerSpec { name: "mock".to_owned(), target, ..ServerSpec::default() });
+    let info = InfoOptions {
+        fixture: None,
+        own_program: Path::new("mcprove"),
+        timeout: Duration::from_secs(10),
+        probe_timeout: Duration::from_secs(2),
+        limits: Limits::default(),
+    };
+    let info = runtime().block_on(server_info(&server, &info)).expect("the mock is here");
+    let kind = match kind {
+        "audit" => ScanKind::Audit { repeat: false },
+        "repeat" => ScanKind::Audit { repeat: true },
+        "negative" => ScanKind::Probe { probes: PROBES.iter().collect(), oversized: 1000 },
+        "fuzz" => ScanKind::Fuzz(FuzzScan {
+            runs: 20,
+            time: None,
+            strict_input: false,
+            attempts: 50,
+            command: "mcprove fuzz".to_owned(),
+        }),
+        other => panic!("scan={other}"),
+    };
+    let options = ScanOptions {
+        kind,
+        consent: Consent::Cautious,
+        tools: Vec::new(),
+        given: BTreeMap::new(),
+        fixture: None,
+        start: Duration::from_secs(10),
+        timeout: Duration::from_secs(5),
+        seed: 1,
+    };
+    let planned = plan_scan(&server, &info.catalog, &options);
+    (planned.cases, planned.findings)
+}
+
+/// The cases of a suite.
+fn suite(folder: &Path) -> Vec<Arc<Case>> {
     let variables = [("CONFIG_DIR", folder.to_string_lossy().into_owned())];
     let loaded = load(
         &[folder.to_owned()],
@@ -81,24 +158,7 @@ fn record(folder: &Path, name: &RunName) -> String {
     );
     let mistakes: Vec<&Finding> = loaded.findings.iter().filter(|finding| finding.severity.fails()).collect();
     assert!(mistakes.is_empty(), "{}: {mistakes:#?}", folder.display());
-    let options = PlanOptions {
-        trials: NonZeroU32::new(u32::try_from(name.number("trials").unwrap_or(1)).expect("few")).expect("not zero"),
-        shard: name.value("shard").map(|shard| shard.replace('-', "/").parse().expect("a shard")),
-        ..PlanOptions::default()
-    };
-    let plan = plan(&loaded.cases, &options);
-    let (stopper, stop) = Stopper::pair();
-    let mut list = EventList {
-        text: String::new(),
-        folder: folder.to_string_lossy().into_owned(),
-        frames: Vec::new(),
-        stopper,
-        stop_after: name.number("interrupt"),
-        verdicts_only: name.has("verdicts"),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(run(&plan, run_options(name, &plan), stop, &mut list));
-    list.text
+    loaded.cases
 }
 
 fn run_options(name: &RunName, plan: &Plan) -> RunOptions {
@@ -157,6 +217,7 @@ impl Sink for EventList {
             Event::Finding { finding } => self.finding("", &finding),
             Event::CaseStarted(started) => {
                 let file = Path::new(&started.file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let file = if file.is_empty() { "no file".to_owned() } else { file };
                 let trial = if started.trial > 1 { format!(", trial {}", started.trial) } else { String::new() };
                 let variant = started.variant.map(|variant| format!(", {variant}")).unwrap_or_default();
                 self.line(&format!(

@@ -22,3 +22,24 @@ pub(crate) fn sources() -> Vec<PathBuf> {
     files.sort();
     files
 }
+
+/// The product lines of a file: everything but the items that are marked `#[cfg(test)]`, wherever they are.
+pub(crate) fn product_lines(text: &str) -> String {
+    let mut product = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            product.push_str(line);
+            product.push('\n');
+            continue;
+        }
+        // Formatted code ends an item at the indentation it began with.
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let Some(head) = lines.by_ref().find(|line| !line.trim_start().starts_with("#[")) else { break };
+        if head.ends_with('{') {
+            let end = format!("{indent}}}");
+            lines.by_ref().find(|line| **line == end);
+        }
+    }
+    product
+}
