@@ -44,7 +44,7 @@ fn reliability(out: &mut String, report: &Report) {
     }
     for row in trials.flaky() {
         let mut properties: Vec<_> = match &row.failing {
-            Some(failing) => place_of(&report.cases[failing.position]).to_vec(),
+            Some(failing) => place_of(&report.cases[failing.position]),
             None => Vec::new(),
         };
         properties.push(("title", "flaky".to_owned()));
