@@ -267,7 +267,7 @@ mod tests {
         fs::create_dir(original.path().join("sub")).expect("a subfolder");
         fs::write(original.path().join("sub/a.txt"), "a").expect("a file");
         fs::write(original.path().join("b.txt"), "b").expect("a file");
-        let mut workplace = Workplace::new(Some(original.path())).expect("a copy");
+        let workplace = Workplace::new(Some(original.path())).expect("a copy");
         let places = workplace.places().expect("places");
         assert!(places.file.as_ref().is_some_and(|file| file.ends_with("/b.txt")));
         assert_eq!(workplace.restore().expect("fine"), Vec::<String>::new());
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn without_a_fixture_nothing_is_looked_at() {
-        let mut workplace = Workplace::new(None).expect("nothing to copy");
+        let workplace = Workplace::new(None).expect("nothing to copy");
         assert_eq!(workplace.places(), None);
         assert_eq!(workplace.restore().expect("fine"), Vec::<String>::new());
     }

@@ -107,7 +107,9 @@ impl FuzzTool {
         }
         let FuzzTarget { tool, given, .. } = &plan.tools[self.at];
         let mut pool = begun.pool.clone();
-        given.iter().for_each(|given| pool.give(given.clone()));
+        for given in given {
+            pool.give(given.clone());
+        }
         let said = begun.said.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.at).unwrap_or_default();
         let guard = plan.guard(self.at, &case);
         let run = work(&workshop, Task { tool, seed: plan.seed, runs: plan.runs, pool, said, guard }).await;
