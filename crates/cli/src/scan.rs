@@ -180,6 +180,23 @@ impl Scanned {
         run.finish(self.outcome, Ending { stdout, baseline: self.baseline, known, gates: GATES }, context)
     }
 
+    /// The exit status; a scan that called nothing proves nothing. `what` was not done then.
+    pub(crate) fn status(
+        self,
+        run: &RunFlags,
+        (was_called, what): (bool, &str),
+        context: &Context,
+    ) -> Result<ExitStatus, Failure> {
+        let is_empty_shard = self.outcome.is_empty_shard;
+        let status = self.finish(run, context)?;
+        let is_final = matches!(status, ExitStatus::Interrupted | ExitStatus::NotDone | ExitStatus::Bug);
+        if is_final || was_called || is_empty_shard {
+            return Ok(status);
+        }
+        context.complain(&format!("error: no tool was called, so {what}\n"));
+        Ok(ExitStatus::NothingSelected)
+    }
+
     /// True if the user stopped it.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.outcome.dropped || self.outcome.report.exit_status() == ExitStatus::Interrupted

@@ -70,17 +70,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if !scanned.is_interrupted() {
         write_suite(args, &scanned, context)?;
     }
-    let (score, is_empty_shard) = (score(report), scanned.outcome.is_empty_shard);
-    let status = scanned.finish(&args.run, context)?;
-    Ok(match (score, status) {
-        (_, ExitStatus::Interrupted | ExitStatus::NotDone | ExitStatus::Bug) => status,
-        (None, _) if !is_empty_shard => {
-            context.complain("error: no tool was called, so there is no score\n");
-            ExitStatus::NothingSelected
-        }
-        (_, ExitStatus::Wrong) if args.no_fail => ExitStatus::Good,
-        (_, ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected) => status,
-    })
+    let has_score = score(report).is_some();
+    let status = scanned.status(&args.run, (has_score, "there is no score"), context)?;
+    Ok(if status == ExitStatus::Wrong && args.no_fail { ExitStatus::Good } else { status })
 }
 
 /// Writes a suite from what the tools answered, where the user wants one.

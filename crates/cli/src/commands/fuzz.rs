@@ -99,19 +99,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if scanned.is_interrupted() {
         context.complain("interrupted: the plan was not sent to its end\n");
     }
-    let was_called = |tool: &FuzzedCase| tool.run.as_ref().is_some_and(|run| run.tally.runs > 0);
-    let nothing_was_called = !fuzzed.tools.iter().any(was_called) && !scanned.outcome.is_empty_shard;
-    let status = scanned.finish(&args.run, context)?;
-    match status {
-        ExitStatus::Interrupted | ExitStatus::Bug => Ok(status),
-        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected | ExitStatus::NotDone
-            if nothing_was_called =>
-        {
-            context.complain("error: no tool was called, so nothing was fuzzed\n");
-            Ok(ExitStatus::NothingSelected)
-        }
-        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected | ExitStatus::NotDone => Ok(status),
-    }
+    let was_called = fuzzed.runs().any(|run| run.tally.runs > 0);
+    scanned.status(&args.run, (was_called, "nothing was fuzzed"), context)
 }
 
 /// The results of a fuzz run.

@@ -69,14 +69,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let detail = if context.verbosity == Verbosity::Verbose { Detail::Requests } else { Detail::Results };
         print(&contract_table(report, &names, detail, &context.style()))?;
     }
-    let nothing_was_called = report.summary().skipped == report.cases.len() && !scanned.outcome.is_empty_shard;
-    let status = scanned.finish(&args.run, context)?;
-    match status {
-        ExitStatus::Interrupted | ExitStatus::NotDone | ExitStatus::Bug => Ok(status),
-        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected if nothing_was_called => {
-            context.complain("error: no tool was called, so nothing was probed\n");
-            Ok(ExitStatus::NothingSelected)
-        }
-        ExitStatus::Good | ExitStatus::Wrong | ExitStatus::NothingSelected => Ok(status),
-    }
+    let was_called = report.summary().skipped < report.cases.len();
+    scanned.status(&args.run, (was_called, "nothing was probed"), context)
 }
