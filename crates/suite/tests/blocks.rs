@@ -98,6 +98,7 @@ fn act(act: &Act) -> String {
         }
         Act::Raw(Raw::Text(text)) => format!("text {}", json(text)),
         Act::ToolQuality => "tool quality".to_owned(),
+        Act::Scan(_) => unreachable!("no file asks for a scan"),
     }
 }
 
