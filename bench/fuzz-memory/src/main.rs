@@ -4,10 +4,14 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use mcprove_engine::{Consent, FuzzOptions, Progress, Sink, Stopper, fuzz};
+use mcprove_engine::{
+    Consent, FuzzScan, InfoOptions, PlanOptions, Progress, RunOptions, ScanKind, ScanOptions, ScanResult, Sink,
+    Stopper, Storing, plan, plan_scan, run, server_info,
+};
 use mcprove_model::{Event, ServerSpec, Target};
 use mcprove_wire::Limits;
 
@@ -19,12 +23,17 @@ const MANIFEST: &str = "mock_server:
       response: ok
 ";
 
-/// Nobody listens: what is told is not what is measured.
-struct Nobody;
+/// Counts the calls; events are not what is measured.
+struct Calls(usize);
 
-impl Sink for Nobody {
+impl Sink for Calls {
     fn event(&mut self, _: Event) {}
     fn progress(&mut self, _: &Progress<'_>) {}
+    fn scanned(&mut self, _: usize, result: ScanResult) {
+        if let ScanResult::Fuzz(fuzzed) = result {
+            self.0 += fuzzed.calls;
+        }
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -33,33 +42,57 @@ fn main() -> Result<(), Box<dyn Error>> {
     let manifest = folder.path().join("echo.yml");
     std::fs::write(&manifest, MANIFEST)?;
     let target = Target::Mock { manifest: manifest.to_string_lossy().into_owned(), virtual_time: false };
-    let server = ServerSpec { name: "mock".to_owned(), target, ..ServerSpec::default() };
-    let options = FuzzOptions {
+    let server = Arc::new(ServerSpec { name: "mock".to_owned(), target, ..ServerSpec::default() });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (own_program, limits) = (Path::new(""), Limits::default());
+    let asking = InfoOptions { fixture: None, own_program, timeout: TIMEOUT, probe_timeout: TIMEOUT, limits };
+    let info = runtime.block_on(server_info(&server, &asking)).map_err(|failure| failure.message)?;
+    let plan = plan(&plan_scan(&server, &info.catalog, &scan(runs)).cases, &PlanOptions::default());
+    let (_stopper, stop) = Stopper::pair();
+    let (mut calls, began) = (Calls(0), Instant::now());
+    runtime.block_on(run(&plan, options(), stop, &mut calls));
+    let (calls, seconds) = (u32::try_from(calls.0)?, began.elapsed().as_secs_f64());
+    writeln!(io::stdout(), "{calls} calls in {seconds:.2} s, {:.0} calls/s", f64::from(calls) / seconds)?;
+    Ok(())
+}
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+fn scan(runs: usize) -> ScanOptions {
+    let fuzz = FuzzScan { runs, time: None, strict_input: false, attempts: 100, command: String::new() };
+    ScanOptions {
+        kind: ScanKind::Fuzz(fuzz),
         consent: Consent::Cautious,
         tools: Vec::new(),
-        runs,
-        time: None,
-        jobs: 1,
-        seed: 1,
         given: BTreeMap::new(),
-        start: Duration::from_secs(5),
-        timeout: Duration::from_secs(5),
-        strict_input: false,
-        environment: [].into(),
-        attempts: 100,
+        fixture: None,
+        start: TIMEOUT,
+        timeout: TIMEOUT,
+        seed: 1,
+    }
+}
+
+fn options() -> RunOptions {
+    RunOptions {
+        jobs: 1,
+        one_by_one: false,
+        cores: 1,
+        timeout: TIMEOUT,
+        strict: false,
+        fail_fast: false,
         keep_frames: false,
-        command: String::new(),
         own_program: PathBuf::new(),
         program: String::new(),
         started_unix_ms: 0,
+        findings: Vec::new(),
+        fix: false,
+        record: false,
+        probe_timeout: TIMEOUT,
+        isolation: None,
+        is_whole: false,
+        storing: Storing::Compare,
+        again: Vec::new(),
         limits: Limits::default(),
-    };
-    let (_stopper, stop) = Stopper::pair();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let run = runtime.block_on(fuzz(&server, &options, &stop, &mut Nobody)).map_err(|failure| failure.message)?;
-    let run = run.ok_or("the run was stopped")?;
-    let calls = u32::try_from(run.calls)?;
-    let seconds = run.elapsed.as_secs_f64();
-    writeln!(io::stdout(), "{calls} calls in {seconds:.2} s, {:.0} calls/s", f64::from(calls) / seconds)?;
-    Ok(())
+        environment: [].into(),
+    }
 }
