@@ -1,20 +1,27 @@
 #!/usr/bin/env bash
-# Packs what was built for a target into mcprove-TARGET.tar.gz with its checksum: pack.sh TARGET [FOLDER].
+# Packs the program that was built for a target into mcprove-TARGET.tar.gz with its checksum: pack.sh TARGET [FOLDER]. MCPROVE_PROGRAM
+# names the program, if it is not where cargo puts it.
 set -euo pipefail
 into=$(cd "${2:-$(dirname "${BASH_SOURCE[0]}")/..}" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target=${1:?for which target}
-built=${CARGO_TARGET_DIR:-target}/$target/release
-[[ -d $built ]] || built=${CARGO_TARGET_DIR:-target}/release
 name=mcprove-$target
-program=$built/mcprove
-[[ -e $program ]] || program=$built/mcprove.exe
+program=${MCPROVE_PROGRAM:-}
+if [[ -z $program ]]; then
+    built=${CARGO_TARGET_DIR:-target}/$target/release
+    [[ -d $built ]] || built=${CARGO_TARGET_DIR:-target}/release
+    program=$built/mcprove
+    [[ -e $program ]] || program=$built/mcprove.exe
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$name/completions"
-cp "$program" README.md LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$work/$name/"
+file=mcprove
+[[ $target != *windows* ]] || file=mcprove.exe
+cp "$program" "$work/$name/$file"
+cp README.md LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$work/$name/"
 "$program" man --dir "$work/$name/man"
 for shell in bash elvish fish powershell zsh; do "$program" completions "$shell" >"$work/$name/completions/mcprove.$shell"; done
 tar -czf "$into/$name.tar.gz" -C "$work" "$name"

@@ -88,6 +88,15 @@ pub(crate) fn read(path: &Path, name: Option<&str>, surroundings: &Surroundings<
     Ok(Configured { target, origins: entry.origins })
 }
 
+/// The names of the servers of a file; none if it cannot be read.
+pub(crate) fn names(path: &Path) -> Vec<String> {
+    let text = bounded::read_to_string(path).unwrap_or_default();
+    let config: Value = serde_json::from_str(&without_comments(&text)).unwrap_or_default();
+    let servers =
+        ["/mcpServers", "/servers", "/mcp/servers"].iter().find_map(|pointer| config.pointer(pointer)?.as_object());
+    servers.into_iter().flat_map(serde_json::Map::keys).cloned().collect()
+}
+
 /// Reads one server of a file.
 struct EntryReader<'e> {
     server: &'e Value,

@@ -12,7 +12,7 @@ pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Learn about a server", &["doctor", "audit", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
     ("Stand in", &["mock", "intercept"]),
-    ("For other programs", &["drive"]),
+    ("For other programs", &["drive", "mcp"]),
     ("Report and explain", &["report", "explain", "completions", "help"]),
 ];
 

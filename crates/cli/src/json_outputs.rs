@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn commands_without_json_are_few() {
         // What these print is not told but used: a program's input, or a conversation.
-        let excused = ["completions", "drive", "intercept", "man", "mock", "schema"];
+        let excused = ["completions", "drive", "intercept", "man", "mcp", "mock", "schema"];
         for command in crate::Arguments::command().get_subcommands() {
             let has_json = JSON_OUTPUTS.iter().any(|output| output.command == command.get_name());
             assert!(has_json || excused.contains(&command.get_name()), "`{}` has no `--json`", command.get_name());

@@ -29,5 +29,5 @@ pub use fault::{Fault, FaultRule, HANG};
 pub use http::Door;
 pub use load::{load, read};
 pub use manifest::Manifest;
-pub use mock::{Mock, MockOptions, Offer, connect};
+pub use mock::{Mock, MockOptions, Offer, ToolHandler, connect};
 pub use recording::Recording;

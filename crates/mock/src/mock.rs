@@ -1,10 +1,13 @@
 //! A mock: what it offers, the faults it has, and the time it lives in.
 
+use std::fmt::Debug;
 use std::hash::{BuildHasher as _, RandomState};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mcprove_wire::{Limits, Transport};
+use serde_json::Value;
 
 use crate::clock::{Clock, RealClock};
 use crate::fault::{FaultRule, Faults};
@@ -39,11 +42,19 @@ pub struct MockOptions {
     pub clock: Arc<dyn Clock>,
     /// Faults beside those of the manifest; for the same tools they take their place.
     pub faults: Vec<FaultRule>,
+    /// What answers calls of tools in place of the manifest.
+    pub handler: Option<Arc<dyn ToolHandler>>,
+}
+
+/// Answers calls of tools in place of the answers of a manifest.
+pub trait ToolHandler: Debug + Send + Sync {
+    /// The result of `tools/call`; the arguments fit the input schema of the tool.
+    fn call(&self, tool: &str, arguments: Value) -> Pin<Box<dyn Future<Output = Value> + Send + '_>>;
 }
 
 impl Default for MockOptions {
     fn default() -> Self {
-        Self { clock: Arc::new(RealClock), faults: Vec::new() }
+        Self { clock: Arc::new(RealClock), faults: Vec::new(), handler: None }
     }
 }
 
@@ -59,6 +70,7 @@ pub(crate) struct Shared {
     pub(crate) offer: Offer,
     pub(crate) faults: Faults,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) handler: Option<Arc<dyn ToolHandler>>,
     secret: RandomState,
     serial: AtomicU64,
 }
@@ -81,8 +93,8 @@ impl Mock {
         for rule in options.faults {
             faults.add(rule);
         }
-        let shared =
-            Shared { offer, faults, clock: options.clock, secret: RandomState::new(), serial: AtomicU64::new(0) };
+        let (clock, handler) = (options.clock, options.handler);
+        let shared = Shared { offer, faults, clock, handler, secret: RandomState::new(), serial: AtomicU64::new(0) };
         Self { shared: Arc::new(shared) }
     }
 

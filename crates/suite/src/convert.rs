@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::assertion_file::{self, STEPS};
 use crate::environment::{SECRET, with_doubled_dollars};
 use crate::load::Parsed;
+use crate::schema::editor_line;
 use crate::suite_file::is_suite;
 use crate::yaml;
 
@@ -149,7 +150,7 @@ impl Conversion {
         for (key, tests) in &self.lists {
             entries.push(entry(key, Node { span: Span::default(), kind: Kind::List(tests.clone()) }));
         }
-        yaml::write(&Node { span: Span::default(), kind: Kind::Map(entries) }, 0)
+        editor_line("suite") + &yaml::write(&Node { span: Span::default(), kind: Kind::Map(entries) }, 0)
     }
 }
 

@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::convert;
 use crate::environment::{SECRET, with_doubled_dollars};
+use crate::schema::editor_line;
 use crate::template::literal_text;
 use crate::written_server::{FileKind, WrittenServer};
 use crate::yaml;
@@ -71,7 +72,8 @@ pub fn suite_of(recorded: &Recorded) -> (String, usize) {
             None => unnamed.push(call.tool.as_str()),
         }
     }
-    let mut text = String::from("# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.\n");
+    let mut text = editor_line("suite");
+    text.push_str("# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.\n");
     for (left_out, why) in
         [(unanswered, "no final answer was recorded"), (unnamed, "secrets that no variable holds were sent")]
     {
@@ -344,7 +346,7 @@ mod tests {
         let expected = "# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.\n\
                         # Left out, because no final answer was recorded: hung.\n\
                         # The server takes from the environment: MCP_X_API_KEY.\n";
-        assert!(text.starts_with(expected), "{text}");
+        assert!(text.starts_with(&(editor_line("suite") + expected)), "{text}");
         let source = mcprove_model::SourceFile::new("s.yaml", text.as_str());
         let (documents, findings) = yaml::parse(&source);
         assert!(findings.is_empty(), "{findings:?}");

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use mcprove_model::{Entry, Key, Kind, Node, ScalarStyle, Span};
 use serde_json::{Map, Value, json};
 
+use crate::schema::editor_line;
 use crate::template::{FIXTURE, literal_value};
 use crate::written_server::WrittenServer;
 use crate::yaml;
@@ -35,7 +36,7 @@ pub struct Starter<'s> {
 impl Starter<'_> {
     /// The text of the file.
     pub fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text = editor_line("assertion");
         for remark in &self.remarks {
             let _ = writeln!(text, "# {}", one_line(remark));
         }
@@ -149,7 +150,8 @@ mod tests {
         let text = starter.text();
         assert_eq!(
             text,
-            "# first look\nname: reads a file\nserver:\n  command: npx\n  args: [my-server, \"{{fixture}}\"]\n  env:\n    \
+            "# yaml-language-server: $schema=https://raw.githubusercontent.com/mcprove/mcprove/main/schema/assertion.json\n\
+             # first look\nname: reads a file\nserver:\n  command: npx\n  args: [my-server, \"{{fixture}}\"]\n  env:\n    \
              API_KEY: \"${API_KEY}\"\nassert:\n  tool: read\n  args:\n    path: \"{{fixture}}/a\"\n  expect:\n    \
              equals: |-\n      a\n      b\n    not_contains: [\"{{'{{'}}x}}\"]\n"
         );

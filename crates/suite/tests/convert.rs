@@ -112,7 +112,8 @@ fn the_text_reads_well() {
         "name: reads\nserver: {command: npx server, env: {K: $API_KEY}}\nassert_prompts: {list: }\ntimeout: 5s\n",
     );
     let (files, _) = parse(&[root.to_path_buf()]);
-    let expected = r#"servers:
+    let expected = r#"# yaml-language-server: $schema=https://raw.githubusercontent.com/mcprove/mcprove/main/schema/suite.json
+servers:
   server:
     command: [npx server]
     env:

@@ -54,6 +54,8 @@ fn schemas_are_fresh() {
             .action_env("SNAPSHOTS")
             .eq(schema::text(kind), snapbox::Data::read_from(&path, None).raw());
     }
+    let path = PathBuf::from("../../schema/mcprove.json");
+    snapbox::Assert::new().action_env("SNAPSHOTS").eq(schema::either(), snapbox::Data::read_from(&path, None).raw());
 }
 
 /// One schema for both kinds shares what is defined in each, so both must mean the same by it.

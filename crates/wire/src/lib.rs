@@ -21,7 +21,7 @@ mod stray;
 pub mod transport;
 mod watchdog;
 
-pub use command::{command_output, run_command};
+pub use command::{Captured, captured_command, command_output, run_command};
 pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};

@@ -4,6 +4,9 @@ mod cases;
 mod reply;
 mod sessions;
 
+pub(super) use reply::{add_verdict, of_server, rendered};
+pub(super) use sessions::decode as decode_assertion;
+
 use std::io::{self, BufRead as _};
 
 use mcprove_model::ExitStatus;

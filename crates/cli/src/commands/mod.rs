@@ -15,6 +15,7 @@ mod intercept;
 mod lint;
 mod man;
 mod matrix;
+mod mcp;
 mod mock;
 mod negative;
 mod report;
@@ -81,6 +82,8 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     /// Run suites and call servers for another program, over lines of JSON.
     Drive(drive::Args),
+    /// Be an MCP server with which coding agents inspect and test servers.
+    Mcp(mcp::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
     /// Print the manual page, or write those of all commands.
@@ -114,6 +117,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Watch(args) => watch::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::Drive(args) => drive::run(&args, context),
+        Command::Mcp(args) => mcp::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use mcprove_judge::fuzz::{FuzzVerdict, signature};
 use mcprove_judge::generate::hash;
 use mcprove_model::{Node, Redactor, Span, escape_line, shorten};
+use mcprove_suite::schema::editor_line;
 use mcprove_suite::template::literal_value;
 use mcprove_suite::written_server::WrittenServer;
 use mcprove_suite::yaml;
@@ -101,7 +102,7 @@ pub fn kept_test(failure: &Failure, again: &str, keeping: &Keeping) -> Option<Ke
     let mut block = block;
     block["expect"] = expect;
     document.insert(key.to_owned(), literal(&block));
-    let mut text = String::new();
+    let mut text = editor_line("assertion");
     let of_message = match &failure.verdict {
         FuzzVerdict::Leak(_) => environment,
         FuzzVerdict::Handled

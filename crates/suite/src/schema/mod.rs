@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{assertion_file, suite_file};
 
+/// The folder of the published schemas.
+const PUBLISHED: &str = "https://raw.githubusercontent.com/mcprove/mcprove/main/schema";
+
 /// The dialect that schemas are written in.
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -26,6 +29,11 @@ pub const KINDS: &[FileKind] = &[
     FileKind { name: "suite", summary: "servers by name, and lists of tests", schema: suite_file::schema },
 ];
 
+/// The first line of a written file: editors complete and check what follows. `kind` is the name of a file kind.
+pub fn editor_line(kind: &str) -> String {
+    format!("# yaml-language-server: $schema={PUBLISHED}/{kind}.json\n")
+}
+
 /// The schema of a file kind.
 pub fn schema(kind: &FileKind) -> Value {
     let mut definitions = Map::new();
@@ -41,6 +49,7 @@ pub fn schema(kind: &FileKind) -> Value {
     let Value::Object(body) = body else { return body };
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), DRAFT.into());
+    schema.insert("$id".to_owned(), format!("{PUBLISHED}/{}.json", kind.name).into());
     schema.insert("title".to_owned(), format!("mcprove {} file", kind.name).into());
     schema.extend(body);
     definitions.sort_keys();
@@ -62,6 +71,8 @@ pub fn either() -> String {
     for kind in KINDS {
         let Value::Object(mut schema) = schema(kind) else { continue };
         schema.shift_remove("$schema");
+        // References are to the definitions of the whole.
+        schema.shift_remove("$id");
         // What both kinds have is made from the same fragments, so its definitions are the same.
         if let Some(Value::Object(own)) = schema.shift_remove("$defs") {
             definitions.extend(own);
@@ -71,6 +82,7 @@ pub fn either() -> String {
     definitions.sort_keys();
     let schema = json!({
         "$schema": DRAFT,
+        "$id": format!("{PUBLISHED}/mcprove.json"),
         "title": "mcprove file",
         "anyOf": choices,
         "$defs": definitions,

@@ -36,7 +36,7 @@ pub(super) fn error(failure: &Failure) -> Value {
 }
 
 /// The reply of a server to a request.
-pub(super) fn of_server(seen: Option<&Observation>) -> Map<String, Value> {
+pub(in crate::commands) fn of_server(seen: Option<&Observation>) -> Map<String, Value> {
     let mut object = Map::new();
     let Some(seen) = seen else {
         object.insert("outcome".to_owned(), "none".into());
@@ -70,7 +70,7 @@ pub(super) fn of_server(seen: Option<&Observation>) -> Map<String, Value> {
 
 /// Adds the verdict: whether it passed, the findings, and those that fail as text. Places are left out, because what is
 /// judged was written by the other program.
-pub(super) fn add_verdict(
+pub(in crate::commands) fn add_verdict(
     object: &mut Map<String, Value>,
     verdict: &Verdict,
     mut findings: Vec<Finding>,
@@ -144,6 +144,6 @@ fn message_of(case: &CaseReport) -> String {
 }
 
 /// Findings as text.
-pub(super) fn rendered(findings: &[Finding]) -> String {
+pub(in crate::commands) fn rendered(findings: &[Finding]) -> String {
     render_findings(findings, &Style { color: false, width: Some(WIDTH) }).trim_end().to_owned()
 }

@@ -322,7 +322,7 @@ fn document(server: &Value, block: &Block, timeout_ms: Option<u64>) -> Value {
 }
 
 /// Decodes an assertion with the decoders of suites.
-fn decode(document: Value, source: &Arc<SourceFile>) -> Result<Case, Failure> {
+pub(in crate::commands) fn decode(document: Value, source: &Arc<SourceFile>) -> Result<Case, Failure> {
     let node = Node::from_json(Span::default(), document);
     let names = Context::variable_names();
     let context = assertion_file::Context {

@@ -1,0 +1,202 @@
+//! The servers that may be started: those that a suite, a client's configuration or the command line names.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcprove_model::{ServerSpec, Target, nearest};
+use serde_json::{Map, Value, json};
+
+use super::folder::Folder;
+use crate::client_config::{self, Surroundings};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::subject::{stdio, words};
+use crate::suites::{DEFAULT_SUITES, load_as_written};
+
+/// Configuration files of clients that belong to a folder.
+const CONFIGS: &[&str] = &[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"];
+
+/// A server that may be started.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) name: String,
+    /// The file that names it.
+    pub(super) source: String,
+    pub(super) spec: Arc<ServerSpec>,
+}
+
+/// Where servers are named. They are looked up for each request, because files change.
+#[derive(Debug)]
+pub(super) struct Servers {
+    root: PathBuf,
+    configs: Vec<PathBuf>,
+    allowed: Vec<Known>,
+}
+
+impl Servers {
+    pub(super) fn new(folder: &Folder, configs: &[PathBuf], allowed: &[String]) -> Result<Self, Failure> {
+        let of_folder = CONFIGS.iter().map(|name| folder.root().join(name)).filter(|path| path.is_file());
+        let configs = configs.iter().cloned().chain(of_folder).collect();
+        let allowed = allowed.iter().map(|text| allowed_server(text)).collect::<Result<_, _>>()?;
+        Ok(Self { root: folder.root().to_owned(), configs, allowed })
+    }
+
+    /// All of them, each name once: the command line wins over configurations, and those over suites.
+    pub(super) fn all(&self) -> Vec<Known> {
+        let mut known = self.allowed.clone();
+        for path in &self.configs {
+            known.extend(configured(path));
+        }
+        known.extend(self.of_suites());
+        let mut unique: Vec<Known> = Vec::new();
+        for server in known {
+            if unique.iter().all(|other| other.name != server.name) {
+                unique.push(server);
+            }
+        }
+        unique
+    }
+
+    /// The server of a name.
+    pub(super) fn find(&self, name: &str) -> Result<Known, String> {
+        let known = self.all();
+        if let Some(server) = known.iter().find(|server| server.name == name) {
+            return Ok(server.clone());
+        }
+        let names: Vec<&str> = known.iter().map(|server| server.name.as_str()).collect();
+        Err(match nearest(name, names.iter().copied()) {
+            Some(near) => format!("there is no server `{name}`; did you mean `{near}`?"),
+            None if names.is_empty() => {
+                "no suite and no configuration names a server; `mcprove mcp --allow NAME=CMD` does".to_owned()
+            }
+            None => format!("there is no server `{name}`; the servers are {}", names.join(", ")),
+        })
+    }
+
+    /// True if a server of a test is one that may be started.
+    pub(super) fn allows(&self, spec: &ServerSpec) -> bool {
+        self.of_suites().iter().chain(&self.all()).any(|known| same(&known.spec.target, &spec.target))
+    }
+
+    fn of_suites(&self) -> Vec<Known> {
+        let paths: Vec<PathBuf> =
+            DEFAULT_SUITES.iter().map(|name| self.root.join(name)).filter(|path| path.exists()).collect();
+        let mut known: Vec<Known> = Vec::new();
+        for case in load_as_written(&paths).cases {
+            for spec in case.servers() {
+                if known.iter().any(|other| other.spec.target == spec.target && other.name == spec.name) {
+                    continue;
+                }
+                let source = Path::new(case.source.path());
+                let source = source.strip_prefix(&self.root).unwrap_or(source).display().to_string();
+                known.push(Known { name: spec.name.clone(), source, spec: Arc::clone(spec) });
+            }
+        }
+        known
+    }
+}
+
+impl Known {
+    /// True if it can be started outside a run: nothing of it waits for a fixture.
+    pub(super) fn is_whole(&self) -> bool {
+        !format!("{:?}", self.spec.target).contains("{{")
+    }
+
+    /// As an entry of a list. Values of variables and headers may be secrets.
+    pub(super) fn listed(&self) -> Value {
+        let mut entry = json!({"name": self.name, "transport": self.spec.target.transport(), "source": self.source});
+        if !self.is_whole() {
+            entry["only_in"] = "run_suite, because it needs a fixture".into();
+        }
+        entry
+    }
+
+    /// The configuration of a client that names it, for another mcprove.
+    pub(super) fn configuration(&self) -> Value {
+        let pairs = |pairs: &[(String, String)]| -> Map<String, Value> {
+            pairs.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect()
+        };
+        let entry = match &self.spec.target {
+            Target::Stdio { command, args, env, cwd, .. } => {
+                json!({"command": command, "args": args, "env": pairs(env), "cwd": cwd})
+            }
+            Target::Http { url, headers } => json!({"type": "http", "url": url, "headers": pairs(headers)}),
+            Target::Sse { url, headers } => json!({"type": "sse", "url": url, "headers": pairs(headers)}),
+            Target::Mock { manifest, .. } => json!({"command": "mcprove", "args": ["mock", "--tools-from", manifest]}),
+            Target::Cassette { path } => json!({"command": "mcprove", "args": ["mock", "--tools-from", path]}),
+        };
+        let Value::Object(mut entry) = entry else { return entry };
+        entry.retain(|_, value| !value.is_null());
+        json!({"mcpServers": {"server": entry}})
+    }
+}
+
+/// Targets that start or reach the same: what may differ is the environment of a test.
+fn same(one: &Target, other: &Target) -> bool {
+    match (one, other) {
+        (
+            Target::Stdio { command, args, cwd, docker, .. },
+            Target::Stdio { command: command2, args: args2, cwd: cwd2, docker: docker2, env },
+        ) => {
+            // Variables decide what a program loads, so only those that do not are free.
+            let is_harmless = |(name, _): &(String, String)| !is_loader(name);
+            command == command2 && args == args2 && cwd == cwd2 && docker == docker2 && env.iter().all(is_harmless)
+        }
+        (
+            Target::Http { url, .. } | Target::Sse { url, .. },
+            Target::Http { url: url2, .. } | Target::Sse { url: url2, .. },
+        ) => url == url2,
+        (one, other) => one == other,
+    }
+}
+
+/// Variables through which a known program runs something else.
+fn is_loader(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["LD_", "DYLD_", "NODE_", "PYTHON", "PERL", "RUBY", "JAVA", "BASH", "NPM_", "UV_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || matches!(name.as_str(), "PATH" | "ENV" | "SHELL" | "HOME" | "_JAVA_OPTIONS")
+}
+
+fn configured(path: &Path) -> Vec<Known> {
+    let surroundings = Surroundings::of(path, &Context::variable);
+    let names = client_config::names(path);
+    let mut known = Vec::new();
+    for name in names {
+        let Ok(found) = client_config::read(path, Some(&name), &surroundings) else { continue };
+        let spec =
+            ServerSpec { name: name.clone(), target: found.target, origins: found.origins, ..ServerSpec::default() };
+        known.push(Known { name, source: path.display().to_string(), spec: Arc::new(spec) });
+    }
+    known
+}
+
+fn allowed_server(text: &str) -> Result<Known, Failure> {
+    let Some((name, line)) = text.split_once('=').filter(|(name, line)| !name.is_empty() && !line.is_empty()) else {
+        return Err(Failure::new(format!("`--allow {text}` has no name"), "write `--allow NAME=CMD ARGS`"));
+    };
+    let target = stdio(words("--allow", line)?, Vec::new(), None);
+    let spec = ServerSpec { name: name.to_owned(), target, ..ServerSpec::default() };
+    Ok(Known { name: name.to_owned(), source: "--allow".to_owned(), spec: Arc::new(spec) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(command: &str, env: &[(&str, &str)]) -> Target {
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Target::Stdio { command: command.to_owned(), args: Vec::new(), env, cwd: None, docker: None }
+    }
+
+    #[test]
+    fn a_test_may_set_variables_but_not_what_a_program_loads() {
+        let known = target("server", &[]);
+        assert!(same(&known, &target("server", &[("MODE", "test")])));
+        assert!(!same(&known, &target("other", &[])));
+        for name in ["LD_PRELOAD", "NODE_OPTIONS", "PYTHONPATH", "PATH"] {
+            assert!(!same(&known, &target("server", &[(name, "x")])), "{name}");
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! The tools of the server: each answers with one JSON object of a bounded size.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
+use mcprove_mock::ToolHandler;
+use mcprove_model::{Case, Redactor, Report, SourceFile};
+use mcprove_wire::Limits;
+use serde_json::{Map, Value, json};
+
+use super::folder::Folder;
+use super::servers::{Known, Servers};
+use super::{budget, program};
+use crate::commands::drive::{add_verdict, decode_assertion, of_server, rendered};
+use crate::context::Context;
+use crate::execution::runtime;
+use crate::suites::load_as_written;
+
+/// Tokens of an answer, if the caller does not say.
+const TOKENS: u64 = 2_000;
+/// The deadline of a handshake and of a call, if the caller does not say.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The tools.
+#[derive(Clone, Debug)]
+pub(super) struct Tools(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    folder: Folder,
+    servers: Servers,
+    own_program: PathBuf,
+    limits: Limits,
+}
+
+/// The arguments of a call; they fit the schema of the tool.
+struct Arguments(Value);
+
+impl Tools {
+    pub(super) fn new(folder: Folder, servers: Servers, context: &Context) -> Self {
+        let (own_program, limits) = (context.own_program.clone(), context.limits);
+        Self(Arc::new(Inner { folder, servers, own_program, limits }))
+    }
+}
+
+impl ToolHandler for Tools {
+    fn call(&self, tool: &str, arguments: Value) -> Pin<Box<dyn Future<Output = Value> + Send + '_>> {
+        let (inner, tool) = (Arc::clone(&self.0), tool.to_owned());
+        Box::pin(async move {
+            let tokens = arguments.get("max_tokens").and_then(Value::as_u64).unwrap_or(TOKENS);
+            // Tools read files and wait for processes; none of them keeps the server from answering others.
+            let working = tokio::task::spawn_blocking(move || inner.answer(&tool, &Arguments(arguments)));
+            match working.await {
+                Ok(Ok(answer)) => {
+                    let answer = budget::within(answer, tokens);
+                    json!({"content": [{"type": "text", "text": answer.to_string()}], "structuredContent": answer})
+                }
+                Ok(Err(message)) => failed(&message),
+                Err(_) => failed("this is a bug of mcprove; please report it"),
+            }
+        })
+    }
+}
+
+fn failed(message: &str) -> Value {
+    json!({"content": [{"type": "text", "text": message}], "isError": true})
+}
+
+impl Arguments {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.as_str()
+    }
+
+    fn required(&self, key: &str) -> Result<&str, String> {
+        self.text(key).ok_or_else(|| format!("`{key}` is missing"))
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.0.get(key) == Some(&Value::Bool(true))
+    }
+}
+
+impl Inner {
+    fn answer(&self, tool: &str, arguments: &Arguments) -> Result<Value, String> {
+        match tool {
+            "list_servers" => Ok(self.list_servers()),
+            "inspect_server" => self.inspect_server(arguments),
+            "call_tool" => self.call_tool(arguments),
+            "propose_tests" => self.propose_tests(arguments),
+            "write_test" => self.write_test(arguments),
+            "validate_suite" => self.validate_suite(arguments),
+            "run_suite" => self.run_suite(arguments),
+            "explain_finding" => self.explain_finding(arguments),
+            "audit" => self.scan("audit", arguments, &[]),
+            "lint_schemas" => self.scan("schema-lint", arguments, &["--all"]),
+            other => Err(format!("unknown tool `{other}`")),
+        }
+    }
+
+    fn list_servers(&self) -> Value {
+        let servers: Vec<Value> = self.servers.all().iter().map(Known::listed).collect();
+        json!({"servers": servers})
+    }
+
+    fn inspect_server(&self, arguments: &Arguments) -> Result<Value, String> {
+        let server = self.whole_server(arguments)?;
+        let runtime = runtime(1).map_err(|failure| failure.to_string())?;
+        runtime.block_on(async {
+            let mut driver = self.open(&server, TIMEOUT).await?;
+            let negotiated = driver.negotiated().clone();
+            let catalog = driver.catalog().await.unwrap_or_default();
+            driver.close().await;
+            let brief = |items: &[Value], keys: &[&str]| -> Vec<Value> {
+                items.iter().map(|item| Value::Object(picked(item, keys))).collect()
+            };
+            Ok(json!({
+                "server": {"name": negotiated.server_name, "version": negotiated.server_version},
+                "protocol": negotiated.revision.to_string(),
+                "tools": brief(&catalog.tools, &["name", "description", "inputSchema", "annotations"]),
+                "resources": brief(&catalog.resources, &["uri", "name", "description"]),
+                "resource_templates": brief(&catalog.templates, &["uriTemplate", "name", "description"]),
+                "prompts": brief(&catalog.prompts, &["name", "description", "arguments"]),
+                "problems": rendered(&catalog.findings),
+            }))
+        })
+    }
+
+    fn call_tool(&self, arguments: &Arguments) -> Result<Value, String> {
+        let server = self.whole_server(arguments)?;
+        let args = arguments.0.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        let mut block = json!({"tool": arguments.required("tool")?, "args": args});
+        if let Some(expect) = arguments.0.get("expect") {
+            block["expect"] = expect.clone();
+        }
+        let timeout = arguments.0.get("timeout_ms").and_then(Value::as_u64).map_or(TIMEOUT, Duration::from_millis);
+        let document = json!({"name": "call", "server": {"command": "mcprove"}, "assert": block});
+        let source = Arc::new(SourceFile::new("call", String::new()));
+        let case = decode_assertion(document, &source).map_err(|failure| match &failure {
+            crate::failure::Failure::Suite(findings) => rendered(findings),
+            other => other.to_string(),
+        })?;
+        let case = Case { server: Some(Arc::clone(&server.spec)), timeout: Some(timeout), ..case };
+        let runtime = runtime(1).map_err(|failure| failure.to_string())?;
+        let Driven { events, seen } = runtime.block_on(async {
+            let mut driver = self.open(&server, timeout).await?;
+            let driven = driver.perform(Arc::new(case)).await;
+            driver.close().await;
+            Ok::<_, String>(driven)
+        })?;
+        let mut answer = of_server(seen.as_ref());
+        // The content says the same as the text.
+        if answer.get("structured").is_some() || answer.get("text").is_some_and(|text| text != "") {
+            answer.remove("result");
+        }
+        let finished = Report::fold(events).cases.into_iter().find_map(|case| case.finished);
+        if let Some(finished) = finished {
+            let secrets = Redactor::new(server.spec.secrets.iter().map(String::as_str));
+            add_verdict(&mut answer, &finished.verdict, finished.findings, &secrets);
+            answer.remove("findings");
+        }
+        Ok(Value::Object(answer))
+    }
+
+    fn propose_tests(&self, arguments: &Arguments) -> Result<Value, String> {
+        let server = self.whole_server(arguments)?;
+        let work = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let output = work.path().join("tests");
+        let words = ["generate", "--json", "--output", &output.display().to_string()].map(str::to_owned);
+        self.run_with(words.into(), &server)?;
+        let mut files = Vec::new();
+        let mut names: Vec<PathBuf> = fs::read_dir(&output)
+            .map_err(|error| error.to_string())?
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.is_file())
+            .collect();
+        names.sort();
+        for path in names {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let content = fs::read_to_string(&path).map_err(|error| error.to_string())?;
+            files.push(json!({"path": format!("evals/{name}"), "content": content}));
+        }
+        let next = "fill in `args` and `expect`, then `write_test` each file that you want to keep, and `run_suite`";
+        Ok(json!({"files": files, "next": next}))
+    }
+
+    /// Writes a test that loads, and that starts nothing but servers that are known.
+    fn write_test(&self, arguments: &Arguments) -> Result<Value, String> {
+        let (shown, content) = (arguments.required("path")?, arguments.required("content")?);
+        let path = self.folder.writable(shown)?;
+        if path.exists() && !arguments.flag("overwrite") {
+            return Err(format!("`{shown}` exists; `overwrite: true` replaces it"));
+        }
+        let parent = path.parent().unwrap_or_else(|| Path::new("."));
+        let failed = |error: std::io::Error| format!("`{shown}` could not be written: {error}");
+        fs::create_dir_all(parent).map_err(failed)?;
+        // It is loaded from a file next to its place, because paths in it are relative to that.
+        let mut file =
+            tempfile::Builder::new().prefix(".mcprove-").suffix(".yaml").tempfile_in(parent).map_err(failed)?;
+        file.write_all(content.as_bytes()).map_err(failed)?;
+        let loaded = load_as_written(&[file.path().to_owned()]);
+        let named = file.path().display().to_string();
+        if loaded.findings.iter().any(|finding| finding.fails(false)) {
+            return Err(rendered(&loaded.findings).replace(&named, shown));
+        }
+        if loaded.cases.is_empty() {
+            return Err("the content has no test".to_owned());
+        }
+        for case in &loaded.cases {
+            self.may_be_run(case)?;
+        }
+        let warnings = rendered(&loaded.findings).replace(&named, shown);
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        let next = format!("`run_suite` with `path: {shown}`");
+        Ok(json!({"path": shown, "tests": loaded.cases.len(), "warnings": warnings, "next": next}))
+    }
+
+    /// Refuses a test that would start a command that nobody but its writer named.
+    fn may_be_run(&self, case: &Case) -> Result<(), String> {
+        if case.suite.as_ref().is_some_and(|suite| !suite.hooks.is_empty()) {
+            return Err("`hooks` run commands, so they are not written here; ask a person to add them".to_owned());
+        }
+        if case.matrix.as_ref().is_some_and(|matrix| !matrix.servers.is_empty()) {
+            return Err("a `matrix` of servers is not written here; ask a person to add it".to_owned());
+        }
+        for server in case.servers() {
+            if !self.servers.allows(server) {
+                let label = server.target.label();
+                return Err(format!(
+                    "`{label}` is no server that a suite or a configuration names; `list_servers` lists them, and \
+                     `propose_tests` shows how each is written"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_suite(&self, arguments: &Arguments) -> Result<Value, String> {
+        let mut words = vec!["validate".to_owned(), self.suite(arguments)?, "--json".to_owned()];
+        words.extend(arguments.flag("strict").then(|| "--strict".to_owned()));
+        let printed = self.run(&words)?;
+        Ok(json!({
+            "usable": printed.code == 0,
+            "findings": self.shown(printed.json.get("findings")),
+            "summary": printed.json.get("summary"),
+        }))
+    }
+
+    fn run_suite(&self, arguments: &Arguments) -> Result<Value, String> {
+        let work = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let report = work.path().join("report.json");
+        let mut words = vec!["run".to_owned(), self.suite(arguments)?, "--json".to_owned()];
+        words.extend(["--report".to_owned(), report.display().to_string()]);
+        for (key, flag) in [("filter", "--filter"), ("tag", "--tag")] {
+            words.extend(arguments.text(key).into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
+        }
+        let printed = self.run(&words)?;
+        let Ok(text) = fs::read_to_string(&report) else {
+            // Nothing ran: the list says what is wrong with the suite.
+            return Err(format!("nothing was run: {}", printed.json));
+        };
+        let report: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let cases = report.get("cases").and_then(Value::as_array).cloned().unwrap_or_default();
+        let has = |case: &&Value, words: &[&str]| case["verdict"].as_str().is_some_and(|word| words.contains(&word));
+        let failures: Vec<Value> = cases.iter().filter(|case| has(case, &["failed", "error"])).map(failure).collect();
+        let skipped: Vec<Value> = cases
+            .iter()
+            .filter(|case| has(case, &["skipped"]))
+            .map(|case| json!({"name": case["name"], "reason": case["reason"]}))
+            .collect();
+        let answer = json!({
+            "passed": printed.code == 0,
+            "summary": report.get("summary"),
+            "failures": failures,
+            "skipped": skipped,
+            "exit_code": printed.code,
+        });
+        Ok(self.shown(Some(&answer)))
+    }
+
+    fn explain_finding(&self, arguments: &Arguments) -> Result<Value, String> {
+        let words = ["explain", "--json", "--", arguments.required("id")?].map(str::to_owned);
+        let printed = self.run(&words)?;
+        Ok(json!({"id": arguments.text("id"), "text": printed.json.get("text")}))
+    }
+
+    /// Runs a command that looks at a server, and answers with what it prints.
+    fn scan(&self, command: &str, arguments: &Arguments, more: &[&str]) -> Result<Value, String> {
+        let server = self.whole_server(arguments)?;
+        let mut words = vec![command.to_owned(), "--json".to_owned()];
+        words.extend(more.iter().map(|&word| word.to_owned()));
+        words.extend(arguments.text("tool").into_iter().flat_map(|tool| ["--tool".to_owned(), tool.to_owned()]));
+        let printed = self.run_with(words, &server)?;
+        Ok(json!({"clean": printed.code == 0, "report": printed.json}))
+    }
+
+    async fn open(&self, server: &Known, timeout: Duration) -> Result<Driver, String> {
+        let options = DriverOptions {
+            own_program: self.own_program.clone(),
+            limits: self.limits,
+            timeout,
+            storing: Storing::Compare,
+            environment: Context::variable_values().into(),
+        };
+        Driver::open(&server.spec, &options).await.map_err(|failure| {
+            let help = failure.help.as_ref().map(|help| format!("\n  help: {help}")).unwrap_or_default();
+            format!("`{}` could not be opened: {}{help}", server.name, failure.message)
+        })
+    }
+
+    /// The server that a request names, if it can be started outside a run.
+    fn whole_server(&self, arguments: &Arguments) -> Result<Known, String> {
+        let server = self.servers.find(arguments.required("server")?)?;
+        if !server.is_whole() {
+            return Err(format!("`{}` needs a fixture, so it is started by `run_suite` only", server.name));
+        }
+        Ok(server)
+    }
+
+    /// The suite that a request names.
+    fn suite(&self, arguments: &Arguments) -> Result<String, String> {
+        let path = self.folder.existing(arguments.required("path")?)?;
+        Ok(self.folder.shown(&path))
+    }
+
+    /// Runs a command of mcprove on a server that is named by a configuration file of its own.
+    fn run_with(&self, mut words: Vec<String>, server: &Known) -> Result<program::Printed, String> {
+        // Only this user can read it; it may hold secrets.
+        let mut file = tempfile::Builder::new().suffix(".json").tempfile().map_err(|error| error.to_string())?;
+        file.write_all(server.configuration().to_string().as_bytes()).map_err(|error| error.to_string())?;
+        words.extend(["--client-config".to_owned(), file.path().display().to_string()]);
+        self.run(&words)
+    }
+
+    fn run(&self, words: &[String]) -> Result<program::Printed, String> {
+        let runtime = runtime(1).map_err(|failure| failure.to_string())?;
+        runtime.block_on(program::run(&self.own_program, words, self.folder.root()))
+    }
+
+    /// A value with paths as requests name them.
+    fn shown(&self, value: Option<&Value>) -> Value {
+        let Some(value) = value else { return Value::Null };
+        let root = format!("{}{}", self.folder.root().display(), std::path::MAIN_SEPARATOR);
+        let text = value.to_string().replace(&root, "");
+        serde_json::from_str(&text).unwrap_or(Value::Null)
+    }
+}
+
+/// A failing case of a report: what an agent needs to correct it.
+fn failure(case: &Value) -> Value {
+    let findings = case["findings"].as_array().into_iter().flatten();
+    let wrong = findings.filter(|finding| !matches!(finding["severity"].as_str(), Some("note" | "warning")));
+    let brief = |finding: &Value| {
+        let mut brief = picked(finding, &["rule", "message", "expected", "actual", "help"]);
+        brief.extend(finding.pointer("/place/text/line").map(|line| ("line".to_owned(), line.clone())));
+        Value::Object(brief)
+    };
+    json!({
+        "name": case["name"],
+        "file": case["file"],
+        "line": case["line"],
+        "findings": wrong.map(brief).collect::<Vec<_>>(),
+    })
+}
+
+fn picked(value: &Value, keys: &[&str]) -> Map<String, Value> {
+    keys.iter().filter_map(|&key| Some((key.to_owned(), value.get(key)?.clone()))).collect()
+}

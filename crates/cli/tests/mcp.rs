@@ -1,0 +1,123 @@
+//! `mcprove mcp`, tested by mcprove itself, and used as a coding agent uses it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_mcprove");
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+/// A project whose configuration names one server.
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let manifest = root().join("examples/first-suite/fixtures/tools.yml");
+    let config = json!({"mcpServers": {"shop": {"command": PROGRAM, "args": ["mock", "--tools-from", manifest]}}});
+    fs::write(folder.path().join(".mcp.json"), config.to_string()).expect("written");
+    folder
+}
+
+/// Runs mcprove on `mcprove mcp` of a project.
+fn on(project: &Path, words: &[&str]) -> Output {
+    let server = format!("{PROGRAM} mcp --dir {}", project.display());
+    let mut command = Command::new(PROGRAM);
+    command.args(words).args(["--server", &server]).env("NO_COLOR", "1").output().expect("it runs")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn its_own_suite_passes_in_both_eras() {
+    let project = project();
+    let suite = root().join("crates/cli/tests/mcp/own.yaml");
+    for protocol in ["legacy", "modern"] {
+        let output = on(project.path(), &["run", &suite.display().to_string(), "--protocol", protocol]);
+        assert_eq!(output.status.code(), Some(0), "{protocol}: {}", said(&output));
+        assert!(said(&output).contains("16 cases: 16 passed"), "{}", said(&output));
+    }
+    assert!(!project.path().join("evals/wrong.yaml").exists());
+}
+
+#[test]
+fn its_tools_describe_themselves_well() {
+    let project = project();
+    let output = on(project.path(), &["schema-lint", "--all"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+/// Sends requests to `mcprove drive`, whose first opens `mcprove mcp`.
+fn drive(project: &Path, calls: &[(&str, Value)]) -> Vec<Value> {
+    let server = json!({"command": PROGRAM, "args": ["mcp", "--dir", project]});
+    let mut lines = vec![json!({"method": "open", "params": {"server": server}}).to_string()];
+    for (tool, args) in calls {
+        lines.push(json!({"method": "call", "params": {"session": 1, "tool": tool, "args": args}}).to_string());
+    }
+    let mut program =
+        Command::new(PROGRAM).arg("drive").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    program.stdin.take().expect("piped").write_all((lines.join("\n") + "\n").as_bytes()).expect("written");
+    let output = program.wait_with_output().expect("it ends");
+    let replies = String::from_utf8(output.stdout).expect("UTF-8");
+    let replies = replies.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    replies.skip(1).map(|reply| reply["result"].clone()).collect()
+}
+
+#[test]
+fn an_agent_writes_and_runs_a_test() {
+    let project = project();
+    let proposed = drive(project.path(), &[("propose_tests", json!({"server": "shop", "max_tokens": 10_000}))]);
+    let file = &proposed[0]["structured"]["files"][0];
+    let (path, content) = (file["path"].as_str().expect("a path"), file["content"].as_str().expect("content"));
+    assert_eq!(path, "evals/greet.yaml");
+    let completed = replace_block(content, "contains: Bob");
+    let right = replace_block(content, "contains: Hello");
+    let replies = drive(
+        project.path(),
+        &[
+            ("write_test", json!({"path": path, "content": completed})),
+            ("validate_suite", json!({"path": "evals"})),
+            ("run_suite", json!({"path": "evals"})),
+            ("write_test", json!({"path": path, "content": right})),
+            ("write_test", json!({"path": path, "content": right, "overwrite": true})),
+            ("run_suite", json!({"path": "evals"})),
+        ],
+    );
+    let structured = |at: usize| &replies[at]["structured"];
+    assert_eq!(structured(0)["tests"], 1, "{}", replies[0]);
+    assert_eq!(structured(1)["usable"], true, "{}", replies[1]);
+    assert_eq!(structured(2)["passed"], false, "{}", replies[2]);
+    let failure = &structured(2)["failures"][0];
+    assert_eq!(failure["file"], "evals/greet.yaml");
+    assert_eq!(failure["findings"][0]["expected"], "Bob");
+    assert!(replies[3]["is_error"] == true, "nothing is overwritten unasked: {}", replies[3]);
+    assert_eq!(structured(5)["passed"], true, "{}", replies[5]);
+}
+
+/// The test with another expectation, on its call.
+fn replace_block(content: &str, expect: &str) -> String {
+    let head = content.split("\nassert:").next().expect("a head");
+    let head: Vec<&str> = head.lines().filter(|line| !line.starts_with("skip:")).collect();
+    format!("{}\nassert:\n  tool: greet\n  args: {{name: Ada}}\n  expect: {{{expect}}}\n", head.join("\n"))
+}
+
+#[test]
+fn a_server_that_only_reads_writes_nothing() {
+    let project = project();
+    let server = format!("{PROGRAM} mcp --read-only --dir {}", project.path().display());
+    let line = json!({"method": "open", "params": {"server": server}}).to_string()
+        + "\n"
+        + &json!({"method": "call", "params": {"session": 1, "tool": "write_test", "args": {"path": "a.yaml", "content": "x: 1"}}})
+            .to_string()
+        + "\n";
+    let mut program =
+        Command::new(PROGRAM).arg("drive").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    program.stdin.take().expect("piped").write_all(line.as_bytes()).expect("written");
+    let output = program.wait_with_output().expect("it ends");
+    assert!(said(&output).contains("it writes no files"), "{}", said(&output));
+}
