@@ -5,6 +5,7 @@ mod agent;
 mod ahead;
 mod calls;
 mod case_run;
+mod conformance;
 mod conversation;
 mod coverage_gate;
 mod crew;
@@ -46,6 +47,7 @@ mod virtual_time;
 mod workplace;
 
 pub use agent::{MissingKey, missing_keys};
+pub use conformance::{Endpoint, Pace, ProbeOptions, Survey, examine, survey};
 pub use discover::{Catalog, discover, tool_name};
 pub use driver::{Driven, Driver, DriverOptions, JudgedReply};
 pub use fixture::FixtureCopy;

@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod catalog_change;
 pub mod checks;
+pub mod conformance;
 pub mod coverage;
 pub mod elicitation;
 pub mod exception;

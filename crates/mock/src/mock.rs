@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::clock::{Clock, RealClock};
 use crate::fault::{FaultRule, Faults};
 use crate::manifest::Manifest;
+use crate::mutation::Mutant;
 use crate::recording::Recording;
 
 /// What a mock answers from. Clones share it.
@@ -44,6 +45,8 @@ pub struct MockOptions {
     pub faults: Vec<FaultRule>,
     /// What answers calls of tools in place of the manifest.
     pub handler: Option<Arc<dyn ToolHandler>>,
+    /// The mutation that breaks a rule of the protocol, by its name; none if empty.
+    pub mutation: &'static str,
 }
 
 /// Answers calls of tools in place of the answers of a manifest.
@@ -54,7 +57,7 @@ pub trait ToolHandler: Debug + Send + Sync {
 
 impl Default for MockOptions {
     fn default() -> Self {
-        Self { clock: Arc::new(RealClock), faults: Vec::new(), handler: None }
+        Self { clock: Arc::new(RealClock), faults: Vec::new(), handler: None, mutation: "" }
     }
 }
 
@@ -71,6 +74,7 @@ pub(crate) struct Shared {
     pub(crate) faults: Faults,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) handler: Option<Arc<dyn ToolHandler>>,
+    pub(crate) mutant: Mutant,
     secret: RandomState,
     serial: AtomicU64,
 }
@@ -93,9 +97,21 @@ impl Mock {
         for rule in options.faults {
             faults.add(rule);
         }
-        let (clock, handler) = (options.clock, options.handler);
-        let shared = Shared { offer, faults, clock, handler, secret: RandomState::new(), serial: AtomicU64::new(0) };
+        let shared = Shared {
+            offer,
+            faults,
+            clock: options.clock,
+            handler: options.handler,
+            mutant: Mutant::new(options.mutation),
+            secret: RandomState::new(),
+            serial: AtomicU64::new(0),
+        };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// True if the mock ignores SIGTERM, because a mutation says so.
+    pub fn ignores_sigterm(&self) -> bool {
+        self.shared.mutant.ignores_sigterm()
     }
 
     /// Connects to the mock without a process: it is served on the current runtime until the transport is closed.

@@ -15,7 +15,7 @@ pub(crate) enum Out {
 }
 
 impl Out {
-    pub(crate) fn message(&self) -> &Value {
+    pub(crate) fn into_message(self) -> Value {
         match self {
             Self::Reply { message, .. } | Self::Other(message) => message,
         }

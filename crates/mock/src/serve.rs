@@ -3,10 +3,12 @@
 use std::io;
 use std::task::{Context, Waker};
 
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::task::JoinSet;
 
 use crate::Mock;
+use crate::mutation::Inward;
 use crate::outlet::{Out, Outlet};
 use crate::rpc::read;
 use crate::session::{Kind, Session, Work};
@@ -16,7 +18,12 @@ impl Mock {
     /// is gone is dropped, so that a hung call keeps nothing alive.
     pub async fn serve(&self, reader: impl AsyncRead + Unpin, mut writer: impl AsyncWrite + Unpin) -> io::Result<()> {
         let (outlet, mut outbox) = Outlet::new();
+        let mutant = self.shared.mutant.clone();
+        let connection = mutant.connect();
         let session = Session::new(self.shared.clone(), Kind::Lasting, outlet.clone());
+        // What a mutation says in place of the mock is not changed again.
+        let (direct, mut directs) = tokio::sync::mpsc::unbounded_channel::<Value>();
+        let incoming = mutant.clone();
         let reading = async move {
             let mut reader = BufReader::new(reader);
             let mut line = Vec::new();
@@ -24,26 +31,50 @@ impl Mock {
             // A broken pipe is the end of the client like any other.
             while reader.read_until(b'\n', &mut line).await.is_ok_and(|count| count > 0) {
                 if !line.iter().all(u8::is_ascii_whitespace) {
-                    match read(line.trim_ascii()) {
-                        Ok(message) => tasks_start(session.take(message, &outlet), &mut tasks),
-                        Err(refusal) => outlet.send(Out::Reply {
-                            message: refusal.reply(&serde_json::Value::Null),
-                            wrong: Some(refusal.layer),
-                        }),
+                    let changed = if incoming.is_none() { None } else { incoming.line_in(&line, connection) };
+                    match changed {
+                        Some(Inward::Die) => break,
+                        Some(Inward::Answer(replies)) => {
+                            for reply in replies {
+                                let _ = direct.send(reply);
+                            }
+                        }
+                        Some(Inward::Pass(message)) => tasks_start(session.take(message, &outlet), &mut tasks),
+                        None => match read(line.trim_ascii()) {
+                            Ok(message) => tasks_start(session.take(message, &outlet), &mut tasks),
+                            Err(refusal) => outlet
+                                .send(Out::Reply { message: refusal.reply(&Value::Null), wrong: Some(refusal.layer) }),
+                        },
                     }
                 }
                 line.clear();
                 while tasks.try_join_next().is_some() {}
+            }
+            if incoming.outlives_input() {
+                std::future::pending::<()>().await;
             }
             session.close();
             while tasks.join_next().await.is_some() {}
             Ok(())
         };
         let writing = async move {
-            while let Some(out) = outbox.recv().await {
-                let mut bytes = serde_json::to_vec(out.message()).map_err(io::Error::other)?;
-                bytes.push(b'\n');
-                writer.write_all(&bytes).await?;
+            if let Some(line) = mutant.greeting() {
+                writer.write_all(line).await?;
+            }
+            loop {
+                let messages = tokio::select! {
+                    biased;
+                    Some(message) = directs.recv() => vec![message],
+                    out = outbox.recv() => match out {
+                        Some(out) => mutant.outward(out.into_message(), connection),
+                        None => break,
+                    },
+                };
+                for message in messages {
+                    let mut bytes = serde_json::to_vec(&message).map_err(io::Error::other)?;
+                    bytes.push(b'\n');
+                    writer.write_all(&bytes).await?;
+                }
                 if outbox.is_empty() {
                     writer.flush().await?;
                 }

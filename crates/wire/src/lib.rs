@@ -12,6 +12,8 @@ mod message;
 mod process;
 mod process_group;
 mod provider;
+mod raw_http;
+mod raw_pipe;
 mod relay;
 mod remove_folder;
 mod sandbox;
@@ -27,6 +29,8 @@ pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
+pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
+pub use raw_pipe::{RawEnding, RawLine, RawPipe};
 pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, relay_stdio};
 pub use remove_folder::remove_folder;
 pub use sandbox::{

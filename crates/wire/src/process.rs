@@ -195,7 +195,8 @@ impl Process {
         self.group = None;
     }
 
-    fn group_lives(&self) -> bool {
+    /// True if anything of its group is left.
+    pub(crate) fn group_lives(&self) -> bool {
         self.group.as_ref().is_some_and(ProcessGroup::lives)
     }
 

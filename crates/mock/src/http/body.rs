@@ -1,5 +1,6 @@
 //! What an HTTP response carries: nothing, a text, or events as they come.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,9 +8,11 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use serde_json::Value;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
+use crate::mutation::Mutant;
 use crate::outlet::Out;
 
 /// The content of a response.
@@ -27,6 +30,10 @@ pub(super) struct Events {
     pub(super) messages: Option<UnboundedReceiver<Out>>,
     /// What happens when the client stops listening.
     pub(super) leaving: Leaving,
+    /// What changes the messages on their way out.
+    pub(super) mutant: Mutant,
+    /// Messages that are ready to go out.
+    pub(super) ready: VecDeque<Value>,
 }
 
 /// What happens when a client stops listening.
@@ -58,19 +65,32 @@ impl Drop for Events {
 
 impl Events {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(event(&first)));
-        }
-        match &mut self.messages {
-            Some(messages) => messages.poll_recv(context).map(|out| out.as_ref().map(event)),
-            None => Poll::Ready(None),
+        loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Poll::Ready(Some(event(&message, self.mutant.event_id())));
+            }
+            let next = match (self.first.take(), &mut self.messages) {
+                (Some(first), _) => Some(first),
+                (None, Some(messages)) => match messages.poll_recv(context) {
+                    Poll::Ready(next) => next,
+                    Poll::Pending => return Poll::Pending,
+                },
+                (None, None) => None,
+            };
+            match next {
+                Some(out) => self.ready.extend(self.mutant.outward(out.into_message(), 1)),
+                None if self.mutant.keeps_streams_open() => return Poll::Pending,
+                None => return Poll::Ready(None),
+            }
         }
     }
 }
 
-fn event(out: &Out) -> Bytes {
+/// A message as an event.
+pub(super) fn event(message: &Value, id: Option<&str>) -> Bytes {
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     // JSON has no line breaks of its own, so that one line holds it.
-    Bytes::from(format!("event: message\ndata: {}\n\n", out.message()))
+    Bytes::from(format!("event: message\n{id}data: {message}\n\n"))
 }
 
 impl HttpBody for Body {

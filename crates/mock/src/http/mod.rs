@@ -7,7 +7,7 @@ mod door;
 mod headers;
 mod origin;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,12 +16,14 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as RequestBody;
 use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use mcprove_model::{Era, Revision};
 use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
@@ -29,6 +31,7 @@ pub use door::Door;
 
 use crate::Mock;
 use crate::era::named_revision;
+use crate::mutation::{Inward, Mutant, Web};
 use crate::outlet::{Out, Outlet};
 use crate::rpc::{INVALID_REQUEST, Incoming, Layer, Refusal, classify, read};
 use crate::session::{Kind, Session, Work};
@@ -54,19 +57,50 @@ impl Mock {
                 tokio::time::sleep(BUSY).await;
                 continue;
             };
-            let endpoint = Arc::clone(&endpoint);
-            connections.spawn(async move {
-                let service = service_fn(|request| {
-                    let endpoint = Arc::clone(&endpoint);
-                    async move { Ok::<_, Infallible>(endpoint.answer(request).await) }
-                });
-                // A connection that breaks is the client's business.
-                let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
-            });
+            connections.spawn(serve_connection(Arc::clone(&endpoint), stream));
             while connections.try_join_next().is_some() {}
         }
         endpoint.close();
     }
+
+    /// Connections to the mock over HTTP without a socket: each call makes one, served on the current runtime.
+    pub fn http_connections(&self) -> Arc<dyn Fn() -> DuplexStream + Send + Sync> {
+        let endpoint = Arc::new(Endpoint::new(self, true));
+        Arc::new(move || {
+            let (near, far) = tokio::io::duplex(64 << 10);
+            tokio::spawn(serve_connection(Arc::clone(&endpoint), far));
+            near
+        })
+    }
+}
+
+async fn serve_connection(endpoint: Arc<Endpoint>, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    let service = service_fn(|request| {
+        let endpoint = Arc::clone(&endpoint);
+        async move { Ok::<_, Infallible>(endpoint.answer(request).await) }
+    });
+    // A connection that breaks is the client's business.
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+/// A reply as a mutation changes it; several messages become a stream.
+fn changed(mut answer: Answer, mutant: &Mutant) -> Answer {
+    let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    let Body::Whole(bytes) = answer.body() else { return answer };
+    let Some(message) = serde_json::from_slice::<Value>(bytes).ok().filter(|_| is_json) else { return answer };
+    let messages = mutant.outward(message, 1);
+    if let [message] = messages.as_slice() {
+        *answer.body_mut() = Body::Whole(Bytes::from(message.to_string()));
+        return answer;
+    }
+    let session = answer.headers().get("mcp-session-id").cloned();
+    let text: Vec<u8> = messages.iter().flat_map(|message| body::event(message, None)).collect();
+    let mut stream = with_type(StatusCode::OK, "text/event-stream", Body::Whole(Bytes::from(text)));
+    stream.headers_mut().insert("x-accel-buffering", hyper::header::HeaderValue::from_static("no"));
+    if let Some(session) = session {
+        stream.headers_mut().insert("mcp-session-id", session);
+    }
+    stream
 }
 
 /// Everything behind one address.
@@ -104,23 +138,57 @@ impl Endpoint {
     }
 
     async fn answer(&self, request: hyper::Request<RequestBody>) -> Answer {
-        if !origin::is_welcome(request.headers(), self.local_only) {
+        let (mut head, body) = request.into_parts();
+        let body = match Limited::new(body, LONGEST).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(_) => return plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or broke off"),
+        };
+        let mutant = &self.mock.shared.mutant;
+        if mutant.is_none() {
+            return self.respond(&head, &body).await;
+        }
+        match mutant.request_in(&mut head, &body) {
+            Web::Pass => {}
+            Web::Hang => std::future::pending().await,
+            Web::Answer(status, headers, text) => {
+                let mut answer = with_type(status, "text/plain", Body::Whole(Bytes::from(text)));
+                for (name, value) in headers {
+                    if let Ok(value) = value.parse() {
+                        answer.headers_mut().insert(name, value);
+                    }
+                }
+                return answer;
+            }
+        }
+        let sent: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let body = match mutant.line_in(&body, 1) {
+            Some(Inward::Pass(message)) => Bytes::from(message.to_string()),
+            Some(Inward::Answer(replies)) => {
+                let Some(reply) = replies.first() else { return plain(StatusCode::ACCEPTED, "") };
+                return json_answer(StatusCode::OK, reply);
+            }
+            Some(Inward::Die) | None => body,
+        };
+        let mut answer = changed(self.respond(&head, &body).await, mutant);
+        let (mut status, mut headers) = (answer.status(), std::mem::take(answer.headers_mut()));
+        mutant.response_out(&head, &sent, &mut status, &mut headers);
+        *answer.status_mut() = status;
+        *answer.headers_mut() = headers;
+        answer
+    }
+
+    async fn respond(&self, head: &Parts, body: &Bytes) -> Answer {
+        if !origin::is_welcome(&head.headers, self.local_only) {
             return plain(StatusCode::FORBIDDEN, "this origin may not ask");
         }
-        if request.uri().path() != door::PATH {
+        if head.uri.path() != door::PATH {
             return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp");
         }
-        let (head, body) = request.into_parts();
         match head.method {
-            Method::POST => {
-                if let Some(refused) = refuse_types(&head.headers) {
-                    return refused;
-                }
-                match Limited::new(body, LONGEST).collect().await {
-                    Ok(body) => self.post(&head.headers, &body.to_bytes()).await,
-                    Err(_) => plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or broke off"),
-                }
-            }
+            Method::POST => match refuse_types(&head.headers) {
+                Some(refused) => refused,
+                None => self.post(&head.headers, body).await,
+            },
             Method::GET => self.listen(&head.headers),
             Method::DELETE => self.end(&head.headers),
             _ => not_allowed(),
@@ -156,7 +224,7 @@ impl Endpoint {
         let (outlet, outbox) = Outlet::new();
         let work = self.stateless.take(message, &outlet);
         drop(outlet);
-        exchange(work, outbox, Era::Modern).await
+        exchange(work, outbox, Era::Modern, &self.mock.shared.mutant).await
     }
 
     /// The schema of the tool that is called, if one is.
@@ -181,7 +249,7 @@ impl Endpoint {
         };
         let work = held.session.take(message, &outlet);
         drop(outlet);
-        exchange(work, outbox, Era::Legacy).await
+        exchange(work, outbox, Era::Legacy, &self.mock.shared.mutant).await
     }
 
     /// Begins a session with its handshake.
@@ -190,7 +258,7 @@ impl Endpoint {
         let session = Session::new(Arc::clone(&self.mock.shared), Kind::Lasting, general);
         let work = session.take(message, &outlet);
         drop(outlet);
-        let mut answer = exchange(work, outbox, Era::Legacy).await;
+        let mut answer = exchange(work, outbox, Era::Legacy, &self.mock.shared.mutant).await;
         if session.state().agreed.is_some() {
             let id = self.mock.shared.fresh_id();
             if let Ok(value) = id.parse() {
@@ -220,7 +288,10 @@ impl Endpoint {
         let messages = held.general.lock().unwrap_or_else(PoisonError::into_inner).take();
         match messages {
             Some(messages) => {
-                events(Events { first: None, messages: Some(messages), leaving: Leaving::GiveBack(held.general) })
+                let mutant = self.mock.shared.mutant.clone();
+                let ready = mutant.on_get().into_iter().collect();
+                let leaving = Leaving::GiveBack(held.general);
+                events(Events { first: None, messages: Some(messages), leaving, mutant, ready })
             }
             None => plain(StatusCode::CONFLICT, "this session has a stream already"),
         }
@@ -273,7 +344,9 @@ fn is_modern(headers: &HeaderMap, message: &Value) -> bool {
 }
 
 /// Works on a request until there is something to say, and decides how to say it.
-async fn exchange(work: Option<Work>, mut outbox: UnboundedReceiver<Out>, era: Era) -> Answer {
+async fn exchange(work: Option<Work>, mut outbox: UnboundedReceiver<Out>, era: Era, mutant: &Mutant) -> Answer {
+    let mutant = mutant.clone();
+    let ready = VecDeque::new();
     let has_work = work.is_some();
     let leaving = match (work.map(tokio::spawn), era) {
         (Some(task), Era::Modern) => Leaving::Cancel(CancelOnDrop(task)),
@@ -281,9 +354,11 @@ async fn exchange(work: Option<Work>, mut outbox: UnboundedReceiver<Out>, era: E
     };
     match outbox.recv().await {
         Some(Out::Reply { message, wrong }) => json_answer(status(wrong, era), &message),
-        Some(first @ Out::Other(_)) => events(Events { first: Some(first), messages: Some(outbox), leaving }),
+        Some(first @ Out::Other(_)) => {
+            events(Events { first: Some(first), messages: Some(outbox), leaving, mutant, ready })
+        }
         // The request was cancelled: its stream ends without an answer.
-        None if has_work => events(Events { first: None, messages: None, leaving: Leaving::Stay }),
+        None if has_work => events(Events { first: None, messages: None, leaving: Leaving::Stay, mutant, ready }),
         None => plain(StatusCode::ACCEPTED, ""),
     }
 }

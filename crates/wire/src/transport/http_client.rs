@@ -52,6 +52,11 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// A request as somebody else made it.
+    pub(crate) fn raw(request: Request<Full<Bytes>>) -> Self {
+        Self { request }
+    }
+
     /// Its header fields for the frame log, without what is secret.
     pub(super) fn shown_headers(&self) -> Vec<(String, String)> {
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {

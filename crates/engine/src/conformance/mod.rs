@@ -1,0 +1,200 @@
+//! Conformance probes: conversations with a server that make the evidence which `mcprove_judge::conformance` judges.
+
+mod client;
+mod link;
+mod probe_auth;
+mod probe_full;
+mod probe_hostile;
+mod probe_http;
+mod probe_lists;
+mod probe_main;
+mod probe_modern;
+mod probe_second;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mcprove_judge::conformance::{CallPlan, Channel, Evidence, Recording, calls};
+use mcprove_judge::tool_effect::Consent;
+use mcprove_model::{Era, Revision};
+use serde_json::{Value, json};
+
+pub use link::{Endpoint, Pace};
+
+use link::Link;
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(10),
+            timeout: Duration::from_secs(5),
+            quiet: Duration::from_millis(150),
+            grace: Duration::from_secs(2),
+        }
+    }
+}
+
+/// What a conformance run may do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProbeOptions {
+    /// Which tools may be called.
+    pub consent: Consent,
+    /// How long things may take.
+    pub pace: Pace,
+    /// What generated inputs are made from.
+    pub seed: u64,
+}
+
+/// What a server was found to speak.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// The revisions it serves, oldest first.
+    pub served: Vec<Revision>,
+    /// The recordings of the offers.
+    pub recordings: Vec<Recording>,
+}
+
+impl Survey {
+    /// True if it serves both eras.
+    pub fn is_dual_era(&self) -> bool {
+        let eras: BTreeSet<bool> = self.served.iter().map(|revision| revision.era() == Era::Modern).collect();
+        eras.len() == 2
+    }
+}
+
+/// Versions that no server knows.
+const JUNK: [&str; 2] = ["1999-01-01", "2099-12-31"];
+
+/// Offers a server every revision, each on a connection of its own.
+pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Survey, String> {
+    let mut served = Vec::new();
+    let mut recordings = Vec::new();
+    for version in Revision::ALL.iter().map(|revision| revision.as_str()).chain(JUNK) {
+        let mut link = Link::open(endpoint, "negotiate", Revision::NEWEST_LEGACY, options.pace)?;
+        let info = json!({"name": "mcprove", "version": env!("CARGO_PKG_VERSION")});
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+        let reply = link.exchange(format!("offer:{version}"), &message, &[]).await;
+        let answer = reply.as_ref().and_then(|reply| reply["result"]["protocolVersion"].as_str());
+        if let Some(revision) = Revision::parse(version).filter(|_| answer == Some(version))
+            && revision.era() == Era::Legacy
+        {
+            served.push(revision);
+        }
+        let is_unanswered = reply.is_none();
+        recordings.push(link.close().await);
+        // A server that does not answer one offer does not answer the next.
+        if is_unanswered {
+            break;
+        }
+    }
+    let mut link = Link::open(endpoint, "survey", Revision::NEWEST, options.pace)?;
+    let reply = link.request("first-discover", "server/discover", json!({})).await;
+    if reply.is_some_and(|reply| reply["result"]["capabilities"].is_object() || reply["error"]["code"] == -32022) {
+        served.push(Revision::NEWEST);
+    }
+    link.close().await;
+    Ok(Survey { served, recordings })
+}
+
+/// Makes the evidence of one revision.
+pub async fn examine(
+    endpoint: &Endpoint,
+    revision: Revision,
+    survey: &Survey,
+    options: &ProbeOptions,
+) -> Result<Evidence, String> {
+    let channel = endpoint.channel();
+    let mut evidence = Evidence {
+        revision,
+        channel,
+        is_local: is_local(endpoint),
+        recordings: Vec::new(),
+        uncalled: Vec::new(),
+        is_dual_era: survey.is_dual_era(),
+    };
+    let mut scene = Scene { endpoint, revision, options, tools: Vec::new(), catalog: Catalog::default() };
+    if channel == Channel::Http {
+        evidence.recordings.extend(probe_auth::run(&scene).await?);
+    }
+    let (main, is_open) = probe_main::run(&mut scene, &mut evidence.uncalled).await?;
+    evidence.recordings.push(main);
+    if is_open {
+        evidence.recordings.push(probe_full::run(&scene).await?);
+        evidence.recordings.extend(probe_second::run(&scene, &evidence).await?);
+        if channel == Channel::Http {
+            evidence.recordings.extend(probe_http::run(&scene).await?);
+        }
+        evidence.recordings.push(probe_hostile::run(&scene).await?);
+    }
+    evidence.recordings.extend(survey.recordings.iter().cloned());
+    Ok(evidence)
+}
+
+fn is_local(endpoint: &Endpoint) -> bool {
+    match endpoint {
+        Endpoint::Process(_) | Endpoint::Memory(_) => true,
+        Endpoint::Http { url, .. } => {
+            let host = url.split_once("://").map_or("", |(_, rest)| rest);
+            host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]")
+        }
+    }
+}
+
+/// What probes of one revision share.
+pub(crate) struct Scene<'s> {
+    endpoint: &'s Endpoint,
+    revision: Revision,
+    options: &'s ProbeOptions,
+    /// Tools that may be called, with their plans.
+    tools: Vec<CallPlan>,
+    catalog: Catalog,
+}
+
+/// What the server lists.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog {
+    capabilities: Value,
+    instructions: Option<String>,
+    tools: Vec<Value>,
+    prompts: Vec<Value>,
+    resources: Vec<Value>,
+    templates: Vec<Value>,
+    /// A cursor of each list that has a second page.
+    cursors: Vec<(&'static str, String)>,
+}
+
+impl Scene<'_> {
+    fn open(&self, probe: &'static str) -> Result<Link, String> {
+        let mut link = Link::open(self.endpoint, probe, self.revision, self.options.pace)?;
+        for tool in &self.catalog.tools {
+            if let Some(name) = tool["name"].as_str() {
+                link.schemas.insert(name.to_owned(), tool["inputSchema"].clone());
+            }
+        }
+        Ok(link)
+    }
+
+    /// Decides which of the listed tools are called.
+    fn choose(&mut self, uncalled: &mut Vec<(String, String)>) {
+        let instructions = self.catalog.instructions.as_deref();
+        let mut plans = calls(&self.catalog.tools, instructions, self.options.consent, self.options.seed);
+        uncalled.append(&mut plans.uncalled);
+        self.tools = plans.calls;
+        self.tools.truncate(MOST_TOOLS);
+    }
+}
+
+/// How many tools are called.
+const MOST_TOOLS: usize = 12;
+/// How many resources are read, and prompts got.
+const MOST_ITEMS: usize = 6;
+
+/// The capabilities of a client that can do everything.
+fn full_client(revision: Revision) -> Value {
+    let mut client = json!({"roots": {"listChanged": true}, "sampling": {}});
+    if revision >= Revision::V2025_06_18 {
+        client["elicitation"] = json!({});
+    }
+    client
+}

@@ -1,0 +1,135 @@
+//! The self-test of the conformance rules: the conforming mock is clean in every revision and transport, and each mutation
+//! is flagged by its rule and by no other. Everything runs in memory and in virtual time.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use mcprove_engine::{Endpoint, ProbeOptions, examine, survey};
+use mcprove_judge::conformance::{Channel, Graded, RULES, Verdict, judge};
+use mcprove_mock::{MUTATIONS, Mock, MockOptions, Mutation, conforming};
+use mcprove_model::Revision;
+use mcprove_wire::HttpRoute;
+
+/// The endpoint of a mock on one transport.
+fn endpoint(mutation: &'static str, channel: Channel) -> Endpoint {
+    let mock = Mock::new(conforming(), MockOptions { mutation, ..MockOptions::default() });
+    match channel {
+        Channel::Stdio => Endpoint::Memory(mock),
+        Channel::Http => {
+            let is_protected = mutation.starts_with("auth-");
+            let token = ("authorization".to_owned(), "Bearer mcprove-good-token".to_owned());
+            Endpoint::Http {
+                route: HttpRoute::Memory(mock.http_connections()),
+                url: "http://127.0.0.1/mcp".to_owned(),
+                headers: if is_protected { vec![token] } else { Vec::new() },
+            }
+        }
+    }
+}
+
+fn verdicts(mutation: &'static str, revision: Revision, channel: Channel) -> Vec<Graded> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime");
+    runtime.block_on(async {
+        let endpoint = endpoint(mutation, channel);
+        let options = ProbeOptions::default();
+        let survey = survey(&endpoint, &options).await.expect("a survey");
+        let evidence = examine(&endpoint, revision, &survey, &options).await.expect("evidence");
+        judge(&evidence, |_| true)
+    })
+}
+
+fn describe(graded: &[Graded]) -> String {
+    let mut text = String::new();
+    for one in graded.iter().filter(|one| matches!(one.verdict, Verdict::Fail | Verdict::Warn)) {
+        let _ = writeln!(text, "    {} {}", one.verdict.word(), one.rule.id);
+        for violation in &one.violations {
+            let _ = writeln!(text, "      {} {}", violation.clause, violation.message);
+            if std::env::var_os("MATRIX_DETAIL").is_some() {
+                let _ = writeln!(text, "        > {:?}\n        < {:?}", violation.request, violation.reply);
+            }
+        }
+    }
+    text
+}
+
+const CHANNELS: [Channel; 2] = [Channel::Stdio, Channel::Http];
+
+#[test]
+fn the_conforming_mock_is_clean_everywhere() {
+    let mut wrong = String::new();
+    let mut exercised: BTreeSet<&str> = BTreeSet::new();
+    for revision in Revision::ALL {
+        for channel in CHANNELS {
+            let graded = verdicts("", revision, channel);
+            exercised.extend(graded.iter().filter(|one| one.verdict == Verdict::Pass).map(|one| one.rule.id));
+            let text = describe(&graded);
+            if !text.is_empty() {
+                let _ = writeln!(wrong, "  {revision} {}:\n{text}", channel.as_str());
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "findings about a conforming server:\n{wrong}");
+    // A rule that is never put to the test would be clean for nothing. Protected servers and processes have tests below.
+    let idle: Vec<&str> = RULES
+        .iter()
+        .map(|rule| rule.id)
+        .filter(|id| !exercised.contains(id) && !id.starts_with("mcp-auth-"))
+        .filter(|id| !matches!(*id, "mcp-no-orphans" | "mcp-event-ids" | "mcp-list-changed"))
+        .collect();
+    assert!(idle.is_empty(), "rules that no conforming server puts to the test: {idle:?}");
+}
+
+fn applies(mutation: &Mutation, revision: Revision, channel: Channel) -> bool {
+    (mutation.revisions.0..=mutation.revisions.1).contains(&revision)
+        && mutation.transport.is_none_or(|transport| transport == channel.as_str())
+        && !mutation.needs_process
+}
+
+/// True for the first and the last revision of a mutation; `MATRIX=full` runs those between them, too.
+fn is_end(mutation: &Mutation, revision: Revision) -> bool {
+    revision == mutation.revisions.0 || revision == mutation.revisions.1
+}
+
+#[test]
+fn each_mutation_is_flagged_by_its_rule_and_no_other() {
+    let only = std::env::var("MUTATION").ok();
+    let is_full = std::env::var_os("MATRIX").is_some();
+    let mut wrong = String::new();
+    let mut cells = 0;
+    for mutation in MUTATIONS.iter().filter(|mutation| only.as_deref().is_none_or(|only| only == mutation.name)) {
+        for revision in Revision::ALL {
+            for channel in CHANNELS {
+                if !applies(mutation, revision, channel) || !(is_full || is_end(mutation, revision)) {
+                    continue;
+                }
+                cells += 1;
+                let graded = verdicts(mutation.name, revision, channel);
+                let flagged: Vec<&str> = graded
+                    .iter()
+                    .filter(|one| matches!(one.verdict, Verdict::Fail | Verdict::Warn))
+                    .map(|one| one.rule.id)
+                    .collect();
+                if flagged != [mutation.rule] {
+                    let _ = writeln!(
+                        wrong,
+                        "  {} in {revision} {} should be flagged by {}:\n{}",
+                        mutation.name,
+                        channel.as_str(),
+                        mutation.rule,
+                        describe(&graded)
+                    );
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{cells} cells:\n{wrong}");
+}
+
+#[test]
+fn each_rule_has_a_mutation_and_each_mutation_a_rule() {
+    let rules: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
+    let killed: BTreeSet<&str> = MUTATIONS.iter().map(|mutation| mutation.rule).collect();
+    assert_eq!(rules, killed);
+    assert_eq!(rules.len(), RULES.len(), "ids are unique");
+}

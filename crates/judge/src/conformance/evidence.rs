@@ -1,0 +1,359 @@
+//! What probes recorded: every message with its direction, time and HTTP exchange, and views of it for rules.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use mcprove_model::{Direction, Era, Frame, Part, ProcessEnd, Revision, shorten};
+use serde_json::Value;
+
+mod step;
+
+pub use step::Step;
+
+/// Everything that was recorded about a server under one revision and transport.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// The revision that was asked for.
+    pub revision: Revision,
+    /// The transport.
+    pub channel: Channel,
+    /// True if the server is on this machine.
+    pub is_local: bool,
+    /// What was recorded, in order.
+    pub recordings: Vec<Recording>,
+    /// Tools that were not called, with the reason.
+    pub uncalled: Vec<(String, String)>,
+    /// True if the server serves both eras.
+    pub is_dual_era: bool,
+}
+
+/// A transport, as rules distinguish them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Lines over standard input and output.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+}
+
+impl Channel {
+    /// Its name in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+        }
+    }
+}
+
+/// One conversation.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The probe that made it.
+    pub probe: &'static str,
+    /// The capabilities that the client declared.
+    pub client: Value,
+    /// What happened, in order.
+    pub entries: Vec<Entry>,
+    /// The answers to each entry, found once when the recording is complete.
+    answers: OnceLock<HashMap<usize, Vec<usize>>>,
+}
+
+/// Something that happened in a conversation.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Microseconds since the conversation began.
+    pub at_us: u64,
+    /// The HTTP exchange, from 1; 0 on pipes.
+    pub exchange: u64,
+    /// The label of the step, for what was sent.
+    pub step: String,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A message, or bytes in its place, went out.
+    Sent(Payload),
+    /// A message, or bytes in its place, came in.
+    Received(Payload),
+    /// The head of an HTTP request.
+    RequestHead {
+        /// Its method.
+        method: String,
+        /// Its URL.
+        url: String,
+        /// Its headers.
+        headers: Vec<(String, String)>,
+    },
+    /// The head of an HTTP response.
+    ResponseHead {
+        /// Its status.
+        status: u16,
+        /// Its headers.
+        headers: Vec<(String, String)>,
+    },
+    /// An event of a stream, before its data.
+    StreamEvent {
+        /// Its id.
+        id: Option<String>,
+        /// True if it has no data.
+        is_empty: bool,
+    },
+    /// The response of an exchange is complete.
+    ExchangeEnded,
+    /// No response came: the reason.
+    ExchangeFailed(String),
+    /// The reply to the named step did not come in time.
+    TimedOut,
+    /// Our side was closed.
+    InputClosed,
+    /// The server closed its side.
+    OutputClosed,
+    /// SIGTERM was sent.
+    Terminated,
+    /// The process ended by itself.
+    Exited(ProcessEnd),
+    /// The process was still alive after the grace period, and was killed.
+    Killed,
+    /// Processes of its group were still alive after it had exited.
+    Leftovers,
+}
+
+/// Bytes, and the JSON they are.
+#[derive(Clone, Debug)]
+pub struct Payload {
+    /// The bytes.
+    pub bytes: Bytes,
+    /// The JSON, if they are.
+    pub json: Option<Value>,
+}
+
+impl Payload {
+    /// Reads bytes.
+    pub fn new(bytes: Bytes) -> Self {
+        let json = serde_json::from_slice(&bytes).ok();
+        Self { bytes, json }
+    }
+
+    /// The text, with what is not UTF-8 replaced, shortened.
+    pub fn text(&self) -> String {
+        shorten(&String::from_utf8_lossy(&self.bytes[..self.bytes.len().min(4_000)]), 600).into_owned()
+    }
+}
+
+/// A place in the evidence: a recording and an entry in it.
+pub type Spot = (usize, usize);
+
+impl Evidence {
+    /// The recording of a probe.
+    pub fn recording(&self, probe: &str) -> Option<(usize, &Recording)> {
+        self.recordings.iter().enumerate().find(|(_, recording)| recording.probe == probe)
+    }
+
+    /// All steps whose label is this or begins with this and a colon, in all recordings of a probe.
+    pub fn steps<'e>(&'e self, probe: &str, label: &str) -> Vec<Step<'e>> {
+        let mut found = Vec::new();
+        for (number, recording) in self.recordings.iter().enumerate().filter(|(_, r)| r.probe == probe) {
+            found.extend(recording.steps(number).filter(|step| step.is(label)));
+        }
+        found
+    }
+
+    /// The first step of this label.
+    pub fn step<'e>(&'e self, probe: &str, label: &str) -> Option<Step<'e>> {
+        self.steps(probe, label).into_iter().next()
+    }
+
+    /// All steps of all recordings.
+    pub fn all_steps(&self) -> impl Iterator<Item = Step<'_>> {
+        self.recordings.iter().enumerate().flat_map(|(number, recording)| recording.steps(number))
+    }
+
+    /// All messages that came in, with their places.
+    pub fn received(&self) -> impl Iterator<Item = (Spot, &Recording, &Entry, &Payload)> {
+        self.recordings.iter().enumerate().flat_map(|(number, recording)| {
+            recording.entries.iter().enumerate().filter_map(move |(at, entry)| match &entry.what {
+                What::Received(payload) => Some(((number, at), recording, entry, payload)),
+                _ => None,
+            })
+        })
+    }
+
+    /// True if the revision has no handshake.
+    pub fn is_modern(&self) -> bool {
+        self.revision.era() == Era::Modern
+    }
+
+    /// The result of the opening request, if it was answered with one.
+    pub fn opening(&self) -> Option<&Value> {
+        let label = if self.is_modern() { "discover" } else { "initialize" };
+        self.recordings
+            .iter()
+            .enumerate()
+            .flat_map(|(number, recording)| recording.steps(number))
+            .filter(|step| step.is(label))
+            .find_map(|step| step.answer().result())
+    }
+
+    /// What the server declared.
+    pub fn capabilities(&self) -> &Value {
+        self.opening().and_then(|opening| opening.get("capabilities")).unwrap_or(&Value::Null)
+    }
+
+    /// True if the server declared a capability.
+    pub fn declares(&self, name: &str) -> bool {
+        self.capabilities().get(name).is_some()
+    }
+
+    /// The items of a list, from all its pages, with the place of the reply; read once.
+    pub fn listed(&self, kind: &str) -> Vec<(Spot, &Value)> {
+        let member = member_of(kind);
+        let mut items = Vec::new();
+        for step in self.steps("main", &format!("list:{kind}")) {
+            let Some(spot) = step.reply_spot() else { continue };
+            let list = step.answer().result().and_then(|result| result.get(member)).and_then(Value::as_array);
+            items.extend(list.into_iter().flatten().map(|item| (spot, item)));
+        }
+        items
+    }
+
+    /// A tool of this name.
+    pub fn tool(&self, name: &str) -> Option<&Value> {
+        self.listed("tools").into_iter().map(|(_, tool)| tool).find(|tool| tool["name"] == name)
+    }
+}
+
+/// The member of a list result that holds its items.
+pub fn member_of(kind: &str) -> &str {
+    if kind == "templates" { "resourceTemplates" } else { kind }
+}
+
+impl Recording {
+    /// An empty recording of a probe.
+    pub fn new(probe: &'static str, client: Value) -> Self {
+        Self { probe, client, entries: Vec::new(), answers: OnceLock::new() }
+    }
+
+    /// The positions of the messages that answer each entry.
+    fn answers(&self) -> &HashMap<usize, Vec<usize>> {
+        self.answers.get_or_init(|| {
+            let mut waiting: HashMap<String, Vec<usize>> = HashMap::new();
+            let mut answers: HashMap<usize, Vec<usize>> = HashMap::new();
+            for (at, entry) in self.entries.iter().enumerate() {
+                match &entry.what {
+                    What::Sent(sent) => {
+                        let id = sent.json.as_ref().and_then(|json| json.get("id"));
+                        let key = if entry.exchange > 0 {
+                            Some(format!("exchange {}", entry.exchange))
+                        } else {
+                            id.map(id_text)
+                        };
+                        if let Some(key) = key {
+                            waiting.entry(key).or_default().push(at);
+                        }
+                    }
+                    What::RequestHead { method, .. } if method != "POST" => {
+                        waiting.entry(format!("exchange {}", entry.exchange)).or_default().push(at);
+                    }
+                    What::Received(Payload { json: Some(json), .. })
+                        if json.is_object() && json.get("method").is_none() =>
+                    {
+                        let key = if entry.exchange > 0 {
+                            Some(format!("exchange {}", entry.exchange))
+                        } else {
+                            json.get("id").map(id_text)
+                        };
+                        for request in key.and_then(|key| waiting.get(&key)).into_iter().flatten() {
+                            answers.entry(*request).or_default().push(at);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            answers
+        })
+    }
+
+    /// A recording of frames from an event log.
+    pub fn from_frames<'f>(frames: impl Iterator<Item = &'f Frame>) -> Self {
+        let mut entries = Vec::new();
+        for frame in frames {
+            let payload = || Payload::new(frame.body.clone());
+            let (exchange, what) = match (&frame.part, frame.direction) {
+                (Part::Message, Direction::Sent) => (0, What::Sent(payload())),
+                (Part::Message, Direction::Received) => (0, What::Received(payload())),
+                (Part::HttpRequest { exchange, method, url, headers }, _) => (
+                    *exchange,
+                    What::RequestHead { method: method.clone(), url: url.clone(), headers: headers.clone() },
+                ),
+                (Part::HttpResponse { exchange, status, headers }, _) => {
+                    (*exchange, What::ResponseHead { status: *status, headers: headers.clone() })
+                }
+                (Part::StreamEvent { exchange, .. }, _) => {
+                    (*exchange, What::StreamEvent { id: None, is_empty: frame.body.is_empty() })
+                }
+            };
+            let is_sent = matches!(what, What::Sent(_));
+            let method = if is_sent { label_of(&frame.body) } else { String::new() };
+            entries.push(Entry { at_us: frame.at_us, exchange, step: method, what });
+        }
+        Self { entries, ..Self::new("main", Value::Null) }
+    }
+
+    /// Everything that was sent, as steps.
+    pub fn steps(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
+        self.entries.iter().enumerate().filter_map(move |(at, entry)| match &entry.what {
+            What::Sent(sent) => Some(Step { recording: self, number, at, entry, sent }),
+            What::RequestHead { method, .. } if method != "POST" => {
+                Some(Step { recording: self, number, at, entry, sent: nothing() })
+            }
+            _ => None,
+        })
+    }
+
+    /// The position of the first entry that fits.
+    pub fn position(&self, fits: impl Fn(&What) -> bool) -> Option<usize> {
+        self.entries.iter().position(|entry| fits(&entry.what))
+    }
+}
+
+/// The label of a step that was not made by a probe, as a probe would name it.
+fn label_of(body: &[u8]) -> String {
+    let json: Value = serde_json::from_slice(body).unwrap_or_default();
+    let method = json["method"].as_str().unwrap_or_default();
+    match method {
+        "server/discover" => "discover".to_owned(),
+        "tools/list" => "list:tools".to_owned(),
+        "prompts/list" => "list:prompts".to_owned(),
+        "resources/list" => "list:resources".to_owned(),
+        "resources/templates/list" => "list:templates".to_owned(),
+        "tools/call" => format!("call:{}", json["params"]["name"].as_str().unwrap_or_default()),
+        other => other.to_owned(),
+    }
+}
+
+fn nothing() -> &'static Payload {
+    static NOTHING: std::sync::OnceLock<Payload> = std::sync::OnceLock::new();
+    NOTHING.get_or_init(|| Payload { bytes: Bytes::new(), json: None })
+}
+
+/// An id without its JSON type.
+fn id_text(id: &Value) -> String {
+    match id {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 => format!("{float:.0}"),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// True if two ids are the same, apart from their JSON type.
+pub fn is_same_id(sent: &Value, got: &Value) -> bool {
+    sent == got || id_text(sent) == id_text(got)
+}

@@ -1,0 +1,23 @@
+//! Verdicts as findings, for reports.
+
+use mcprove_model::Finding;
+
+use super::verdict::Graded;
+
+/// The findings of a rule: one for each thing that breaks it.
+pub fn findings(graded: &Graded) -> Vec<Finding> {
+    let rule = graded.rule;
+    let made = graded.violations.iter().map(|violation| {
+        let mut finding = if violation.fails {
+            Finding::error(rule.id, violation.message.clone())
+        } else {
+            Finding::warning(rule.id, violation.message.clone())
+        };
+        finding.expected = Some(format!("{}, {}: {}", violation.clause, rule.level.as_str(), rule.section));
+        finding.actual.clone_from(&violation.reply);
+        let request = violation.request.as_ref().map(|request| format!("the request was {request}; "));
+        finding.help = Some(format!("{}{}", request.unwrap_or_default(), rule.why));
+        finding
+    });
+    made.collect()
+}

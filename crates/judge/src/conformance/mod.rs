@@ -1,0 +1,21 @@
+//! Conformance: rules of the protocol over recordings of a server, revision by revision. Everything here is pure.
+//!
+//! A probe (in the engine) makes an [`Evidence`]; [`judge`] gives each rule of [`RULES`] a verdict on it.
+
+mod answer;
+mod evidence;
+mod findings;
+mod plan;
+mod rule;
+mod rules;
+mod schemas;
+mod verdict;
+
+pub use answer::Answer;
+pub use evidence::{Channel, Entry, Evidence, Payload, Recording, Spot, Step, What, is_same_id, member_of};
+pub use findings::findings;
+pub use plan::{CallPlan, CallPlans, calls, wrong_inputs};
+pub use rule::{Absent, Level, Rule, Ruling, Violation};
+pub use rules::RULES;
+pub use schemas::{fault as schema_fault, message_type, result_type};
+pub use verdict::{Grade, Graded, STATIC_RULES, Verdict, judge};
