@@ -11,7 +11,9 @@ use crate::schema;
 /// no content.
 pub fn rejects_preset(asked: &AskedOfClient, preset: &ElicitationReply) -> Option<Finding> {
     let is_form = asked.params.get("mode").and_then(Value::as_str) != Some("url");
-    if asked.method != "elicitation/create" || preset.action != ElicitationAction::Accept || !is_form {
+    // Without content the form was filled in by its schema.
+    let is_scripted = preset.action == ElicitationAction::Accept && !preset.content.is_null();
+    if asked.method != "elicitation/create" || !is_scripted || !is_form {
         return None;
     }
     let mut finding = match schema::errors(asked.params.get("requestedSchema")?, &preset.content) {

@@ -74,12 +74,13 @@ impl EnvironmentValues {
             let value = std::str::from_utf8(finder.needle()).ok()?;
             (has_word(text, finder) && !echo.repeats(value)).then_some(value)
         })?;
-        let beginning: String = value.chars().take(3).collect();
-        Some(format!(
-            "a value of the server's environment in the reply: {beginning}… ({} characters)",
-            value.chars().count()
-        ))
+        Some(format!("a value of the server's environment in the reply ({} characters)", value.chars().count()))
     }
+}
+
+/// Those of the values that would not be in a reply by chance: they are masked wherever a run is shown.
+pub fn secret_values(values: &[String]) -> impl Iterator<Item = &str> {
+    values.iter().map(String::as_str).filter(|value| is_telling(value))
 }
 
 /// The first absolute path to source code that the arguments did not name.
@@ -135,7 +136,9 @@ mod tests {
         let nothing = json!({});
         let echo = Echo::of(&nothing);
         let told = values.find("key=sk-live-12345abc;", &echo).expect("found");
-        assert!(!told.contains("12345"), "{told}");
+        assert!(!told.contains("sk-"), "{told}");
+        let all = ["sk-live-12345abc".to_owned(), "production".to_owned()];
+        assert_eq!(secret_values(&all).collect::<Vec<_>>(), ["sk-live-12345abc"]);
         for text in ["in production", "PATH is /usr/bin:/bin", "sk-live-12345abcdef", ""] {
             assert_eq!(values.find(text, &echo), None, "{text}");
         }

@@ -17,11 +17,11 @@ mod site;
 mod verdict;
 
 pub use cases::FuzzCase;
-pub use leak::EnvironmentValues;
+pub use leak::{EnvironmentValues, secret_values};
 pub use mutation::{Label, Mutation, Phase};
 pub use mutations::MUTATIONS;
 pub use plan::FuzzPlan;
 pub use pool::ValuePool;
 pub use shrink::Shrinker;
 pub use signature::signature;
-pub use verdict::{Evidence, FuzzExchange, FuzzVerdict, verdict};
+pub use verdict::{Evidence, FuzzExchange, FuzzVerdict, leak_in, verdict};

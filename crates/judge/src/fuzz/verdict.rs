@@ -114,6 +114,22 @@ pub fn verdict(seen: &FuzzExchange<'_>) -> FuzzVerdict {
     judged
 }
 
+/// What a reply to a valid input gives away, if it does.
+pub fn leak_in(outcome: &Outcome, arguments: &Value, environment_values: &EnvironmentValues) -> Option<Evidence> {
+    let exchange =
+        FuzzExchange { outcome, arguments, alive_after: None, accepted: true, output_schema: None, environment_values };
+    match verdict(&exchange) {
+        FuzzVerdict::Leak(evidence) => Some(evidence),
+        FuzzVerdict::Handled
+        | FuzzVerdict::Crash(_)
+        | FuzzVerdict::Hang
+        | FuzzVerdict::Slow
+        | FuzzVerdict::Protocol(_)
+        | FuzzVerdict::AcceptedInvalid
+        | FuzzVerdict::OutputMismatch(_) => None,
+    }
+}
+
 fn of_refusal(refused: &Refused) -> FuzzVerdict {
     match refused.status {
         // A success that is no answer: a page, half a body, nothing; or a way to somewhere else.

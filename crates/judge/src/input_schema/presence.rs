@@ -41,16 +41,24 @@ impl<'t> SchemaTree<'t> {
         let circles = self.circular_names(id);
         let mut seen = HashSet::new();
         let (mut missing, mut circular) = (Vec::new(), Vec::new());
+        // What has a default stays optional.
+        let mut has_default = false;
         for (key, schema) in site.properties() {
             let Some(name) = key.as_text() else { continue };
             if is_never(schema) || required.contains(&name) || !seen.insert(name.clone()) {
                 continue;
             }
-            if circles.contains(&*name) { circular.push(key) } else { missing.push(key) }
+            if circles.contains(&*name) {
+                circular.push(key);
+            } else if schema.get("default").is_some() {
+                has_default = true;
+            } else {
+                missing.push(key);
+            }
         }
         let around = || self.same_value_owners(id).any(|owner| self.site(owner).requires_something());
         let none = !site.requires_something()
-            && !missing.is_empty()
+            && (!missing.is_empty() || has_default)
             && !around()
             && !self.parts(id).iter().flat_map(Part::sites).any(|part| self.requires_somewhere(*part));
         let limited = |id: SiteId| self.limits_presence(id);

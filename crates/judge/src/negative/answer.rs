@@ -1,7 +1,9 @@
 //! What an answer to a wrong request means.
 
-use mcprove_model::Outcome;
+use mcprove_model::{Outcome, escape_line, shorten};
 use serde_json::Value;
+
+use crate::scan_verdict::error_as_success;
 
 const INTERNAL_ERROR: i64 = -32603;
 
@@ -15,6 +17,8 @@ pub enum Answer {
     },
     /// It ran it and said nothing: silent execution.
     Executed,
+    /// It answered with an error text as a success.
+    ErrorText(String),
     /// It did not answer in time.
     Hung,
     /// It went away, or the connection did.
@@ -27,7 +31,10 @@ pub enum Answer {
 pub fn answer(outcome: &Outcome) -> Answer {
     match outcome {
         Outcome::Result(result) if result.get("isError") == Some(&Value::Bool(true)) => Answer::Rejected { code: None },
-        Outcome::Result(_) => Answer::Executed,
+        Outcome::Result(result) => match error_as_success(result) {
+            Some(text) => Answer::ErrorText(text),
+            None => Answer::Executed,
+        },
         Outcome::Error(error) => Answer::Rejected { code: Some(error.code) },
         Outcome::Malformed(malformed) => Answer::Malformed(malformed.fault.clone()),
         Outcome::Refused(refused) => Answer::Crashed(refused.what.clone()),
@@ -43,6 +50,7 @@ impl Answer {
             Self::Rejected { code: Some(code) } => format!("error {code}"),
             Self::Rejected { code: None } => "isError".to_owned(),
             Self::Executed => "silent execution".to_owned(),
+            Self::ErrorText(_) => "error text as a success".to_owned(),
             Self::Hung => "hang".to_owned(),
             Self::Crashed(_) => "crash".to_owned(),
             Self::Malformed(_) => "malformed reply".to_owned(),
@@ -55,6 +63,12 @@ impl Answer {
             Self::Rejected { code: Some(code) } => format!("it was rejected with the JSON-RPC error {code}"),
             Self::Rejected { code: None } => "it was rejected with `isError`".to_owned(),
             Self::Executed => "it was executed silently: the answer is an ordinary result".to_owned(),
+            Self::ErrorText(text) => {
+                format!(
+                    "it was answered with an error text as a success, without `isError`: {}",
+                    shorten(&escape_line(text), 120)
+                )
+            }
             Self::Hung => "it was not answered in time".to_owned(),
             Self::Crashed(what) => what.clone(),
             Self::Malformed(fault) => fault.clone(),

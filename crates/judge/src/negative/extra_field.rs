@@ -22,6 +22,7 @@ pub(super) const PROBE: Probe = Probe {
             tool: subject.tool.to_owned(),
             arguments,
             what: format!("`{UNEXPECTED}` is not declared"),
+            has_default: false,
         }])
     },
 };

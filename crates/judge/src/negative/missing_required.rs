@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Probe, ProbeRequest, Subject};
+use super::{Probe, ProbeRequest, Subject, properties};
 
 pub(super) const PROBE: Probe = Probe {
     name: "missing_required",
@@ -23,8 +23,14 @@ fn requests(subject: &Subject<'_>) -> Result<Vec<ProbeRequest>, String> {
     let without = |name: &str| {
         let mut arguments = subject.base.as_object().cloned().unwrap_or_default();
         arguments.shift_remove(name);
-        let what = format!("the required `{name}` is missing");
-        ProbeRequest { tool: subject.tool.to_owned(), arguments: Value::Object(arguments), what }
+        let declared = properties(subject).find(|(known, _)| *known == name);
+        let has_default = declared.is_some_and(|(_, property)| property.get("default").is_some());
+        let what = if has_default {
+            format!("`{name}`, which is required and has a default, is missing")
+        } else {
+            format!("the required `{name}` is missing")
+        };
+        ProbeRequest { tool: subject.tool.to_owned(), arguments: Value::Object(arguments), what, has_default }
     };
     Ok(names.into_iter().map(without).collect())
 }

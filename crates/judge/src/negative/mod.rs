@@ -9,6 +9,8 @@ mod wrong_type;
 
 use serde_json::Value;
 
+use crate::scan_verdict::{ScanJudgement, ToolVerdict};
+
 pub use answer::{Answer, answer};
 
 /// A probe: one way a request can be wrong, keyed to the fault taxonomies.
@@ -55,6 +57,24 @@ pub struct ProbeRequest {
     pub arguments: Value,
     /// What is wrong with it, in a few words.
     pub what: String,
+    /// True if the missing argument is required and has a default: a server may well fill it in.
+    pub has_default: bool,
+}
+
+/// The result of one wrong request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeResult {
+    /// The contract is kept.
+    Met,
+    /// The request was executed, because the server filled in a default.
+    DefaultFilled,
+    /// The contract is not kept.
+    NotMet,
+    /// The rejection proves nothing: valid input fails, too.
+    NotProven {
+        /// What happened to valid input.
+        reason: String,
+    },
 }
 
 impl Probe {
@@ -73,12 +93,31 @@ impl Probe {
         (self.requests)(subject)
     }
 
+    /// The result of a request, given what happened to valid input before. `None` as the control means that valid input
+    /// works, or was not tried.
+    pub fn result(&self, request: &ProbeRequest, answer: &Answer, control: Option<&ScanJudgement>) -> ProbeResult {
+        let control = control.filter(|control| control.verdict != ToolVerdict::Works && self.needs_control());
+        match (self.accepts(answer), answer, control) {
+            (true, Answer::Rejected { .. }, Some(control)) => {
+                ProbeResult::NotProven { reason: format!("valid input fails, too: {}", control.sentence) }
+            }
+            (true, _, _) => ProbeResult::Met,
+            (false, Answer::Executed, _) if request.has_default => ProbeResult::DefaultFilled,
+            (false, _, _) => ProbeResult::NotMet,
+        }
+    }
+
+    /// True if a rejection proves something only where valid input works: a name that no tool has is rejected by its name.
+    fn needs_control(&self) -> bool {
+        self.name != "unknown_tool"
+    }
+
     /// Whether an answer is what the contract asks for.
     pub fn accepts(&self, answer: &Answer) -> bool {
         match answer {
             Answer::Rejected { .. } => true,
             Answer::Executed => self.may_accept,
-            Answer::Hung | Answer::Crashed(_) | Answer::Malformed(_) => false,
+            Answer::ErrorText(_) | Answer::Hung | Answer::Crashed(_) | Answer::Malformed(_) => false,
         }
     }
 }
@@ -99,6 +138,7 @@ fn properties<'s>(subject: &Subject<'s>) -> impl Iterator<Item = (&'s String, &'
 mod tests {
     use super::*;
     use crate::schema::errors;
+    use mcprove_model::Outcome;
     use serde_json::json;
 
     fn requests(name: &str, schema: &Value) -> Result<Vec<ProbeRequest>, String> {
@@ -141,6 +181,30 @@ mod tests {
         let wrong = requests("wrong_type", &strict()).expect("typed properties");
         let about: Vec<&str> = wrong.iter().map(|request| request.what.split('`').nth(1).unwrap_or("")).collect();
         assert_eq!(about, ["query", "limit", "flag", "nested", "nested.deep"]);
+    }
+
+    #[test]
+    fn a_rejection_proves_nothing_where_valid_input_fails() {
+        let schema = json!({"required": ["a", "b"], "properties": {"a": {"type": "string"}, "b": {"default": 1}}});
+        let made = requests("missing_required", &schema).expect("two");
+        assert_eq!(made.iter().map(|request| request.has_default).collect::<Vec<_>>(), [false, true]);
+        let probe = Probe::find("missing_required").expect("a probe");
+        let rejected = Answer::Rejected { code: None };
+        let failing = ScanJudgement {
+            verdict: ToolVerdict::Crashed,
+            sentence: "the network cannot be reached".to_owned(),
+            evidence: None,
+        };
+        let working = ScanJudgement { verdict: ToolVerdict::Works, sentence: String::new(), evidence: None };
+        assert_eq!(probe.result(&made[0], &rejected, Some(&working)), ProbeResult::Met);
+        let reason = "valid input fails, too: the network cannot be reached".to_owned();
+        assert_eq!(probe.result(&made[0], &rejected, Some(&failing)), ProbeResult::NotProven { reason });
+        assert_eq!(probe.result(&made[0], &Answer::Executed, Some(&failing)), ProbeResult::NotMet);
+        assert_eq!(probe.result(&made[1], &Answer::Executed, Some(&working)), ProbeResult::DefaultFilled);
+        let unknown = Probe::find("unknown_tool").expect("a probe");
+        assert_eq!(unknown.result(&made[0], &rejected, Some(&failing)), ProbeResult::Met);
+        let said = Outcome::Result(json!({"content": [{"type": "text", "text": "Error: no such row"}]}));
+        assert_eq!(answer(&said), Answer::ErrorText("Error: no such row".to_owned()));
     }
 
     #[test]

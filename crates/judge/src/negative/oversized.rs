@@ -27,6 +27,6 @@ pub(super) const PROBE: Probe = Probe {
         };
         let what = format!("`{name}` has {} bytes", subject.oversized);
         let arguments = with(subject.base, name, json!("A".repeat(subject.oversized)));
-        Ok(vec![ProbeRequest { tool: subject.tool.to_owned(), arguments, what }])
+        Ok(vec![ProbeRequest { tool: subject.tool.to_owned(), arguments, what, has_default: false }])
     },
 };

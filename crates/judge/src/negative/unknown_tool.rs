@@ -14,6 +14,6 @@ pub(super) const PROBE: Probe = Probe {
     may_accept: false,
     requests: |subject| {
         let what = format!("the tool `{NOBODY}` does not exist");
-        Ok(vec![ProbeRequest { tool: NOBODY.to_owned(), arguments: subject.base.clone(), what }])
+        Ok(vec![ProbeRequest { tool: NOBODY.to_owned(), arguments: subject.base.clone(), what, has_default: false }])
     },
 };

@@ -52,7 +52,7 @@ fn request(
         .map(wrong)
         .find(|arguments| errors(subject.schema, arguments).is_ok_and(|errors| !errors.is_empty()))?;
     let what = format!("`{name}` has the wrong type");
-    Some(ProbeRequest { tool: subject.tool.to_owned(), arguments, what })
+    Some(ProbeRequest { tool: subject.tool.to_owned(), arguments, what, has_default: false })
 }
 
 /// The types a property allows, behind references and alternatives; `None` when it may be of any.

@@ -15,11 +15,13 @@ mod duplicate_key;
 mod duplicate_tool_name;
 mod enum_in_prose;
 mod enum_outside_type;
+mod hidden_characters;
 mod input_not_object;
 mod invalid_default;
 mod invalid_schema;
 mod long_description;
 mod long_tool_name;
+mod look_alike_tool_names;
 mod more_tools_than_hosts_take;
 mod no_description;
 mod no_input_schema;
@@ -33,6 +35,7 @@ mod root_combinator;
 mod root_reference;
 mod same_description;
 mod sensitive_parameter;
+mod texts;
 mod too_many_tools;
 mod tool_name_characters;
 mod tuple;
@@ -48,6 +51,7 @@ mod write_without_annotations;
 mod wrong_annotation_type;
 
 mod example;
+mod order_to_model;
 mod page;
 mod selection;
 #[cfg(test)]
@@ -97,6 +101,8 @@ pub enum Group {
     Portability,
     /// `SCH`: input schemas that let malformed input through.
     Strictness,
+    /// `TXT`: texts that mislead a model or a person.
+    Texts,
     /// `USE`: what keeps an agent from choosing and calling tools well.
     Usability,
     /// `VAL`: what is not valid at all.
@@ -105,13 +111,14 @@ pub enum Group {
 
 impl Group {
     /// Every group, sorted by prefix.
-    pub const ALL: [Self; 4] = [Self::Portability, Self::Strictness, Self::Usability, Self::Validity];
+    pub const ALL: [Self; 5] = [Self::Portability, Self::Strictness, Self::Texts, Self::Usability, Self::Validity];
 
     /// The first letters of its rules' ids.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Portability => "POR",
             Self::Strictness => "SCH",
+            Self::Texts => "TXT",
             Self::Usability => "USE",
             Self::Validity => "VAL",
         }
@@ -122,6 +129,7 @@ impl Group {
         match self {
             Self::Portability => "what hosts are known to drop or reject",
             Self::Strictness => "input schemas that let malformed input through",
+            Self::Texts => "texts that mislead a model or a person",
             Self::Usability => "what keeps an agent from choosing and calling tools well",
             Self::Validity => "what is not valid at all",
         }
@@ -147,6 +155,9 @@ pub const RULES: &[Rule] = &[
     open_object::RULE,
     any_value::RULE,
     unbounded_size::RULE,
+    hidden_characters::RULE,
+    order_to_model::RULE,
+    look_alike_tool_names::RULE,
     no_description::RULE,
     vague_description::RULE,
     undocumented_required_parameter::RULE,

@@ -33,6 +33,10 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
             let help = "list in `required` what must be there; alternatives or limits in this schema decide what may be, \
                         so `--fix` leaves it alone";
             fault.help(help).by_hand();
+        } else if presence.missing.is_empty() {
+            let help =
+                "list in `required` what must be there; every property has a default, so `--fix` leaves it alone";
+            fault.help(help).by_hand();
         }
     }
 }

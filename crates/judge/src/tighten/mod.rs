@@ -1,6 +1,7 @@
 //! The mechanical fix: closes objects and requires their properties, by edits of the text that change nothing else.
 //!
-//! It never invents a `type`, a `maxLength` or a `maxItems`: the right value is the author's to choose. It leaves alone
+//! It never invents a `type`, a `maxLength` or a `maxItems`: the right value is the author's to choose. It never requires a
+//! property that has a default. It leaves alone
 //! what it would break: maps, schemas that others build upon, alternatives that decide what is there, and objects that
 //! would have to hold themselves.
 

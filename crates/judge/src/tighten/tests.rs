@@ -16,6 +16,15 @@ fn tightened(text: &str) -> String {
 }
 
 #[test]
+fn what_has_a_default_stays_optional() {
+    let text = r#"[{"name":"t","inputSchema":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer","default":3}}}}]"#;
+    let result = tightened_by(text, TightenOptions::default());
+    assert!(result.text.contains(r#""required":["a"]"#), "{}", result.text);
+    let text = r#"[{"name":"t","inputSchema":{"type":"object","properties":{"b":{"type":"integer","default":3}},"additionalProperties":false}}]"#;
+    assert_eq!(tightened_by(text, TightenOptions::default()).text, text);
+}
+
+#[test]
 fn the_layout_of_the_file_is_kept() {
     let schema = r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{}}}}}"#;
     let strict = r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{}},"required":["b"],"additionalProperties":false}},"required":["a"],"additionalProperties":false}"#;

@@ -1,6 +1,6 @@
 //! What we answer when the server asks us something.
 
-use mcprove_model::{ElicitationAction, Finding};
+use mcprove_model::{ElicitationAction, Finding, filled_form};
 use serde_json::{Map, Value, json};
 
 use super::{ServerRequest, Session};
@@ -54,6 +54,11 @@ impl Session {
                     // A link is opened, not filled in: there is no content to send (2025-11-25, "URL Mode").
                     ElicitationAction::Accept if params.get("mode").and_then(Value::as_str) == Some("url") => {
                         json!({"action": "accept"})
+                    }
+                    // Without a script the form is filled in by its schema.
+                    ElicitationAction::Accept if reply.content.is_null() => {
+                        let schema = params.get("requestedSchema").unwrap_or(&Value::Null);
+                        json!({"action": "accept", "content": filled_form(schema)})
                     }
                     ElicitationAction::Accept => {
                         json!({"action": "accept", "content": with_defaults(&reply.content, params)})

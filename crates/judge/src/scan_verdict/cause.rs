@@ -1,0 +1,148 @@
+//! The cause of a worded error: most are not defects of the server.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+
+/// The cause of a worded error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailureCause {
+    /// The input names something that is not there; inputs are made up.
+    InputNotFound,
+    /// A key, a token or a login is missing or not accepted.
+    CredentialsMissing,
+    /// A host cannot be reached.
+    NetworkUnreachable,
+    /// A setting or another program is missing.
+    NotConfigured,
+    /// mcprove refused a request of the server.
+    Refused,
+    /// Anything else.
+    Other,
+}
+
+impl FailureCause {
+    /// The causes that are outside the server.
+    pub const OUTSIDE: [Self; 5] =
+        [Self::InputNotFound, Self::CredentialsMissing, Self::NetworkUnreachable, Self::NotConfigured, Self::Refused];
+
+    /// True for a cause that is outside the server.
+    pub fn is_outside(self) -> bool {
+        self != Self::Other
+    }
+
+    /// The words for tables and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::InputNotFound => "input not found",
+            Self::CredentialsMissing => "credentials missing",
+            Self::NetworkUnreachable => "network unreachable",
+            Self::NotConfigured => "not configured",
+            Self::Refused => "refused by mcprove",
+            Self::Other => "other",
+        }
+    }
+
+    /// The beginning of a sentence about it.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::InputNotFound => "the made-up input does not exist",
+            Self::CredentialsMissing => "credentials are missing",
+            Self::NetworkUnreachable => "the network cannot be reached",
+            Self::NotConfigured => "the server is not configured",
+            Self::Refused => "mcprove refused a request of the server",
+            Self::Other => "the tool says that it failed",
+        }
+    }
+
+    /// What a user can do about it.
+    pub fn help(self) -> Option<&'static str> {
+        match self {
+            Self::InputNotFound => Some("`--fixture DIR` or `--seed-args FILE` gives the tools something that exists"),
+            Self::CredentialsMissing => Some("`--env NAME=VALUE` hands credentials to the server"),
+            Self::NetworkUnreachable => Some("run the scan where the server can reach its network"),
+            Self::NotConfigured => Some("`--env NAME=VALUE` or the server's own configuration sets what is missing"),
+            Self::Refused | Self::Other => None,
+        }
+    }
+}
+
+/// The cause of an error by its words.
+pub fn failure_cause(text: &str) -> FailureCause {
+    let head = &text[..text.floor_char_boundary(4_000)];
+    let Some(set) = COMPILED.as_ref() else { return FailureCause::Other };
+    // A key that is wrong is told over the network; a host that is missing says nothing about keys.
+    let found = set.matches(head);
+    let cause = found.iter().next().map_or(FailureCause::Other, |at| PATTERNS[at].0);
+    // `Sheet 'x' not found` says what is missing; a handler or a method that is not found is no input.
+    let is_method = NO_INPUT.as_ref().is_some_and(|pattern| pattern.is_match(head));
+    if cause == FailureCause::InputNotFound && is_method { FailureCause::Other } else { cause }
+}
+
+/// Things that are not found and are no inputs.
+static NO_INPUT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:method|tool|handler|module|function) (?:'[^']*' |`[^`]*` )?not found").ok());
+
+/// What tells a cause, the first that matches counts.
+const PATTERNS: &[(FailureCause, &str)] = &[
+    (
+        FailureCause::NetworkUnreachable,
+        r"\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ENETDOWN|ETIMEDOUT|EPIPE|UND_ERR_CONNECT_TIMEOUT|ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_NETWORK|ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY_CONNECTION_FAILED|ERR_ADDRESS_UNREACHABLE|WSAECONNREFUSED)\b",
+    ),
+    (
+        FailureCause::NetworkUnreachable,
+        r"(?i)getaddrinfo|name or service not known|nodename nor servname|temporary failure in name resolution|failed to resolve|could not resolve|no such host|dns (?:error|lookup|resolution)|failed to lookup address|unknownhostexception|name resolution|no address associated with hostname|host not found|resolve host",
+    ),
+    (
+        FailureCause::NetworkUnreachable,
+        r"(?i)connection (?:refused|reset|aborted|timed out)|connect(?:ion)? timeout|network (?:is |was )?(?:unreachable|down)|network error|no route to host|failed to establish a new connection|max retries exceeded|cannot connect to host|all connection attempts failed|error sending request for url|error trying to connect|tcp connect error|fetch failed|failed to fetch\b.{0,40}(?:network|connect)|connecttimeout|connecterror|i/o timeout|socket hang up|could not connect to (?:server|the server|host)|connect: |server is not reachable|connection error\b|unable to connect to|failed to connect to|couldn't connect to|proxy (?:error|authentication|connect)|tunneling socket|certificate (?:verify|has expired)|self[- ]signed certificate|ssl: |tls handshake",
+    ),
+    (
+        FailureCause::CredentialsMissing,
+        r"(?i)\b(?:api[ _-]?key|apikey|access[ _-]?token|auth[ _-]?token|bearer token|secret[ _-]?key|client[ _-]?secret|credentials?|api[ _-]?token|personal access token|app password|oauth token|refresh token|subscription key|licen[sc]e key|[A-Z0-9_]*(?:API_KEY|_TOKEN|_SECRET|_PASSWORD|ACCESS_KEY))\b.{0,60}(?:not (?:set|provided|configured|found|defined|valid|specified|available|supplied)|is (?:missing|required|invalid|empty|not)|are (?:missing|required|invalid|not)|missing|required|invalid|must be (?:set|provided)|expired|rejected|incorrect|undefined|environment variable)",
+    ),
+    (
+        FailureCause::CredentialsMissing,
+        r"(?i)(?:missing|invalid|no|not set|provide|set|set the|need|needs|requires?|required|without|incorrect|bad|expired|unable to (?:locate|load)|could not (?:load|find|automatically determine|locate)|couldn't find)\b.{0,40}\b(?:api[ _-]?key|apikey|access[ _-]?token|auth[ _-]?token|bearer token|credentials?|api[ _-]?token|secret key|[A-Z0-9_]+(?:API_KEY|_TOKEN|_SECRET|_PASSWORD)|authentication token|authorization header|login|sign[ -]?in)\b",
+    ),
+    (
+        FailureCause::CredentialsMissing,
+        r"(?i)\bunauthorized\b|\bunauthorised\b|\bunauthenticated\b|not authenticated|authentication (?:failed|required|error|is required|needed)|auth(?:orization)? (?:failed|required)|\b401\b|\b403\b|\bforbidden\b|not logged in|please (?:log|sign) in|(?:login|sign[ -]?in) required|requires authentication|must be authenticated|bad credentials|permission_denied|invalid_grant|invalid_client|insufficient (?:scope|permissions)|password authentication failed|access denied for user|no valid (?:session|credential)|token has expired|jwt expired|not authorized|InvalidClientTokenId|ExpiredToken|SignatureDoesNotMatch|NoCredentialProviders|CredentialsProviderError",
+    ),
+    (
+        FailureCause::NotConfigured,
+        r"(?i)environment variables? .{0,60}(?:not|missing|required|must be)|missing (?:required )?(?:environment|env)\b|(?:[A-Z][A-Z0-9]+_[A-Z0-9_]+) .{0,20}(?:not set|is not (?:set|defined|configured)|must be set|is required|missing)|not configured|is not configured|no .{0,40}configured|configuration (?:is )?(?:missing|required|error|not found|file not found)|config(?:uration)? file .{0,40}(?:not found|missing|does not exist)|not initiali[sz]ed|has not been (?:initiali[sz]ed|set up|configured)|please (?:configure|set up|run .{0,40}(?:setup|init|install|login))|not (?:been )?installed|command not found|executable (?:file )?not found|executable doesn't exist|no such (?:command|program)|spawn .{1,80} ENOENT|not recognized as an internal|browser .{0,40}not (?:found|installed)|run .{0,30}playwright install|chromium.{0,40}not|no module named|cannot find (?:module|package)|is docker running|cannot connect to the docker daemon|no active \w+|no (?:workspace|project|connection|database|session|page|window|device|browser)s? (?:is |are )?(?:open|selected|active|configured|connected|found|available|set)|not connected\b|no default .{0,30}(?:set|configured)",
+    ),
+    (
+        FailureCause::InputNotFound,
+        r"(?i)\bENOENT\b|\bENOTDIR\b|\bEISDIR\b|no such file or directory|no such file|cannot find the (?:file|path)|\bfile not found\b|\bpath not found\b|filenotfounderror|nosuchfileexception|(?:does not|doesn't|do not) exist|\bnot found\b|\bnotfound\b|\b404\b|no such (?:table|column|key|bucket|object|container|image|process|user|resource|entity|entry|element|item|page|project|repository|branch|ref|revision|sheet|record|index|id)|unknown (?:revision|table|column|sheet|branch|ref|user|project|resource|id|entity|city|location|symbol|ticker|language|currency|time ?zone|timezone|airport|collection|document|package|library)|could not find|couldn't find|cannot find|unable to find|no (?:results?|matches|records?|entries|items|documents?|data|rows|issues?|nodes?|entity|entities|process) (?:found|match|with|for|named)|not a git repository|invalid repository|outside (?:of )?(?:the )?(?:allowed|permitted|workspace|root|sandbox|project)|not (?:within|in|inside) (?:the )?(?:allowed|permitted|workspace|root)|path .{0,80}not allowed|not an? (?:existing|valid) (?:directory|file|path|repository)|is not a (?:directory|file|git)|invalid (?:path|file path|directory|repo|repository|id|uuid|object ?id)|bad revision|ESRCH|no process with|is not (?:a )?known|out of bounds|index out of range|nothing (?:found|matched)|no longer exists|isn't a (?:file|directory)",
+    ),
+];
+
+static COMPILED: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| RegexSet::new(PATTERNS.iter().map(|(_, pattern)| *pattern)).ok());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages of SDKs and servers with their causes, a line each: `cause | message`.
+    const MESSAGES: &str = include_str!("messages.txt");
+
+    #[test]
+    fn messages_of_real_servers_have_their_causes() {
+        assert!(COMPILED.is_some(), "every pattern compiles");
+        let mut wrong = Vec::new();
+        let mut count = 0;
+        for line in MESSAGES.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (expected, message) = line.split_once(" | ").expect("a cause and a message");
+            count += 1;
+            let found = failure_cause(message).word();
+            if found != expected {
+                wrong.push(format!("{found} instead of {expected}: {message}"));
+            }
+        }
+        assert!(count >= 150, "{count} messages");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

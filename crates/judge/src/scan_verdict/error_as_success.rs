@@ -1,0 +1,242 @@
+//! Errors that are reported as a success: `isError` is false, and the text or the JSON says that the call failed.
+//!
+//! Conservative: only a short text that begins as error messages do, or an object that has an error and no data. Text about
+//! errors (`Error rate: 3 %`, `No errors found`) is no error.
+
+use std::sync::LazyLock;
+
+use mcprove_model::{first_json, text_of_tool_result};
+use regex::Regex;
+use serde_json::{Map, Value};
+
+/// The longest text that is taken for nothing but an error message.
+const LONGEST: usize = 800;
+
+/// How error messages begin.
+static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let pattern = concat!(
+        r"^(?i)[\s*_#>`❌⛔🚫✗✘×-]*(?:\[?(?:fatal |internal |unexpected |unknown |runtime |validation |network |api |http |tool |request |connection |authentication |server )?",
+        r"(?:error|exception|failure)\]?[*_`]*(?:\s*\(?(?:code\s*)?[\w.-]{1,20}\)?)?\s*[:：–—-]\s*\S",
+        r"|(?:error|exception) (?:executing|calling|running|fetching|reading|writing|getting|loading|opening|parsing|processing|creating|searching|listing|connecting|occurred|while|in|during|when)\b",
+        r"|an? (?:\w+ )?(?:error|exception) (?:has )?occurred\b",
+        r"|failed to \w+|failed:|(?:\w+ ){1,3}failed(?: with|:|\.| to|$)",
+        r"|unable to \w+|could not \w+|couldn't \w+|cannot \w+|can't \w+",
+        r"|(?:access|permission) denied\b|unauthorized\b|forbidden\b|invalid api key\b",
+        r"|[\w ]{0,40}\bnot found[.!]?\s*$",
+        r"|traceback \(most recent call last\)",
+        r"|(?:\w+\.)*\w+(?:Error|Exception): )",
+    );
+    Regex::new(pattern).ok()
+});
+
+/// What looks like the beginning of an error message and is none.
+static NO_ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let pattern = r"(?i)^[\s*_#>`]*(?:errors?\s*[:=]\s*(?:(?:0|none|no errors?|null|false|n/a)\b|\d+(?:\.\d+)?\s*%)|error (?:rate|codes?|handling|messages?|logs?|reports?|budget|count)\b|no error|(?:\w+ ){0,3}0 failed)";
+    Regex::new(pattern).ok()
+});
+
+/// The words with which a success says that it is an error, if it does.
+pub fn error_as_success(result: &Value) -> Option<String> {
+    if result.get("isError") == Some(&Value::Bool(true)) || has_other_content(result) {
+        return None;
+    }
+    let text = text_of_tool_result(result);
+    if let Some(structured) = result.get("structuredContent").and_then(Value::as_object)
+        && let Some(found) = in_object(structured)
+    {
+        return Some(found);
+    }
+    match first_json(&text) {
+        Some(Value::Object(map)) => in_object(&map),
+        Some(_) => None,
+        None => in_text(&text),
+    }
+}
+
+/// True if a result has more than text: then an error is not all there is.
+fn has_other_content(result: &Value) -> bool {
+    let content = result.get("content").and_then(Value::as_array);
+    content.into_iter().flatten().any(|item| item.get("type").is_some_and(|kind| kind != "text"))
+}
+
+fn in_text(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > LONGEST {
+        return None;
+    }
+    let is_error = BEGINNING.as_ref().is_some_and(|pattern| pattern.is_match(text));
+    let is_none = NO_ERROR.as_ref().is_some_and(|pattern| pattern.is_match(text));
+    let first = text.lines().next().unwrap_or_default().trim();
+    (is_error && !is_none).then(|| first.to_owned())
+}
+
+/// Keys that go with an error and are no data.
+const ABOUT_ERRORS: &[&str] = &[
+    "cause",
+    "code",
+    "detail",
+    "details",
+    "error",
+    "error_code",
+    "error_message",
+    "error_type",
+    "errorCode",
+    "errorMessage",
+    "errors",
+    "help",
+    "hint",
+    "isError",
+    "is_error",
+    "message",
+    "ok",
+    "path",
+    "reason",
+    "requestId",
+    "request_id",
+    "retryable",
+    "stack",
+    "status",
+    "statusCode",
+    "status_code",
+    "statusText",
+    "success",
+    "suggestion",
+    "timestamp",
+    "title",
+    "tool",
+    "traceback",
+    "type",
+];
+
+fn in_object(map: &Map<String, Value>) -> Option<String> {
+    // Some SDKs wrap a bare text.
+    if let (1, Some(Value::String(text))) = (map.len(), map.get("result")) {
+        return match first_json(text) {
+            Some(Value::Object(inner)) => in_object(&inner),
+            Some(_) => None,
+            None => in_text(text),
+        };
+    }
+    let is_data = |key: &String, value: &Value| {
+        let is_empty = match value {
+            Value::Null => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(inner) => inner.is_empty(),
+            Value::String(text) => text.is_empty(),
+            Value::Bool(_) | Value::Number(_) => false,
+        };
+        !ABOUT_ERRORS.contains(&key.as_str()) && !is_empty
+    };
+    let has_data = map.iter().any(|(key, value)| is_data(key, value));
+    let said = |keys: &[&str]| keys.iter().find_map(|key| map.get(*key).and_then(words));
+    let is_false = |key: &str| map.get(key) == Some(&Value::Bool(false));
+    let failed = is_false("success") || is_false("ok");
+    let status = map.get("status").and_then(Value::as_str).unwrap_or_default();
+    let is_bad = ["error", "failed", "failure"].iter().any(|bad| status.eq_ignore_ascii_case(bad));
+    let error = said(&["error", "error_message", "errorMessage"]);
+    match error {
+        // An error next to data is a partial success, unless the reply says that it failed.
+        Some(error) if !has_data || failed || is_bad => Some(error),
+        None if (failed || is_bad) && !has_data => Some(
+            said(&["message", "detail", "details", "reason"])
+                .unwrap_or_else(|| "the reply says that it failed".to_owned()),
+        ),
+        Some(_) | None => None,
+    }
+}
+
+/// The words of an error, if there are any.
+fn words(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        Value::Bool(true) => Some("`error` is true".to_owned()),
+        Value::Object(map) => {
+            map.get("message").and_then(words).or_else(|| (!map.is_empty()).then(|| value.to_string()))
+        }
+        Value::String(_) | Value::Null | Value::Bool(false) | Value::Number(_) | Value::Array(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of_text(text: &str) -> Option<String> {
+        error_as_success(&json!({"content": [{"type": "text", "text": text}]}))
+    }
+
+    #[test]
+    fn errors_that_claim_success_are_found() {
+        for text in [
+            "Error: Sheet 'x' not found",
+            "Error: no such row",
+            "error: unknown command",
+            "❌ Error: no such page",
+            "**Error**: quota exceeded",
+            "Error (404): Not Found",
+            "Error executing tool: boom",
+            "Error fetching weather: getaddrinfo ENOTFOUND",
+            "An error occurred while searching",
+            "Failed to fetch the page",
+            "Request failed with status code 401",
+            "Unable to connect to the database",
+            "Could not find the file",
+            "Unauthorized",
+            "Access denied - path outside allowed directories",
+            "Workbook not found",
+            "ValueError: invalid literal",
+            "Exception: boom",
+            "HTTP error: 500",
+            "Tool execution failed: x",
+            r#"{"error": "Sheet not found"}"#,
+            r#"{"success": false, "message": "no such user"}"#,
+            r#"{"status": "error", "message": "x", "data": null}"#,
+            r#"{"ok": false, "error": {"code": 3, "message": "bad"}}"#,
+            r#"{"error": true, "message": "x"}"#,
+        ] {
+            assert!(of_text(text).is_some(), "{text}");
+        }
+        let wrapped =
+            json!({"content": [{"type": "text", "text": "Error: x"}], "structuredContent": {"result": "Error: x"}});
+        assert_eq!(error_as_success(&wrapped).as_deref(), Some("Error: x"));
+    }
+
+    #[test]
+    fn what_speaks_of_errors_is_no_error() {
+        for text in [
+            "No errors found",
+            "Error rate: 3 %",
+            "Errors: 0",
+            "errors: none",
+            "error: 2.5 %",
+            "Error codes\n\n404: not found",
+            "Found 3 errors in the log",
+            "The page says: Error: x",
+            "12 passed, 0 failed",
+            "Berlin",
+            "",
+            "42",
+            r#"{"errors": [], "data": [1]}"#,
+            r#"{"error": null, "data": {"a": 1}}"#,
+            r#"{"error": "", "name": "x"}"#,
+            r#"{"error": "one of three failed", "results": [1, 2]}"#,
+            r#"{"status": "open", "message": "x"}"#,
+            r#"{"success": true, "error": null}"#,
+            r#"["error"]"#,
+            "Cancelled orders: 3",
+            "The function fails when x is 0",
+            "Canned soup",
+            "Notfoundland",
+        ] {
+            assert_eq!(of_text(text), None, "{text}");
+        }
+        let long = format!("Error: {}", "x".repeat(2_000));
+        assert_eq!(of_text(&long), None);
+        let image = json!({"content": [{"type": "text", "text": "Error: x"}, {"type": "image", "data": ""}]});
+        assert_eq!(error_as_success(&image), None);
+        let said = json!({"isError": true, "content": [{"type": "text", "text": "Error: x"}]});
+        assert_eq!(error_as_success(&said), None);
+    }
+}

@@ -1,0 +1,189 @@
+//! The verdict about a tool that a scan called once with a valid input.
+//!
+//! Only a success that fits the tool's own output schema proves that a tool works. A worded error proves nothing where its
+//! cause is outside the server: an input that does not exist, missing credentials, no network. Those tools are left out of
+//! the score.
+
+mod cause;
+mod counts;
+mod crash;
+mod error_as_success;
+
+use mcprove_model::{Outcome, escape_line, shorten, text_of_tool_result};
+use serde_json::Value;
+
+use crate::exception::unhandled;
+use crate::output_schema::violates_output_schema;
+
+pub use cause::{FailureCause, failure_cause};
+pub use counts::ScanCounts;
+pub use error_as_success::error_as_success;
+
+/// The longest evidence that is kept.
+const EVIDENCE: usize = 500;
+
+const INTERNAL_ERROR: i64 = -32603;
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// The verdict about a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ToolVerdict {
+    /// A success that fits the output schema.
+    Works,
+    /// A worded error.
+    Fails(FailureCause),
+    /// A success whose text or JSON says that the call failed.
+    ErrorAsSuccess,
+    /// The process died, an exception was not handled, or the reply breaks the protocol.
+    Crashed,
+    /// No reply in time.
+    TimedOut,
+    /// It was not called.
+    Skipped,
+}
+
+impl ToolVerdict {
+    /// The word in tables and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Works => "works",
+            Self::Fails(_) => "fails",
+            Self::ErrorAsSuccess => "error-as-success",
+            Self::Crashed => "crashed",
+            Self::TimedOut => "timed out",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    /// True if the call proved nothing about the tool, because the cause is outside the server.
+    pub fn is_unprovable(self) -> bool {
+        matches!(self, Self::Fails(cause) if cause.is_outside())
+    }
+}
+
+/// A call of a tool and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanCall<'a> {
+    /// The end of the call.
+    pub outcome: &'a Outcome,
+    /// The arguments; what a reply merely repeats is no finding.
+    pub arguments: &'a Value,
+    /// The tool's output schema.
+    pub output_schema: Option<&'a Value>,
+    /// The method of a request of the server that mcprove refused during the call.
+    pub refused: Option<&'a str>,
+}
+
+/// A verdict with what it rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanJudgement {
+    /// The verdict.
+    pub verdict: ToolVerdict,
+    /// One sentence about it; empty for a tool that works.
+    pub sentence: String,
+    /// The part of the reply that decided.
+    pub evidence: Option<String>,
+}
+
+/// Judges one call.
+pub fn judge_call(call: &ScanCall<'_>) -> ScanJudgement {
+    let judged = match call.outcome {
+        Outcome::Result(result) => of_result(call, result),
+        Outcome::Error(error) => {
+            let data = error.data.as_ref().map(Value::to_string).unwrap_or_default();
+            let text = if data.is_empty() { error.message.clone() } else { format!("{}\n{data}", error.message) };
+            of_error(call, error.code, &text)
+        }
+        Outcome::TimedOut { after_ms } => {
+            let seconds = after_ms / 1000;
+            ScanJudgement::new(ToolVerdict::TimedOut, format!("the tool did not answer within {seconds} s"), "")
+        }
+        Outcome::Cancelled => ScanJudgement::new(ToolVerdict::Skipped, "the call was cancelled".to_owned(), ""),
+        Outcome::Closed { what, .. } => {
+            ScanJudgement::new(ToolVerdict::Crashed, format!("{what} when the tool was called"), "")
+        }
+        Outcome::Malformed(malformed) => {
+            let shown =
+                String::from_utf8_lossy(&malformed.evidence[..malformed.evidence.len().min(2_000)]).into_owned();
+            ScanJudgement::new(ToolVerdict::Crashed, malformed.fault.clone(), &shown)
+        }
+        Outcome::Refused(refused) => {
+            let shown = String::from_utf8_lossy(&refused.evidence[..refused.evidence.len().min(2_000)]).into_owned();
+            let verdict = match refused.status {
+                Some(401 | 403) => ToolVerdict::Fails(FailureCause::CredentialsMissing),
+                Some(_) | None => ToolVerdict::Crashed,
+            };
+            ScanJudgement::new(verdict, refused.what.clone(), &shown)
+        }
+    };
+    // What the server could not ask of us is not the server's fault.
+    match (judged.verdict, call.refused) {
+        (ToolVerdict::Fails(_) | ToolVerdict::ErrorAsSuccess | ToolVerdict::Crashed, Some(method))
+            if matches!(call.outcome, Outcome::Result(_) | Outcome::Error(_)) =>
+        {
+            let sentence = format!("the tool needs `{method}`, which mcprove refused");
+            ScanJudgement { verdict: ToolVerdict::Fails(FailureCause::Refused), sentence, ..judged }
+        }
+        (_, _) => judged,
+    }
+}
+
+impl ScanJudgement {
+    fn new(verdict: ToolVerdict, sentence: String, evidence: &str) -> Self {
+        let evidence = Some(shorten(evidence.trim(), EVIDENCE).into_owned()).filter(|text| !text.is_empty());
+        Self { verdict, sentence, evidence }
+    }
+
+    fn failed(cause: FailureCause, text: &str) -> Self {
+        let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        let sentence = format!("{}: {}", cause.sentence(), shorten(&escape_line(first), 200));
+        Self::new(ToolVerdict::Fails(cause), sentence, text)
+    }
+}
+
+fn of_result(call: &ScanCall<'_>, result: &Value) -> ScanJudgement {
+    let text = text_of_tool_result(result);
+    if result.get("isError") == Some(&Value::Bool(true)) {
+        return of_error(call, 0, &text);
+    }
+    if let Some(found) = error_as_success(result) {
+        let sentence = format!("the tool answered with an error as a success: {}", shorten(&escape_line(&found), 200));
+        return ScanJudgement::new(ToolVerdict::ErrorAsSuccess, sentence, &text);
+    }
+    let violation = call.output_schema.and_then(|schema| {
+        let structured = result.get("structuredContent")?;
+        violates_output_schema(schema, structured).ok()?
+    });
+    if let Some(violation) = violation {
+        let sentence = "`structuredContent` violates the tool's own `outputSchema`".to_owned();
+        return ScanJudgement::new(ToolVerdict::Fails(FailureCause::Other), sentence, &violation);
+    }
+    ScanJudgement::new(ToolVerdict::Works, String::new(), "")
+}
+
+/// Judges the text of an error; a code of 0 is that of a result with `isError`.
+fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
+    // A trace may well be about a missing key or the network: an exception that was not handled all the same, unless it is
+    // worded and the server lives on.
+    let cause = failure_cause(text);
+    if let Some(trace) = unhandled(text, call.arguments).or_else(|| crash::sdk_marker(text))
+        && (cause == FailureCause::Other || crash::is_trace(text))
+    {
+        let sentence = "the tool answered with an unhandled exception".to_owned();
+        return ScanJudgement::new(ToolVerdict::Crashed, sentence, trace);
+    }
+    match code {
+        METHOD_NOT_FOUND if cause == FailureCause::Other => {
+            let sentence = "the server lists the tool but does not know it (-32601)".to_owned();
+            ScanJudgement::new(ToolVerdict::Crashed, sentence, text)
+        }
+        INTERNAL_ERROR if text.trim().is_empty() => {
+            let sentence = "the tool failed with an internal error (-32603) without a word".to_owned();
+            ScanJudgement::new(ToolVerdict::Crashed, sentence, text)
+        }
+        _ => ScanJudgement::failed(cause, text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

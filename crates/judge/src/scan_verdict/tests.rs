@@ -1,0 +1,79 @@
+//! Replies of real servers and the verdicts they get.
+
+use mcprove_model::RpcError;
+use serde_json::json;
+
+use super::*;
+
+fn judged(outcome: &Outcome) -> ScanJudgement {
+    let arguments = json!({});
+    judge_call(&ScanCall { outcome, arguments: &arguments, output_schema: None, refused: None })
+}
+
+fn failed(text: &str) -> Outcome {
+    Outcome::Result(json!({"isError": true, "content": [{"type": "text", "text": text}]}))
+}
+
+fn error(code: i64, message: &str) -> Outcome {
+    Outcome::Error(RpcError { code, message: message.to_owned(), data: None })
+}
+
+#[test]
+fn replies_have_verdicts() {
+    let success = |text: &str| Outcome::Result(json!({"content": [{"type": "text", "text": text}]}));
+    let fails = ToolVerdict::Fails;
+    for (outcome, expected) in [
+        (success("Berlin: 12 °C"), ToolVerdict::Works),
+        (success(""), ToolVerdict::Works),
+        (success("Error: Sheet 'x' not found"), ToolVerdict::ErrorAsSuccess),
+        (failed("Sheet 'x' not found"), fails(FailureCause::InputNotFound)),
+        (failed("Unauthorized"), fails(FailureCause::CredentialsMissing)),
+        (failed("Error executing tool divide: division by zero"), ToolVerdict::Crashed),
+        (
+            failed(
+                "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nConnectionError: connection refused",
+            ),
+            ToolVerdict::Crashed,
+        ),
+        (failed("value is too long"), fails(FailureCause::Other)),
+        (error(-32603, "not authenticated"), fails(FailureCause::CredentialsMissing)),
+        (error(-32603, "fetch failed"), fails(FailureCause::NetworkUnreachable)),
+        (error(-32603, "Cannot read properties of undefined (reading 'x')"), ToolVerdict::Crashed),
+        (error(-32603, "Internal error"), ToolVerdict::Crashed),
+        (error(-32603, ""), ToolVerdict::Crashed),
+        (error(-32603, "the quota of the month is used up"), fails(FailureCause::Other)),
+        (error(-32602, "expected a number"), fails(FailureCause::Other)),
+        (error(-32601, "Method not found"), ToolVerdict::Crashed),
+        (Outcome::TimedOut { after_ms: 15_000 }, ToolVerdict::TimedOut),
+    ] {
+        let found = judged(&outcome);
+        assert_eq!(found.verdict, expected, "{outcome:?}: {found:?}");
+        assert_eq!(found.sentence.is_empty(), expected == ToolVerdict::Works, "{found:?}");
+    }
+}
+
+#[test]
+fn a_refusal_of_ours_is_never_the_servers_defect() {
+    let arguments = json!({});
+    let outcome = error(-32601, "Method not found: elicitation/create");
+    let call =
+        ScanCall { outcome: &outcome, arguments: &arguments, output_schema: None, refused: Some("elicitation/create") };
+    let found = judge_call(&call);
+    assert_eq!(found.verdict, ToolVerdict::Fails(FailureCause::Refused));
+    assert_eq!(found.sentence, "the tool needs `elicitation/create`, which mcprove refused");
+    let success = Outcome::Result(json!({"content": [{"type": "text", "text": "fine"}]}));
+    assert_eq!(judge_call(&ScanCall { outcome: &success, ..call }).verdict, ToolVerdict::Works);
+}
+
+#[test]
+fn structured_content_must_fit_the_output_schema() {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let arguments = json!({});
+    let verdict = |structured: Value| {
+        let outcome = Outcome::Result(json!({"content": [], "structuredContent": structured}));
+        judge_call(&ScanCall { outcome: &outcome, arguments: &arguments, output_schema: Some(&schema), refused: None })
+            .verdict
+    };
+    assert_eq!(verdict(json!({"n": 1})), ToolVerdict::Works);
+    assert_eq!(verdict(json!({"n": "1"})), ToolVerdict::Fails(FailureCause::Other));
+}
