@@ -23,7 +23,7 @@ const OFFER: &str = include_str!("mcp/offer.yaml");
 /// Be an MCP server with which coding agents inspect and test servers.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Only servers that a suite of the folder, a client's configuration or `--allow` names are started. Files are \
+    after_help = "Only servers that a suite of the folder, a client's configuration or `--add-server` names are started. Files are \
                   written inside the folder only.\n\nExamples:\n  mcprove mcp\n  mcprove mcp --dir my-server --client-config \
                   .mcp.json\n  mcprove mcp --http 127.0.0.1:8080 --read-only\n  claude mcp add mcprove -- mcprove mcp"
 )]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     client_config: Vec<PathBuf>,
     /// Offer this server, too; may be repeated.
     #[arg(long, value_name = "NAME=CMD ARGS")]
-    allow: Vec<String>,
+    add_server: Vec<String>,
     /// Write no files.
     #[arg(long)]
     read_only: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let folder = folder::Folder::at(&args.dir, args.read_only)?;
-    let servers = servers::Servers::new(&folder, &args.client_config, &args.allow)?;
+    let servers = servers::Servers::new(&folder, &args.client_config, &args.add_server)?;
     let tools = tools::Tools::new(folder, servers, context);
     let (offer, findings) = mcprove_mock::read(&SourceFile::new("offer.yaml", OFFER));
     let Some(offer) = offer else { return Err(Failure::Suite(findings)) };

@@ -67,7 +67,7 @@ impl Servers {
         Err(match nearest(name, names.iter().copied()) {
             Some(near) => format!("there is no server `{name}`; did you mean `{near}`?"),
             None if names.is_empty() => {
-                "no suite and no configuration names a server; `mcprove mcp --allow NAME=CMD` does".to_owned()
+                "no suite and no configuration names a server; `mcprove mcp --add-server NAME=CMD` does".to_owned()
             }
             None => format!("there is no server `{name}`; the servers are {}", names.join(", ")),
         })
@@ -174,11 +174,11 @@ fn configured(path: &Path) -> Vec<Known> {
 
 fn allowed_server(text: &str) -> Result<Known, Failure> {
     let Some((name, line)) = text.split_once('=').filter(|(name, line)| !name.is_empty() && !line.is_empty()) else {
-        return Err(Failure::new(format!("`--allow {text}` has no name"), "write `--allow NAME=CMD ARGS`"));
+        return Err(Failure::new(format!("`--add-server {text}` has no name"), "write `--add-server NAME=CMD ARGS`"));
     };
-    let target = stdio(words("--allow", line)?, Vec::new(), None);
+    let target = stdio(words("--add-server", line)?, Vec::new(), None);
     let spec = ServerSpec { name: name.to_owned(), target, ..ServerSpec::default() };
-    Ok(Known { name: name.to_owned(), source: "--allow".to_owned(), spec: Arc::new(spec) })
+    Ok(Known { name: name.to_owned(), source: "--add-server".to_owned(), spec: Arc::new(spec) })
 }
 
 #[cfg(test)]
