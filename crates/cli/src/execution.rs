@@ -28,7 +28,7 @@ const MOST_JOBS: usize = 1024;
 /// How cases are run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Execution {
-    /// Deadline of a case without its own [default: 30s]; in scans, of the start and of each call.
+    /// Deadline of a case that has none of its own [default: 30s].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
     /// How many cases run side by side: a number, or `auto` [default: 1, or what a suite says].

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcprove_engine::{Called, ScanKind};
+use mcprove_engine::{Called, ScanKind, tool_name};
 use mcprove_judge::catalog_tokens;
 use mcprove_model::ExitStatus;
 use mcprove_report::{AuditFacts, Health, audit_table, harmless_json, score};
@@ -22,6 +22,7 @@ use crate::stdout::print;
 #[command(after_help = "Examples:\n  mcprove audit --server 'npx my-server'\n  \
                         mcprove audit --server 'npx my-server' --output evals/\n  \
                         mcprove audit --url http://localhost:3000/mcp")]
+#[command(mut_arg("timeout", |timeout| timeout.help("How long the server may take to start, and each call [default: 60s and 15s]")))]
 pub(crate) struct Args {
     /// Exit with 0 also when something crashed or timed out.
     #[arg(long)]
@@ -61,8 +62,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if args.run.json {
         print(&harmless_json(&as_json(&scanned)))?;
     } else {
-        let tokens = catalog_tokens(&scanned.info.catalog.tools);
-        print(&audit_table(report, AuditFacts { tokens }, &context.style()))?;
+        let facts = AuditFacts { tokens: tokens(&scanned) };
+        print(&audit_table(report, facts, &context.style()))?;
         if args.inputs.fixture.is_none() {
             print(&about_missing_files(&scanned.called))?;
         }
@@ -73,6 +74,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let has_score = score(report).is_some();
     let status = scanned.status(&args.run, (has_score, "there is no score"), context)?;
     Ok(if status == ExitStatus::Wrong && args.no_fail { ExitStatus::Good } else { status })
+}
+
+/// The tokens that the tools of the report take of every request.
+fn tokens(scanned: &Scanned) -> usize {
+    let is_in_report = |tool: &&Value| {
+        let cases = &scanned.outcome.report.cases;
+        cases.iter().any(|case| case.started.name == tool_name(tool))
+    };
+    let tools: Vec<Value> = scanned.info.catalog.tools.iter().filter(is_in_report).cloned().collect();
+    catalog_tokens(&tools)
 }
 
 /// Writes a suite from what the tools answered, where the user wants one.
@@ -141,7 +152,7 @@ fn as_json(scanned: &Scanned) -> Value {
         "tool_count": report.cases.len(),
         "results": results,
         "score": score(report),
-        "catalog_tokens": catalog_tokens(&catalog.tools),
+        "catalog_tokens": tokens(scanned),
         "findings": report.findings,
     })
 }

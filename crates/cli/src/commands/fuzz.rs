@@ -35,6 +35,7 @@ const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Durat
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove fuzz --server 'npx my-server' --save evals/fuzz\n  \
                         mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7")]
+#[command(mut_arg("timeout", |timeout| timeout.help("How long the server may take to start, and each call [default: 15s and 5s]")))]
 pub(crate) struct Args {
     /// How many calls each tool gets.
     #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]

@@ -32,6 +32,8 @@ const TEMPLATE: &str = include_str!("init_template.yaml");
                         file and a snapshot. Nobody is asked anything in CI, or where standard input is not a \
                         terminal.\n\nExamples:\n  mcprove init\n  mcprove init evals/ --server 'npx my-server'"
 )]
+#[command(mut_arg("timeout", |timeout| timeout.help("How long the server may take to start, and each call [default: 60s and 15s]")))]
+#[command(mut_arg("json", |json| json.help("Print what was written as JSON, and nothing else, on standard output")))]
 pub(crate) struct Args {
     /// The folder of the suite.
     #[arg(value_name = "DIR", default_value = "evals")]

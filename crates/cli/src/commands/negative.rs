@@ -14,6 +14,7 @@ use crate::stdout::print;
 /// Send every tool requests that it must reject.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  mcprove negative --server 'npx my-server' --checks unknown_tool,missing_required")]
+#[command(mut_arg("timeout", |timeout| timeout.help("How long the server may take to start, and each call [default: 60s and 15s]")))]
 pub(crate) struct Args {
     /// Which probes to make [default: all five].
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = probe)]
