@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let manifest = folder.path().join("echo.yml");
     std::fs::write(&manifest, MANIFEST)?;
-    let target = Target::Mock { manifest: manifest.to_string_lossy().into_owned(), virtual_time: false };
+    let target =
+        Target::Mock { manifest: manifest.to_string_lossy().into_owned(), virtual_time: false, keep_state: false };
     let server = Arc::new(ServerSpec { name: "mock".to_owned(), target, ..ServerSpec::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (own_program, limits) = (Path::new(""), Limits::default());

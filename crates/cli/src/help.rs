@@ -62,6 +62,7 @@ const RARE: &[&str] = &[
     "init junit",
     "init strict",
     "isolation",
+    "last_failed",
     "markdown",
     "name",
     "negative cwd",

@@ -139,11 +139,34 @@ fn near_command(error: &clap::Error) -> Option<String> {
     mcprove_model::nearest(typed, names).map(str::to_owned)
 }
 
+/// A hint at `--` where a server's command was written without it.
+fn command_after_dashes(error: &clap::Error) -> Option<String> {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    server_after_dashes(error, &words)
+}
+
+fn server_after_dashes(error: &clap::Error, words: &[String]) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || words.iter().any(|word| word == "--") {
+        return None;
+    }
+    let line = command_line();
+    let command = line.find_subcommand(words.first()?)?;
+    command.get_arguments().find(|argument| argument.is_last_set())?;
+    // Everything from the first word that is no option of the command belongs to the server.
+    let at = words.iter().position(|word| word == unknown).filter(|at| !words[*at].starts_with('-'))?;
+    let (own, server) = words.split_at(at);
+    let server = shell_words::join(server);
+    Some(format!("\n  the server's command goes after `--`: mcprove {} -- {server}\n", own.join(" ")))
+}
+
 fn usage(error: &clap::Error) -> ExitStatus {
     let text = error.render();
     let text = text.ansi();
     let wanted = !error.use_stderr();
-    let tip = near_command(error).map(|name| format!("\n  did you mean `mcprove {name}`?\n")).unwrap_or_default();
+    let tip = near_command(error).map(|name| format!("\n  did you mean `mcprove {name}`?\n"));
+    let tip = tip.or_else(|| command_after_dashes(error)).unwrap_or_default();
     // Nothing can be done when the terminal is gone.
     let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}{tip}") };
     if wanted { ExitStatus::Good } else { ExitStatus::NotDone }
@@ -152,6 +175,20 @@ fn usage(error: &clap::Error) -> ExitStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_without_dashes_is_shown_with_them() {
+        let tip = |text: &str| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            let line = command_line().try_get_matches_from(std::iter::once("mcprove".to_owned()).chain(words.clone()));
+            server_after_dashes(&line.expect_err("an error"), &words)
+        };
+        let expected = "\n  the server's command goes after `--`: mcprove audit -- python server.py\n";
+        assert_eq!(tip("audit python server.py").as_deref(), Some(expected));
+        let expected = "\n  the server's command goes after `--`: mcprove audit --json -- node x.js --port 3\n";
+        assert_eq!(tip("audit --json node x.js --port 3").as_deref(), Some(expected));
+        assert_eq!(tip("audit --jsn"), None);
+    }
 
     #[test]
     fn a_panic_has_an_exit_code_of_its_own() {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcprove_engine::{Durations, Filter, PlanOptions, Shard, plan};
-use mcprove_model::{Case, ExitStatus, Override, Plan, PlannedCase, Redactor};
+use mcprove_model::{Case, ExitStatus, Override, Plan, PlannedCase, Redactor, Verdict};
 use mcprove_report::{harmless_json, harmless_line};
 
 use crate::failure::Failure;
@@ -20,12 +20,15 @@ pub(crate) struct Selection {
     /// Only cases whose name contains the text, or matches a /regex/.
     #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
     filter: Option<Filter>,
-    /// Only cases of suite files with this tag, or with another that is given; may be repeated.
+    /// Only cases with this tag, or with another that is given; may be repeated.
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     tags: Vec<String>,
-    /// No cases of suite files with this tag; may be repeated.
+    /// No cases with this tag; may be repeated.
     #[arg(long = "skip-tag", value_name = "TAG", value_delimiter = ',')]
     skip_tags: Vec<String>,
+    /// Only cases that failed in this event log of an earlier run (`--events`); may be repeated.
+    #[arg(long, value_name = "LOG")]
+    last_failed: Vec<PathBuf>,
     /// Run each case N times; pass@k and pass^k are reported.
     #[arg(long, value_name = "N", default_value = "1", value_parser = trials)]
     trials: NonZeroU32,
@@ -43,7 +46,11 @@ pub(crate) struct Selection {
 impl Selection {
     /// Whether some of the cases may be left out, here or by the run being one part of several.
     pub(crate) fn is_partial(&self) -> bool {
-        self.filter.is_some() || self.shard.is_some() || !self.tags.is_empty() || !self.skip_tags.is_empty()
+        self.filter.is_some()
+            || self.shard.is_some()
+            || !self.tags.is_empty()
+            || !self.skip_tags.is_empty()
+            || !self.last_failed.is_empty()
     }
 }
 
@@ -61,6 +68,14 @@ fn trials(text: &str) -> Result<NonZeroU32, String> {
 impl Selection {
     /// The plan of these cases on these servers; an empty plan is a failure.
     pub(crate) fn plan(&self, cases: &[Arc<Case>], server: Override) -> Result<Plan, Failure> {
+        if cases.is_empty() {
+            return Err(Failure::NothingSelected {
+                message: "there are no tests in the suite".to_owned(),
+                help: "add a test: `tools:` with a list, or a file with `assert:`".to_owned(),
+            });
+        }
+        let failed_cases = self.failed_cases(cases)?;
+        let cases = failed_cases.as_deref().unwrap_or(cases);
         let mut shard = self.shard.clone();
         if !self.balance.is_empty() {
             let report = logs::read(&self.balance, logs::Frames::Drop)?.report;
@@ -84,11 +99,38 @@ impl Selection {
         Ok(plan)
     }
 
+    /// The cases that failed in earlier runs, where only those are wanted.
+    fn failed_cases(&self, cases: &[Arc<Case>]) -> Result<Option<Vec<Arc<Case>>>, Failure> {
+        if self.last_failed.is_empty() {
+            return Ok(None);
+        }
+        let report = logs::read(&self.last_failed, logs::Frames::Drop)?.report;
+        let failed: BTreeSet<(&str, &str)> = report
+            .cases
+            .iter()
+            .filter(|case| {
+                matches!(case.finished.as_ref().map(|end| &end.verdict), Some(Verdict::Failed | Verdict::Error))
+            })
+            .map(|case| (case.started.file.as_str(), case.started.name.as_str()))
+            .collect();
+        let is_failed = |case: &&Arc<Case>| failed.contains(&(case.source.path(), case.name.as_str()));
+        let kept: Vec<Arc<Case>> = cases.iter().filter(is_failed).cloned().collect();
+        if kept.is_empty() {
+            let message = match failed.len() {
+                0 => "no case failed in the earlier run".to_owned(),
+                number => format!("none of the {number} cases that failed in the earlier run is in the suite"),
+            };
+            let help = "leave out `--last-failed` to run all; cases are known by their file and name".to_owned();
+            return Err(Failure::NothingSelected { message, help });
+        }
+        Ok(Some(kept))
+    }
+
     fn how_to_select(&self, cases: &[Arc<Case>]) -> String {
         let known: BTreeSet<&str> = cases.iter().flat_map(|case| &case.tags).map(String::as_str).collect();
         match (self.tags.is_empty(), known.is_empty()) {
             (true, _) => "`--filter` compares with case names; `--dry-run` lists them".to_owned(),
-            (false, true) => "no case has a tag; tests of suite files may have `tags:`".to_owned(),
+            (false, true) => "no case has a tag; tests may have `tags:`".to_owned(),
             (false, false) => format!("the tags are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
         }
     }

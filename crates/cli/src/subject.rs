@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::{
-    ClientCapabilities, NewServer, Origin, OriginPart, Override, Protocol, Redactor, Revision, ServerSpec, Target,
-    passwords, without_password,
+    NewServer, Origin, OriginPart, Override, Protocol, Redactor, Revision, ServerSpec, Target, passwords,
+    without_password,
 };
 
 use crate::client_config::{self, Surroundings};
@@ -102,11 +102,9 @@ impl Subject {
             name: Redactor::new(secrets.iter().map(String::as_str)).text(&target.label()).into_owned(),
             target,
             protocol: self.protocol.unwrap_or_default(),
-            client: ClientCapabilities::default(),
-            auth: None,
             secrets,
             origins,
-            sandbox: None,
+            ..ServerSpec::default()
         })
     }
 

@@ -161,11 +161,14 @@ pub(crate) fn usable(loaded: &Loaded, strict: bool) -> Result<Vec<Finding>, Fail
     Ok(loaded.findings.clone())
 }
 
-/// The server of cases that name none: the command that takes the place of the others.
+/// The server of cases that name none: the command or URL that takes the place of the others.
 pub(crate) fn stand_in(given: &Override) -> Option<ServerOverride> {
     match &given.server {
         Some(NewServer::Target { target: Target::Stdio { command, args, .. }, .. }) => {
             Some(ServerOverride { command: command.clone(), args: args.clone() })
+        }
+        Some(NewServer::Target { target: Target::Http { url, .. } | Target::Sse { url, .. }, .. }) => {
+            Some(ServerOverride { command: url.clone(), args: Vec::new() })
         }
         Some(NewServer::Target { .. } | NewServer::Described(_)) | None => None,
     }

@@ -16,3 +16,8 @@ up_to_date!(checks_and_matchers, pages::checks::page(), "../../../docs/checks.md
 up_to_date!(commands, pages::commands::page(), "../../../docs/commands.md");
 up_to_date!(findings, pages::findings::page(), "../../../docs/findings.md");
 up_to_date!(keys, pages::keys::page(), "../../../docs/keys.md");
+
+#[test]
+fn the_page_of_keys_lists_every_key_of_the_schemas() {
+    assert_eq!(pages::keys::missing(&pages::keys::page()), Vec::<String>::new());
+}

@@ -56,6 +56,7 @@ pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
         repeat: 1,
         beside,
         fuzz: None,
+        settle: _,
     } = call
     else {
         return None;
@@ -65,12 +66,13 @@ pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
     let changes_roots = case.server.as_ref().is_some_and(|server| server.client.roots_changed.is_some());
     let is_known = case.fixture.is_none() && case.expect.templated.is_none() && case.skip.is_none();
     let is_bounded = case.suite.as_ref().is_some_and(|suite| suite.p95_latency.is_some());
-    let looks_elsewhere = case
-        .expect
-        .checks
-        .iter()
-        .map(|planned| &planned.check)
-        .any(|check| check.wants_tool() || check.judges_time() || !check.files().is_empty());
+    let looks_elsewhere = case.expect.checks.iter().map(|planned| &planned.check).any(|check| {
+        check.wants_tool()
+            || check.judges_time()
+            || !check.files().is_empty()
+            || check.awaits_more()
+            || check.breaks_with_more()
+    });
     (speaks_once && !is_bounded && is_known && !has_hooks && !changes_roots && !looks_elsewhere).then_some(call)
 }
 

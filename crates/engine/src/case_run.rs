@@ -26,7 +26,7 @@ use crate::server::Opener;
 use crate::shared::Shared;
 use crate::stop::{Stop, Stopper};
 use crate::stored::{self, Storing};
-use crate::{calls, expectations, nearby, negative_path, not_recorded, remarks, scan, steps, trust};
+use crate::{calls, expectations, nearby, negative_path, not_recorded, remarks, reply_shape, scan, steps, trust};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -421,7 +421,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     seen.files = files.and_after();
     let accepted = accepts(checks, &seen.outcome);
     if accepted {
-        acts::await_checks(&case.act, checks, &mut seen, talk).await;
+        acts::await_checks(&case.act, &expect, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
     stored::supply(&mut seen, checks, talk);
@@ -449,7 +449,9 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         Box::pin(negative_path::probe(path, &mut seen, talk)).await;
     }
     let mut judged = if accepted {
-        expectations::judge(&case.source, &expect, &seen)
+        let mut judged = expectations::judge(&case.source, &expect, &seen);
+        judged.extend(reply_shape::judge(&what, &seen.outcome, talk).map(|finding| finding.at(talk.place(at))));
+        judged
     } else {
         let finding = calls::no_result(&what, &seen.outcome, Some(talk.place(at)));
         if let (Outcome::Closed { .. }, Some(finding)) = (&seen.outcome, &finding) {

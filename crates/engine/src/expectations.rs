@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use mcprove_judge::checks;
-use mcprove_model::{Case, Diagnostics, Expectation, Finding, Observation, Severity, SourceFile};
+use mcprove_model::{
+    Case, Diagnostics, Expectation, Finding, Observation, PlannedCheck, Severity, SourceFile, Vocabulary,
+};
 use mcprove_suite::template::{Variables, substitute_with_keys};
 
 /// An expectation with its templates filled in; what no longer decodes is a finding. One without templates is not copied.
@@ -28,6 +30,7 @@ pub(crate) fn resolve<'e>(
 pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observation) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (mut held, mut total) = (0.0, 0.0);
+    let mut is_settle_named = false;
     for planned in &expect.checks {
         total += planned.weight;
         // Most checks hold and have nothing to say, so their place is not looked up.
@@ -45,6 +48,10 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
                 finding.actual = Some(mismatch.actual);
                 finding.diff = mismatch.diff;
                 finding.help = mismatch.help;
+                if !is_settle_named && is_awaited(expect, planned) && finding.help.is_none() {
+                    is_settle_named = true;
+                    finding.help = Some("a server that needs longer: raise `settle:` (200ms when left out)".to_owned());
+                }
                 findings.push(finding);
             }
         }
@@ -60,4 +67,10 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
         findings.insert(0, Finding::error("threshold", message));
     }
     findings
+}
+
+/// True if notifications were awaited that could have made a check hold.
+fn is_awaited(expect: &Expectation, planned: &PlannedCheck) -> bool {
+    let awaits = matches!(expect.vocabulary, Vocabulary::Logging | Vocabulary::Notifications | Vocabulary::Resources);
+    planned.check.awaits_more() && (awaits || planned.name == "logging")
 }

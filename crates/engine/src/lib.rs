@@ -28,6 +28,7 @@ mod played;
 mod probing;
 mod record;
 mod remarks;
+mod reply_shape;
 mod restart;
 mod run;
 mod scan;

@@ -19,8 +19,16 @@ const LOOK_UP: Duration = Duration::from_secs(2);
 pub(crate) async fn add(seen: &Observation, talk: &mut Conversation<'_>) {
     let schema = output_schema(seen, talk).await;
     let progress = does_not_increase(&seen.notifications);
-    let preset = talk.case.server.as_ref().and_then(|server| server.client.elicitation.as_ref());
-    let presets = seen.asked.iter().filter_map(|asked| rejects_preset(asked, preset?));
+    let client = talk.case.server.as_ref().map(|server| &server.client);
+    let questions = seen.asked.iter().filter(|asked| asked.method == "elicitation/create");
+    let presets = questions.enumerate().filter_map(|(number, asked)| {
+        let further = &client?.further_elicitations;
+        let preset = match number.min(further.len()) {
+            0 => client?.elicitation.as_ref(),
+            later => further.get(later - 1),
+        };
+        rejects_preset(asked, preset?)
+    });
     talk.record.findings.extend(schema.into_iter().chain(progress).chain(presets));
     if let Act::Logging(Logging { level: Some(level), .. }) = &talk.case.act {
         let below = messages_below(&talk.text(level), &seen.notifications);

@@ -12,7 +12,7 @@ use mcprove_wire::{
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::played::Played;
+use crate::played::{Play, Played};
 
 /// The client that containers are run with.
 const DOCKER: &str = "docker";
@@ -57,11 +57,12 @@ impl Opener {
             client: filled_in(&server.client, variables),
             protocol: server.protocol,
             probe_timeout: self.probe_timeout,
+            accepts_any_handshake: server.accepts_any_shape,
         };
         let mut endpoint = match self.place(server, variables) {
             Place::Elsewhere(endpoint) => endpoint,
-            Place::Here { file, virtual_time } => {
-                let transport = self.played.connect(&file, virtual_time, &self.limits)?;
+            Place::Here { file, play } => {
+                let transport = self.played.connect(&file, play, &self.limits)?;
                 return Box::pin(Session::open(transport, &options, deadline)).await;
             }
         };
@@ -93,9 +94,10 @@ impl Opener {
         };
         Place::Elsewhere(match target {
             Target::Stdio { command, args, env, cwd, docker } => {
+                let (command, args) = split_command(text(command), args.iter().map(text).collect(), cwd.as_deref());
                 let program = Program {
-                    command: text(command),
-                    args: args.iter().map(text).collect(),
+                    command,
+                    args,
                     env: pairs(env),
                     cwd: cwd.as_ref().map(text),
                     sandbox: server.sandbox.as_ref().map(|sandbox| policy(sandbox, variables)),
@@ -107,10 +109,11 @@ impl Opener {
             }
             Target::Http { url, headers } => Endpoint::Http { url: text(url), headers: pairs(headers) },
             Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
-            Target::Mock { manifest, virtual_time } => {
-                return Place::Here { file: text(manifest), virtual_time: *virtual_time };
+            Target::Mock { manifest, virtual_time, keep_state } => {
+                let play = Play { virtual_time: *virtual_time, keep_state: *keep_state };
+                return Place::Here { file: text(manifest), play };
             }
-            Target::Cassette { path } => return Place::Here { file: text(path), virtual_time: false },
+            Target::Cassette { path } => return Place::Here { file: text(path), play: Play::default() },
         })
     }
 
@@ -129,12 +132,30 @@ impl Opener {
     }
 }
 
+/// The program and its arguments: a text with spaces that names no program is split as a shell would.
+fn split_command(command: String, args: Vec<String>, cwd: Option<&str>) -> (String, Vec<String>) {
+    let is_file = |path: &std::path::Path| path.is_file();
+    let named = std::path::Path::new(&command);
+    let is_there = is_file(named) || cwd.is_some_and(|cwd| is_file(&std::path::Path::new(cwd).join(named)));
+    if is_there || !command.trim().contains(char::is_whitespace) {
+        return (command, args);
+    }
+    match shell_words::split(&command) {
+        Ok(words) if !words.is_empty() => {
+            let mut words = words.into_iter();
+            let program = words.next().unwrap_or_default();
+            (program, words.chain(args).collect())
+        }
+        Ok(_) | Err(_) => (command, args),
+    }
+}
+
 /// Where a server is, once its templates are filled in.
 enum Place {
     /// In a process or at an address.
     Elsewhere(Endpoint),
     /// In this process: a file says what it answers.
-    Here { file: String, virtual_time: bool },
+    Here { file: String, play: Play },
 }
 
 /// Paths that a server may write to: its fixture copy and what is listed.
@@ -211,7 +232,7 @@ fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabi
     for reply in &mut client.sampling {
         reply.text = substitute_text(&reply.text, variables);
     }
-    if let Some(reply) = &mut client.elicitation {
+    for reply in client.elicitation.iter_mut().chain(&mut client.further_elicitations) {
         let content = Node::from_json(Span::default(), std::mem::take(&mut reply.content));
         reply.content = substitute(&content, variables).to_json();
     }

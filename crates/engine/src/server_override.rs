@@ -103,6 +103,7 @@ mod tests {
             expect: mcprove_model::Expectation::default(),
             capture: Vec::new(),
             allow_error: false,
+            poll: None,
             span: Span::default(),
         };
         Arc::make_mut(&mut two[0]).verify.push(step);

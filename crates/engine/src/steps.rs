@@ -2,9 +2,10 @@
 
 use mcprove_judge::json_path::JsonPath;
 use mcprove_model::{
-    CallRecord, CallRole, Capture, Finding, Observation, Outcome, Span, Step, StepCall, shorten, text_of_contents,
+    CallRecord, CallRole, Capture, Finding, Observation, Outcome, Poll, Span, Step, StepCall, shorten, text_of_contents,
 };
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::acts::observed;
 use crate::conversation::Conversation;
@@ -50,7 +51,10 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
     let (expect, problems) = expectations::resolve(talk.case, &step.expect, talk.variables);
     talk.record.findings.extend(problems);
     let files = FilesBefore::read(&expect.checks);
-    let (subject, mut seen) = observe(step, role, talk).await;
+    let (subject, mut seen) = match &step.poll {
+        Some(poll) => Box::pin(polled(step, poll, role, talk)).await,
+        None => observe(step, role, talk).await,
+    };
     seen.files = files.and_after();
     if matches!(seen.outcome, Outcome::Cancelled) {
         return false;
@@ -85,6 +89,35 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
     talk.record.findings.extend(judged);
     capture(&step.capture, &what, &seen, talk);
     !talk.record.findings[failed_before..].iter().any(|finding| finding.severity.fails())
+}
+
+/// Repeats a call until its reply is as expected; a reply that never is becomes a finding.
+async fn polled(step: &Step, poll: &Poll, role: CallRole, talk: &mut Conversation<'_>) -> (String, Observation) {
+    let (until, problems) = expectations::resolve(talk.case, &poll.until, talk.variables);
+    talk.record.findings.extend(problems);
+    let give_up = (Instant::now() + poll.timeout).min(talk.deadline);
+    let mut calls = 1_u64;
+    loop {
+        let (subject, seen) = observe(step, role, talk).await;
+        let unmet = expectations::judge(&talk.case.source, &until, &seen);
+        let is_answered = matches!(seen.outcome, Outcome::Result(_) | Outcome::Error(_));
+        if !is_answered || !unmet.iter().any(|finding| finding.severity.fails()) {
+            return (subject, seen);
+        }
+        let next = Instant::now() + poll.every;
+        if next >= give_up {
+            let place = talk.place(poll.span);
+            let text = format!("`poll` of `{subject}` was given up after {calls} calls: {}", unmet[0].message);
+            let mut finding = Finding::error("poll", text).at(place);
+            finding.expected.clone_from(&unmet[0].expected);
+            finding.actual.clone_from(&unmet[0].actual);
+            talk.record.findings.push(finding.help("raise `timeout` of `poll`, or change `until`"));
+            return (subject, seen);
+        }
+        // Messages of the server are taken meanwhile.
+        talk.session.listen(next).await;
+        calls += 1;
+    }
 }
 
 async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (String, Observation) {

@@ -106,7 +106,7 @@ fn runtime() -> tokio::runtime::Runtime {
 /// The cases of a scan of the mock in a folder.
 fn scan(folder: &Path, kind: &str) -> (Vec<Arc<Case>>, Vec<Finding>) {
     let manifest = folder.join("mock.yaml").to_string_lossy().into_owned();
-    let target = Target::Mock { manifest, virtual_time: true };
+    let target = Target::Mock { manifest, virtual_time: true, keep_state: false };
     let server = Arc::new(ServerSpec { name: "mock".to_owned(), target, ..ServerSpec::default() });
     let info = InfoOptions {
         fixture: None,

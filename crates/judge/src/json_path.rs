@@ -179,14 +179,20 @@ struct Reader<'t> {
     query: String,
     steps: Vec<Step>,
     singular: bool,
+    /// The number of `..` so far.
+    descents: usize,
 }
+
+/// The most `..` of a path.
+const MOST_DESCENTS: usize = 2;
 
 /// Characters that cannot stand in a key after a dot: they mean something else in a path.
 const NOT_IN_DOTTED_KEY: &[char] = &[']', '*', '\'', '"', '?', '(', ')', ','];
 
 impl<'t> Reader<'t> {
     fn read(text: &'t str) -> Result<Written, String> {
-        let mut reader = Self { rest: text.trim(), query: String::from("$"), steps: Vec::new(), singular: true };
+        let mut reader =
+            Self { rest: text.trim(), query: String::from("$"), steps: Vec::new(), singular: true, descents: 0 };
         // `$ref` is a key of that name; `$`, `$.a` and `$[0]` begin at the root.
         let after_root = reader.rest.strip_prefix('$').map(str::trim_start);
         match after_root {
@@ -206,6 +212,7 @@ impl<'t> Reader<'t> {
             self.rest = rest;
             self.query.push_str("..");
             self.singular = false;
+            self.descend(1)?;
             return if rest.starts_with('[') { self.bracket() } else { self.wildcard_or_key("") };
         }
         if let Some(rest) = self.rest.strip_prefix('.') {
@@ -253,9 +260,19 @@ impl<'t> Reader<'t> {
                 if is_word { format!("; a key in brackets needs quotes: `['{inner}']`") } else { String::new() };
             return Err(format!("`{group}` is not an index, a quoted key, a slice, `*` or a filter{quotes}"));
         }
+        self.descend(group.matches("..").count())?;
         self.query.push_str(group);
         self.rest = rest;
         self.step(inner.parse().map(Step::Index).ok().or_else(|| quoted_key(inner).map(Step::Key)));
+        Ok(())
+    }
+
+    /// Counts searches of all descendants: each one more multiplies the work by the depth of the document.
+    fn descend(&mut self, times: usize) -> Result<(), String> {
+        self.descents += times;
+        if self.descents > MOST_DESCENTS {
+            return Err(format!("it searches all descendants (`..`) more than {MOST_DESCENTS} times"));
+        }
         Ok(())
     }
 
@@ -340,6 +357,17 @@ mod tests {
 
     fn found(path: &str, document: &Value) -> Vec<Value> {
         JsonPath::parse(path).expect(path).query(document).into_iter().cloned().collect()
+    }
+
+    #[test]
+    fn searches_of_all_descendants_are_bounded() {
+        for path in ["$..a..b", "$..[?@..x]", "$['..']['..']"] {
+            assert!(JsonPath::parse(path).is_ok(), "{path}");
+        }
+        for path in ["$..a..b..c", "$..*..*..*", "$..[?@..x]..y"] {
+            let fault = JsonPath::parse(path).expect_err(path);
+            assert!(fault.contains("more than 2 times"), "{fault}");
+        }
     }
 
     #[test]

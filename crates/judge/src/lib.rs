@@ -19,6 +19,7 @@ pub mod negative;
 pub mod output_schema;
 pub mod progress;
 pub mod recovery;
+pub mod reply_shape;
 pub mod scan_verdict;
 pub mod schema_change;
 pub mod snapshot;

@@ -1,6 +1,12 @@
 //! Addresses that follow a pattern: `{name}` stands for anything without a slash, `{+name}` for anything (RFC 6570).
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
+
+/// A template of more parts is a mistake, and so is a longer URI.
+const MOST: usize = 64;
+const LONGEST: usize = 4_096;
 
 /// Whether a pattern can be matched; if not, why.
 pub(crate) fn check(pattern: &str) -> Result<(), String> {
@@ -9,9 +15,12 @@ pub(crate) fn check(pattern: &str) -> Result<(), String> {
 
 /// The variables of an address that follows the pattern.
 pub(crate) fn matches(pattern: &str, uri: &str) -> Option<Map<String, Value>> {
+    if uri.len() > LONGEST {
+        return None;
+    }
     let parts = parts(pattern).ok()?;
-    let mut variables = Map::new();
-    follow(&parts, uri, &mut variables).then_some(variables)
+    let mut attempt = Attempt::default();
+    attempt.follow(&parts, uri).then_some(attempt.variables)
 }
 
 enum Part<'p> {
@@ -40,22 +49,47 @@ fn parts(pattern: &str) -> Result<Vec<Part<'_>>, String> {
     if !rest.is_empty() {
         parts.push(Part::Text(rest));
     }
+    if parts.len() > MOST {
+        return Err(format!("the template has more than {MOST} parts"));
+    }
     Ok(parts)
 }
 
-fn follow(parts: &[Part<'_>], uri: &str, variables: &mut Map<String, Value>) -> bool {
-    match parts {
-        [] => uri.is_empty(),
-        [Part::Text(text), rest @ ..] => uri.strip_prefix(text).is_some_and(|uri| follow(rest, uri, variables)),
-        [Part::Variable { name, with_slashes }, rest @ ..] => {
-            let longest = if *with_slashes { uri.len() } else { uri.find('/').unwrap_or(uri.len()) };
-            // The longest value that lets the rest follow, as a greedy reader would take it.
-            let ends = uri.char_indices().map(|(at, _)| at).chain([uri.len()]).filter(|at| (1..=longest).contains(at));
-            ends.rev().any(|end| {
-                variables.insert((*name).to_owned(), Value::String(uri[..end].to_owned()));
-                follow(rest, &uri[end..], variables)
-            })
+/// One attempt to follow a pattern.
+#[derive(Default)]
+struct Attempt {
+    variables: Map<String, Value>,
+    /// Where the rest of the pattern does not follow: the number of its parts, and the length of the rest of the URI.
+    dead_ends: HashSet<(usize, usize)>,
+}
+
+impl Attempt {
+    fn follow(&mut self, parts: &[Part<'_>], uri: &str) -> bool {
+        if self.dead_ends.contains(&(parts.len(), uri.len())) {
+            return false;
         }
+        let follows = match parts {
+            [] => uri.is_empty(),
+            [Part::Text(text), rest @ ..] => uri.strip_prefix(text).is_some_and(|uri| self.follow(rest, uri)),
+            [Part::Variable { name, with_slashes }, rest @ ..] => {
+                let longest = if *with_slashes { uri.len() } else { uri.find('/').unwrap_or(uri.len()) };
+                // The longest value that lets the rest follow, as a greedy reader would take it.
+                let ends = uri.char_indices().map(|(at, _)| at).chain([uri.len()]);
+                ends.filter(|at| (1..=longest).contains(at)).rev().any(|end| {
+                    let follows = self.follow(rest, &uri[end..]);
+                    if follows {
+                        // Of two variables of one name, the later one counts.
+                        let value = Value::String(uri[..end].to_owned());
+                        self.variables.entry((*name).to_owned()).or_insert(value);
+                    }
+                    follows
+                })
+            }
+        };
+        if !follows {
+            self.dead_ends.insert((parts.len(), uri.len()));
+        }
+        follows
     }
 }
 
@@ -74,6 +108,14 @@ mod tests {
         assert_eq!(all("x:{a}.{b}", "x:1.2.3"), Some(json!({"a": "1.2", "b": "3"})));
         assert_eq!(all("x:{a}", "x:grün"), Some(json!({"a": "grün"})));
         assert_eq!(all("plain:", "plain:"), Some(json!({})));
+    }
+
+    #[test]
+    fn many_variables_take_no_time() {
+        let many = "{a}".repeat(40);
+        assert_eq!(matches(&format!("x:{many}!"), &format!("x:{}", "y".repeat(400))), None);
+        assert!(matches(&format!("x:{many}"), &format!("x:{}", "y".repeat(400))).is_some());
+        assert!(check(&"{a}".repeat(65)).expect_err("too many").contains("more than 64 parts"));
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub struct CallTool {
     pub beside: Vec<BesideCall>,
     /// Adversarial calls of the same tool, made once everything else held.
     pub fuzz: Option<Box<FuzzBlock>>,
+    /// The time after the reply in which notifications are still awaited.
+    pub settle: Duration,
 }
 
 /// A call that is open at the same time as another.
@@ -108,7 +110,7 @@ pub struct Resources {
     pub ask: ResourceAsk,
     /// Whether an update must (or must not) be announced after the request.
     pub expect_notification: Option<bool>,
-    /// How long silence is awaited where no update may be announced.
+    /// The time after the reply in which an update is still awaited.
     pub settle: Duration,
     /// Unsubscribed from in the end.
     pub unsubscribe: Option<Node>,
@@ -171,6 +173,8 @@ pub struct Logging {
     pub level: Option<Node>,
     /// The tool that is called then.
     pub call: Option<CallTool>,
+    /// The time after the reply in which messages are still awaited.
+    pub settle: Duration,
 }
 
 /// Where a sequence of tool calls comes from.
@@ -198,7 +202,27 @@ pub enum Raw {
     Text(Node),
 }
 
+/// The time after a reply in which notifications are still awaited, where a file says nothing else.
+pub const SETTLE: Duration = Duration::from_millis(200);
+
 impl Act {
+    /// The time after the reply in which notifications are still awaited.
+    pub fn settle(&self) -> Duration {
+        match self {
+            Self::CallTool(call) | Self::Notifications(call) => call.settle,
+            Self::Logging(logging) => logging.settle,
+            // An update is awaited by the act itself.
+            Self::Resources(_)
+            | Self::Prompts(_)
+            | Self::Complete(_)
+            | Self::Trajectory(_)
+            | Self::Raw(_)
+            | Self::Agent(_)
+            | Self::Scan(_)
+            | Self::ToolQuality => Duration::ZERO,
+        }
+    }
+
     /// Whether it speaks to a server.
     pub fn needs_server(&self) -> bool {
         !matches!(self, Self::Trajectory(_))

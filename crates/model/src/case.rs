@@ -105,7 +105,22 @@ pub struct Step {
     pub capture: Vec<Capture>,
     /// Whether an `isError` reply is accepted.
     pub allow_error: bool,
+    /// The condition until which the call is repeated; it is made once when absent.
+    pub poll: Option<Poll>,
     /// Where the step is written.
+    pub span: Span,
+}
+
+/// A call that is repeated until its reply is as expected.
+#[derive(Clone, Debug)]
+pub struct Poll {
+    /// The checks that end it.
+    pub until: Expectation,
+    /// The pause between two calls.
+    pub every: Duration,
+    /// The time after which it is given up.
+    pub timeout: Duration,
+    /// Where it is written.
     pub span: Span,
 }
 

@@ -35,6 +35,11 @@ pub trait Check: Debug + Send + Sync {
         false
     }
 
+    /// True if notifications that are still to come could break it: "at most" and "none".
+    fn breaks_with_more(&self) -> bool {
+        false
+    }
+
     /// Whether it accepts a JSON-RPC error as the answer (otherwise such an error fails the case by itself).
     fn wants_protocol_error(&self) -> bool {
         false

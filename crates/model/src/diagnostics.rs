@@ -1,6 +1,7 @@
 //! Collects what is wrong with an authored file while it is decoded, so that thirty mistakes give thirty findings.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use crate::{Entry, Finding, Key, Node, SourceFile, Span, nearest};
 
@@ -124,6 +125,16 @@ impl<'s> Diagnostics<'s> {
             self.wrong_kind(node, what, "true or false");
         }
         value
+    }
+
+    /// A whole number within bounds.
+    pub fn count_within(&mut self, node: &Node, what: &str, bounds: RangeInclusive<u64>) -> Option<u64> {
+        let count = node.as_count().filter(|count| bounds.contains(count));
+        if count.is_none() {
+            let (least, most) = bounds.into_inner();
+            self.wrong_kind(node, what, &format!("a whole number from {least} to {most}"));
+        }
+        count
     }
 
     /// A whole number that is not negative.

@@ -16,6 +16,7 @@ impl ClientCapabilities {
                 stop_reason: "endTurn".to_owned(),
             }],
             elicitation: Some(ElicitationReply { action: ElicitationAction::Accept, content: Value::Null, url: false }),
+            ..Self::default()
         }
     }
 }

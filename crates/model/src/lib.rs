@@ -45,14 +45,14 @@ mod vocabulary;
 
 pub use act::{
     Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
-    Trajectory,
+    SETTLE, Trajectory,
 };
 pub use address::{password_in, passwords, without_password};
 pub use agent::{
     Agent, AgentBudget, AgentModel, AgentServer, Dialect, NamedModel, Price, Provider, ProviderKey, Recovery, Repeat,
     ScriptAction, ScriptCall, ScriptStep, Secret, StopReason, ToolSelection, When,
 };
-pub use case::{Capture, Case, Expectation, Skip, Step, StepCall};
+pub use case::{Capture, Case, Expectation, Poll, Skip, Step, StepCall};
 pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use credentials::{Credential, CredentialKind, is_credential, is_scheme};

@@ -15,6 +15,8 @@ pub struct ServerSpec {
     pub protocol: Protocol,
     /// What the client offers the server.
     pub client: ClientCapabilities,
+    /// True if replies of a shape that official clients refuse are accepted (`implicit: off`).
+    pub accepts_any_shape: bool,
     /// How the client shows who it is, where that takes more than a header field.
     pub auth: Option<Auth>,
     /// Values that came from the environment and must not be shown.
@@ -68,6 +70,8 @@ pub enum Target {
         manifest: String,
         /// Whether its delays take no time, and are measured as if they did.
         virtual_time: bool,
+        /// True if all sessions of a run speak to one server, whose faults go on counting.
+        keep_state: bool,
     },
     /// A recorded event log that is played again.
     Cassette {
@@ -173,6 +177,10 @@ pub struct ClientCapabilities {
     pub sampling: Vec<SamplingReply>,
     /// The answer to `elicitation/create`; declared when present.
     pub elicitation: Option<ElicitationReply>,
+    /// Further answers to `elicitation/create`, in order; the last one repeats.
+    pub further_elicitations: Vec<ElicitationReply>,
+    /// The capabilities claimed in a handshake in place of what is true.
+    pub claimed: Option<Value>,
 }
 
 /// A scripted answer to `sampling/createMessage`.

@@ -84,7 +84,8 @@ impl Override {
             }
             Some(NewServer::Described(described)) => {
                 let client = client_for(&described.client, own.client.clone());
-                ServerSpec { client, ..ServerSpec::clone(described) }
+                let accepts_any_shape = own.accepts_any_shape || described.accepts_any_shape;
+                ServerSpec { client, accepts_any_shape, ..ServerSpec::clone(described) }
             }
             None => own.clone(),
         };
@@ -155,7 +156,12 @@ fn client_for(described: &ClientCapabilities, own: ClientCapabilities) -> Client
         roots: described.roots.clone().or(own.roots),
         roots_changed: described.roots_changed.clone().or(own.roots_changed),
         sampling: if own.sampling.is_empty() { described.sampling.clone() } else { own.sampling },
+        further_elicitations: match described.elicitation {
+            Some(_) => described.further_elicitations.clone(),
+            None => own.further_elicitations,
+        },
         elicitation: described.elicitation.clone().or(own.elicitation),
+        claimed: own.claimed,
     }
 }
 

@@ -43,6 +43,11 @@ pub fn convert(files: &[Parsed]) -> Converted {
         }
         findings.extend(found.into_findings());
     }
+    if (1..conversion.count).contains(&conversion.implicit_off) {
+        let message = "`implicit: off` is not carried over: some tests have it and others do not";
+        let finding = Finding::error("not-converted", message);
+        findings.push(finding.help("convert the files that have it separately"));
+    }
     Converted { text: conversion.text(), tests: conversion.count, findings }
 }
 
@@ -56,6 +61,8 @@ struct Conversion {
     /// Texts that are not to be shown, each once.
     redact: Vec<Node>,
     count: usize,
+    /// How many tests turn implicit checks off.
+    implicit_off: usize,
 }
 
 impl Conversion {
@@ -80,7 +87,7 @@ impl Conversion {
         for part in document.as_map().unwrap_or_default() {
             let key = part.key.text.as_str();
             let is_step = STEPS.contains(&key);
-            let is_kept = is_step || matches!(key, "mask" | "skip" | "skip_unless_env" | "timeout");
+            let is_kept = is_step || matches!(key, "cases" | "mask" | "skip" | "skip_unless_env" | "tags" | "timeout");
             if is_kept && !part.value.is_null() || assertion_file::block::is_spread(key) {
                 test.push(Entry { key: part.key.clone(), value: literal(&part.value) });
             } else if assertion_file::block::is_key(key) {
@@ -93,6 +100,7 @@ impl Conversion {
             None => self.lists.push((list, vec![test])),
         }
         self.count += 1;
+        self.implicit_off += usize::from(assertion_file::implicit::is_off(document, found));
         if let Some(redact) = document.get("redact").filter(|redact| !redact.is_null()) {
             let texts = redact.map_text(&mut |text, _| Some(Value::String(braced(text))));
             for text in found.one_or_many(&texts) {
@@ -144,6 +152,9 @@ impl Conversion {
         }
         if !self.redact.is_empty() {
             entries.push(entry("redact", Node { span: Span::default(), kind: Kind::List(self.redact.clone()) }));
+        }
+        if self.implicit_off > 0 {
+            entries.push(entry("implicit", text("off".to_owned())));
         }
         let options = json!({"restart_policy": "per_test"});
         entries.push(entry("run_options", Node::from_json(Span::default(), options)));

@@ -35,6 +35,14 @@ pub fn parse(text: &str) -> Result<Duration, BadDuration> {
     Ok(duration)
 }
 
+/// Reads a duration that may be zero.
+pub fn parse_with_zero(text: &str) -> Result<Duration, BadDuration> {
+    parse_any(text)
+}
+
+/// More than this is a mistake, and more than clocks can add.
+pub const LONGEST: Duration = Duration::from_hours(365 * 24);
+
 fn parse_any(text: &str) -> Result<Duration, BadDuration> {
     let bad = |message: String, help: String| Err(BadDuration { message, help });
     let example = || "write a number with a unit, for example `30s`, `500ms` or `1m30s`".to_owned();
@@ -72,9 +80,9 @@ fn parse_any(text: &str) -> Result<Duration, BadDuration> {
         nanoseconds = nanoseconds.saturating_add(amount.in_units_of(scale));
         rest = after;
     }
-    match u64::try_from(nanoseconds) {
-        Ok(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
-        Err(_) => bad(format!("`{text}` is too long"), "the longest duration is about 584 years".to_owned()),
+    match u64::try_from(nanoseconds).map(Duration::from_nanos) {
+        Ok(duration) if duration <= LONGEST => Ok(duration),
+        Ok(_) | Err(_) => bad(format!("`{text}` is too long"), "the longest duration is 365 days".to_owned()),
     }
 }
 

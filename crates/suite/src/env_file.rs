@@ -21,7 +21,10 @@ pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Finding>) {
             Ok(variable) => variables.push(variable),
             Err(why) => {
                 let help = "write `NAME=value`, with quotes around a value that has blanks at its ends or a `#`";
-                found.error_with_help("bad-variable", span, why, help);
+                // No place, so that no report quotes the line: it may hold a secret.
+                let line = source.position(span.start).line;
+                let message = format!("line {line} of `{}`: {why}", source.path());
+                found.add(Finding::error("bad-variable", message).help(help));
             }
         }
     }
@@ -30,10 +33,10 @@ pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Finding>) {
 
 fn variable(line: &str) -> Result<(String, String), String> {
     let line = line.strip_prefix("export ").map_or(line, str::trim_start);
-    let Some((name, value)) = line.split_once('=') else { return Err("this line sets no variable".to_owned()) };
+    let Some((name, value)) = line.split_once('=') else { return Err("it sets no variable".to_owned()) };
     let name = name.trim_end();
     if !is_name(name) {
-        return Err(format!("`{name}` is no name of a variable"));
+        return Err("it does not begin with the name of a variable".to_owned());
     }
     Ok((name.to_owned(), value_of(value.trim())?))
 }
@@ -68,7 +71,7 @@ fn value_of(text: &str) -> Result<String, String> {
             other => value.push(other),
         }
     }
-    Err("the quote is not closed on this line".to_owned())
+    Err("the quote is not closed".to_owned())
 }
 
 #[cfg(test)]
@@ -87,17 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_line_is_told_with_its_place() {
-        let text = "A=1\nnothing\n  1X=2\nB=\"open\nC='a' b\n=x\n";
+    fn every_bad_line_is_reported_and_none_is_quoted() {
+        let text = "A=1\nsecret\n  1secret=2\nB=\"secret\nC='a' secret\n=secret\n";
         let (variables, findings) = parse(&SourceFile::new(".env", text));
         assert_eq!(variables, [("A".to_owned(), "1".to_owned())]);
-        let lines: Vec<_> = findings
-            .iter()
-            .filter_map(|finding| match &finding.place {
-                Some(mcprove_model::Place::Text(place)) => Some((place.line, place.column)),
-                Some(mcprove_model::Place::Wire(_)) | None => None,
-            })
-            .collect();
-        assert_eq!(lines, [(2, 1), (3, 3), (4, 1), (5, 1), (6, 1)]);
+        for (line, finding) in (2..=6).zip(&findings) {
+            assert!(finding.message.starts_with(&format!("line {line} of `.env`: ")), "{finding:?}");
+            assert!(finding.place.is_none() && !finding.message.contains("secret"), "{finding:?}");
+        }
+        assert_eq!(findings.len(), 5);
     }
 }

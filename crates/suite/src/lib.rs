@@ -6,9 +6,11 @@
 
 pub mod assertion_file;
 pub mod convert;
+mod csv;
 pub mod duration;
 pub mod env_file;
 pub mod environment;
+mod field;
 pub mod lint;
 pub mod load;
 pub mod recorded;

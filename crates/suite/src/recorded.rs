@@ -266,7 +266,7 @@ fn server(recorded: &Recorded, written: &Target, texts: &Texts<'_>) -> Value {
                 server.insert("headers".to_owned(), map(headers));
             }
         }
-        Target::Mock { manifest, virtual_time: _ } => {
+        Target::Mock { manifest, virtual_time: _, keep_state: _ } => {
             server.insert("mock".to_owned(), json!(manifest));
         }
         Target::Cassette { path } => {
@@ -296,16 +296,19 @@ fn client(client: &ClientCapabilities, texts: &Texts<'_>) -> Map<String, Value> 
         };
         map.insert("sampling".to_owned(), client.sampling.iter().map(reply).collect());
     }
-    if let Some(elicitation) = &client.elicitation {
-        let answer = match elicitation.action {
+    let answers =
+        client.elicitation.iter().chain(&client.further_elicitations).map(|elicitation| match elicitation.action {
             ElicitationAction::Accept => match texts.sent_value(&elicitation.content) {
                 Some(content) => json!({"content": content}),
                 None => json!({"action": "decline"}),
             },
             ElicitationAction::Decline => json!({"action": "decline"}),
             ElicitationAction::Cancel => json!({"action": "cancel"}),
-        };
-        map.insert("elicitation".to_owned(), answer);
+        });
+    match answers.collect::<Vec<_>>().as_slice() {
+        [] => {}
+        [one] => drop(map.insert("elicitation".to_owned(), one.clone())),
+        many => drop(map.insert("elicitation".to_owned(), many.into())),
     }
     map
 }

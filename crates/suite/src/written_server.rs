@@ -250,8 +250,9 @@ impl Writer<'_> {
             Target::Sse { url, headers } => {
                 Target::Sse { url: self.address(url, target), headers: self.pairs("headers", headers, header_variable) }
             }
-            Target::Mock { manifest, virtual_time } => {
-                Target::Mock { manifest: self.literal(manifest, Field::Words, Next::Text), virtual_time: *virtual_time }
+            Target::Mock { manifest, virtual_time, keep_state } => {
+                let manifest = self.literal(manifest, Field::Words, Next::Text);
+                Target::Mock { manifest, virtual_time: *virtual_time, keep_state: *keep_state }
             }
             Target::Cassette { path } => Target::Cassette { path: self.literal(path, Field::Words, Next::Text) },
         }

@@ -142,3 +142,33 @@ fn suite_files_are_not_converted_again() {
     let (files, _) = parse(&[PathBuf::from("tests/data/suite-good.yaml")]);
     assert_eq!(convert(&files).findings[0].rule, "already-a-suite");
 }
+
+#[test]
+fn what_was_converted_is_a_suite_whatever_it_holds() {
+    let folder = DirRoot::mutable_temp().expect("a temporary folder");
+    let root = folder.path().expect("a path");
+    let (file, suite) = (root.join("a.yaml"), root.join("suite.yaml"));
+    let server = "server: {command: my-server}";
+    for text in [
+        "name: a\ntrace: [{tool: t}]\ntrajectory: [{type: presence, tools: [t]}]\n".to_owned(),
+        format!(
+            "name: a\n{server}\ntags: [x]\nassert: {{tool: '{{{{t}}}}', expect: {{not_error: true}}}}\ncases: [{{t: x}}, {{t: y}}]\n"
+        ),
+        format!(
+            "defaults: {{{server}, implicit: off}}\n---\nname: a\nassert: {{tool: t, expect: {{not_error: true}}}}\n"
+        ),
+    ] {
+        std::fs::write(&file, &text).expect("files can be written");
+        let before = loaded(file.clone());
+        assert_eq!(before.findings, [], "{text}");
+        let (files, _) = parse(std::slice::from_ref(&file));
+        let converted = convert(&files);
+        assert_eq!(converted.findings, [], "{text}");
+        std::fs::write(&suite, &converted.text).expect("files can be written");
+        let after = loaded(suite.clone());
+        assert_eq!(after.findings, [], "{}", converted.text);
+        let essences = |loaded: &Loaded| loaded.cases.iter().map(|case| essence(case)).collect::<Vec<_>>();
+        assert_eq!(essences(&after), essences(&before), "{}", converted.text);
+        assert_eq!(after.cases[0].tags, before.cases[0].tags);
+    }
+}

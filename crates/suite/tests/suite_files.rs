@@ -130,7 +130,7 @@ fn mocks_and_recordings_are_found_beside_the_suite() {
     assert_eq!(
         targets,
         [
-            &Target::Mock { manifest: path("mocks/m.yaml"), virtual_time: false },
+            &Target::Mock { manifest: path("mocks/m.yaml"), virtual_time: false, keep_state: false },
             &Target::Cassette { path: path("run.ndjson") }
         ]
     );

@@ -75,7 +75,7 @@ async fn a_late_answer_to_the_probe_is_recognised() {
     // It answers the probe when it is asked to initialize.
     let late = format!(
         "*server/discover*) probe=$id;;\n*initialize\\\"*) printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{{\"code\":-32601,\"message\":\"late\"}}}}\\n' \"$probe\"; {};;",
-        say(r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#)
+        say(r#""result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#)
     );
     let session = connect(&shell("", &late), Protocol::Auto).await.expect("it is a legacy server");
     let rules: Vec<_> = session.close().await.oddities.into_iter().map(|finding| finding.rule).collect();
@@ -348,7 +348,8 @@ async fn a_broken_stream_is_a_lost_request_and_is_not_taken_up() {
 async fn the_era_is_found_on_http_too() {
     type Answer = fn(&Seen, &Out);
     let initialized: Answer = |seen, out| {
-        let it = json!({"protocolVersion": "2025-06-18", "capabilities": {}});
+        let info = json!({"name": "s", "version": "1"});
+        let it = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": info});
         match seen.rpc() {
             "initialize" => out.json(&result(seen, &it)),
             _ => out.answer(202, &[], b""),

@@ -599,7 +599,9 @@ async fn a_server_that_takes_no_post_is_spoken_to_over_http_sse() {
         ("POST", "/messages") => {
             out.answer(202, &[], b"");
             if let (false, Some(own)) = (seen.body["id"].is_null(), &*own.lock().expect("not poisoned")) {
-                let result = json!({"protocolVersion": "2024-11-05", "capabilities": {}, "content": []});
+                let info = json!({"name": "s", "version": "1"});
+                let result =
+                    json!({"protocolVersion": "2024-11-05", "capabilities": {}, "serverInfo": info, "content": []});
                 own.event(&json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": result}));
             }
         }

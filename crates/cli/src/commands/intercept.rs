@@ -296,6 +296,7 @@ fn capabilities(client: &OverheardClient) -> ClientCapabilities {
         sampling,
         elicitation: offers("elicitation")
             .then(|| elicited(answers("elicitation/create").next_back().unwrap_or(&Value::Null))),
+        ..ClientCapabilities::default()
     }
 }
 

@@ -14,7 +14,7 @@ const TOLD_ELSEWHERE: &[&str] = &["expect", "expect_sampling", "matcher", "traje
 const TOLD_ONCE: &[&str] = &["setup", "teardown", "verify"];
 
 /// How deep keys are followed.
-const DEEPEST: usize = 4;
+const DEEPEST: usize = 8;
 
 pub(crate) fn page() -> String {
     let mut page = "# Every key\n\n".to_owned();
@@ -36,27 +36,33 @@ pub(crate) fn page() -> String {
 }
 
 fn rows(page: &mut String, whole: &Value, schema: &Value, path: &mut Vec<String>) {
-    let schema = resolved(whole, schema);
     if path.len() > DEEPEST {
         return;
     }
-    for (key, below) in properties(whole, schema) {
+    let choices = choices(whole, schema);
+    let mut seen: Vec<&str> = Vec::new();
+    for (key, below) in choices.iter().filter_map(|choice| choice.get("properties")?.as_object()).flatten() {
+        if seen.contains(&key.as_str()) {
+            continue;
+        }
+        seen.push(key);
         path.push(key.clone());
         let said = below.get("description").or_else(|| resolved(whole, below).get("description"));
-        if let Some(said) = said.and_then(Value::as_str) {
-            let _ = writeln!(page, "| `{}` | {} |", path.join("."), cell(said));
-        }
+        let said = said.and_then(Value::as_str).unwrap_or_default();
+        let _ = writeln!(page, "| `{}` | {} |", path.join("."), cell(said));
         let again = path.len() > 1 && TOLD_ONCE.contains(&key.as_str());
         if !again && !TOLD_ELSEWHERE.contains(&key.as_str()) {
             rows(page, whole, below, path);
         }
         path.pop();
     }
-    if let Some(items) = schema.get("items") {
-        within(page, whole, items, path, "[]");
-    }
-    if let Some(others) = schema.get("additionalProperties").filter(|others| others.is_object()) {
-        within(page, whole, others, path, ".*");
+    for choice in &choices {
+        if let Some(items) = choice.get("items") {
+            within(page, whole, items, path, "[]");
+        }
+        if let Some(others) = choice.get("additionalProperties").filter(|others| others.is_object()) {
+            within(page, whole, others, path, ".*");
+        }
     }
 }
 
@@ -70,22 +76,53 @@ fn within(page: &mut String, whole: &Value, schema: &Value, path: &mut Vec<Strin
     }
 }
 
-/// The properties of a schema, and of the alternatives it names.
-fn properties<'s>(whole: &'s Value, schema: &'s Value) -> Vec<(String, &'s Value)> {
-    let own = schema.get("properties").and_then(Value::as_object);
-    let mut all: Vec<(String, &Value)> = own.into_iter().flatten().map(|(key, below)| (key.clone(), below)).collect();
-    for word in ["anyOf", "oneOf"] {
-        for choice in schema.get(word).and_then(Value::as_array).into_iter().flatten() {
-            let choice = resolved(whole, choice);
-            let theirs: Option<&Map<String, Value>> = choice.get("properties").and_then(Value::as_object);
-            for (key, below) in theirs.into_iter().flatten() {
-                if !all.iter().any(|(known, _)| known == key) {
-                    all.push((key.clone(), below));
+/// A schema and the alternatives it names, with references followed.
+fn choices<'s>(whole: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
+    let schema = resolved(whole, schema);
+    let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|word| schema.get(word)?.as_array()).flatten();
+    std::iter::once(schema).chain(alternatives.flat_map(|choice| choices(whole, choice))).collect()
+}
+
+/// The keys of a schema that the page has no row for; those that other pages list are left out.
+pub(crate) fn missing(page: &str) -> Vec<String> {
+    let mut missing = Vec::new();
+    for file in ["assertion.json", "suite.json"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema").join(file);
+        let mut schema: Value =
+            serde_json::from_str(&std::fs::read_to_string(path).expect("the schema")).expect("JSON");
+        if let Some(definitions) = schema["$defs"].as_object_mut() {
+            definitions
+                .retain(|name, _| !name.starts_with("expect") && !["assertion", "matcher"].contains(&name.as_str()));
+        }
+        collect(&schema, page, &mut missing);
+    }
+    missing.sort();
+    missing.dedup();
+    missing
+}
+
+fn collect(schema: &Value, page: &str, missing: &mut Vec<String>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, page, missing)),
+        Value::Object(map) => {
+            for key in map.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+                if !page.contains(&format!("`{key}` |")) && !page.contains(&format!(".{key}` |")) {
+                    missing.push(key.clone());
+                }
+            }
+            for (key, below) in map {
+                // Data that a file may hold as it likes is not followed, nor what other pages list.
+                if key == "properties" {
+                    let below = below.as_object().into_iter().flatten();
+                    let own = below.filter(|(key, _)| !TOLD_ELSEWHERE.contains(&key.as_str()));
+                    own.for_each(|(_, below)| collect(below, page, missing));
+                } else {
+                    collect(below, page, missing);
                 }
             }
         }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-    all
 }
 
 fn resolved<'s>(whole: &'s Value, schema: &'s Value) -> &'s Value {

@@ -11,14 +11,14 @@ pub(crate) mod trajectory;
 
 use std::time::Duration;
 
-use mcprove_model::{Act, AskedOfClient, Exchange, Observation, Outcome, PlannedCheck, Span};
+use mcprove_model::{Act, AskedOfClient, Exchange, Expectation, Observation, Outcome, PlannedCheck, Span, Vocabulary};
 use mcprove_wire::Session;
 use tokio::time::Instant;
 
 use crate::conversation::Conversation;
 
-/// How long a server may take to say what it has to say after its reply.
-pub(crate) const SETTLE: Duration = Duration::from_millis(250);
+/// The time in which a server may still send something after its reply, where no suite says how long.
+pub(crate) const SETTLE: Duration = mcprove_model::SETTLE;
 
 /// An act that was performed: what was seen, what to call it, and who asked for it.
 #[derive(Debug)]
@@ -61,35 +61,23 @@ pub(crate) async fn perform(act: &Act, checks: &[PlannedCheck], talk: &mut Conve
     }
 }
 
-/// Where notifications are judged, waits until they have come: a moment for those that may not, and up to the case's
-/// deadline for those that must.
-pub(crate) async fn await_checks(
-    act: &Act,
-    checks: &[PlannedCheck],
-    seen: &mut Observation,
-    talk: &mut Conversation<'_>,
-) {
-    match act {
-        Act::Logging(_) | Act::Notifications(_) => {}
-        Act::CallTool(_)
-        | Act::Resources(_)
-        | Act::Prompts(_)
-        | Act::Complete(_)
-        | Act::Trajectory(_)
-        | Act::Raw(_)
-        | Act::ToolQuality
-        | Act::Scan(_)
-        | Act::Agent(_) => return,
+/// Where notifications are judged, waits until more of them cannot change the outcome, at most for `settle`.
+pub(crate) async fn await_checks(act: &Act, expect: &Expectation, seen: &mut Observation, talk: &mut Conversation<'_>) {
+    // Requests of the server come before its reply; none is awaited.
+    if expect.vocabulary == Vocabulary::Sampling {
+        return;
     }
-    talk.session.listen((Instant::now() + SETTLE).min(talk.deadline)).await;
+    let until = (Instant::now() + act.settle()).min(talk.deadline);
     loop {
         gather(seen, talk.session);
-        let waiting = checks.iter().any(|planned| planned.check.awaits_more() && planned.check.judge(seen).is_err());
-        if !waiting || Instant::now() >= talk.deadline || !talk.session.is_open() {
+        let is_open = expect.checks.iter().any(|planned| {
+            planned.check.breaks_with_more() || planned.check.awaits_more() && planned.check.judge(seen).is_err()
+        });
+        if !is_open || Instant::now() >= until || !talk.session.is_open() {
             return;
         }
         let heard = talk.session.notifications().len();
-        talk.session.listen_until(talk.deadline, |session| session.notifications().len() > heard).await;
+        talk.session.listen_until(until, |session| session.notifications().len() > heard).await;
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) async fn perform(resources: &Resources, talk: &mut Conversation<'_>) 
             at: resources.subscribe.as_ref().or(resources.unsubscribe.as_ref()).map_or(talk.case.span, |n| n.span),
         },
     };
-    if let Some(expected) = resources.expect_notification {
-        await_update(expected, began, resources, talk).await;
+    if resources.expect_notification.is_some() {
+        await_update(began, resources, talk).await;
     }
     if let Some(uri) = &resources.unsubscribe {
         let name = talk.text(uri);
@@ -61,8 +61,8 @@ async fn read(uri: &Node, talk: &mut Conversation<'_>) -> Performed {
 }
 
 /// Gives an update time to come; whether it did is for the checks to judge.
-async fn await_update(expected: bool, began: usize, resources: &Resources, talk: &mut Conversation<'_>) {
-    let until = if expected { talk.deadline } else { (Instant::now() + resources.settle).min(talk.deadline) };
+async fn await_update(began: usize, resources: &Resources, talk: &mut Conversation<'_>) {
+    let until = (Instant::now() + resources.settle).min(talk.deadline);
     let is_update = |n: &Notification| n.method == UPDATED;
     talk.session.listen_until(until, |s| s.notifications()[began..].iter().any(is_update)).await;
 }

@@ -83,4 +83,8 @@ impl Check for Among {
     fn awaits_more(&self) -> bool {
         matches!(self.wanted, Wanted::Yes)
     }
+
+    fn breaks_with_more(&self) -> bool {
+        matches!(self.wanted, Wanted::No)
+    }
 }

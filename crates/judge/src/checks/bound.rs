@@ -78,6 +78,10 @@ impl Check for Bound {
     fn awaits_more(&self) -> bool {
         matches!(self.limit, Limit::Least(_))
     }
+
+    fn breaks_with_more(&self) -> bool {
+        matches!(self.limit, Limit::Most(_))
+    }
 }
 
 impl Counted {

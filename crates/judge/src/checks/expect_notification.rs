@@ -73,6 +73,10 @@ impl Check for Announced {
     fn awaits_more(&self) -> bool {
         self.wanted
     }
+
+    fn breaks_with_more(&self) -> bool {
+        !self.wanted
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod handled;
 mod in_order;
 mod is_error;
 mod json_path;
+mod logged;
 mod matches_regex;
 mod max_duration_ms;
 mod max_response_tokens;
@@ -92,6 +93,7 @@ pub const CHECKS: &[CheckKind] = &[
     file_unchanged::KIND,
     in_order::KIND,
     min_progress::KIND,
+    logged::KIND,
     max_duration_ms::KIND,
     max_response_tokens::KIND,
 ];

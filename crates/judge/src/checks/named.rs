@@ -80,6 +80,10 @@ impl Check for Occurs {
     fn awaits_more(&self) -> bool {
         matches!(self.wanted, Wanted::Yes)
     }
+
+    fn breaks_with_more(&self) -> bool {
+        matches!(self.wanted, Wanted::No)
+    }
 }
 
 /// One name of a sequence. A name that is missing does not hide the ones after it: they are looked for after the last

@@ -1,42 +1,140 @@
 //! Regular expressions as authors of existing files write them.
 //!
-//! The tool whose files we run has Go's syntax, where a `{` that begins no repetition and a `[` inside a class are
-//! plain characters: `{"id":\d+}` is valid there. Patterns that the `regex` crate rejects are tried in that reading.
+//! The tool whose files are run here has Go's syntax (RE2). A pattern is translated so that it means the same: `\Q…\E`
+//! quotes, `\<` is a plain character, `\w \d \s \b` know ASCII only, and inside a class `[`, `&&`, `--` and `~~` are plain
+//! characters. A `{` that begins no repetition is plain, too: `{"id":\d+}` is valid there.
 
 use regex::Regex;
 
 /// Compiles a pattern; the error is a message for the author.
 pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
-    match Regex::new(pattern) {
+    match Regex::new(&translated(pattern)) {
         Ok(regex) => Ok(regex),
-        Err(error) => Regex::new(&with_plain_brackets(pattern)).map_err(|_| last_line(&error)),
+        Err(_) => Regex::new(pattern).map_err(|error| last_line(&error)),
     }
 }
 
-/// The pattern with a backslash before every bracket that Go takes as a plain character.
-fn with_plain_brackets(pattern: &str) -> String {
+/// The pattern in the syntax of the `regex` crate.
+fn translated(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
-    let mut in_class = false;
     let mut rest = pattern;
     while let Some(c) = rest.chars().next() {
-        let mut length = c.len_utf8();
-        match c {
-            '\\' => length += rest[1..].chars().next().map_or(0, char::len_utf8),
-            '[' if in_class && !rest.starts_with("[:") => out.push('\\'),
-            '[' if in_class => length = rest.find(":]").map_or(1, |end| end + 2),
-            '[' => {
-                in_class = true;
-                // A `]` that comes first in a class is a plain character.
-                length = ["[^]", "[]", "[^", "["].iter().find(|open| rest.starts_with(**open)).map_or(1, |o| o.len());
+        rest = match c {
+            '\\' => outside_class(rest, &mut out),
+            '[' => class(rest, &mut out),
+            '{' if !begins_repetition(rest) => {
+                out.push_str(r"\{");
+                &rest[1..]
             }
-            ']' => in_class = false,
-            '{' if !in_class && !begins_repetition(rest) => out.push('\\'),
-            _ => {}
-        }
-        out.push_str(&rest[..length]);
-        rest = &rest[length..];
+            _ => {
+                out.push(c);
+                &rest[c.len_utf8()..]
+            }
+        };
     }
     out
+}
+
+/// Translates an escape outside of classes and returns what follows it.
+fn outside_class<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    if let Some(quoted) = rest.strip_prefix(r"\Q") {
+        let (text, after) = quoted.split_once(r"\E").unwrap_or((quoted, ""));
+        out.push_str(&regex::escape(text));
+        return after;
+    }
+    let Some(escaped) = rest[1..].chars().next() else {
+        out.push('\\');
+        return "";
+    };
+    match escaped {
+        'b' | 'B' => out.extend([r"(?-u:\", escaped.encode_utf8(&mut [0; 4]), ")"]),
+        // Quoting that was never opened.
+        'E' => {}
+        '<' | '>' => out.push(escaped),
+        _ => match ascii_class(escaped) {
+            Some((negation, members)) => out.extend(["[", negation, members, "]"]),
+            None => out.extend(['\\', escaped]),
+        },
+    }
+    &rest[1 + escaped.len_utf8()..]
+}
+
+/// What a class of one letter stands for in Go.
+fn ascii_class(letter: char) -> Option<(&'static str, &'static str)> {
+    let members = match letter.to_ascii_lowercase() {
+        'w' => "0-9A-Za-z_",
+        'd' => "0-9",
+        's' => r"\t\n\f\r ",
+        _ => return None,
+    };
+    Some((if letter.is_ascii_uppercase() { "^" } else { "" }, members))
+}
+
+/// Translates a class, which `rest` begins with, and returns what follows it.
+fn class<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    let mut inside = &rest[1..];
+    out.push('[');
+    if let Some(after) = inside.strip_prefix('^') {
+        out.push('^');
+        inside = after;
+    }
+    let mut is_first = true;
+    while let Some(c) = inside.chars().next() {
+        if c == ']' && !is_first {
+            out.push(']');
+            return &inside[1..];
+        }
+        is_first = false;
+        if let Some(length) = posix_class(inside) {
+            out.push_str(&inside[..length]);
+            inside = &inside[length..];
+            continue;
+        }
+        inside = member(inside, out);
+        // A `-` between two members makes a range of them; one before the end is plain.
+        let is_range = inside.starts_with('-') && !inside.starts_with("-]") && inside.len() > 1;
+        if is_range {
+            out.push('-');
+            inside = member(&inside[1..], out);
+        }
+    }
+    // Never closed: the compiler says so.
+    inside
+}
+
+/// The length of `[:name:]`, where a text begins with it.
+fn posix_class(text: &str) -> Option<usize> {
+    let name = text.strip_prefix("[:")?;
+    let end = name.find(":]")?;
+    name[..end].bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'^').then_some(end + 4)
+}
+
+/// Translates one member of a class and returns what follows it.
+fn member<'p>(text: &'p str, out: &mut String) -> &'p str {
+    let Some(c) = text.chars().next() else { return text };
+    if c != '\\' {
+        if c.is_ascii_punctuation() {
+            out.push('\\');
+        }
+        out.push(c);
+        return &text[c.len_utf8()..];
+    }
+    let Some(escaped) = text[1..].chars().next() else {
+        out.push_str(r"\\");
+        return "";
+    };
+    match ascii_class(escaped) {
+        Some(("", members)) => out.push_str(members),
+        Some((negation, members)) => out.extend(["[", negation, members, "]"]),
+        // The braces of `\p{…}` and `\x{…}` belong to it.
+        None if text[1 + escaped.len_utf8()..].starts_with('{') => {
+            let length = text.find('}').map_or(text.len(), |end| end + 1);
+            out.push_str(&text[..length]);
+            return &text[length..];
+        }
+        None => out.extend(['\\', escaped]),
+    }
+    &text[1 + escaped.len_utf8()..]
 }
 
 /// Whether a text begins with `{n}`, `{n,}` or `{n,m}`.
@@ -77,6 +175,31 @@ mod tests {
             assert_eq!(regex.find(text).map(|found| found.end()), Some(text.len()), "{pattern} as {regex}");
         }
         assert!(!compile("^a{2}$").expect("a pattern").is_match("a{2}"));
+    }
+
+    #[test]
+    fn patterns_mean_what_they_mean_in_go() {
+        for (pattern, found, not_found) in [
+            (r"\Qa.b\E+", "a.bbb", "axb"),
+            (r"\Q[x", "[x", "x"),
+            (r"\<b\>", "<b>", "b"),
+            ("[a&&b]", "&", "c"),
+            ("^[+--]$", ",", "."),
+            ("^[a~~b]$", "~", "c"),
+            (r"^\w+$", "abc_1", "\u{e9}t\u{e9}"),
+            (r"^[\w-]+$", "a-b", "\u{e9}"),
+            (r"^\d$", "7", "\u{667}"),
+            (r"^\s$", " ", "\u{a0}"),
+            (r"^[\S]$", "\u{a0}", " "),
+            (r"\bt", "\u{e9}t", "at"),
+            (r"^[\p{Greek}]$", "\u{3b1}", "a"),
+            (r"^[a\-z]$", "-", "b"),
+            (r"^\p{L}$", "\u{e9}", "1"),
+        ] {
+            let regex = compile(pattern).expect(pattern);
+            assert!(regex.is_match(found), "{pattern} as {regex} on {found}");
+            assert!(!regex.is_match(not_found), "{pattern} as {regex} on {not_found}");
+        }
     }
 
     #[test]

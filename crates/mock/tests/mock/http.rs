@@ -380,6 +380,7 @@ async fn our_own_client_gets_on_with_it_in_both_eras() {
             content: json!({"ok": true}),
             url: false,
         }),
+        ..ClientCapabilities::default()
     };
     let http = HttpClient::default();
     let endpoint = Endpoint::Http { url: server.url.clone(), headers: Vec::new() };

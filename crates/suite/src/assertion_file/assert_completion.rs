@@ -1,41 +1,39 @@
 //! `assert_completion`: ask for completions of an argument, and judge them.
 
 use mcprove_model::{Act, Completion, Diagnostics, Entry, Key, Kind, Node, Span, Vocabulary, nearest};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, texts};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_completion",
     summary: "Ask for completions of an argument, and judge them.",
-    keys: KEYS,
-    required: &["argument", "ref"],
-    properties,
+    fields: FIELDS,
     companions: &[],
     needs_server: true,
     decode,
 };
 
-const KEYS: &[&str] = &["argument", "context", "expect", "ref"];
 const PROMPT: &str = "ref/prompt";
 const RESOURCE: &str = "ref/resource";
 
-fn properties() -> Value {
-    json!({
-        "argument": fragment::map(
+const FIELDS: &[Field] = &[
+    Field::required("argument", || {
+        fragment::map(
             "What is completed.",
             json!({"name": fragment::text("Its name."), "value": fragment::scalar("What is typed so far.")}),
             &["name"],
-        ),
-        "context": fragment::map(
-            "What is known already.",
-            json!({"arguments": fragment::scalars("The other arguments.")}),
-            &[],
-        ),
-        "expect": fragment::expect(Vocabulary::Completion),
-        "ref": fragment::map(
+        )
+    }),
+    Field::optional("context", || {
+        fragment::map("What is known already.", json!({"arguments": fragment::scalars("The other arguments.")}), &[])
+    }),
+    Field::optional("expect", || fragment::expect(Vocabulary::Completion)),
+    Field::required("ref", || {
+        fragment::map(
             "What the argument belongs to.",
             json!({
                 "name": fragment::text("The name of a prompt."),
@@ -43,14 +41,14 @@ fn properties() -> Value {
                 "uri": fragment::text("The address of a resource, or its template."),
             }),
             &["type"],
-        ),
-    })
-}
+        )
+    }),
+];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;
     found.map(node, "`assert_completion`")?;
-    found.known_keys(node, "`assert_completion`", KEYS);
+    found.known_keys(node, "`assert_completion`", &field::keys(FIELDS));
     let reference = part("ref", input, found).and_then(|part| decode_reference(part, found));
     let argument = part("argument", input, found).and_then(|part| decode_argument(part, found));
     let context = node.get("context").filter(|context| !context.is_null());
@@ -67,7 +65,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
 fn part<'n>(key: &str, input: &Input<'n>, found: &mut Diagnostics<'_>) -> Option<&'n Entry> {
     let entries = input.entry.value.as_map()?;
     let entry = entries.iter().find(|entry| entry.key.text == key);
-    if entry.is_none() && !texts::is_misspelt(entries, key, KEYS) {
+    if entry.is_none() && !texts::is_misspelt(entries, key, &field::keys(FIELDS)) {
         let message = format!("`assert_completion` has no `{key}`");
         found.error_with_help("missing-key", input.entry.key.span, message, format!("add `{key}:`"));
     }

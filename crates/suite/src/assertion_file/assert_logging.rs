@@ -2,38 +2,33 @@
 
 use mcprove_judge::log_level;
 use mcprove_model::{Act, Diagnostics, Logging, Node, Vocabulary};
-use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input};
-use super::expectation;
+use super::{expectation, time};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_logging",
     summary: "Set a log level, perhaps call a tool, and judge what is logged.",
-    keys: KEYS,
-    required: &[],
-    properties,
+    fields: FIELDS,
     companions: &[],
     needs_server: true,
     decode,
 };
 
-const KEYS: &[&str] = &["args", "expect", "set_level", "tool"];
-
-fn properties() -> Value {
-    json!({
-        "args": fragment::any_map("The arguments of the call."),
-        "expect": fragment::expect(Vocabulary::Logging),
-        "set_level": fragment::text("The level that is set first."),
-        "tool": fragment::text("The tool to call then."),
-    })
-}
+const FIELDS: &[Field] = &[
+    Field::optional("args", || fragment::any_map("The arguments of the call.")),
+    Field::optional("expect", || fragment::expect(Vocabulary::Logging)),
+    Field::optional("set_level", || fragment::text("The level that is set first.")),
+    Field::optional("settle", time::settle_schema),
+    Field::optional("tool", || fragment::text("The tool to call then.")),
+];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;
     found.map(node, "`assert_logging`")?;
-    found.known_keys(node, "`assert_logging`", KEYS);
+    found.known_keys(node, "`assert_logging`", &field::keys(FIELDS));
     let has = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
     let level = block::text(node, "set_level", found);
     if let Some(level) = &level {
@@ -41,11 +36,12 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         report_level(level, input, found);
     }
     let call = if has("tool") {
-        let caller = Caller { node, what: "`assert_logging`", span: input.entry.key.span, keys: KEYS };
+        let caller = Caller { node, what: "`assert_logging`", span: input.entry.key.span, keys: &field::keys(FIELDS) };
         block::call(&caller, input.scope, found)
     } else {
         if has("args") {
-            let caller = Caller { node, what: "`assert_logging`", span: input.entry.key.span, keys: KEYS };
+            let caller =
+                Caller { node, what: "`assert_logging`", span: input.entry.key.span, keys: &field::keys(FIELDS) };
             block::call(&caller, input.scope, found);
         } else if !has("set_level") {
             let help = "add `set_level:`, or `tool:` with the name of the tool to call";
@@ -55,7 +51,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         None
     };
     let expect = expectation::decode(node.get("expect"), Vocabulary::Logging, input.scope, found);
-    Some(Asked::new(Act::Logging(Logging { level, call }), expect))
+    Some(Asked::new(Act::Logging(Logging { level, call, settle: time::settle(node, found) }), expect))
 }
 
 fn report_level(level: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) {

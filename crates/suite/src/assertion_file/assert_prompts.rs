@@ -1,46 +1,48 @@
 //! `assert_prompts`: list prompts or get one, and judge the result.
 
 use mcprove_model::{Act, Diagnostics, Entry, Prompts, Vocabulary};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, listing, texts};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_prompts",
     summary: "List prompts or get one, and judge the result.",
-    keys: KEYS,
-    required: &[],
-    properties,
+    fields: FIELDS,
     companions: &[],
     needs_server: true,
     decode,
 };
 
-const KEYS: &[&str] = &["expect", "get", "list"];
+const FIELDS: &[Field] = &[
+    Field::optional("expect", || fragment::expect(Vocabulary::Prompts)),
+    Field::optional("get", get_schema),
+    Field::optional("list", || fragment::listing("List the prompts.")),
+];
 
-fn properties() -> Value {
-    json!({
-        "expect": fragment::expect(Vocabulary::Prompts),
-        "get": fragment::map(
-            "Get a prompt.",
-            json!({"arguments": fragment::scalars("Its arguments."), "name": fragment::text("Its name.")}),
-            &["name"],
-        ),
-        "list": fragment::listing("List the prompts."),
-    })
+const GET: &[Field] = &[
+    Field::optional("arguments", || fragment::scalars("Its arguments.")),
+    Field::required("name", || fragment::text("Its name.")),
+];
+
+fn get_schema() -> Value {
+    let mut get = field::map("Get a prompt.", GET);
+    super::aliases::of_get().describe(&mut get);
+    get
 }
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;
     let entries = found.map(node, "`assert_prompts`")?;
-    found.known_keys(node, "`assert_prompts`", KEYS);
+    found.known_keys(node, "`assert_prompts`", &field::keys(FIELDS));
     let requests: Vec<&Entry> =
         entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "get" | "list")).collect();
     let prompts = match requests.as_slice() {
         [] => {
-            if !["get", "list"].iter().any(|key| texts::is_misspelt(entries, key, KEYS)) {
+            if !["get", "list"].iter().any(|key| texts::is_misspelt(entries, key, &field::keys(FIELDS))) {
                 let help = "add `list:`, or `get:` with the `name` of a prompt";
                 let message = "`assert_prompts` asks for nothing";
                 found.error_with_help("nothing-done", input.entry.key.span, message, help);
@@ -61,7 +63,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
 fn decode_get(entry: &Entry, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Prompts> {
     let node = &entry.value;
     found.map(node, "`get`")?;
-    found.known_keys(node, "`get`", &["arguments", "name"]);
+    found.known_keys(node, "`get`", &field::keys(GET));
     let name = block::named(node, "name", entry.key.span, found);
     let arguments = texts::as_texts(node, "arguments", found);
     if let Some(name) = &name {

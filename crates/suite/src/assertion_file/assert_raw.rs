@@ -1,39 +1,37 @@
 //! `assert_raw`: send any message, or any text, and judge what comes back, if anything.
 
 use mcprove_model::{Act, Diagnostics, Node, Raw, Vocabulary};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::block::{self, Asked, Block, Input};
 use super::{expectation, texts};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_raw",
     summary: "Send any message, or any text, and judge what comes back, if anything.",
-    keys: KEYS,
-    required: &[],
-    properties,
+    fields: FIELDS,
     companions: &[],
     needs_server: true,
     decode,
 };
 
-const KEYS: &[&str] = &["expect", "method", "notification", "params", "text"];
-
-fn properties() -> Value {
-    json!({
-        "expect": fragment::expect(Vocabulary::Raw),
-        "method": fragment::text("The method of the message."),
-        "notification": fragment::flag("Send it without an id."),
-        "params": {"description": "The params of the message, of any kind."},
-        "text": {"type": ["string", "number", "boolean", "null"], "description": "A line that is sent as it is written."},
-    })
-}
+const FIELDS: &[Field] = &[
+    Field::optional("expect", || fragment::expect(Vocabulary::Raw)),
+    Field::optional("method", || fragment::text("The method of the message.")),
+    Field::optional("notification", || fragment::flag("Send it without an id.")),
+    Field::optional("params", || json!({"description": "The params of the message, of any kind."})),
+    Field::optional(
+        "text",
+        || json!({"type": ["string", "number", "boolean", "null"], "description": "A line that is sent as it is written."}),
+    ),
+];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;
     found.map(node, "`assert_raw`")?;
-    found.known_keys(node, "`assert_raw`", KEYS);
+    found.known_keys(node, "`assert_raw`", &field::keys(FIELDS));
     let raw = match node.get("text") {
         Some(text) => decode_text(node, text, found),
         None => decode_message(node, input, found),
@@ -65,7 +63,7 @@ fn decode_message(node: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) -
     };
     let params = node.get("params").cloned();
     let has_method = node.get("method").is_some_and(|method| !method.is_null());
-    if !has_method && !texts::is_misspelt(node.as_map().unwrap_or_default(), "method", KEYS) {
+    if !has_method && !texts::is_misspelt(node.as_map().unwrap_or_default(), "method", &field::keys(FIELDS)) {
         let help = "add `method:`, and `params:` if it has any, or `text:` with what is to be sent";
         found.error_with_help("nothing-done", input.entry.key.span, "`assert_raw` sends nothing", help);
     }

@@ -1,49 +1,45 @@
 //! `assert_sampling`: call a tool that asks a model for help, answer in the model's place, and judge both.
 
 use mcprove_model::{Act, Diagnostics, Node, SamplingReply, Vocabulary};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::block::{self, Asked, Block, Caller, Input, Script};
 use super::{client_capabilities, expectation, texts};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_sampling",
     summary: "Call a tool that asks a model for help, answer in the model's place, and judge both.",
-    keys: KEYS,
-    required: &["tool"],
-    properties,
+    fields: FIELDS,
     companions: &[],
     needs_server: true,
     decode,
 };
 
-const KEYS: &[&str] =
-    &["args", "expect", "expect_sampling", "mock_model", "mock_text", "responses", "stop_reason", "tool"];
-
-fn properties() -> Value {
-    json!({
-        "args": fragment::any_map("The arguments of the call."),
-        "expect": fragment::expect(Vocabulary::Sampling),
-        "expect_sampling": mcprove_judge::checks::sampling_schema(),
-        "mock_model": fragment::text("The model's name in the answer."),
-        "mock_text": fragment::scalar("What the model answers."),
-        "responses": {
+const FIELDS: &[Field] = &[
+    Field::optional("args", || fragment::any_map("The arguments of the call.")),
+    Field::optional("expect", || fragment::expect(Vocabulary::Sampling)),
+    Field::optional("expect_sampling", mcprove_judge::checks::sampling_schema),
+    Field::optional("mock_model", || fragment::text("The model's name in the answer.")),
+    Field::optional("mock_text", || fragment::scalar("What the model answers.")),
+    Field::optional("responses", || {
+        json!({
             "type": "array",
             "minItems": 1,
             "items": {"anyOf": [fragment::scalar("An answer."), fragment::sampling_reply()]},
             "description": "What the model answers, one after the other; the last one repeats.",
-        },
-        "stop_reason": fragment::text("Why the model stopped."),
-        "tool": fragment::text("The tool to call."),
-    })
-}
+        })
+    }),
+    Field::optional("stop_reason", || fragment::text("Why the model stopped.")),
+    Field::required("tool", || fragment::text("The tool to call.")),
+];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;
     found.map(node, "`assert_sampling`")?;
-    found.known_keys(node, "`assert_sampling`", KEYS);
-    let caller = Caller { node, what: "`assert_sampling`", span: input.entry.key.span, keys: KEYS };
+    found.known_keys(node, "`assert_sampling`", &field::keys(FIELDS));
+    let caller = Caller { node, what: "`assert_sampling`", span: input.entry.key.span, keys: &field::keys(FIELDS) };
     let call = block::call(&caller, input.scope, found);
     // Answers are fixed when the session is opened, before anything is captured.
     let scope = input.scope.before_setup();

@@ -1,46 +1,48 @@
 //! `assert`: call a tool and judge its result.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use mcprove_model::{Act, CallTool, Diagnostics, Node, Span, Vocabulary};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::block::{self, Asked, Block, Caller, Input};
 use super::{beside, expectation, fuzz, texts, time};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert",
     summary: "Call a tool and judge its result.",
-    keys: KEYS,
-    required: &["tool"],
-    properties,
+    fields: FIELDS,
     companions: &[],
     needs_server: true,
     decode,
 };
 
-const KEYS: &[&str] =
-    &["args", "beside", "cancel_after", "capture_progress", "expect", "fuzz", "repeat", "retry", "tool"];
+const REPEATS: RangeInclusive<u64> = 1..=1_000_000;
 
-fn properties() -> Value {
-    json!({
-        "args": fragment::any_map("The arguments of the call."),
-        "beside": beside::schema(),
-        "cancel_after": fragment::duration("Cancel the call after this time."),
-        "capture_progress": fragment::flag("Accepted for older files: progress is always captured."),
-        "expect": fragment::expect(Vocabulary::Tool),
-        "fuzz": fuzz::schema(),
-        "repeat": fragment::count("How many times in a row it is called; each answer is judged.", 1),
-        "retry": {
+const FIELDS: &[Field] = &[
+    Field::optional("args", || fragment::any_map("The arguments of the call.")),
+    Field::optional("beside", beside::schema),
+    Field::optional("cancel_after", || fragment::duration("Cancel the call after this time.")),
+    Field::optional("capture_progress", || fragment::flag("Accepted for older files: progress is always captured.")),
+    Field::optional("expect", || fragment::expect(Vocabulary::Tool)),
+    Field::optional("fuzz", fuzz::schema),
+    Field::optional("repeat", || {
+        fragment::count_within("How many times in a row it is called; each answer is judged.", &REPEATS)
+    }),
+    Field::optional("retry", || {
+        json!({
             "type": "object",
             "additionalProperties": false,
             "properties": {"lose_response": fragment::flag("Drop the first reply and call again.")},
             "description": "Repeat the call as a client would that lost the reply.",
-        },
-        "tool": fragment::text("The tool to call."),
-    })
-}
+        })
+    }),
+    Field::optional("settle", time::settle_schema),
+    Field::required("tool", || fragment::text("The tool to call.")),
+];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let node = &input.entry.value;
@@ -49,8 +51,8 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         list => format!("a test of `{list}`"),
     };
     found.map(node, &what)?;
-    found.known_keys(node, &what, KEYS);
-    let caller = Caller { node, what: &what, span: input.entry.key.span, keys: KEYS };
+    found.known_keys(node, &what, &field::keys(FIELDS));
+    let caller = Caller { node, what: &what, span: input.entry.key.span, keys: &field::keys(FIELDS) };
     let call = block::call(&caller, input.scope, found);
     // Progress is always captured here; the key is accepted because older files need it.
     if let Some(flag) = node.get("capture_progress").filter(|flag| !flag.is_null()) {
@@ -68,6 +70,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     call.repeat = repeat;
     call.beside = beside::decode(node, &call.tool, input.scope, found);
     call.fuzz = fuzz;
+    call.settle = time::settle(node, found);
     Some(Asked::new(Act::CallTool(call), expect))
 }
 
@@ -99,8 +102,8 @@ pub(crate) fn report_late_cancel(act: &Act, block: &Node, timeout: Option<Durati
 /// `repeat: 3`; once when it is left out.
 fn repeat(block: &Node, found: &mut Diagnostics<'_>) -> u32 {
     let Some(times) = block.get("repeat").filter(|times| !times.is_null()) else { return 1 };
-    match found.count_of(times, "`repeat`").map(u32::try_from) {
-        Some(Ok(times @ 1..)) => {
+    match found.count_within(times, "`repeat`", REPEATS).map(u32::try_from) {
+        Some(Ok(times)) => {
             let others = ["beside", "cancel_after", "retry"];
             if let Some(other) = others.into_iter().find(|other| block.get(other).is_some_and(|node| !node.is_null())) {
                 let message = format!("`repeat` and `{other}` cannot both be asked of one call");
@@ -108,11 +111,7 @@ fn repeat(block: &Node, found: &mut Diagnostics<'_>) -> u32 {
             }
             times
         }
-        Some(_) => {
-            found.error_with_help("wrong-type", times.span, "`repeat` must be 1 or more", "write `repeat: 2`");
-            1
-        }
-        None => 1,
+        Some(Err(_)) | None => 1,
     }
 }
 

@@ -1,13 +1,13 @@
 //! Which blocks there are, and which one a document has: exactly one.
 
-use mcprove_model::{Act, CallTool, Diagnostics, Entry, Expectation, Node, SamplingReply, Span};
-use serde_json::Value;
+use mcprove_model::{Act, CallTool, Diagnostics, Entry, Expectation, Node, SETTLE, SamplingReply, Span};
 
 use super::templates::Scope;
 use super::{
     assert_completion, assert_logging, assert_notifications, assert_prompts, assert_raw, assert_resources,
     assert_sampling, assert_tool, texts, trajectory,
 };
+use crate::field::Field;
 
 /// Every block, sorted by its key.
 pub(crate) const BLOCKS: &[Block] = &[
@@ -29,11 +29,7 @@ pub(crate) struct Block {
     /// One sentence for the documentation.
     pub(crate) summary: &'static str,
     /// The keys under it, sorted; of the document, where it has companions.
-    pub(crate) keys: &'static [&'static str],
-    /// Those of its keys that must be there.
-    pub(crate) required: &'static [&'static str],
-    /// The JSON Schema of each of its keys.
-    pub(crate) properties: fn() -> Value,
+    pub(crate) fields: &'static [Field],
     /// Further keys of the document that belong to it.
     pub(crate) companions: &'static [&'static str],
     /// Whether it speaks to a server.
@@ -157,6 +153,7 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
         beside: Vec::new(),
         fuzz: None,
         negative_path: None,
+        settle: SETTLE,
     })
 }
 
@@ -208,7 +205,7 @@ pub(crate) struct Caller<'n> {
     pub(crate) node: &'n Node,
     pub(crate) what: &'n str,
     pub(crate) span: Span,
-    pub(crate) keys: &'static [&'static str],
+    pub(crate) keys: &'n [&'static str],
 }
 
 /// The name of the tool to call; its absence is reported.

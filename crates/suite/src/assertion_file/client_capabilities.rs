@@ -3,10 +3,11 @@
 use mcprove_model::{
     ClientCapabilities, Diagnostics, ElicitationAction, ElicitationReply, Kind, Meaning, Node, SamplingReply, nearest,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::templates::Scope;
 use super::texts;
+use crate::schema::fragment;
 
 const KEYS: &[&str] = &["elicitation", "roots", "sampling"];
 const SAMPLING_KEYS: &[&str] = &["model", "stop_reason", "text"];
@@ -38,7 +39,7 @@ pub(crate) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
             }
             "elicitation" => {
                 scope.check(&entry.value, found);
-                client.elicitation = elicitation(&entry.value, found);
+                (client.elicitation, client.further_elicitations) = elicitations(&entry.value, found);
             }
             _ => {}
         }
@@ -89,6 +90,31 @@ fn sampling(node: &Node, found: &mut Diagnostics<'_>) -> Option<SamplingReply> {
 /// The answer when nothing is said about it.
 pub(crate) fn silent_model() -> SamplingReply {
     SamplingReply { text: String::new(), model: "mock".to_owned(), stop_reason: "end_turn".to_owned() }
+}
+
+/// One answer, or several in order, of which the last one repeats.
+pub(crate) fn elicitations(
+    node: &Node,
+    found: &mut Diagnostics<'_>,
+) -> (Option<ElicitationReply>, Vec<ElicitationReply>) {
+    let mut answers = found.one_or_many(node).iter().filter_map(|answer| elicitation(answer, found));
+    let first = answers.next();
+    (first, answers.collect())
+}
+
+/// The JSON Schema of one answer or several.
+pub(crate) fn elicitation_schema() -> Value {
+    let answer = json!({
+        "type": ["object", "null"],
+        "properties": {
+            "action": fragment::text("What the user does: accept, decline or cancel."),
+            "content": {"description": "What the user enters."},
+        },
+    });
+    json!({
+        "anyOf": [answer, {"type": "array", "items": answer}],
+        "description": "The answer to a question to the user; of several, each is given once and the last one repeats.",
+    })
 }
 
 /// `content` is the whole form when it is a map; otherwise every key but `action` is a field of the form. `url: true`

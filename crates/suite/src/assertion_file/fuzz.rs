@@ -1,5 +1,6 @@
 //! `fuzz`: adversarial calls of the same tool, once everything else held.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use mcprove_judge::matchers::assertions_schema;
@@ -18,6 +19,9 @@ const CASES: usize = 64;
 /// How long a call may take when the block does not say.
 const MAX_CALL: Duration = Duration::from_secs(2);
 
+const CALLS: RangeInclusive<u64> = 1..=1_000_000;
+const CALL_TIMES: RangeInclusive<u64> = 1..=86_400_000;
+
 /// Decodes the block; one that was left empty asks for what is usual.
 pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Box<FuzzBlock>> {
     let entry = caller.as_map()?.iter().find(|entry| entry.key.text == "fuzz")?;
@@ -26,19 +30,13 @@ pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) 
         found.map(node, "`fuzz`")?;
         found.known_keys(node, "`fuzz`", KEYS);
     }
-    let mut number = |key: &str, least: u64| {
+    let mut number = |key: &str, bounds: RangeInclusive<u64>| {
         let value = node.get(key).filter(|value| !value.is_null())?;
-        let number = found.count_of(value, &format!("`{key}`"))?;
-        if number < least {
-            let help = format!("write `{key}: {least}` or more");
-            found.error_with_help("wrong-type", value.span, format!("`{key}` is {number}"), help);
-            return None;
-        }
-        Some(number)
+        found.count_within(value, &format!("`{key}`"), bounds)
     };
-    let seed = number("seed", 0).unwrap_or(0);
-    let cases = number("cases", 1).map_or(CASES, |cases| usize::try_from(cases).unwrap_or(usize::MAX));
-    let max_call = number("max_call_ms", 1).map_or(MAX_CALL, Duration::from_millis);
+    let seed = number("seed", 0..=u64::MAX).unwrap_or(0);
+    let cases = number("cases", CALLS).map_or(CASES, |cases| usize::try_from(cases).unwrap_or(usize::MAX));
+    let max_call = number("max_call_ms", CALL_TIMES).map_or(MAX_CALL, Duration::from_millis);
     let expect = node.get("expect").filter(|expect| !expect.is_null());
     if let Some(expect) = expect.filter(|expect| expect.as_list().is_none()) {
         // A check of a result would hold whatever the counts are.
@@ -56,9 +54,9 @@ pub(super) fn schema() -> Value {
     let mut expect = assertions_schema();
     expect["description"] = "What is expected of the counts.".into();
     let properties = json!({
-        "cases": fragment::count("How many calls are made; 64 when left out.", 1),
+        "cases": fragment::count_within("How many calls are made; 64 when left out.", &CALLS),
         "expect": expect,
-        "max_call_ms": fragment::count("How long a call may take, in milliseconds; 2000 when left out.", 1),
+        "max_call_ms": fragment::count_within("How long a call may take, in milliseconds; 2000 when left out.", &CALL_TIMES),
         "seed": fragment::count("What the calls are made from; 0 when left out.", 0),
     });
     let mut schema = fragment::map(

@@ -3,6 +3,7 @@
 //! Every block lives in a file of its own and has a row in `block::BLOCKS`; the parts that blocks share (server,
 //! steps, skip, expectation) have a file each.
 
+pub(crate) mod aliases;
 mod assert_completion;
 mod assert_logging;
 mod assert_notifications;
@@ -13,9 +14,12 @@ mod assert_sampling;
 pub(crate) mod assert_tool;
 mod beside;
 pub(crate) mod block;
+pub(crate) mod cases;
 pub(crate) mod client_capabilities;
+pub(crate) mod defaults;
 pub(crate) mod expectation;
 mod fuzz;
+pub(crate) mod implicit;
 mod listing;
 pub(crate) mod mask;
 pub(crate) mod matrix;
@@ -23,6 +27,7 @@ pub(crate) mod redact;
 pub(crate) mod server;
 pub(crate) mod skip;
 pub(crate) mod steps;
+pub(crate) mod tags;
 pub(crate) mod templates;
 pub(crate) mod texts;
 pub(crate) mod time;
@@ -40,23 +45,27 @@ use serde_json::{Value, json};
 pub use server::ServerOverride;
 
 use crate::environment::{Environment, Unset};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 use block::BLOCKS;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
-const KEYS: &[&str] = &[
-    "mask",
-    "matrix",
-    "name",
-    "redact",
-    "server",
-    "setup",
-    "skip",
-    "skip_unless_env",
-    "teardown",
-    "timeout",
-    "verify",
+const FIELDS: &[Field] = &[
+    Field::optional("cases", cases::schema),
+    Field::optional("implicit", implicit::schema),
+    Field::optional("mask", mask::schema),
+    Field::optional("matrix", || matrix::schema(false)),
+    Field::optional("name", || fragment::scalar("What the test is called; the file's name when left out.")),
+    Field::optional("redact", redact::schema),
+    Field::optional("server", server::schema),
+    Field::optional("setup", || steps_schema("Calls made before the block.")),
+    Field::optional("skip", skip_schema),
+    Field::optional("skip_unless_env", skip_unless_env_schema),
+    Field::optional("tags", tags::schema),
+    Field::optional("teardown", || steps_schema("Calls made in the end, also after a failure.")),
+    Field::optional("timeout", || fragment::duration("The deadline, for example `30s`.")),
+    Field::optional("verify", || steps_schema("Calls made after the block, to look at the state it left.")),
 ];
 
 /// The keys of a document that hold steps.
@@ -129,7 +138,7 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         matrix: parts.matrix,
         isolation: Isolation::Case,
         masks: parts.masks,
-        tags: Vec::new(),
+        tags: parts.tags,
         timeout: parts.timeout,
         skip: parts.skip,
         suite: None,
@@ -147,6 +156,7 @@ struct Parts {
     asked: block::Asked,
     timeout: Option<Duration>,
     skip: Option<mcprove_model::Skip>,
+    tags: Vec<String>,
     masks: Vec<String>,
 }
 
@@ -161,6 +171,8 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let skip = skip::decode(node, &context.environment, found);
     let timeout = time::optional(node, "timeout", found);
     let masks = mask::decode(node, found);
+    let tags = tags::decode(node, found);
+    let accepts_any_shape = implicit::is_off(node, found);
 
     let chosen = block::choose(entries, found);
     let unset = if skip.is_some() { Unset::Ignored } else { Unset::Reported };
@@ -200,8 +212,9 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     assert_tool::report_late_cancel(&asked.act, &chosen.entry.value, timeout, found);
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
+    let server = server.map(|server| ServerSpec { accepts_any_shape, ..server });
     let redacted = redact::decode(node, (&context.environment, unset), found);
-    Some(Parts { server, matrix, redacted, setup, verify, teardown, asked, timeout, skip, masks })
+    Some(Parts { server, matrix, redacted, setup, verify, teardown, asked, timeout, skip, tags, masks })
 }
 
 /// The server with the answers that the block gives in the place of a model.
@@ -247,28 +260,19 @@ pub(crate) fn block_of(document: &Node) -> Option<&Entry> {
 
 /// The JSON Schema of an assertion file.
 pub fn schema() -> Value {
-    let mut properties = json!({
-        "mask": mask::schema(),
-        "matrix": matrix::schema(false),
-        "name": fragment::scalar("What the test is called; the file's name when left out."),
-        "redact": redact::schema(),
-        "server": server::schema(),
-        "setup": steps_schema("Calls made before the block."),
-        "skip": skip_schema(),
-        "skip_unless_env": skip_unless_env_schema(),
-        "teardown": steps_schema("Calls made in the end, also after a failure."),
-        "timeout": fragment::duration("The deadline, for example `30s`."),
-        "verify": steps_schema("Calls made after the block, to look at the state it left."),
-    });
+    let mut properties = Value::Object(field::properties(FIELDS));
     for block in BLOCKS {
-        let own = (block.properties)();
         if block.companions.is_empty() {
-            properties[block.key] = fragment::map(block.summary, own, block.required);
-        } else if let (Value::Object(all), Value::Object(own)) = (&mut properties, own) {
-            all.extend(own);
+            let mut schema = field::map(block.summary, block.fields);
+            aliases::of_list(block.key).describe(&mut schema);
+            properties[block.key] = schema;
+        } else if let Value::Object(all) = &mut properties {
+            all.extend(field::properties(block.fields));
         }
     }
-    let choices: Vec<Value> = BLOCKS.iter().map(|block| json!({"required": [block.key]})).collect();
+    properties[defaults::KEY] = defaults::schema(&properties);
+    let keys = BLOCKS.iter().map(|block| block.key).chain([defaults::KEY]);
+    let choices: Vec<Value> = keys.map(|key| json!({"required": [key]})).collect();
     let mut schema = fragment::map("An assertion file: one test.", properties, &[]);
     schema["oneOf"] = choices.into();
     schema
@@ -300,7 +304,7 @@ pub(crate) fn skip_unless_env_schema() -> Value {
 
 /// Every key a document may have.
 fn known_keys() -> Vec<&'static str> {
-    KEYS.iter().copied().chain(BLOCKS.iter().flat_map(block::Block::keys)).collect()
+    field::keys(FIELDS).into_iter().chain(BLOCKS.iter().flat_map(block::Block::keys)).collect()
 }
 
 /// The written name, or the file's, so that every case can be spoken of.

@@ -26,11 +26,11 @@ pub(crate) const WITH_SECRETS: &[&str] = &["args", "command", "cwd", "docker", "
 const TRANSPORTS: [(&str, Transport); 3] =
     [("http", Transport::Http), ("sse", Transport::Sse), ("stdio", Transport::Stdio)];
 
-/// A server given on the command line: it takes the place of the command and arguments of every server of a suite,
-/// which keep their environment and transport.
+/// A server given on the command line. A command takes the place of the command and arguments of every server of a suite,
+/// which keep their environment and transport; a URL is the server of tests that name none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerOverride {
-    /// The program.
+    /// The program, or a URL.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
@@ -42,8 +42,20 @@ impl ServerOverride {
         ServerSpec { name: self.command.clone(), target: self.target(), ..ServerSpec::default() }
     }
 
-    /// The program, without anything that a file adds.
+    /// The command that takes the place of others; a URL takes none.
+    pub(crate) fn replacing(given: Option<&Self>) -> Option<&Self> {
+        given.filter(|given| !given.is_url())
+    }
+
+    fn is_url(&self) -> bool {
+        self.args.is_empty() && ["http://", "https://"].iter().any(|scheme| self.command.starts_with(scheme))
+    }
+
+    /// The program or URL, without anything that a file adds.
     pub(crate) fn target(&self) -> Target {
+        if self.is_url() {
+            return Target::Http { url: self.command.clone(), headers: Vec::new() };
+        }
         let (command, args) = (self.command.clone(), self.args.clone());
         Target::Stdio { command, args, env: Vec::new(), cwd: None, docker: None }
     }
@@ -79,7 +91,8 @@ pub(crate) fn decode(
     let env = expanded("env", found);
     let headers = expanded("headers", found);
     // What the command line takes the place of needs no variables.
-    let is_replaced = |key: &str| context.server.is_some() && matches!(key, "args" | "command");
+    let given = ServerOverride::replacing(context.server);
+    let is_replaced = |key: &str| given.is_some() && matches!(key, "args" | "command");
     let entries = entries.iter().map(|part| {
         let key = part.key.text.as_str();
         if !WITH_SECRETS.contains(&key) || is_replaced(key) {
@@ -103,10 +116,10 @@ pub(crate) fn decode(
         .map(|client| client_capabilities::decode(client, scope, found))
         .unwrap_or_default();
 
-    let transport = transport(node, context.server.is_some(), found)?;
+    let transport = transport(node, given.is_some(), found)?;
     let target = match transport {
         Transport::Stdio => {
-            let (command, args) = match context.server {
+            let (command, args) = match given {
                 Some(given) => (given.command.clone(), given.args.clone()),
                 None => (command(entry, KEYS, found)?, args),
             };
@@ -122,7 +135,7 @@ pub(crate) fn decode(
         Target::Stdio { command, .. } => command.clone(),
         Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => target.label(),
     };
-    Some(ServerSpec { name, target, protocol, client, auth: None, secrets, origins: Vec::new(), sandbox: None })
+    Some(ServerSpec { name, target, protocol, client, secrets, ..ServerSpec::default() })
 }
 
 /// The JSON Schema of `server`.
@@ -162,14 +175,7 @@ pub(crate) fn protocol_schema() -> Value {
 pub(crate) fn client_capabilities_schema() -> Value {
     let reply = fragment::sampling_reply();
     let properties = json!({
-        "elicitation": {
-            "type": ["object", "null"],
-            "properties": {
-                "action": fragment::text("What the user does: accept, decline or cancel."),
-                "content": {"description": "What the user enters."},
-            },
-            "description": "The answer to a question to the user.",
-        },
+        "elicitation": client_capabilities::elicitation_schema(),
         "roots": roots_schema(),
         "sampling": {
             "anyOf": [reply, {"type": "array", "items": reply}, {"type": "null"}],

@@ -1,16 +1,23 @@
 //! `setup`, `verify` and `teardown`: calls made around the block, and values captured from their replies.
 
+use std::time::Duration;
+
 use mcprove_judge::json_path::JsonPath;
-use mcprove_model::{Capture, Diagnostics, Entry, Node, Span, Step, StepCall, Vocabulary};
+use mcprove_model::{Capture, Diagnostics, Entry, Node, Poll, Span, Step, StepCall, Vocabulary};
 use serde_json::{Value, json};
 
 use super::block::{self, Caller};
-use super::expectation;
 use super::templates::Scope;
+use super::{expectation, texts, time};
 use crate::schema::fragment;
 use crate::template::FIXTURE;
 
-const KEYS: &[&str] = &["allow_error", "args", "capture", "expect", "read", "tool"];
+const KEYS: &[&str] = &["allow_error", "args", "capture", "expect", "poll", "read", "tool"];
+const POLL_KEYS: &[&str] = &["every", "timeout", "until"];
+
+/// The pause between two polls, and the time after which polling is given up, where nothing else is said.
+const EVERY: Duration = Duration::from_millis(200);
+const GIVE_UP: Duration = Duration::from_secs(10);
 
 /// Decodes the steps under a key; what each captures becomes known to the ones after it and to what follows.
 pub(crate) fn decode(document: &Node, key: &'static str, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Vec<Step> {
@@ -26,12 +33,14 @@ pub(crate) fn schema() -> Value {
         "args": fragment::any_map("The arguments of the call."),
         "capture": super::capture_schema(),
         "expect": fragment::expect(Vocabulary::ToolStep),
+        "poll": poll_schema(),
         "read": fragment::text("The address of a resource to read."),
         "tool": fragment::text("The tool to call."),
     });
     let mut schema = fragment::map("A step.", properties, &[]);
+    super::aliases::of_step().describe(&mut schema);
     schema[fragment::DEFINITION] = "step".into();
-    schema["oneOf"] = json!([{"required": ["tool"]}, {"required": ["read"]}]);
+    schema["oneOf"] = ["tool", "read", "uri", "resource"].map(|key| json!({"required": [key]})).into();
     schema
 }
 
@@ -56,7 +65,34 @@ fn decode_step(node: &Node, key: &str, scope: &mut Scope, found: &mut Diagnostic
         scope.add_capture(&capture.name);
     }
     let allow_error = allow_error || expects_error(node.get("expect"));
-    Some(Step { call: call?, server: None, claims: None, expect, capture, allow_error, span: node.span })
+    let poll = decode_poll(node, vocabulary, scope, found);
+    Some(Step { call: call?, server: None, claims: None, expect, capture, allow_error, poll, span: node.span })
+}
+
+/// `poll: {until, every, timeout}`: the call is repeated until its reply is as expected.
+fn decode_poll(step: &Node, vocabulary: Vocabulary, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Poll> {
+    let entry = step.as_map()?.iter().find(|entry| entry.key.text == "poll" && !entry.value.is_null())?;
+    let node = &entry.value;
+    let entries = found.map(node, "`poll`")?;
+    found.known_keys(node, "`poll`", POLL_KEYS);
+    let until = node.get("until").filter(|until| !until.is_null());
+    if until.is_none() && !texts::is_misspelt(entries, "until", POLL_KEYS) {
+        let help = "write for example `poll: {until: {contains: done}, timeout: 10s}`";
+        found.error_with_help("missing-key", entry.key.span, "`poll` does not say until when", help);
+    }
+    let every = time::optional(node, "every", found).unwrap_or(EVERY);
+    let timeout = time::optional(node, "timeout", found).unwrap_or(GIVE_UP);
+    let until = expectation::decode(until, vocabulary, scope, found);
+    Some(Poll { until, every, timeout, span: entry.key.span })
+}
+
+fn poll_schema() -> Value {
+    let properties = json!({
+        "every": fragment::duration("The pause between two calls; `200ms` when left out."),
+        "timeout": fragment::duration("The time after which the step fails; `10s` when left out."),
+        "until": fragment::expect(Vocabulary::ToolStep),
+    });
+    fragment::map("Repeat the call until its reply is as expected.", properties, &["until"])
 }
 
 fn decode_tool(node: &Node, key: &str, place: Span, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<StepCall> {

@@ -5,36 +5,36 @@ use serde_json::{Value, json};
 
 use super::block::{self, Asked, Block, Caller, Input};
 use super::{expectation, texts};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "trajectory",
     summary: "Judge a sequence of tool calls without any server.",
-    keys: KEYS,
-    required: &["trajectory"],
-    properties,
+    fields: FIELDS,
     companions: &["audit_log", "trace"],
     needs_server: false,
     decode,
 };
 
-const KEYS: &[&str] = &["audit_log", "trace", "trajectory"];
+const FIELDS: &[Field] = &[
+    Field::optional("audit_log", || fragment::text("The path of a log of calls.")),
+    Field::optional(
+        "trace",
+        || json!({"type": "array", "items": field::map("A call.", CALL), "description": "The calls."}),
+    ),
+    Field::required("trajectory", items_schema),
+];
 
-const CALL_KEYS: &[&str] = &["args", "tool"];
+const CALL: &[Field] = &[
+    Field::optional("args", || fragment::any_map("Its arguments.")),
+    Field::required("tool", || fragment::text("Its tool.")),
+];
 
-fn properties() -> Value {
-    let call = fragment::map(
-        "A call.",
-        json!({"args": fragment::any_map("Its arguments."), "tool": fragment::text("Its tool.")}),
-        &["tool"],
-    );
+fn items_schema() -> Value {
     let mut items = mcprove_judge::checks::trajectory_schema();
     items["description"] = "What the calls must be like.".into();
-    json!({
-        "audit_log": fragment::text("The path of a log of calls."),
-        "trace": {"type": "array", "items": call, "description": "The calls."},
-        "trajectory": items,
-    })
+    items
 }
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
@@ -83,8 +83,8 @@ fn decode_trace(trace: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) ->
 fn is_call(call: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) -> bool {
     let Some(entries) = found.map(call, "a call of `trace`") else { return false };
     let span = entries.first().map_or(call.span, |entry| entry.key.span);
-    found.known_keys(call, "a call of `trace`", CALL_KEYS);
-    let caller = Caller { node: call, what: "this call of `trace`", span, keys: CALL_KEYS };
+    found.known_keys(call, "a call of `trace`", &field::keys(CALL));
+    let caller = Caller { node: call, what: "this call of `trace`", span, keys: &field::keys(CALL) };
     block::call(&caller, input.scope, found).is_some()
 }
 

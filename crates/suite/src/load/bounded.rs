@@ -18,6 +18,10 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
 }
 
 fn read_at_most(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
+    // Opening a pipe waits for its other end.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
     let file = File::open(path)?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     let mut content = Vec::with_capacity(usize::try_from(length.min(largest)).unwrap_or(0) + 1);
@@ -42,7 +46,9 @@ mod tests {
         let error = read_at_most(&path, 1 << 20).expect_err("too large");
         assert_eq!(error.to_string(), "it is larger than 1 MiB");
         #[cfg(unix)]
-        assert!(read_at_most(Path::new("/dev/zero"), 1 << 20).is_err(), "it never ends");
+        for never_ends in ["/dev/zero", "/dev/tty", "/"] {
+            assert!(read_at_most(Path::new(never_ends), 1 << 20).is_err(), "{never_ends}");
+        }
     }
 
     #[test]

@@ -36,7 +36,10 @@ pub(super) fn find(paths: &[PathBuf], fixture: Option<&Path>) -> Found {
             Finding::error("no-such-path", format!("the fixture folder `{}` does not exist", fixture.display()));
         search.found.findings.push(finding.help("give the folder that `{{fixture}}` stands for"));
     }
-    search.excluded.extend(fixture.and_then(|fixture| fixture.canonicalize().ok()));
+    let real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    // A folder may be both the suite and the fixture; then its files are both.
+    let is_apart = |fixture: &PathBuf| !real.iter().any(|suite| suite.starts_with(fixture));
+    search.excluded.extend(fixture.and_then(|fixture| fixture.canonicalize().ok()).filter(is_apart));
     for path in paths {
         search.path(path);
     }

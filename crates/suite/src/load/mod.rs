@@ -1,6 +1,7 @@
 //! Files and folders → cases and findings. The one place of this crate that reads files.
 
 pub mod bounded;
+mod case_table;
 mod folder;
 mod imports;
 
@@ -8,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcprove_model::{Case, Finding, Node, Place, Severity, SourceFile, Span};
+use mcprove_model::{Case, Diagnostics, Finding, Node, Place, Severity, SourceFile, Span};
 
 pub use crate::assertion_file::ServerOverride;
 use crate::assertion_file::{self, Context, Document};
@@ -124,16 +125,26 @@ impl Loading {
         }
         let is_sound = findings.iter().all(|finding| finding.severity < Severity::Error);
         let of = documents.len();
-        for (index, node) in documents.into_iter().enumerate() {
-            let cases = if suite_file::is_suite(&node) {
-                self.suite(file, &source, node, (options, &mut findings))
-            } else {
+        for (index, mut node) in documents.into_iter().enumerate() {
+            if suite_file::is_suite(&node) {
+                let cases = self.suite(file, &source, node, (options, &mut findings));
+                self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound));
+                continue;
+            }
+            let mut found = Diagnostics::new(&source);
+            case_table::read(&mut node, folder::folder_of(&file.path), &mut found);
+            assertion_file::aliases::rename_document(&mut node);
+            let nodes = assertion_file::cases::expand(node, &mut found);
+            findings.extend(found.into_findings());
+            for node in nodes {
                 let document = Document { node: &node, number: index + 1, of };
-                self.assertion(file, &source, document, (options, &mut findings))
-            };
-            self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound));
+                let cases = self.assertion(file, &source, document, (options, &mut findings));
+                self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound));
+            }
         }
         findings.sort_by_cached_key(|finding| file_of(finding, &source));
+        // A mistake in the defaults of a file, or in a table, is found with each of its tests.
+        findings.dedup();
         self.loaded.findings.append(&mut findings);
     }
 
@@ -170,7 +181,13 @@ impl Loading {
         node: Node,
         (options, findings): (&LoadOptions<'_>, &mut Vec<Finding>),
     ) -> Vec<Arc<Case>> {
-        let (units, mut problems) = imports::with_imports(&file.path, source, node);
+        let (mut units, mut problems) = imports::with_imports(&file.path, source, node);
+        for unit in &mut units {
+            let source = Arc::clone(&unit.source);
+            let mut found = Diagnostics::new(&source);
+            case_table::read_lists(&mut unit.node, folder::folder_of(Path::new(source.path())), &mut found);
+            problems.extend(found.into_findings());
+        }
         findings.append(&mut problems);
         let folder = folder::folder_of(&file.path);
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()).display().to_string();
@@ -232,7 +249,10 @@ impl Loading {
 
 fn parse_text(path: &Path, text: String) -> Parsed {
     let source = Arc::new(SourceFile::new(path.display().to_string(), text));
-    let (documents, findings) = yaml::parse(&source);
+    let (documents, mut findings) = yaml::parse(&source);
+    let mut found = Diagnostics::new(&source);
+    let documents = assertion_file::defaults::apply(documents, &mut found);
+    findings.extend(found.into_findings());
     Parsed { source, documents, findings }
 }
 

@@ -41,6 +41,11 @@ pub(crate) fn count(description: &str, least: u64) -> Value {
     json!({"type": "integer", "minimum": least, "description": description})
 }
 
+/// A whole number within bounds.
+pub(crate) fn count_within(description: &str, bounds: &std::ops::RangeInclusive<u64>) -> Value {
+    json!({"type": "integer", "minimum": bounds.start(), "maximum": bounds.end(), "description": description})
+}
+
 /// A duration such as `500ms`.
 pub(crate) fn duration(description: &str) -> Value {
     json!({"type": ["string", "number", "null"], "description": description})

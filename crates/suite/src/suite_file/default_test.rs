@@ -2,12 +2,16 @@
 
 use mcprove_judge::checks;
 use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Span};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::outside;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["expect", "threshold"];
+const FIELDS: &[Field] = &[
+    Field::optional("expect", || fragment::expect(mcprove_model::Vocabulary::Tool)),
+    Field::optional("threshold", checks::threshold_schema),
+];
 
 const OUTSIDE: &[(&str, &str)] = &[
     ("derivedMetrics", "use weights and a `threshold`"),
@@ -24,7 +28,7 @@ pub(super) struct DefaultTest {
 /// Decodes `defaultTest`; what is wrong with it is told once, here.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> DefaultTest {
     let Some(entries) = found.map(node, "`defaultTest`") else { return DefaultTest::default() };
-    outside::known_keys(entries, "`defaultTest`", (KEYS, OUTSIDE), found);
+    outside::known_keys(entries, "`defaultTest`", (&field::keys(FIELDS), OUTSIDE), found);
     let before = found.count();
     let expect = node.get("expect").filter(|expect| !expect.is_null());
     if let Some(expect) = expect {
@@ -37,11 +41,7 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> DefaultTest {
 
 /// The JSON Schema of `defaultTest`.
 pub(super) fn schema() -> Value {
-    let properties = json!({
-        "expect": fragment::expect(mcprove_model::Vocabulary::Tool),
-        "threshold": checks::threshold_schema(),
-    });
-    fragment::map("What every test expects besides its own.", properties, &[])
+    field::map("What every test expects besides its own.", FIELDS)
 }
 
 impl DefaultTest {
@@ -112,6 +112,8 @@ fn joined(default: &[Entry], own: &[Entry]) -> Vec<Entry> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

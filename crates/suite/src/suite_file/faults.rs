@@ -9,15 +9,21 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["delay_ms", "failures", "kind", "name", "target"];
 const TARGET_KEYS: &[&str] = &["server", "tool"];
+/// A day in milliseconds, and more calls than anybody makes.
+const MOST: u64 = 86_400_000;
 const KINDS: &[&str] = &["hang", "recover_after", "slow", "wedged"];
 
 /// Decodes the `faults` of all files together; a name twice is a mistake.
-pub(super) fn decode(units: &[Unit], servers: &Servers, found: &mut [Diagnostics<'_>]) -> Vec<Fault> {
+pub(super) fn decode(units: &[Unit], servers: &Servers, found: &mut [Diagnostics<'_>]) -> Faults {
     let mut faults: Vec<Fault> = Vec::new();
+    let mut unusable = Vec::new();
     for (unit, found) in units.iter().zip(found) {
         let Some(list) = unit.node.get("faults").filter(|list| !list.is_null()) else { continue };
         for node in found.list(list, "`faults`") {
-            let Some((fault, name_span)) = decode_fault(node, servers, found) else { continue };
+            let Some((fault, name_span)) = decode_fault(node, servers, found) else {
+                unusable.extend(node.get("name").and_then(Node::as_text).map(str::to_owned));
+                continue;
+            };
             if faults.iter().any(|other| other.name == fault.name) {
                 let message = format!("there is another fault `{}`", fault.name);
                 found.error_with_help("duplicate-name", name_span, message, "give each fault a name of its own");
@@ -26,7 +32,15 @@ pub(super) fn decode(units: &[Unit], servers: &Servers, found: &mut [Diagnostics
             }
         }
     }
-    faults
+    Faults { usable: faults, unusable }
+}
+
+/// The faults of a suite.
+pub(super) struct Faults {
+    /// Those that agents may be given.
+    pub(super) usable: Vec<Fault>,
+    /// The names of those with mistakes, which are reported where they are written.
+    pub(super) unusable: Vec<String>,
 }
 
 /// The JSON Schema of `faults`.
@@ -42,8 +56,8 @@ pub(super) fn schema() -> Value {
     let fault = fragment::map(
         "A fault.",
         json!({
-            "delay_ms": fragment::count("How much later calls answer; for `slow`.", 0),
-            "failures": fragment::count("How many calls hang first; for `recover_after`.", 1),
+            "delay_ms": fragment::count_within("How much later calls answer; for `slow`.", &(0..=MOST)),
+            "failures": fragment::count_within("How many calls hang first; for `recover_after`.", &(1..=MOST)),
             "kind": {"enum": KINDS, "description": "What it does: the words of `mcprove mock --fault`."},
             "name": fragment::text("What `inject` of an agent calls it."),
             "target": target,
@@ -104,11 +118,7 @@ fn number(node: &Node, key: &str, (kind, least): (&Node, u64), found: &mut Diagn
         found.error_with_help("missing-key", kind.span, message, format!("add `{key}:`"));
         return None;
     };
-    let count = value.as_count().filter(|count| *count >= least);
-    if count.is_none() {
-        found.wrong_kind(value, &format!("`{key}`"), &format!("a whole number from {least}"));
-    }
-    count
+    found.count_within(value, &format!("`{key}`"), least..=MOST)
 }
 
 type Target = (Option<String>, Option<String>);

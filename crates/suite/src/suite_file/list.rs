@@ -1,11 +1,11 @@
 //! Which lists of tests a suite file may have: its own kinds, and one for each block of assertion files.
 
 use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node};
-use serde_json::Value;
 
 use super::{Suite, agents, prompts, resources, tool_quality, tools};
 use crate::assertion_file::block::{Asked, BLOCKS, Block, Input};
 use crate::assertion_file::templates::Scope;
+use crate::field::{self, Field};
 
 /// The kinds of tests that only suite files have, sorted by key.
 pub(super) const KINDS: &[Kind] = &[agents::KIND, prompts::KIND, resources::KIND, tool_quality::KIND, tools::KIND];
@@ -16,12 +16,8 @@ pub(super) struct Kind {
     pub(super) key: &'static str,
     /// One sentence for the documentation.
     pub(super) summary: &'static str,
-    /// The keys of a test beside those that all tests have, sorted.
-    pub(super) keys: &'static [&'static str],
-    /// Those that must be there.
-    pub(super) required: &'static [&'static str],
-    /// The JSON Schema of each of its keys.
-    pub(super) properties: fn() -> Value,
+    /// The keys of a test beside those that all tests have.
+    pub(super) fields: &'static [&'static [Field]],
     /// Turns a test into what a case does and expects.
     pub(super) decode: fn(&Input<'_>, &Suite<'_>, &mut Diagnostics<'_>) -> Option<(Act, Expectation)>,
 }
@@ -61,25 +57,12 @@ impl List {
     }
 
     /// The keys of a test beside those that all tests have.
-    pub(super) fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Own(kind) => kind.keys,
-            Self::Of(block) => block.keys,
-        }
-    }
-
-    pub(super) fn required(self) -> &'static [&'static str] {
-        match self {
-            Self::Own(kind) => kind.required,
-            Self::Of(block) => block.required,
-        }
-    }
-
-    pub(super) fn properties(self) -> Value {
-        match self {
-            Self::Own(kind) => (kind.properties)(),
-            Self::Of(block) => (block.properties)(),
-        }
+    pub(super) fn fields(self) -> impl Iterator<Item = &'static Field> {
+        let (groups, own): (&[&[Field]], &[Field]) = match self {
+            Self::Own(kind) => (kind.fields, &[]),
+            Self::Of(block) => (&[], block.fields),
+        };
+        groups.iter().copied().flatten().chain(own)
     }
 
     /// Whether its tests say for themselves which servers they are for.
@@ -96,7 +79,7 @@ impl List {
 
     /// Whether what every test expects is expected of these, too: only of those with a result.
     pub(super) fn takes_defaults(self) -> bool {
-        self.keys().contains(&"expect") && self.key() != tool_quality::KIND.key
+        field::has(self.fields(), "expect") && self.key() != tool_quality::KIND.key
     }
 
     /// Decodes a test that has been stripped to the keys of its kind.

@@ -34,17 +34,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{
-    Case, Diagnostics, Entry, Fault, Finding, Isolation, Kind, Matrix, Node, Provider, ServerSpec, SourceFile, Span,
+    Case, Diagnostics, Entry, Finding, Isolation, Kind, Matrix, Node, Provider, ServerSpec, SourceFile, Span,
     SuiteOptions, TextPlace,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::assertion_file::server::ServerOverride;
 use crate::assertion_file::templates::Scope;
-use crate::assertion_file::{block, matrix, redact, skip};
+use crate::assertion_file::{aliases, block, cases, implicit, matrix, redact, skip};
 use crate::environment::{Environment, Unset};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 use default_test::DefaultTest;
+use faults::Faults;
 use interpolate::{Interpolation, Values};
 use list::List;
 use performance::Performance;
@@ -54,29 +56,29 @@ use variables::Variables;
 pub use imports::imports;
 
 /// The keys of a suite file besides its lists of tests, sorted.
-const KEYS: &[&str] = &[
-    "auth",
-    "budget",
-    "coverage",
-    "defaultTest",
-    "faults",
-    "hooks",
-    "imports",
-    "matrix",
-    "performance",
-    "providers",
-    "redact",
-    "run_options",
-    "security",
-    "servers",
-    "variables",
+const FIELDS: &[Field] = &[
+    Field::optional("auth", auth::schema),
+    Field::optional("budget", budget::schema),
+    Field::preview("coverage", coverage::schema),
+    Field::optional("defaultTest", default_test::schema),
+    Field::preview("faults", faults::schema),
+    Field::preview("hooks", hooks::schema),
+    Field::optional("implicit", implicit::schema),
+    Field::optional("imports", || {
+        fragment::list("Files whose keys and tests are added to these.", fragment::text("A path."))
+    }),
+    Field::optional("matrix", || matrix::schema(true)),
+    Field::optional("performance", performance::schema),
+    Field::preview("providers", providers::schema),
+    Field::optional("redact", redact::schema),
+    Field::optional("run_options", run_options::schema),
+    Field::preview("security", security::schema),
+    Field::optional("servers", servers::schema),
+    Field::optional("variables", variables::schema),
 ];
 
 /// Keys that both file kinds have, so that they say nothing about the kind.
-const SHARED: &[&str] = &["matrix", "redact"];
-
-/// Keys whose meaning may still change.
-const YOUNG: &[&str] = &["agents", "coverage", "faults", "hooks", "providers", "security"];
+const SHARED: &[&str] = &["implicit", "matrix", "redact"];
 
 /// What a suite file is decoded with.
 #[derive(Clone, Copy)]
@@ -141,15 +143,23 @@ pub struct DecodedTest {
 pub fn is_suite(document: &Node) -> bool {
     let entries = document.as_map().unwrap_or_default();
     // A block that is a list in an assertion file too says nothing about the kind of file.
-    let is_list = |entry: &Entry| entry.value.as_list().is_some() && !block::is_spread(&entry.key.text);
+    let is_list = |entry: &Entry| {
+        let items = entry.value.as_list();
+        items.is_some_and(|items| !block::is_spread(&entry.key.text) || items.iter().any(is_spread_test))
+    };
     let has_block = entries.iter().any(|entry| block::is_key(&entry.key.text) && !is_list(entry));
     let is_ours = |entry: &Entry| {
         let key = entry.key.text.as_str();
-        KEYS.contains(&key) && !SHARED.contains(&key)
+        field::has(FIELDS, key) && !SHARED.contains(&key)
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
     };
     document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
+}
+
+/// True for a test whose block is spread over its keys, such as `trace` and `trajectory`.
+fn is_spread_test(item: &Node) -> bool {
+    item.as_map().unwrap_or_default().iter().any(|entry| block::is_spread(&entry.key.text))
 }
 
 /// Whether a key of a suite file holds a list of tests.
@@ -188,11 +198,16 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     for (unit, found) in units.iter().zip(&mut found) {
         decoded.secrets.extend(redact::decode_with(&unit.node, |text, _, _| text.to_owned(), found));
     }
+    let mut accepts_any_shape = false;
+    for (unit, found) in units.iter().zip(&mut found) {
+        accepts_any_shape |= implicit::is_off(&unit.node, found);
+    }
     let mut servers = decode_servers(&units, (context, &mut decoded.secrets), &mut found);
     let providers = providers::decode(&units, (context, &mut decoded.secrets), &mut found);
     let faults = faults::decode(&units, &servers, &mut found);
     for server in servers.iter_mut().filter_map(|(_, server)| server.as_mut()).filter_map(Arc::get_mut) {
         server.secrets.clone_from(&decoded.secrets);
+        server.accepts_any_shape = accepts_any_shape;
     }
     decoded.played = played_files(&units);
     let general = General::decode(&units, &mut found);
@@ -212,7 +227,7 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
                 .server
                 .map(ServerOverride::alone)
                 .or_else(|| matrix::any_server(matrix.as_ref()))
-                .map(Arc::new),
+                .map(|server| Arc::new(ServerSpec { accepts_any_shape, ..server })),
             matrix: matrix.clone(),
             defaults: &general.defaults,
             has_own_defaults: general.defaults_of == Some(index),
@@ -236,29 +251,11 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
 
 /// The JSON Schema of a suite file.
 pub fn schema() -> Value {
-    let mut properties = json!({
-        "auth": auth::schema(),
-        "budget": budget::schema(),
-        "coverage": coverage::schema(),
-        "defaultTest": default_test::schema(),
-        "faults": faults::schema(),
-        "hooks": hooks::schema(),
-        "imports": fragment::list("Files whose keys and tests are added to these.", fragment::text("A path.")),
-        "matrix": matrix::schema(true),
-        "performance": performance::schema(),
-        "providers": providers::schema(),
-        "redact": redact::schema(),
-        "run_options": run_options::schema(),
-        "security": security::schema(),
-        "servers": servers::schema(),
-        "variables": variables::schema(),
-    });
+    let mut properties = Value::Object(field::properties(FIELDS));
     for list in List::all() {
         properties[list.key()] = test::schema(list);
     }
-    for key in YOUNG {
-        properties[key]["x-mcprove-status"] = "preview".into();
-    }
+    properties[agents::KIND.key]["x-mcprove-status"] = "preview".into();
     let mut schema = fragment::map("A suite file: servers, and lists of tests.", properties, &[]);
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.sort_keys();
@@ -283,7 +280,7 @@ struct Suite<'a> {
     default_timeout: Option<Duration>,
     options: Arc<SuiteOptions>,
     /// Faults that agents may be given.
-    faults: &'a [Fault],
+    faults: &'a Faults,
     /// Who runs language models: those of the suite, and the built-in ones.
     providers: &'a [Arc<Provider>],
 }
@@ -349,7 +346,7 @@ fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
 
 /// Every key a suite file may have.
 fn known_keys() -> Vec<&'static str> {
-    KEYS.iter().copied().chain(List::all().map(List::key)).collect()
+    field::keys(FIELDS).into_iter().chain(List::all().map(List::key)).collect()
 }
 
 /// Replaces references everywhere but in `variables`, which is decoded on its own.
@@ -451,7 +448,12 @@ fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, test
         let Some(list) = List::find(&entry.key.text) else { continue };
         found.list(&entry.value, &format!("`{}`", entry.key.text));
         let Kind::List(nodes) = entry.value.kind else { continue };
-        for node in nodes.into_iter().flat_map(|node| agents::for_each_model(list, node)) {
+        let mut expanded = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            expanded.extend(cases::expand(node, found).into_iter().flat_map(|node| agents::for_each_model(list, node)));
+        }
+        for mut node in expanded {
+            aliases::of_list(list.key()).rename(&mut node);
             let Some(test) = test::decode(list, &node, suite, found) else { continue };
             tests.push(DecodedTest {
                 name: test.name,

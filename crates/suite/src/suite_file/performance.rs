@@ -1,14 +1,26 @@
 //! `performance`: how long tests may take.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use mcprove_model::{Diagnostics, Node};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::outside;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["default_timeout_ms", "p95_latency_ms"];
+const FIELDS: &[Field] = &[
+    Field::optional("default_timeout_ms", || {
+        fragment::count_within("The deadline of tests that have none of their own.", &MILLISECONDS)
+    }),
+    Field::optional("p95_latency_ms", || {
+        fragment::count_within("What the slowest twentieth of the requests may take.", &MILLISECONDS)
+    }),
+];
+
+/// Times in milliseconds: up to 365 days.
+pub(super) const MILLISECONDS: RangeInclusive<u64> = 1..=31_536_000_000;
 
 /// How long tests may take.
 #[derive(Clone, Copy, Default)]
@@ -20,7 +32,7 @@ pub(super) struct Performance {
 /// Decodes `performance`.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Performance {
     let Some(entries) = found.map(node, "`performance`") else { return Performance::default() };
-    outside::known_keys(entries, "`performance`", (KEYS, &[]), found);
+    outside::known_keys(entries, "`performance`", (&field::keys(FIELDS), &[]), found);
     Performance {
         default_timeout: milliseconds(node, "default_timeout_ms", found),
         p95_latency: milliseconds(node, "p95_latency_ms", found),
@@ -29,19 +41,11 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Performance {
 
 /// The JSON Schema of `performance`.
 pub(super) fn schema() -> Value {
-    let properties = json!({
-        "default_timeout_ms": fragment::count("The deadline of tests that have none of their own.", 1),
-        "p95_latency_ms": fragment::count("What the slowest twentieth of the requests may take.", 1),
-    });
-    fragment::map("How long tests may take.", properties, &[])
+    field::map("How long tests may take.", FIELDS)
 }
 
 /// A time in milliseconds that may be left out; 0 would never be met.
 pub(super) fn milliseconds(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<Duration> {
     let value = node.get(key).filter(|value| !value.is_null())?;
-    let count = value.as_count().filter(|count| *count > 0);
-    if count.is_none() {
-        found.wrong_kind(value, &format!("`{key}`"), "a whole number of milliseconds from 1");
-    }
-    count.map(Duration::from_millis)
+    found.count_within(value, &format!("`{key}`"), MILLISECONDS).map(Duration::from_millis)
 }

@@ -3,37 +3,27 @@
 use std::time::Duration;
 
 use mcprove_model::{Act, Diagnostics, Expectation, ResourceAsk, Resources, Vocabulary};
-use serde_json::{Value, json};
 
 use super::Suite;
 use super::list::{Kind, expectation_block};
 use crate::assertion_file::block::{self, Input};
 use crate::assertion_file::expectation;
 use crate::assertion_file::texts;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-pub(super) const KIND: Kind = Kind {
-    key: "resources",
-    summary: "Read a resource and judge its content.",
-    keys: KEYS,
-    required: &["uri"],
-    properties,
-    decode,
-};
+pub(super) const KIND: Kind =
+    Kind { key: "resources", summary: "Read a resource and judge its content.", fields: &[FIELDS], decode };
 
-const KEYS: &[&str] = &["expect", "uri"];
-
-fn properties() -> Value {
-    json!({
-        "expect": fragment::expect(Vocabulary::Resources),
-        "uri": fragment::text("The address of the resource."),
-    })
-}
+const FIELDS: &[Field] = &[
+    Field::optional("expect", || fragment::expect(Vocabulary::Resources)),
+    Field::required("uri", || fragment::text("The address of the resource.")),
+];
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
-    found.known_keys(test, "a test of `resources`", KEYS);
-    let is_misspelt = texts::is_misspelt(test.as_map().unwrap_or_default(), "uri", KEYS);
+    found.known_keys(test, "a test of `resources`", &field::keys(FIELDS));
+    let is_misspelt = texts::is_misspelt(test.as_map().unwrap_or_default(), "uri", &field::keys(FIELDS));
     let uri = if is_misspelt { None } else { block::named(test, "uri", input.entry.key.span, found) };
     if let Some(uri) = &uri {
         input.scope.check(uri, found);

@@ -1,12 +1,29 @@
 //! `run_options`: who shares a server, and how many tests run side by side.
 
+use std::ops::RangeInclusive;
+
 use mcprove_model::{Diagnostics, Isolation, Node, Parallel, nearest};
 use serde_json::{Value, json};
 
 use super::outside;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["parallel", "restart_policy"];
+const FIELDS: &[Field] = &[
+    Field::optional("parallel", || {
+        json!({
+            "anyOf": [{"const": "auto"}, {"const": false}, fragment::count_within("That many.", &TESTS_AT_ONCE), {"type": "null"}],
+            "description": "How many tests may run side by side; one when left out, so that a server with state gives \
+                            the same verdicts every time.",
+        })
+    }),
+    Field::optional("restart_policy", || {
+        json!({
+            "enum": POLICIES.map(|(name, _)| name),
+            "description": "Who shares a server: all tests of a run, those of a file (when left out), or nobody.",
+        })
+    }),
+];
 
 const OUTSIDE: &[(&str, &str)] = &[
     ("failure_policy", "a failure is a failure here; repeat a run with `--trials` to see whether it is steady"),
@@ -15,6 +32,9 @@ const OUTSIDE: &[(&str, &str)] = &[
 
 const POLICIES: [(&str, Isolation); 3] =
     [("per_file", Isolation::File), ("per_run", Isolation::Run), ("per_test", Isolation::Case)];
+
+/// More tests than this at a time only wait for each other.
+const TESTS_AT_ONCE: RangeInclusive<u64> = 1..=1_000;
 
 /// How tests are run.
 #[derive(Clone, Copy)]
@@ -34,7 +54,7 @@ impl Default for RunOptions {
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> RunOptions {
     let mut options = RunOptions::default();
     let Some(entries) = found.map(node, "`run_options`") else { return options };
-    outside::known_keys(entries, "`run_options`", (KEYS, OUTSIDE), found);
+    outside::known_keys(entries, "`run_options`", (&field::keys(FIELDS), OUTSIDE), found);
     if let Some(policy) = node.get("restart_policy").filter(|policy| !policy.is_null()) {
         options.isolation = decode_policy(policy, found).unwrap_or(options.isolation);
     }
@@ -46,18 +66,7 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> RunOptions {
 
 /// The JSON Schema of `run_options`.
 pub(super) fn schema() -> Value {
-    let properties = json!({
-        "parallel": {
-            "anyOf": [{"const": "auto"}, {"const": false}, {"type": "integer", "minimum": 1}, {"type": "null"}],
-            "description": "How many tests may run side by side; one when left out, so that a server with state gives \
-                            the same verdicts every time.",
-        },
-        "restart_policy": {
-            "enum": POLICIES.map(|(name, _)| name),
-            "description": "Who shares a server: all tests of a run, those of a file (when left out), or nobody.",
-        },
-    });
-    fragment::map("How tests are run.", properties, &[])
+    field::map("How tests are run.", FIELDS)
 }
 
 fn decode_policy(node: &Node, found: &mut Diagnostics<'_>) -> Option<Isolation> {
@@ -80,11 +89,13 @@ fn decode_parallel(node: &Node, found: &mut Diagnostics<'_>) -> Option<Parallel>
     if node.as_bool() == Some(false) {
         return Some(Parallel::One);
     }
-    match node.as_count().and_then(|count| usize::try_from(count).ok()) {
-        Some(1) => Some(Parallel::One),
-        Some(count) if count > 1 => Some(Parallel::AtMost(count)),
-        Some(_) | None => {
-            found.wrong_kind(node, "`parallel`", "auto, false or a whole number from 1");
+    match node.as_count().filter(|count| TESTS_AT_ONCE.contains(count)).map(usize::try_from) {
+        Some(Ok(1)) => Some(Parallel::One),
+        Some(Ok(count)) => Some(Parallel::AtMost(count)),
+        Some(Err(_)) | None => {
+            let (least, most) = TESTS_AT_ONCE.into_inner();
+            let wanted = format!("auto, false or a whole number from {least} to {most}");
+            found.wrong_kind(node, "`parallel`", &wanted);
             None
         }
     }

@@ -1,5 +1,6 @@
 //! `security`: which output may flow between servers, and what clients may claim.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use mcprove_model::{
@@ -14,6 +15,23 @@ use crate::schema::fragment;
 const KEYS: &[&str] = &["capability_negotiation", "trust_boundary"];
 const BOUNDARY_KEYS: &[&str] = &["allowed_flows", "min_length", "required_sanitizers"];
 const NEGOTIATION_KEYS: &[&str] = &["negotiated", "target"];
+/// The capabilities of clients and servers in all revisions, sorted.
+const CAPABILITIES: &[&str] = &[
+    "completions",
+    "elicitation",
+    "experimental",
+    "extensions",
+    "logging",
+    "prompts",
+    "resources",
+    "roots",
+    "sampling",
+    "tasks",
+    "tools",
+];
+
+const LENGTHS: RangeInclusive<u64> = 1..=1_000_000;
+
 const FLOW_KEYS: &[&str] = &["from", "to"];
 
 /// Decodes `security`; an empty `trust_boundary` makes no exception, so that every flow is a finding.
@@ -83,7 +101,7 @@ pub(super) fn schema() -> Value {
         "What may flow from server to server; an empty map makes no exception.",
         json!({
             "allowed_flows": fragment::list("Pairs between which output may flow.", flow),
-            "min_length": fragment::count("The fewest characters that count as carried; 16 when left out.", 1),
+            "min_length": fragment::count_within("The fewest characters that count as carried; 16 when left out.", &LENGTHS),
             "required_sanitizers": fragment::texts("Tools of which one must have sanitized what flows."),
         }),
         &[],
@@ -119,10 +137,9 @@ fn decode_boundary(node: &Node, found: &mut Diagnostics<'_>) -> Boundary {
         boundary.required_sanitizers = texts::list(tools, "`required_sanitizers`", found);
     }
     if let Some(length) = part("min_length") {
-        match found.count_of(length, "`min_length`").map(usize::try_from) {
-            Some(Ok(least)) if least > 0 => boundary.min_length = least,
-            Some(_) => found.wrong_kind(length, "`min_length`", "a whole number, 1 or more"),
-            None => {}
+        let least = found.count_within(length, "`min_length`", LENGTHS);
+        if let Some(least) = least.and_then(|least| usize::try_from(least).ok()) {
+            boundary.min_length = least;
         }
     }
     boundary
@@ -144,11 +161,26 @@ fn decode_flow(node: &Node, found: &mut Diagnostics<'_>) -> Option<FlowPair> {
     Some(FlowPair { from: from?, to: to? })
 }
 
+/// A capability that no revision knows can never be claimed, so that listing it permits nothing.
+fn report_unknown_capability(name: &Node, found: &mut Diagnostics<'_>) {
+    let Some(text) = name.as_text().filter(|text| !CAPABILITIES.contains(text)) else { return };
+    let help = match nearest(text, CAPABILITIES.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("capabilities are {}", CAPABILITIES.join(", ")),
+    };
+    found.error_with_help("unknown-capability", name.span, format!("there is no capability `{text}`"), help);
+}
+
 fn decode_negotiation(node: &Node, found: &mut Diagnostics<'_>) -> Option<Negotiation> {
     let entries = found.known_keys(node, "`capability_negotiation`", NEGOTIATION_KEYS);
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     let negotiated = node.get("negotiated").filter(|names| !names.is_null());
-    let negotiated = negotiated.map(|names| texts::list(names, "`negotiated`", found));
+    let negotiated = negotiated.map(|names| {
+        for name in names.as_list().unwrap_or_default() {
+            report_unknown_capability(name, found);
+        }
+        texts::list(names, "`negotiated`", found)
+    });
     let Some(target) = node.get("target").filter(|target| !target.is_null()) else {
         let message = "`capability_negotiation` does not say for which revision";
         found.error_with_help("missing-key", place, message, "add `target: \"2026-07-28\"`");

@@ -6,7 +6,7 @@ use mcprove_model::{Auth, Diagnostics, Entry, Node, ServerSpec, Target};
 use serde_json::{Value, json};
 
 use super::{Context, auth};
-use crate::assertion_file::server::{self, Transport};
+use crate::assertion_file::server::{self, ServerOverride, Transport};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{client_capabilities, texts};
 use crate::schema::fragment;
@@ -21,12 +21,16 @@ const KEYS: &[&str] = &[
     "docker",
     "env",
     "headers",
+    "keep_state",
     "mock",
     "protocol",
     "transport",
     "url",
     "virtual_time",
 ];
+
+/// Keys that mean something to a mock only.
+const OF_MOCKS: &[&str] = &["keep_state", "virtual_time"];
 
 /// Keys that say where a server is; a server has one of them.
 const WHERE: &[&str] = &["cassette", "command", "mock", "url"];
@@ -67,9 +71,7 @@ pub(super) fn decode(
         auth,
         protocol: protocol.unwrap_or_default(),
         client: client.unwrap_or_default(),
-        secrets: Vec::new(),
-        origins: Vec::new(),
-        sandbox: None,
+        ..ServerSpec::default()
     })
 }
 
@@ -94,6 +96,7 @@ pub(super) fn schema() -> Value {
             "additionalProperties": {"anyOf": [fragment::scalar("The value."), header]},
             "description": "Header fields of every request.",
         },
+        "keep_state": fragment::flag("All sessions speak to one mock, so that its faults go on counting after a restart."),
         "mock": fragment::text("A manifest of the built-in mock that is played instead of a server."),
         "protocol": server::protocol_schema(),
         "transport": server::transport_schema(),
@@ -127,13 +130,13 @@ fn decode_target(
     }
     if let Some(played) = places.iter().find(|part| matches!(part.key.text.as_str(), "cassette" | "mock")) {
         let target = decode_played(played, node, context, found);
-        return match context.server {
+        return match ServerOverride::replacing(context.server) {
             Some(given) => Some((given.target(), None)),
             None => target.map(|target| (target, None)),
         };
     }
-    if let Some(part) = node.as_map().unwrap_or_default().iter().find(|part| part.key.text == "virtual_time") {
-        let message = "`virtual_time` is for mocks: what is elsewhere lives in real time";
+    for part in node.as_map().unwrap_or_default().iter().filter(|part| OF_MOCKS.contains(&part.key.text.as_str())) {
+        let message = format!("`{}` is for mocks", part.key.text);
         found.error_with_help("wrong-key", part.key.span, message, "remove it, or play a manifest with `mock:`");
     }
     let headers = decode_headers(node, (context, secrets), found);
@@ -143,13 +146,14 @@ fn decode_target(
     });
     let cwd = texts::optional(node, "cwd", found).map(str::to_owned);
     let docker = texts::optional(node, "docker", found).map(str::to_owned);
+    let given = ServerOverride::replacing(context.server);
     // Mistakes in a command or an address are told even where the transport is one.
-    let command = match (context.server, node.get("url").is_some_and(|url| !url.is_null())) {
+    let command = match (given, node.get("url").is_some_and(|url| !url.is_null())) {
         (Some(given), _) => Some((given.command.clone(), given.args.clone())),
         (None, true) => None,
         (None, false) => decode_command(entry, found),
     };
-    let transport = server::transport(node, context.server.is_some(), found)?;
+    let transport = server::transport(node, given.is_some(), found)?;
     server::report_unused(node, transport, found);
     if transport == Transport::Stdio {
         if let Some(part) = node.as_map().unwrap_or_default().iter().find(|part| part.key.text == "auth") {
@@ -181,7 +185,7 @@ fn decode_played(part: &Entry, node: &Node, context: &Context<'_>, found: &mut D
     for other in node.as_map().unwrap_or_default() {
         let name = other.key.text.as_str();
         let is_fit = matches!(name, "cassette" | "client_capabilities" | "mock" | "protocol")
-            || name == "virtual_time" && key == "mock";
+            || OF_MOCKS.contains(&name) && key == "mock";
         if KEYS.contains(&name) && !is_fit {
             let message = format!("`{name}` means nothing beside `{key}`, which starts nothing");
             found.error_with_help("wrong-key", other.key.span, message, "remove it");
@@ -201,9 +205,12 @@ fn decode_played(part: &Entry, node: &Node, context: &Context<'_>, found: &mut D
     if key == "cassette" {
         return Some(Target::Cassette { path });
     }
-    let virtual_time = node.get("virtual_time").filter(|flag| !flag.is_null());
-    let virtual_time = virtual_time.is_some_and(|flag| found.boolean(flag, "`virtual_time`") == Some(true));
-    Some(Target::Mock { manifest: path, virtual_time })
+    let mut flag = |key: &str| {
+        let flag = node.get(key).filter(|flag| !flag.is_null());
+        flag.is_some_and(|flag| found.boolean(flag, &format!("`{key}`")) == Some(true))
+    };
+    let (virtual_time, keep_state) = (flag("virtual_time"), flag("keep_state"));
+    Some(Target::Mock { manifest: path, virtual_time, keep_state })
 }
 
 /// The program and its arguments: a list, or a text that is split as a shell would; `args` come after both.

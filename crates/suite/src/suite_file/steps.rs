@@ -1,6 +1,8 @@
 //! Steps of a test: those of assertion files, and each may be for another server or claim what the client is not.
 
-use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Step};
+use std::sync::Arc;
+
+use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, ServerSpec, Step};
 use serde_json::{Value, json};
 
 use super::tools::without;
@@ -15,7 +17,7 @@ const SERVER: &str = "server";
 pub(super) fn decode(
     test: &Node,
     key: &'static str,
-    (scope, suite): (&mut Scope, &Suite<'_>),
+    (scope, suite, own): (&mut Scope, &Suite<'_>, Option<&Arc<ServerSpec>>),
     found: &mut Diagnostics<'_>,
 ) -> Vec<Step> {
     let Some(node) = test.get(key) else { return Vec::new() };
@@ -30,6 +32,9 @@ pub(super) fn decode(
         let named = item.get(SERVER).filter(|named| !named.is_null());
         let server = named.and_then(|named| test::server_named(named, suite, found));
         let claims = claims::decode(item, found);
+        if claims.is_some() {
+            claims::report_legacy(item, server.as_ref().or(own), found);
+        }
         // A step that could not be decoded is not there.
         if let Some(step) = decoded.iter_mut().find(|step| step.span == item.span) {
             step.server = server;

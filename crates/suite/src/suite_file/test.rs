@@ -4,32 +4,37 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mcprove_judge::checks;
-use mcprove_model::{Capture, Case, Diagnostics, Entry, Key, Kind, Node, ServerSpec, Span, nearest};
-use serde_json::{Value, json};
+use mcprove_model::{
+    Act, Capture, Case, Diagnostics, Entry, Era, Key, Kind, Node, Protocol, ServerSpec, Span, nearest,
+};
+use serde_json::Value;
 
 use super::list::List;
-use super::performance::milliseconds;
+use super::performance::{MILLISECONDS, milliseconds};
 use super::{Suite, agents, outside, steps};
 use crate::assertion_file::templates::Scope;
-use crate::assertion_file::{self, mask, skip, texts, time};
+use crate::assertion_file::{self, aliases, cases, client_capabilities, mask, skip, tags, texts, time};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The keys that all tests have, sorted.
-const KEYS: &[&str] = &[
-    "capture",
-    "mask",
-    "name",
-    "only",
-    "server",
-    "setup",
-    "skip",
-    "skip_unless_env",
-    "tags",
-    "teardown",
-    "threshold",
-    "timeout",
-    "timeout_ms",
-    "verify",
+const FIELDS: &[Field] = &[
+    Field::optional("capture", assertion_file::capture_schema),
+    Field::optional("cases", cases::schema),
+    Field::optional("elicitation", client_capabilities::elicitation_schema),
+    Field::optional("mask", mask::schema),
+    Field::required("name", || fragment::text("What the test is called; unique in its file.")),
+    Field::optional("only", || fragment::flag("Run this test and others like it, and no other; refused in CI.")),
+    Field::optional("server", || fragment::text("The server it is for; may be left out when there is one.")),
+    Field::optional("setup", || steps::schema("Calls made before.")),
+    Field::optional("skip", assertion_file::skip_schema),
+    Field::optional("skip_unless_env", assertion_file::skip_unless_env_schema),
+    Field::optional("tags", tags::schema),
+    Field::optional("teardown", || steps::schema("Calls made in the end, also after a failure.")),
+    Field::optional("threshold", checks::threshold_schema),
+    Field::optional("timeout", || fragment::duration("Its deadline, for example `30s`.")),
+    Field::optional("timeout_ms", || fragment::count_within("Its deadline in milliseconds.", &MILLISECONDS)),
+    Field::optional("verify", || steps::schema("Calls made after, to look at the state it left.")),
 ];
 
 /// A test that was decoded.
@@ -55,11 +60,11 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
 
     let skip = skip::decode(node, &suite.context.environment, found);
     let timeout = milliseconds(node, "timeout_ms", found).or_else(|| time::optional(node, "timeout", found));
-    let tags = node.get("tags").map(|tags| decode_tags(tags, found)).unwrap_or_default();
+    let tags = tags::decode(node, found);
     let masks = mask::decode(node, found);
     let server = server_of(list, node, (place, skip.is_some()), suite, found);
     let mut scope = Scope::new(suite.context.fixture.is_some());
-    let setup = steps::decode(node, "setup", (&mut scope, suite), found);
+    let setup = steps::decode(node, "setup", (&mut scope, suite, server.as_ref()), found);
     let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, place, suite);
     let asked = list.decode(&test, (&scope, suite), found);
     let capture: Vec<Capture> =
@@ -67,8 +72,8 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     for capture in &capture {
         scope.add_capture(&capture.name);
     }
-    let verify = steps::decode(node, "verify", (&mut scope, suite), found);
-    let teardown = steps::decode(node, "teardown", (&mut scope, suite), found);
+    let verify = steps::decode(node, "verify", (&mut scope, suite, server.as_ref()), found);
+    let teardown = steps::decode(node, "teardown", (&mut scope, suite, server.as_ref()), found);
     let threshold = node.get("threshold").filter(|share| !share.is_null());
     let threshold = threshold.and_then(|share| checks::decode_threshold(share, found));
 
@@ -83,6 +88,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             }
             (server, _) => server,
         };
+        let server = server.map(|server| own_client(server, node, &asked.act, found));
         if list.needs_server() && server.is_none() && skip.is_none() {
             return None;
         }
@@ -112,33 +118,35 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     Some(Test { name, name_span, only, case })
 }
 
+/// The server with the answers and the claims of a test, which get a session of their own.
+fn own_client(server: Arc<ServerSpec>, test: &Node, act: &Act, found: &mut Diagnostics<'_>) -> Arc<ServerSpec> {
+    let answers = test.get("elicitation").filter(|answers| !answers.is_null());
+    // Since 2026-07-28 each request states its claims; before, the handshake does.
+    let is_modern = match server.protocol {
+        Protocol::Modern => true,
+        Protocol::Exactly(revision) => revision.era() == Era::Modern,
+        Protocol::Legacy | Protocol::Auto => false,
+    };
+    let claims = if let Act::CallTool(call) = act { call.claims.as_ref().filter(|_| !is_modern) } else { None };
+    if answers.is_none() && claims.is_none() {
+        return server;
+    }
+    let mut own = ServerSpec::clone(&server);
+    if let Some(answers) = answers {
+        (own.client.elicitation, own.client.further_elicitations) = client_capabilities::elicitations(answers, found);
+    }
+    own.client.claimed = claims.cloned();
+    Arc::new(own)
+}
+
 /// The JSON Schema of a list of tests.
 pub(super) fn schema(list: List) -> Value {
-    let mut properties = json!({
-        "capture": assertion_file::capture_schema(),
-        "mask": mask::schema(),
-        "name": fragment::text("What the test is called; unique in its file."),
-        "only": fragment::flag("Run this test and others like it, and no other; refused in CI."),
-        "server": fragment::text("The server it is for; may be left out when there is one."),
-        "setup": steps::schema("Calls made before."),
-        "skip": assertion_file::skip_schema(),
-        "skip_unless_env": assertion_file::skip_unless_env_schema(),
-        "tags": {
-            "anyOf": [fragment::text("One tag."), fragment::texts("Several tags.")],
-            "description": "Words it can be chosen by.",
-        },
-        "teardown": steps::schema("Calls made in the end, also after a failure."),
-        "threshold": checks::threshold_schema(),
-        "timeout": fragment::duration("Its deadline, for example `30s`."),
-        "timeout_ms": fragment::count("Its deadline in milliseconds.", 1),
-        "verify": steps::schema("Calls made after, to look at the state it left."),
-    });
-    if let (Value::Object(all), Value::Object(own)) = (&mut properties, list.properties()) {
-        all.extend(own);
-        all.sort_keys();
-    }
-    let required: Vec<&str> = std::iter::once("name").chain(list.required().iter().copied()).collect();
-    fragment::list(list.summary(), fragment::map("A test.", properties, &required))
+    let mut properties = field::properties(FIELDS.iter().chain(list.fields()));
+    properties.sort_keys();
+    let required = field::required(FIELDS.iter().chain(list.fields()));
+    let mut test = fragment::map("A test.", Value::Object(properties), &required);
+    aliases::of_list(list.key()).describe(&mut test);
+    fragment::list(list.summary(), test)
 }
 
 fn decode_name(node: &Node, list: List, place: Span, found: &mut Diagnostics<'_>) -> (String, Span) {
@@ -152,7 +160,7 @@ fn decode_name(node: &Node, list: List, place: Span, found: &mut Diagnostics<'_>
                 found.error_with_help("missing-key", name.span, "`name` is empty", "say what the test is about");
             }
         }
-        None if texts::is_misspelt(node.as_map().unwrap_or_default(), "name", KEYS) => {}
+        None if texts::is_misspelt(node.as_map().unwrap_or_default(), "name", &field::keys(FIELDS)) => {}
         Some(_) | None => {
             let message = format!("this test of `{}` has no `name`", list.key());
             found.error_with_help("missing-key", place, message, "add `name:`, unique in the file");
@@ -160,14 +168,6 @@ fn decode_name(node: &Node, list: List, place: Span, found: &mut Diagnostics<'_>
     }
     // Two tests without a name do not clash: what is wrong with them is told already.
     (format!("{}@{}", list.key(), node.span.start), place)
-}
-
-fn decode_tags(node: &Node, found: &mut Diagnostics<'_>) -> Vec<String> {
-    if node.is_null() {
-        return Vec::new();
-    }
-    let tags = found.one_or_many(node).iter();
-    tags.filter_map(|tag| found.text(tag, "a tag")).map(str::to_owned).collect()
 }
 
 /// The server a test names, or the only one there is; a test that is not run may do without.
@@ -192,7 +192,7 @@ fn server_of(
         [_, ..] if suite.has_columns() => suite.given.clone(),
         [] if suite.given.is_some() => suite.given.clone(),
         [] if suite.has_servers || is_skipped => None,
-        _ if texts::is_misspelt(node.as_map().unwrap_or_default(), "server", KEYS) => None,
+        _ if texts::is_misspelt(node.as_map().unwrap_or_default(), "server", &field::keys(FIELDS)) => None,
         [] => {
             let message = format!("this test of `{}` needs a server, and there is none", list.key());
             found.error_with_help("no-server", place, message, "add `servers:`, or give `--server`");
@@ -230,19 +230,22 @@ pub(super) fn server_named(named: &Node, suite: &Suite<'_>, found: &mut Diagnost
 
 /// The keys of a test that are for its kind, and those that only its kind may know what to say about.
 fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>) -> Vec<Entry> {
-    let known: Vec<&str> = KEYS.iter().chain(list.keys()).copied().collect();
+    let known = field::keys(FIELDS.iter().chain(list.fields()));
     let mut kept = Vec::new();
     for entry in entries {
         let key = entry.key.text.as_str();
-        if KEYS.contains(&key) {
+        if field::has(FIELDS, key) {
             continue;
         }
-        if list.keys().contains(&key) {
+        if field::has(list.fields(), key) {
             kept.push(entry.clone());
         } else if !outside::is_told(&entry.key, what, outside::OF_TEST, found) {
             match nearest(key, known.iter().copied()) {
-                Some(near) if KEYS.contains(&near) => found.unknown_key(&entry.key, what, &known),
-                Some(_) | None => kept.push(entry.clone()),
+                Some(near) if field::has(FIELDS, near) => found.unknown_key(&entry.key, what, &known),
+                // The kind has more to say about a key that is almost its own, and about keys of other tools.
+                Some(_) => kept.push(entry.clone()),
+                None if list.names_servers() => kept.push(entry.clone()),
+                None => found.unknown_key(&entry.key, what, &known),
             }
         }
     }

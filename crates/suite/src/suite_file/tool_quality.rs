@@ -1,33 +1,27 @@
 //! `tool_quality`: judge how the tools of a server describe themselves.
 
 use mcprove_model::{Act, Diagnostics, Expectation, Vocabulary};
-use serde_json::{Value, json};
 
 use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::block::Input;
 use crate::assertion_file::expectation;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(super) const KIND: Kind = Kind {
     key: "tool_quality",
     summary: "Judge how the tools of a server describe themselves.",
-    keys: KEYS,
-    required: &[],
-    properties,
+    fields: &[FIELDS],
     decode,
 };
 
-const KEYS: &[&str] = &["expect"];
-
-fn properties() -> Value {
-    json!({"expect": fragment::expect(Vocabulary::ToolQuality)})
-}
+const FIELDS: &[Field] = &[Field::optional("expect", || fragment::expect(Vocabulary::ToolQuality))];
 
 #[expect(clippy::unnecessary_wraps, reason = "every kind of test is decoded by a function like this")]
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
-    found.known_keys(test, "a test of `tool_quality`", KEYS);
+    found.known_keys(test, "a test of `tool_quality`", &field::keys(FIELDS));
     let expect = expectation::decode(test.get("expect"), Vocabulary::ToolQuality, input.scope, found);
     Some((Act::ToolQuality, expect))
 }

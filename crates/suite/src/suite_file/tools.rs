@@ -1,51 +1,31 @@
 //! `tools`: call a tool and judge its result, and how it takes wrong requests.
 
 use mcprove_model::{Act, Diagnostics, Entry, Expectation, Kind as NodeKind, Node};
-use serde_json::Value;
 
 use super::Suite;
 use super::list::Kind;
 use super::{claims, negative_path};
 use crate::assertion_file::assert_tool;
 use crate::assertion_file::block::Input;
+use crate::field::{self, Field};
 
 pub(super) const KIND: Kind = Kind {
     key: "tools",
     summary: "Call a tool and judge its result.",
-    keys: KEYS,
-    required: assert_tool::BLOCK.required,
-    properties,
+    fields: &[assert_tool::BLOCK.fields, OWN],
     decode,
 };
 
-/// Those of `assert`, and what only a file with many tests asks of a tool.
-const KEYS: &[&str] = &[
-    "args",
-    "beside",
-    "cancel_after",
-    "capture_progress",
-    "client_capabilities",
-    "expect",
-    "fuzz",
-    "negative_path",
-    "repeat",
-    "retry",
-    "tool",
-];
-
-fn properties() -> Value {
-    let mut properties = (assert_tool::BLOCK.properties)();
-    properties[claims::KEY] = claims::schema();
-    properties[negative_path::KEY] = negative_path::schema();
-    properties
-}
+/// What only a file with many tests asks of a tool.
+const OWN: &[Field] =
+    &[Field::optional(claims::KEY, claims::schema), Field::optional(negative_path::KEY, negative_path::schema)];
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     let negative = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == negative_path::KEY);
     let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, test, input.scope, found));
     let claims = claims::decode(test, found);
-    let own = [claims::KEY, negative_path::KEY];
+    let own = field::keys(OWN);
     let asked = if own.iter().all(|key| test.get(key).is_none()) {
         (assert_tool::BLOCK.decode)(input, found)?
     } else {

@@ -16,6 +16,9 @@ const MAX_DEPTH: usize = 200;
 /// How much aliases may add to a file. Beyond it stands a "billion laughs" file, not a suite.
 const MAX_ALIASED: usize = 500_000;
 
+/// More documents than this in one file are a mistake.
+const MAX_DOCUMENTS: usize = 20_000;
+
 pub(super) fn build(source: &SourceFile) -> (Vec<Node>, Vec<Finding>) {
     // The mark would otherwise count as a character of the first document.
     let bom = if source.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
@@ -115,6 +118,12 @@ impl<'s> Builder<'s> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd => Flow::Go,
             Event::DocumentStart(explicit) => {
+                if self.documents.len() >= MAX_DOCUMENTS {
+                    let message = format!("the file has more than {MAX_DOCUMENTS} documents");
+                    let span = self.span(start, end);
+                    self.found.error_with_help("too-large", span, message, "divide it into several files");
+                    return Flow::Stop;
+                }
                 // Anchors live in one document only.
                 self.anchors.clear();
                 if explicit {

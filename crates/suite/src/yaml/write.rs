@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use mcprove_model::{Entry, Kind, Meaning, Node, ScalarStyle};
 
+/// The longest key that is written before its colon.
+const LONGEST_KEY: usize = 1_000;
+
 /// The text of a map or list, each line indented by this many steps of two.
 pub fn write(node: &Node, depth: usize) -> String {
     let mut text = String::new();
@@ -31,7 +34,16 @@ fn block(node: &Node, depth: usize, text: &mut String) {
 
 fn pair(entry: &Entry, depth: usize, text: &mut String) {
     indent(depth, text);
-    text.push_str(&quoted(&entry.key.text, false));
+    let key = quoted(&entry.key.text, false);
+    if key.len() > LONGEST_KEY {
+        // A key before a colon has at most 1024 characters (YAML 1.2.2, 7.4.2); a longer one is marked as a key.
+        text.push_str("? ");
+        text.push_str(&key);
+        text.push('\n');
+        indent(depth, text);
+    } else {
+        text.push_str(&key);
+    }
     text.push(':');
     nested(&entry.value, depth, text, false);
 }
@@ -74,9 +86,7 @@ fn nested(node: &Node, depth: usize, text: &mut String, after_dash: bool) {
 
 /// Whether a text of several lines can be written line by line and mean the same.
 fn fits_block(text: &str) -> bool {
-    let is_plain = |c: char| {
-        c == '\n' || c == '\t' || !c.is_control() && !matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
-    };
+    let is_plain = |c: char| c == '\n' || c == '\t' || !c.is_control() && !is_special(c);
     text.contains('\n')
         && !text.starts_with([' ', '\t', '\n'])
         && !text.ends_with("\n\n")
@@ -130,7 +140,7 @@ fn quoted(text: &str, was_plain: bool) -> String {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
-            c if c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+            c if c.is_control() || is_special(c) => {
                 let _ = write!(quoted, "\\U{:08x}", u32::from(c));
             }
             c => quoted.push(c),
@@ -138,6 +148,11 @@ fn quoted(text: &str, was_plain: bool) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+/// True for breaks, byte order marks and what is no character, which YAML parsers treat differently.
+fn is_special(c: char) -> bool {
+    matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}') || u32::from(c) & 0xfffe == 0xfffe
 }
 
 fn indent(depth: usize, text: &mut String) {
@@ -201,6 +216,18 @@ mod tests {
     fn lines_are_written_as_lines_where_that_was_asked_for() {
         let node = in_blocks(Node::from_json(Span::default(), json!({"a": "one\n\n  two", "b": "x\n", "c": " x\ny"})));
         assert_eq!(write(&node, 0), "a: |-\n  one\n\n    two\nb: |\n  x\nc: \" x\\ny\"\n");
+    }
+
+    #[test]
+    fn keys_of_any_length_and_what_is_no_character_are_read_back() {
+        for key in ["", "a b", "\u{fffe}x\u{1ffff}", "?", "- a", &"k".repeat(1_100), &"\u{e9}".repeat(600)] {
+            let value = serde_json::json!({key: {"below": key}, "after": [1]});
+            let text = write(&Node::from_json(mcprove_model::Span::default(), value.clone()), 0);
+            let source = mcprove_model::SourceFile::new("a.yaml", text.clone());
+            let (documents, findings) = crate::yaml::parse(&source);
+            assert_eq!(findings, [], "{text}");
+            assert_eq!(documents[0].to_json(), value, "{text}");
+        }
     }
 
     proptest! {

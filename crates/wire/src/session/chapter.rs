@@ -13,6 +13,8 @@ const LOOKS: usize = 16;
 impl Session {
     /// Takes out everything since the last chapter, so that the next case begins with an empty record.
     pub fn end_chapter(&mut self) -> Closing {
+        // Each case begins with the first of its scripted answers.
+        self.elicited = 0;
         let mut oddities = std::mem::take(&mut self.oddities);
         oddities.extend(std::mem::take(&mut self.strays).finding());
         Closing {

@@ -116,6 +116,9 @@ impl Session {
         let exchange = self.request("initialize", params, deadline).await;
         let result = self.result_of(exchange)?;
         self.negotiated = negotiated(&result)?;
+        if !self.accepts_any_handshake {
+            refused_by_clients(&result)?;
+        }
         self.transport.agreed(Some(self.negotiated.revision));
         self.check_capabilities();
         self.notify("notifications/initialized", &Value::Null);
@@ -344,6 +347,41 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
         capabilities: result.get("capabilities").cloned().unwrap_or_else(|| json!({})),
         instructions: result.get("instructions").and_then(Value::as_str).map(str::to_owned),
     })
+}
+
+/// Refuses a handshake that the official SDK clients refuse, so that hosts built on them never connect: `serverInfo` needs
+/// `name` and `version`, `capabilities` must be an object of objects.
+fn refused_by_clients(result: &Value) -> Result<(), Refusal> {
+    let refuse = |fault: &str, help: &str| {
+        Err(Refusal {
+            help: Some(format!("{help}; `implicit: off` in a suite connects all the same")),
+            evidence: Some(Bytes::from(result.to_string())),
+            ..Refusal::new(format!("official clients refuse the answer to `initialize`: {fault}"))
+        })
+    };
+    let info = "answer with `serverInfo: {name, version}`";
+    let Some(identity) = result.get("serverInfo") else { return refuse("it has no `serverInfo`", info) };
+    for key in ["name", "version"] {
+        if !identity.get(key).is_some_and(Value::is_string) {
+            return refuse(&format!("its `serverInfo` has no `{key}`"), info);
+        }
+    }
+    let declare = "declare each capability as an object, `{}` at least";
+    match result.get("capabilities") {
+        None => refuse("it has no `capabilities`", declare),
+        Some(Value::Object(capabilities)) => {
+            let known = ["tools", "resources", "prompts", "logging", "completions"];
+            // The Python client takes null for an absent capability.
+            let wrong = known.iter().find(|name| {
+                capabilities.get(**name).is_some_and(|capability| !capability.is_object() && !capability.is_null())
+            });
+            match wrong {
+                Some(name) => refuse(&format!("its capability `{name}` is not an object"), declare),
+                None => Ok(()),
+            }
+        }
+        Some(_) => refuse("its `capabilities` are not an object", declare),
+    }
 }
 
 /// The last line of standard error that says something.

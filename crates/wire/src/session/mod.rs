@@ -46,6 +46,8 @@ pub struct Session {
     oddities: Vec<Finding>,
     server_requests: Vec<ServerRequest>,
     sampled: usize,
+    elicited: usize,
+    accepts_any_handshake: bool,
     /// Standing subscriptions of the modern era: the resource and the request that stands for it.
     subscriptions: Vec<(String, u64)>,
     /// Requests that were answered after they had been cancelled.
@@ -77,6 +79,8 @@ pub struct SessionOptions {
     pub protocol: Protocol,
     /// How long a server that is asked for its era may take to answer.
     pub probe_timeout: Duration,
+    /// True if a handshake is accepted that official clients refuse.
+    pub accepts_any_handshake: bool,
 }
 
 impl Default for SessionOptions {
@@ -86,6 +90,7 @@ impl Default for SessionOptions {
             client: ClientCapabilities::default(),
             protocol: Protocol::default(),
             probe_timeout: Duration::from_secs(2),
+            accepts_any_handshake: false,
         }
     }
 }
@@ -208,6 +213,8 @@ impl Session {
             oddities: Vec::new(),
             server_requests: Vec::new(),
             sampled: 0,
+            elicited: 0,
+            accepts_any_handshake: options.accepts_any_handshake,
             subscriptions: Vec::new(),
             late_replies: Vec::new(),
             log_level: None,

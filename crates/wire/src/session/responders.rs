@@ -19,7 +19,11 @@ impl Session {
         };
         if self.server_requests.len() < self.limits.notifications {
             if let Err(message) = &answer {
-                self.keep_odd(Finding::note("unanswered-request", message.clone()));
+                let note = Finding::note("unanswered-request", message.clone());
+                self.keep_odd(match script_for(&method) {
+                    Some(yaml) => note.help(format!("answer it: {yaml}")),
+                    None => note,
+                });
             }
             self.server_requests.push(ServerRequest { method, params, answered: answer.is_ok() });
             self.send_reply(&reply);
@@ -49,8 +53,15 @@ impl Session {
                     None => undeclared("sampling"),
                 }
             }
-            "elicitation/create" => match &self.client.elicitation {
-                Some(reply) => Ok(match reply.action {
+            "elicitation/create" => {
+                let at = self.elicited.min(self.client.further_elicitations.len());
+                self.elicited += 1;
+                let reply = match at {
+                    0 => self.client.elicitation.as_ref(),
+                    later => self.client.further_elicitations.get(later - 1),
+                };
+                let Some(reply) = reply else { return undeclared("elicitation") };
+                Ok(match reply.action {
                     // A link is opened, not filled in: there is no content to send (2025-11-25, "URL Mode").
                     ElicitationAction::Accept if params.get("mode").and_then(Value::as_str) == Some("url") => {
                         json!({"action": "accept"})
@@ -65,9 +76,8 @@ impl Session {
                     }
                     ElicitationAction::Decline => json!({"action": "decline"}),
                     ElicitationAction::Cancel => json!({"action": "cancel"}),
-                }),
-                None => undeclared("elicitation"),
-            },
+                })
+            }
             _ => Err(format!("the server asked for `{method}`, which the client does not know")),
         }
     }
@@ -85,8 +95,11 @@ impl Session {
         told
     }
 
-    /// The capabilities we declare: exactly what we can answer.
+    /// The declared capabilities: exactly what is answered, unless a test claims something else.
     pub(super) fn declared_capabilities(&self) -> Value {
+        if let Some(claimed) = &self.client.claimed {
+            return claimed.clone();
+        }
         let mut declared = Map::new();
         if self.client.roots.is_some() {
             declared.insert("roots".to_owned(), json!({"listChanged": true}));
@@ -96,11 +109,24 @@ impl Session {
         }
         if let Some(reply) = &self.client.elicitation {
             // An empty object means forms alone.
-            let modes = if reply.url { json!({"form": {}, "url": {}}) } else { json!({}) };
+            let follows_links = reply.url || self.client.further_elicitations.iter().any(|further| further.url);
+            let modes = if follows_links { json!({"form": {}, "url": {}}) } else { json!({}) };
             declared.insert("elicitation".to_owned(), modes);
         }
         Value::Object(declared)
     }
+}
+
+/// The YAML that answers a request of the server.
+fn script_for(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "elicitation/create" => {
+            "`client_capabilities: {elicitation: {action: accept, content: {FIELD: VALUE}}}` of the server"
+        }
+        "sampling/createMessage" => "`client_capabilities: {sampling: {text: ANSWER}}` of the server",
+        "roots/list" => "`client_capabilities: {roots: [FOLDER]}` of the server",
+        _ => return None,
+    })
 }
 
 /// A filled-in form. What the script leaves out keeps the value the form came with, as in a host that shows it (2025-11-25,

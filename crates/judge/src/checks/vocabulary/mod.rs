@@ -58,6 +58,8 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
             Vocabulary::Raw,
         ],
     ),
+    // Elsewhere, notifications are not awaited or are judged by the block itself.
+    ("logging", &[Vocabulary::Tool]),
     (
         // Elsewhere the time of a request is not taken.
         "max_duration_ms",
@@ -396,7 +398,8 @@ impl Words {
             let message = format!("`{name}` of {} is not supported", self.what);
             return found.error_with_help("unsupported-key", key.span, message, *instead);
         }
-        let known: Vec<&str> = self.kinds.iter().map(|kind| kind.name).collect();
+        let around = if self.takes_assertions() { AROUND } else { &[] };
+        let known: Vec<&str> = self.kinds.iter().map(|kind| kind.name).chain(around.iter().copied()).collect();
         let Some(home) = home_of(&key.text) else {
             // A key that is nearest to one of another block is most likely a typo of that one.
             let all = TABLES.iter().flat_map(|table| table.kinds).map(|kind| kind.name);

@@ -27,11 +27,14 @@ pub(super) fn decode(
 
 fn find(node: &Node, servers: &[AgentServer], suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<Fault> {
     let name = found.text(node, "an item of `inject`")?;
-    let Some(fault) = suite.faults.iter().find(|fault| fault.name == name) else {
-        let names = || suite.faults.iter().map(|fault| fault.name.as_str());
+    let Some(fault) = suite.faults.usable.iter().find(|fault| fault.name == name) else {
+        if suite.faults.unusable.iter().any(|unusable| unusable == name) {
+            return None;
+        }
+        let names = || suite.faults.usable.iter().map(|fault| fault.name.as_str());
         let help = match nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None if suite.faults.is_empty() => "add it to `faults:` of the suite".to_owned(),
+            None if suite.faults.usable.is_empty() => "add it to `faults:` of the suite".to_owned(),
             None => format!("`faults` has {}", names().collect::<Vec<_>>().join(", ")),
         };
         found.error_with_help("unknown-fault", node.span, format!("there is no fault `{name}`"), help);

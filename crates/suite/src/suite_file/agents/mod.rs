@@ -14,6 +14,7 @@ use super::list::{Kind, List};
 use super::{Suite, outside};
 use crate::assertion_file::block::Input;
 use crate::assertion_file::{expectation, texts};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(super) use servers::server_of_steps;
@@ -21,34 +22,9 @@ pub(super) use servers::server_of_steps;
 pub(super) const KIND: Kind = Kind {
     key: "agents",
     summary: "Let a model use the tools of servers, and judge what it does.",
-    keys: KEYS,
-    required: &[],
-    properties,
+    fields: &[FIELDS],
     decode,
 };
-
-const KEYS: &[&str] = &[
-    "call_timeout_ms",
-    "equal_function_sets",
-    "expect",
-    "inject",
-    "max_tokens",
-    "max_tool_calls",
-    "max_turns",
-    "model",
-    "models",
-    "prompt",
-    "recovery",
-    "runs",
-    "script",
-    "servers",
-    "system_prompt",
-    "time_budget",
-    "token_budget",
-    "tool_selection",
-    "trajectory",
-    "turns",
-];
 
 /// Keys of the other tool's agents, and what to do instead.
 const OUTSIDE: &[(&str, &str)] = &[
@@ -100,7 +76,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let test = &input.entry.value;
     let place = input.entry.key.span;
     let entries = test.as_map().unwrap_or_default();
-    outside::known_keys(entries, "a test of `agents`", (KEYS, OUTSIDE), found);
+    outside::known_keys(entries, "a test of `agents`", (&field::keys(FIELDS), OUTSIDE), found);
     let servers = servers::decode(test, place, suite, found);
     let turns = decode_turns(test, place, input, found);
     let system_prompt = test.get("system_prompt").filter(|prompt| !prompt.is_null());
@@ -159,7 +135,7 @@ fn decode_turns(test: &Node, place: Span, input: &Input<'_>, found: &mut Diagnos
         input.scope.check(turn, found);
     }
     let entries = test.as_map().unwrap_or_default();
-    let is_misspelt = ["prompt", "turns"].iter().any(|key| texts::is_misspelt(entries, key, KEYS));
+    let is_misspelt = ["prompt", "turns"].iter().any(|key| texts::is_misspelt(entries, key, &field::keys(FIELDS)));
     if turns.is_empty() && !is_misspelt && found.count() == before && test.get("prompt").is_none_or(Node::is_null) {
         found.error_with_help("missing-key", place, "this agent is asked nothing", "add `prompt:`, or `turns:`");
     }
@@ -175,45 +151,52 @@ fn decode_turn(turn: &Node, found: &mut Diagnostics<'_>) -> Option<Node> {
     found.text(user, "`user`").map(|_| user.clone())
 }
 
-fn properties() -> Value {
-    let turn = json!({
+const FIELDS: &[Field] = &[
+    Field::optional("call_timeout_ms", || fragment::count("How long the agent waits for a call.", 1)),
+    Field::optional("equal_function_sets", || {
+        fragment::list("Sets of tools that do the same: each counts as the other.", fragment::texts("Names of tools."))
+    }),
+    Field::optional("expect", || fragment::expect(Vocabulary::Agent)),
+    Field::optional("inject", || {
+        json!({
+            "anyOf": [fragment::text("A fault."), fragment::texts("Names of `faults`.")],
+            "description": "Names of `faults` that its calls meet; the first that matches a call counts.",
+        })
+    }),
+    Field::optional("max_tokens", || {
+        fragment::count("How many tokens one answer of the model may have; 1024 when left out.", 1)
+    }),
+    Field::optional("max_tool_calls", || fragment::count("How many tools it may call in all.", 0)),
+    Field::optional("max_turns", || {
+        fragment::count("How often the model may answer to each thing the user says; 10 when left out.", 1)
+    }),
+    Field::optional("model", model::schema),
+    Field::optional("models", || fragment::list("Several models; each makes a test of its own.", model::schema())),
+    Field::optional("prompt", || fragment::text("What the user says.")),
+    Field::optional("recovery", gates::recovery_schema),
+    Field::optional("runs", || fragment::count("How often it is run; pass@k and pass^k are reported.", 1)),
+    Field::optional("script", script::schema),
+    Field::optional("servers", || {
+        json!({
+            "anyOf": [fragment::text("One server."), fragment::texts("Several servers.")],
+            "description": "The servers whose tools it is given; may be left out when there is one.",
+        })
+    }),
+    Field::optional("system_prompt", || fragment::text("What the model is told first.")),
+    Field::optional("time_budget", || fragment::duration("How long it may take, for example `30s`.")),
+    Field::optional("token_budget", || fragment::count("How many tokens it may use in all.", 1)),
+    Field::optional("tool_selection", gates::tool_selection_schema),
+    Field::optional("trajectory", || mcprove_judge::checks::schema(Vocabulary::AgentTrajectory)),
+    Field::optional("turns", || {
+        fragment::list("What the user says, turn after turn; after the `prompt` where there is one.", turn_schema())
+    }),
+];
+
+fn turn_schema() -> Value {
+    json!({
         "anyOf": [
             fragment::text("What the user says."),
             fragment::map("A turn.", json!({"user": fragment::text("What the user says.")}), &["user"]),
         ],
-    });
-    json!({
-        "call_timeout_ms": fragment::count("How long the agent waits for a call.", 1),
-        "equal_function_sets": fragment::list(
-            "Sets of tools that do the same: each counts as the other.",
-            fragment::texts("Names of tools."),
-        ),
-        "expect": fragment::expect(Vocabulary::Agent),
-        "inject": {
-            "anyOf": [fragment::text("A fault."), fragment::texts("Names of `faults`.")],
-            "description": "Names of `faults` that its calls meet; the first that matches a call counts.",
-        },
-        "max_tokens": fragment::count("How many tokens one answer of the model may have; 1024 when left out.", 1),
-        "max_tool_calls": fragment::count("How many tools it may call in all.", 0),
-        "max_turns": fragment::count(
-            "How often the model may answer to each thing the user says; 10 when left out.",
-            1,
-        ),
-        "model": model::schema(),
-        "models": fragment::list("Several models; each makes a test of its own.", model::schema()),
-        "prompt": fragment::text("What the user says."),
-        "recovery": gates::recovery_schema(),
-        "runs": fragment::count("How often it is run; pass@k and pass^k are reported.", 1),
-        "script": script::schema(),
-        "servers": {
-            "anyOf": [fragment::text("One server."), fragment::texts("Several servers.")],
-            "description": "The servers whose tools it is given; may be left out when there is one.",
-        },
-        "system_prompt": fragment::text("What the model is told first."),
-        "time_budget": fragment::duration("How long it may take, for example `30s`."),
-        "token_budget": fragment::count("How many tokens it may use in all.", 1),
-        "tool_selection": gates::tool_selection_schema(),
-        "trajectory": mcprove_judge::checks::schema(Vocabulary::AgentTrajectory),
-        "turns": fragment::list("What the user says, turn after turn; after the `prompt` where there is one.", turn),
     })
 }

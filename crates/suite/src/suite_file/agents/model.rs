@@ -3,9 +3,10 @@
 use mcprove_model::{AgentModel, AgentServer, Diagnostics, NamedModel, Node, Span};
 use serde_json::{Value, json};
 
-use super::{KEYS, script};
+use super::{FIELDS, script};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::texts;
+use crate::field;
 use crate::schema::fragment;
 use crate::suite_file::{Suite, providers};
 
@@ -26,7 +27,7 @@ pub(super) fn decode(
     let model = model?;
     if model.as_text() == Some(SCRIPT) {
         let entries = test.as_map()?;
-        if script.is_none() && !texts::is_misspelt(entries, SCRIPT, KEYS) {
+        if script.is_none() && !texts::is_misspelt(entries, SCRIPT, &field::keys(FIELDS)) {
             let help = "add `script:`, a list of `call:` and `say:`";
             found.error_with_help("missing-key", model.span, "the model is a script, and there is none", help);
         }
@@ -82,7 +83,7 @@ fn chosen(test: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Node>
         }
         (None, None) => {
             let entries = test.as_map().unwrap_or_default();
-            if !["model", "models"].iter().any(|key| texts::is_misspelt(entries, key, KEYS)) {
+            if !["model", "models"].iter().any(|key| texts::is_misspelt(entries, key, &field::keys(FIELDS))) {
                 let help = "add `model:`; `model: script` needs no key and no network";
                 found.error_with_help("missing-key", place, "this agent has no `model`", help);
             }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use mcprove_model::{AgentServer, Diagnostics, Node, ServerSpec, Span, nearest};
 
-use super::KEYS;
+use super::FIELDS;
 use crate::assertion_file::texts;
+use crate::field;
 use crate::suite_file::Suite;
 
 /// The servers an agent names, or the only one there is.
@@ -61,7 +62,7 @@ pub(super) fn index_of_steps(test: &Node, servers: &[AgentServer]) -> usize {
 }
 
 fn the_only_one(test: &Node, place: Span, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Vec<AgentServer> {
-    if texts::is_misspelt(test.as_map().unwrap_or_default(), "servers", KEYS) {
+    if texts::is_misspelt(test.as_map().unwrap_or_default(), "servers", &field::keys(FIELDS)) {
         return Vec::new();
     }
     match (suite.servers, &suite.given) {
