@@ -70,10 +70,14 @@ impl Context {
         std::env::var(name).ok()
     }
 
+    /// True if a person is at the terminal and can be asked.
+    pub(crate) fn can_ask() -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal() && !Self::in_ci()
+    }
+
     /// Asks the person at the terminal for a line; `None` where nobody is there to be asked.
     pub(crate) fn ask(question: &str) -> Option<String> {
-        let is_watched = io::stdin().is_terminal() && io::stderr().is_terminal() && !Self::in_ci();
-        if !is_watched {
+        if !Self::can_ask() {
             return None;
         }
         let _ = anstream::stderr().write_all(question.as_bytes());

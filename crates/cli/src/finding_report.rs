@@ -76,6 +76,7 @@ pub(crate) fn as_report(
         strict: false,
         shard: None,
         again: Vec::new(),
+        context: None,
     };
     let finished = RunFinished { duration_us: 0, interrupted: false, hint: None };
     let findings = findings.into_iter().map(|finding| {

@@ -104,6 +104,7 @@ mod tests {
             trial: 1,
             server: None,
             variant: None,
+            tags: Vec::new(),
         };
         let call = CallRecord {
             fault: None,

@@ -9,6 +9,7 @@ use crate::Arguments;
 /// What people want to do, and the commands that do it, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Test", &["run", "watch", "ci", "matrix", "fuzz"]),
+    ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
     ("Learn about a server", &["doctor", "audit", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
     ("Stand in", &["mock", "intercept"]),
@@ -26,6 +27,7 @@ const RARE: &[&str] = &[
     "audit filter",
     "audit given",
     "audit strict",
+    "answers",
     "badge",
     "balance",
     "ci command",
@@ -63,7 +65,9 @@ const RARE: &[&str] = &[
     "init strict",
     "isolation",
     "last_failed",
+    "log_level",
     "markdown",
+    "media",
     "name",
     "negative cwd",
     "negative dry_run",
@@ -89,8 +93,10 @@ const RARE: &[&str] = &[
     "skip_tags",
     "strict_reports",
     "suite",
+    "suite_server",
     "tags",
     "tap",
+    "timing",
     "transport",
     "trials",
     "update_snapshots",
@@ -217,6 +223,7 @@ mod tests {
         ("audit", "output", "a file for each tool"),
         ("generate", "output", "a file for each tool"),
         ("trust", "suite", "one file, for what it declares"),
+        ("fuzz", "save", "a file for each failure"),
     ];
 
     #[test]

@@ -12,7 +12,9 @@ pub struct JsonOutput {
 /// Every command that has `--json`, sorted.
 pub const JSON_OUTPUTS: &[JsonOutput] = &[
     JsonOutput { command: "audit", schema: include_str!("../../../schema/json/audit.json") },
+    JsonOutput { command: "call", schema: include_str!("../../../schema/json/request.json") },
     JsonOutput { command: "ci", schema: include_str!("../../../schema/json/results.json") },
+    JsonOutput { command: "complete", schema: include_str!("../../../schema/json/request.json") },
     JsonOutput { command: "convert", schema: include_str!("../../../schema/json/convert.json") },
     JsonOutput { command: "coverage", schema: include_str!("../../../schema/json/coverage.json") },
     JsonOutput { command: "doctor", schema: include_str!("../../../schema/json/doctor.json") },
@@ -21,8 +23,11 @@ pub const JSON_OUTPUTS: &[JsonOutput] = &[
     JsonOutput { command: "generate", schema: include_str!("../../../schema/json/written.json") },
     JsonOutput { command: "init", schema: include_str!("../../../schema/json/written.json") },
     JsonOutput { command: "lint", schema: include_str!("../../../schema/json/findings.json") },
+    JsonOutput { command: "list", schema: include_str!("../../../schema/json/list.json") },
     JsonOutput { command: "matrix", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "negative", schema: include_str!("../../../schema/json/results.json") },
+    JsonOutput { command: "prompt", schema: include_str!("../../../schema/json/request.json") },
+    JsonOutput { command: "read", schema: include_str!("../../../schema/json/request.json") },
     JsonOutput { command: "report", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "run", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "schema-lint", schema: include_str!("../../../schema/json/schema-lint.json") },
@@ -50,7 +55,7 @@ mod tests {
     #[test]
     fn commands_without_json_are_few() {
         // What these print is not told but used: a program's input, or a conversation.
-        let excused = ["completions", "drive", "intercept", "man", "mcp", "mock", "schema"];
+        let excused = ["completions", "drive", "intercept", "man", "mcp", "mock", "schema", "ui"];
         for command in crate::Arguments::command().get_subcommands() {
             let has_json = JSON_OUTPUTS.iter().any(|output| output.command == command.get_name());
             assert!(has_json || excused.contains(&command.get_name()), "`{}` has no `--json`", command.get_name());

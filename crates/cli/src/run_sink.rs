@@ -9,6 +9,7 @@ use mcprove_model::{Event, Redactor, Report};
 use mcprove_report::{Shows, Terminal, TerminalOptions, write_event};
 
 use crate::context::Context;
+use crate::run_context::run_context;
 
 /// How often the progress line is written at most.
 const REFRESH_MS: u128 = 80;
@@ -123,6 +124,9 @@ impl<'c> RunSink<'c> {
 
 impl Sink for RunSink<'_> {
     fn event(&mut self, mut event: Event) {
+        if let Event::RunStarted(started) = &mut event {
+            started.context = Some(Box::new(run_context()));
+        }
         self.redactor.event(&mut event);
         self.clear_progress();
         self.write_log(&event);

@@ -285,7 +285,7 @@ pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -
 }
 
 /// Values of this machine's environment: a reply that shows them would be another one elsewhere.
-fn machine_values() -> Vec<String> {
+pub(crate) fn machine_values() -> Vec<String> {
     let names = Context::variable_names();
     names.iter().filter_map(|name| Context::variable(name)).filter(|value| value.len() >= Redactor::SHORTEST).collect()
 }

@@ -7,12 +7,21 @@ use std::process::{Command, Stdio};
 use mcprove::JSON_OUTPUTS;
 use serde_json::Value;
 
+const WEATHER: &str = "mcprove mock --tools-from examples/mock/weather.yml";
 const SHOP: &str = "mcprove mock --tools-from examples/audit/shop.yml";
 
 /// Command lines for each command, in one folder, in order; `--json` is added.
 const LINES: &[&[&str]] = &[
     &["audit", "--server", SHOP],
     &["audit", "--server", SHOP, "--include-writes", "--tool", "weigh"],
+    &["call", "look_up", "--server", SHOP],
+    &["call", "forecast", "city=Atlantis", "--server", WEATHER],
+    &["call", "scan", "--server", WEATHER],
+    &["call", "stuck", "--timeout", "100ms", "--server", WEATHER],
+    &["complete", "brief", "city=O", "--server", WEATHER],
+    &["list", "--server", WEATHER],
+    &["prompt", "brief", "city=Oslo", "--server", WEATHER],
+    &["read", "weather://warnings", "--server", WEATHER],
     &["ci", "examples/first-suite"],
     &["convert", "examples/first-suite"],
     &["convert", "examples/first-suite", "-o", "converted.yaml"],

@@ -148,6 +148,7 @@ impl Interception {
             strict: false,
             shard: None,
             again: Vec::new(),
+            context: None,
         }));
         sink.event(Event::CaseStarted(CaseStarted {
             index: 0,
@@ -157,6 +158,7 @@ impl Interception {
             trial: 1,
             server: Some(about.server.clone()),
             variant: None,
+            tags: Vec::new(),
         }));
         Self {
             about,
@@ -333,6 +335,7 @@ fn judge(index: usize, wanted: &WantedTrajectory, trace: &[TracedCall], server: 
         trial: 1,
         server: Some(server.to_owned()),
         variant: None,
+        tags: Vec::new(),
     }));
     let mut seen = Observation::new(Outcome::Cancelled, String::new());
     seen.trace = trace.to_vec();

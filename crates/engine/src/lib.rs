@@ -23,6 +23,7 @@ mod nearby;
 mod negative_path;
 mod not_recorded;
 mod observe;
+mod open;
 mod plan;
 mod played;
 mod probing;
@@ -57,6 +58,7 @@ pub use interception::{
     AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
 };
 pub use mcprove_judge::tool_effect::Consent;
+pub use open::open_session;
 pub use plan::{Filter, PlanOptions, plan};
 pub use played::problems_of_played;
 pub use run::{Progress, RunOptions, Sink, run};

@@ -91,6 +91,7 @@ impl CaseRecord {
             trial: planned.trial,
             server: case.server.as_ref().map(|server| server.name.clone()),
             variant: planned.variant.as_deref().map(str::to_owned),
+            tags: case.tags.clone(),
         };
         let now = Instant::now();
         Self {

@@ -114,6 +114,7 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
         strict: options.strict,
         shard: plan.shard.clone(),
         again: options.again.clone(),
+        context: None,
     }));
     for finding in &options.findings {
         sink.event(Event::Finding { finding: finding.clone() });

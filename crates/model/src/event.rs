@@ -56,6 +56,29 @@ pub struct RunStarted {
     /// The words that start such a run again after the program's name, as far as they decide what happens.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<String>,
+    /// Where and how the run was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Box<RunContext>>,
+}
+
+/// Where and how a run was made, for whoever reads its report.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunContext {
+    /// The command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The commit that was tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The branch that was tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The page of the CI run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci_url: Option<String>,
+    /// The name of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 /// Which part of a larger plan a run is. Logs of all parts put together are the log of the whole plan.
@@ -95,6 +118,9 @@ pub struct CaseStarted {
     /// The column of a matrix it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// Its tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
 }
 
 impl CaseStarted {

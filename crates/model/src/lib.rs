@@ -58,8 +58,8 @@ pub use check::{Check, Mismatch, PlannedCheck};
 pub use credentials::{Credential, CredentialKind, is_credential, is_scheme};
 pub use diagnostics::Diagnostics;
 pub use event::{
-    AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunFinished, RunStarted, ShardOf,
-    Timings, Verdict,
+    AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Event, RunContext, RunFinished,
+    RunStarted, ShardOf, Timings, Verdict,
 };
 pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refused, RpcError};
 pub use exit::ExitStatus;

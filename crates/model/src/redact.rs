@@ -13,7 +13,7 @@ use memchr::memmem;
 
 use crate::{
     AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Finding, Fix, Frame, Part, Place,
-    RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePlace,
+    RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePlace,
 };
 
 /// What stands where a secret stood.
@@ -87,18 +87,34 @@ impl Redactor {
     // Everything is taken apart field by field, so that a new field cannot be forgotten here.
 
     fn run_started(&self, started: &mut RunStarted) {
-        let RunStarted { format: _, program, started_unix_ms: _, total: _, jobs: _, strict: _, shard: _, again } =
-            started;
+        let RunStarted {
+            format: _,
+            program,
+            started_unix_ms: _,
+            total: _,
+            jobs: _,
+            strict: _,
+            shard: _,
+            again,
+            context,
+        } = started;
         self.string(program);
+        if let Some(context) = context {
+            let RunContext { command, commit, branch, ci_url, host } = context.as_mut();
+            self.optionals([command, commit, branch, ci_url, host]);
+        }
         for word in again {
             self.string(word);
         }
     }
 
     fn case_started(&self, started: &mut CaseStarted) {
-        let CaseStarted { index: _, name, file, line: _, trial: _, server, variant } = started;
+        let CaseStarted { index: _, name, file, line: _, trial: _, server, variant, tags } = started;
         self.strings([name, file]);
         self.optionals([server, variant]);
+        for tag in tags {
+            self.string(tag);
+        }
     }
 
     fn connected(&self, connected: &mut Connected) {

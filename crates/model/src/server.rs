@@ -181,6 +181,8 @@ pub struct ClientCapabilities {
     pub further_elicitations: Vec<ElicitationReply>,
     /// The capabilities claimed in a handshake in place of what is true.
     pub claimed: Option<Value>,
+    /// Sampling and elicitation are declared, and what no script answers is handed to the caller.
+    pub by_hand: bool,
 }
 
 /// A scripted answer to `sampling/createMessage`.

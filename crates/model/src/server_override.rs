@@ -162,6 +162,7 @@ fn client_for(described: &ClientCapabilities, own: ClientCapabilities) -> Client
         },
         elicitation: described.elicitation.clone().or(own.elicitation),
         claimed: own.claimed,
+        by_hand: described.by_hand || own.by_hand,
     }
 }
 

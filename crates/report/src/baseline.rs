@@ -242,6 +242,7 @@ mod tests {
                 trial: *trial,
                 server: None,
                 variant: None,
+                tags: Vec::new(),
             },
             sessions: Vec::new(),
             frames: Vec::new(),

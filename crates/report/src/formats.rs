@@ -4,7 +4,7 @@ use mcprove_model::{Report, Verdict};
 
 mod badge;
 mod github;
-mod html;
+pub(crate) mod html;
 mod json;
 mod junit;
 mod markdown;

@@ -35,6 +35,7 @@ mod usage;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use call_progress::CallProgress;
+pub use formats::html::{PAGE_SCRIPT, PAGE_STYLE, page_data};
 pub use formats::{FORMATS, Format, Shows};
 pub use fuzz_table::fuzz_table;
 pub use harmless::line as harmless_line;

@@ -187,6 +187,7 @@ mod tests {
                 trial: *trial,
                 server: None,
                 variant: None,
+                tags: Vec::new(),
             };
             let finished = verdict.clone().map(|verdict| CaseFinished {
                 index: position,

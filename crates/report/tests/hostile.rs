@@ -42,6 +42,7 @@ fn run() -> impl Strategy<Value = Vec<Event>> {
             strict: kind == 1,
             shard: None,
             again: vec!["run".to_owned(), text(), text()],
+            context: None,
         })];
         events.push(Event::Finding { finding: finding(&mut text, Severity::Warning, column) });
         for (index, trial) in [(0, 1), (1, 2), (2, 1)] {
@@ -53,6 +54,7 @@ fn run() -> impl Strategy<Value = Vec<Event>> {
                 trial,
                 server: Some(text()),
                 variant: (kind == 2).then(&mut text),
+                tags: Vec::new(),
             };
             events.push(Event::CaseStarted(started));
             events.push(Event::Connected(Connected {

@@ -4,6 +4,7 @@
 //! ([`assertion_file`], [`suite_file`]) and collect findings on the way, and [`load`] does both for files and folders. Nothing here
 //! prints, waits, or reads a clock, the environment or the network; files are read by [`load`] alone.
 
+pub mod answers;
 pub mod assertion_file;
 pub mod convert;
 mod csv;

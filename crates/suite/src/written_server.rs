@@ -1,12 +1,14 @@
 //! A server as files name it that are written for people: what may be secret is not written down, the environment gives it.
 //! A variable is called as the user's own configuration calls it; where nothing did, after what it is for. Pure.
 
+mod client;
+
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use mcprove_model::{
-    Credential, CredentialKind, Origin, OriginPart, Protocol, Redactor, ServerSpec, Target, escape_line, is_credential,
-    is_scheme,
+    ClientCapabilities, Credential, CredentialKind, Origin, OriginPart, Protocol, Redactor, ServerSpec, Target,
+    escape_line, is_credential, is_scheme,
 };
 use serde_json::{Map, Value, json};
 
@@ -40,6 +42,8 @@ pub struct WrittenServer {
     pub variables: Vec<(String, String)>,
     /// Those that the configuration calls otherwise than a file can, with what it calls them.
     renamed: Vec<(String, String)>,
+    /// The `client_capabilities` of the server.
+    client: Map<String, Value>,
 }
 
 impl WrittenServer {
@@ -55,7 +59,20 @@ impl WrittenServer {
             renamed: Vec::new(),
         };
         let target = writer.target(&server.target);
-        Self { target, protocol: server.protocol, variables: writer.variables, renamed: writer.renamed }
+        Self {
+            target,
+            protocol: server.protocol,
+            variables: writer.variables,
+            renamed: writer.renamed,
+            client: Map::new(),
+        }
+    }
+
+    /// The same server, asked by a client that gives these answers; secrets in them are not written.
+    #[must_use]
+    pub fn answering(self, client: &ClientCapabilities, secrets: &[String]) -> Self {
+        let redactor = Redactor::new(secrets.iter().map(String::as_str));
+        Self { client: client::written(client, &redactor), ..self }
     }
 
     /// The names of its variables.
@@ -111,6 +128,7 @@ impl WrittenServer {
             Protocol::Legacy => {}
             Protocol::Modern | Protocol::Auto | Protocol::Exactly(_) => put("protocol", json!(self.protocol.as_str())),
         }
+        put("client_capabilities", Value::Object(self.client.clone()));
         Value::Object(block)
     }
 }

@@ -38,7 +38,8 @@ pub use sandbox::{
     sandbox_support, writable_paths,
 };
 pub use session::{
-    Closing, Endpoint, Listing, Negotiated, OpenFailure, ServerRequest, Session, SessionOptions, Stage, ToolCall,
+    Closing, Endpoint, Listing, LiveRequest, Negotiated, OpenFailure, Question, ServerRequest, Session, SessionOptions,
+    Stage, Step, ToolCall,
 };
 pub use sse_parser::{SseEvent, SseParser, TooLong};
 pub use transport::{HttpClient, TokenSource, Tokens, Transport};

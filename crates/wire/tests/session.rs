@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mcprove_model::{ClientCapabilities, Outcome, SamplingReply};
+use mcprove_model::{ClientCapabilities, Outcome, Protocol, SamplingReply};
 use mcprove_wire::transport::Peer;
-use mcprove_wire::{Limits, OpenFailure, Session, SessionOptions, Transport};
+use mcprove_wire::{Limits, OpenFailure, Session, SessionOptions, Step, Transport};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::time::Instant;
@@ -250,6 +250,83 @@ async fn server_requests_are_answered_from_what_was_declared() {
     assert_eq!(exchange.outcome, Outcome::Result(json!({"code": -32601})));
     let asked: Vec<_> = session.server_requests().iter().map(|r| (r.method.as_str(), r.answered)).collect();
     assert_eq!(asked, [("ping", true), ("sampling/createMessage", true), ("roots/list", false), ("x/y", false)]);
+}
+
+#[tokio::test]
+async fn a_request_can_be_watched_and_its_questions_answered_by_hand() {
+    fn script(message: &Value) -> Vec<u8> {
+        if let Some(reply) = initialized(message) {
+            let declared = &message["params"]["capabilities"];
+            assert!(declared["sampling"].is_object() && declared["elicitation"]["form"].is_object(), "{declared}");
+            return reply;
+        }
+        if message["method"] == "tools/call" {
+            let note = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "hi"}});
+            let ask = json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": {"message": "?"}});
+            return [line(&note), line(&ask)].concat();
+        }
+        if message["id"] == "q" {
+            return line(&json!({"jsonrpc": "2.0", "id": 2, "result": {"got": message["result"]}}));
+        }
+        Vec::new()
+    }
+    let client = ClientCapabilities { by_hand: true, ..ClientCapabilities::default() };
+    let mut session = open_with(script, SessionOptions { client, ..SessionOptions::default() }).await.expect("opens");
+    let params = session.tool_params("t", &json!({}));
+    let mut live = session.begin("tools/call", params);
+    let Step::Notification(note) = session.step(&mut live, soon()).await else { panic!("a notification first") };
+    assert_eq!(note.params["data"], "hi");
+    let Step::Question(question) = session.step(&mut live, soon()).await else { panic!("then the question") };
+    assert_eq!((question.method.as_str(), &question.params["message"]), ("elicitation/create", &json!("?")));
+    session.reply(&mut live, question, Ok(json!({"action": "decline"})));
+    let Step::Done(exchange) = session.step(&mut live, soon()).await else { panic!("then the end") };
+    assert_eq!(exchange.outcome, Outcome::Result(json!({"got": {"action": "decline"}})));
+    assert!(session.server_requests()[0].answered);
+}
+
+#[tokio::test]
+async fn a_watched_request_ends_at_its_deadline_and_with_its_server() {
+    let mut session = open(peer!(|_m| Vec::new())).await;
+    let mut live = session.begin("tools/call", json!({"name": "t"}));
+    let Step::Done(exchange) = session.step(&mut live, soon()).await else { panic!("it ends") };
+    assert!(matches!(exchange.outcome, Outcome::TimedOut { .. }), "{:?}", exchange.outcome);
+    let mut session = open(peer!(|_m| b"HANG UP".to_vec())).await;
+    let mut live = session.begin("tools/call", json!({"name": "t"}));
+    let Step::Done(exchange) = session.step(&mut live, soon()).await else { panic!("it ends") };
+    assert!(matches!(exchange.outcome, Outcome::Closed { .. }), "{:?}", exchange.outcome);
+}
+
+#[tokio::test]
+async fn input_that_a_modern_result_asks_for_can_be_given_by_hand() {
+    fn script(message: &Value) -> Vec<u8> {
+        let reply = |result: Value| line(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
+        if message["method"] == "server/discover" {
+            let versions = json!(["2026-07-28"]);
+            return reply(json!({"resultType": "complete", "supportedVersions": versions, "capabilities": {}}));
+        }
+        match message["params"].get("inputResponses") {
+            Some(given) => {
+                reply(json!({"resultType": "complete", "got": given, "state": message["params"]["requestState"]}))
+            }
+            None if message["method"] == "tools/call" => reply(json!({
+                "resultType": "input_required",
+                "requestState": "s",
+                "inputRequests": {"name": {"method": "elicitation/create", "params": {"message": "who?"}}},
+            })),
+            None => Vec::new(),
+        }
+    }
+    let client = ClientCapabilities { by_hand: true, ..ClientCapabilities::default() };
+    let options = SessionOptions { client, protocol: Protocol::Modern, ..SessionOptions::default() };
+    let mut session = open_with(script, options).await.expect("opens");
+    let mut live = session.begin("tools/call", json!({"name": "t", "arguments": {}}));
+    let Step::Question(question) = session.step(&mut live, soon()).await else { panic!("a question first") };
+    assert_eq!(question.params["message"], "who?");
+    session.reply(&mut live, question, Ok(json!({"action": "accept", "content": {"name": "Ada"}})));
+    let Step::Done(exchange) = session.step(&mut live, soon()).await else { panic!("then the end") };
+    let Outcome::Result(result) = exchange.outcome else { panic!("a result: {:?}", exchange.outcome) };
+    assert_eq!(result["got"]["name"]["content"]["name"], "Ada");
+    assert_eq!(result["state"], "s");
 }
 
 #[tokio::test]

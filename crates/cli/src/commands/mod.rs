@@ -1,7 +1,9 @@
 //! The commands, one file each.
 
 mod audit;
+mod call;
 mod ci;
+mod complete;
 mod completions;
 mod convert;
 mod coverage;
@@ -13,17 +15,21 @@ mod generate;
 mod init;
 mod intercept;
 mod lint;
+mod list;
 mod man;
 mod matrix;
 mod mcp;
 mod mock;
 mod negative;
+mod prompt;
+mod read;
 mod report;
 mod run;
 mod schema;
 mod schema_lint;
 mod snapshot;
 mod trust;
+mod ui;
 mod validate;
 mod watch;
 
@@ -38,6 +44,10 @@ use crate::failure::Failure;
 pub(crate) enum Command {
     /// Call every tool of a server once with a valid input.
     Audit(audit::Args),
+    /// Call a tool of a server.
+    Call(call::Args),
+    /// Ask a server to complete an argument of a prompt or a resource template.
+    Complete(complete::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
     /// Tell how much of a server a suite asserts.
@@ -46,6 +56,8 @@ pub(crate) enum Command {
     Convert(convert::Args),
     /// Say what is doubtful about suites: checks that cannot fail, and what a revision has left behind.
     Lint(lint::Args),
+    /// List the tools, resources, templates and prompts of a server.
+    List(list::Args),
     /// Run the same suite on several servers and in several protocol revisions.
     Matrix(matrix::Args),
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
@@ -62,6 +74,10 @@ pub(crate) enum Command {
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
     Negative(negative::Args),
+    /// Get a prompt of a server.
+    Prompt(prompt::Args),
+    /// Read a resource of a server.
+    Read(read::Args),
     /// Render event logs; the logs of shards become one report.
     Report(report::Args),
     /// Run suites against servers.
@@ -72,6 +88,8 @@ pub(crate) enum Command {
     Snapshot(snapshot::Args),
     /// Judge recorded conversations: what flowed from server to server, and what requests claimed.
     Trust(trust::Args),
+    /// Try and test servers on a page in the browser.
+    Ui(ui::Args),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(schema::Args),
     /// Say what is wrong with suites, and start nothing.
@@ -95,10 +113,13 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     let status = match command {
         Command::Audit(args) => audit::run(&args, context),
+        Command::Call(args) => call::run(&args, context),
+        Command::Complete(args) => complete::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
         Command::Coverage(args) => coverage::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
         Command::Lint(args) => lint::run(&args, context),
+        Command::List(args) => list::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Fuzz(args) => fuzz::run(&args, context),
@@ -107,11 +128,14 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Intercept(args) => return intercept::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),
         Command::Negative(args) => negative::run(&args, context),
+        Command::Prompt(args) => prompt::run(&args, context),
+        Command::Read(args) => read::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Run(args) => run::run(&args, context),
         Command::SchemaLint(args) => schema_lint::run(&args, context),
         Command::Snapshot(args) => snapshot::run(&args, context),
         Command::Trust(args) => trust::run(&args, context),
+        Command::Ui(args) => ui::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Validate(args) => validate::run(&args, context),
         Command::Watch(args) => watch::run(&args, context),

@@ -1,13 +1,15 @@
 //! `mcprove report`: event logs into reports, several into one.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use mcprove_model::ExitStatus;
+use mcprove_model::{ExitStatus, Report};
 use mcprove_report::{FORMATS, Format, Shows, Terminal, TerminalOptions, Threshold};
 
 use crate::baselines::Baselines;
+use crate::browser::open_and_wait;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
@@ -30,13 +32,16 @@ pub(crate) struct Args {
     /// The format to print [default: what a run shows].
     #[arg(long, value_name = "NAME", value_parser = formats())]
     format: Option<&'static Format>,
+    /// Open the report as a page in the browser.
+    #[arg(long, conflicts_with_all = ["format", "json"])]
+    open: bool,
     /// Write to this file instead of standard output.
     #[arg(short, long, value_name = "PATH", requires = "format")]
     output: Option<PathBuf>,
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// The percentage of cases that must pass, of those that were not skipped [default: all].
+    /// The percentage of the cases that were not skipped which must pass [default: all].
     #[arg(long, value_name = "PERCENT")]
     threshold: Option<Threshold>,
     #[command(flatten)]
@@ -53,7 +58,8 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     args.outputs.distinct(&[args.baselines.saved(), ("-o", args.output.as_deref())])?;
     let baseline = args.baselines.read(false)?;
-    let shows = args.format.map(|format| format.shows).unwrap_or_default().max(args.outputs.shows());
+    let own = if args.open { Shows::Frames } else { args.format.map(|format| format.shows).unwrap_or_default() };
+    let shows = own.max(args.outputs.shows());
     let waiting = context.waiting("reading event logs");
     let logs::Read { report, complaints } =
         logs::read(&args.logs, if shows == Shows::Frames { Frames::Keep } else { Frames::Drop })?;
@@ -69,6 +75,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             stdout = Stdout::Report;
         }
         (None, _) if args.json => {}
+        (None, _) if args.open => {
+            show_in_browser(&report, context)?;
+            stdout = Stdout::Report;
+        }
         (None, _) => {
             let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
             // A reader that went away (`| head`) has seen what it wanted.
@@ -91,6 +101,20 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         gates: Gates { threshold: args.threshold, regressions: args.baselines.fail_on_regression },
     };
     finish(RunOutcome::of(report), &options, context)
+}
+
+/// Writes the page to the folder of temporary files and opens it; the browser reads it when it gets to it, so it stays.
+fn show_in_browser(report: &Report, context: &Context) -> Result<(), Failure> {
+    let Some(html) = Format::find("html") else { return Ok(()) };
+    let unwritable = |error: &dyn std::fmt::Display| {
+        Failure::new(format!("the page could not be written: {error}"), "give `--html PATH` and open that")
+    };
+    let file = tempfile::Builder::new().prefix("mcprove-report-").suffix(".html").tempfile();
+    let (mut file, path) = file.map_err(|error| unwritable(&error))?.keep().map_err(|error| unwritable(&error))?;
+    file.write_all((html.render)(report).as_bytes()).map_err(|error| unwritable(&error))?;
+    let place = path.display().to_string();
+    context.complain(&format!("the report is {place}\n"));
+    open_and_wait(&place).map_err(|why| Failure::new(why, format!("open {place} yourself")))
 }
 
 fn write(path: &Path, content: &str) -> Result<(), Failure> {

@@ -165,6 +165,7 @@ mod tests {
             trial: 1,
             server: Some(server.to_owned()),
             variant: None,
+            tags: Vec::new(),
         };
         let mut events = vec![
             Event::RunStarted(RunStarted {
@@ -176,6 +177,7 @@ mod tests {
                 strict: false,
                 shard: None,
                 again: Vec::new(),
+                context: None,
             }),
             Event::CaseStarted(started),
             Event::Connected(Connected {

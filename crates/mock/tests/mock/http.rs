@@ -368,6 +368,7 @@ async fn a_hung_call_blocks_nobody_and_ends_with_the_server() {
 async fn our_own_client_gets_on_with_it_in_both_eras() {
     let server = Server::start(mock(MANIFEST)).await;
     let client = ClientCapabilities {
+        by_hand: false,
         roots: None,
         roots_changed: None,
         sampling: vec![SamplingReply {

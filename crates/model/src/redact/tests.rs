@@ -57,6 +57,23 @@ fn without_secrets_nothing_is_touched() {
     }
 }
 
+/// The head of a log, with `text` in every place that takes text.
+fn run_started_with(text: &str) -> Event {
+    let some = || Some(text.to_owned());
+    let context = RunContext { command: some(), commit: some(), branch: some(), ci_url: some(), host: some() };
+    Event::RunStarted(RunStarted {
+        format: 1,
+        program: text.to_owned(),
+        started_unix_ms: 0,
+        total: 0,
+        jobs: 1,
+        strict: false,
+        shard: None,
+        again: vec![text.to_owned()],
+        context: Some(Box::new(context)),
+    })
+}
+
 /// One event of every kind, with `text` in every place that takes text.
 fn events_with(text: &str) -> Vec<Event> {
     let own = || text.to_owned();
@@ -123,16 +140,7 @@ fn events_with(text: &str) -> Vec<Event> {
         })
     };
     let mut events = vec![
-        Event::RunStarted(RunStarted {
-            format: 1,
-            program: own(),
-            started_unix_ms: 0,
-            total: 0,
-            jobs: 1,
-            strict: false,
-            shard: None,
-            again: vec![own()],
-        }),
+        run_started_with(text),
         Event::Finding { finding: finding(on_wire) },
         Event::CaseStarted(CaseStarted {
             index: 0,
@@ -142,6 +150,7 @@ fn events_with(text: &str) -> Vec<Event> {
             trial: 1,
             server: some(),
             variant: some(),
+            tags: vec![own()],
         }),
         Event::Connected(Connected {
             index: 0,

@@ -12,6 +12,7 @@ fn head(total: usize, start_ms: u64, shard: Option<(u32, u32)>) -> Event {
         strict: false,
         shard: shard.map(|(number, of)| ShardOf { number, of, plan: "p".to_owned(), cases: 3 }),
         again: Vec::new(),
+        context: None,
     })
 }
 
@@ -24,6 +25,7 @@ fn case(index: usize, verdict: Verdict) -> [Event; 2] {
         trial: 1,
         server: None,
         variant: None,
+        tags: Vec::new(),
     };
     let finished = CaseFinished {
         index,

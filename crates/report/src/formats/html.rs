@@ -1,8 +1,9 @@
 //! One HTML file that shows a whole run, needs no network and works from `file://`.
 //!
-//! The report is embedded as JSON in a script element that browsers do not run, with every `<` escaped, and the page's own
-//! script builds what is seen through `textContent` only. So nothing a server said can become markup. The content security
-//! policy forbids every connection.
+//! The report is embedded as JSON in a script element that browsers do not run, with every `<` escaped. The page's own script,
+//! which is built from `ui/` and the same as that of `mcprove ui`, shows it through text nodes only. The content security
+//! policy allows that one script and style by their hashes, forbids every connection, and with trusted types also every string
+//! that would become markup.
 
 use mcprove_model::Report;
 
@@ -20,15 +21,24 @@ pub(super) const FORMAT: Format = Format {
 };
 
 const PAGE: &str = include_str!("html/page.html");
-const STYLE: &str = include_str!("html/page.css");
-const SCRIPT: &str = include_str!("html/page.js");
+
+/// The style of the page, built from `ui/`.
+pub const PAGE_STYLE: &str = include_str!("html/page.css");
+
+/// The script of the page, built from `ui/`.
+pub const PAGE_SCRIPT: &str = include_str!("html/page.js");
+
+/// The report as the page takes it: JSON without `<`.
+pub fn page_data(report: &Report) -> String {
+    json_text::for_script(&Whole::with_frames(report))
+}
 
 fn render(report: &Report) -> String {
-    let data = json_text::for_script(&Whole::with_frames(report));
-    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
-    // The parts are put in from left to right, so that a marker inside the data is never looked for.
+    let data = page_data(report);
+    let mut page = String::with_capacity(PAGE.len() + PAGE_STYLE.len() + PAGE_SCRIPT.len() + data.len());
+    // The parts are added from left to right, so that a marker inside the data is never looked for.
     let mut rest = PAGE;
-    for (marker, part) in [("/*style*/", STYLE), ("/*data*/", data.as_str()), ("/*script*/", SCRIPT)] {
+    for (marker, part) in [("/*style*/", PAGE_STYLE), ("/*data*/", data.as_str()), ("/*script*/", PAGE_SCRIPT)] {
         if let Some((before, after)) = rest.split_once(marker) {
             page.push_str(before);
             page.push_str(part);
@@ -41,21 +51,74 @@ fn render(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
     use super::*;
+
+    fn ui() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui")
+    }
+
+    /// Names below `ui/` and contents of everything that the page is built from, sorted.
+    fn sources() -> Vec<(String, Vec<u8>)> {
+        fn collect(folder: &Path, name: &str, found: &mut Vec<(String, Vec<u8>)>) {
+            for entry in fs::read_dir(folder).expect("the sources").map(|entry| entry.expect("an entry")) {
+                let path = entry.path();
+                let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+                if path.is_dir() {
+                    collect(&path, &name, found);
+                } else if ["ts", "tsx", "css", "html"].iter().any(|kind| path.extension().is_some_and(|e| e == *kind)) {
+                    found.push((name, fs::read(&path).expect("readable")));
+                }
+            }
+        }
+        let mut found =
+            vec![("package-lock.json".to_owned(), fs::read(ui().join("package-lock.json")).expect("readable"))];
+        collect(&ui().join("src"), "src", &mut found);
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn the_built_page_matches_its_sources() {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for (name, content) in sources() {
+            for byte in name.bytes().chain([0]).chain(content).chain([0]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        let expected = format!("sources {hash:016x}.");
+        let head = PAGE_SCRIPT.lines().next().unwrap_or_default();
+        assert!(head.contains(&expected), "{head}\nui/ has changed ({expected}): cd ui && npm ci && npm run build");
+    }
 
     #[test]
     fn the_page_is_whole_and_small() {
         let page = render(&Report::default());
         assert!(page.contains("\"schema\":1") && page.trim_end().ends_with("</html>"));
         assert!(!page.contains("/*data*/") && !page.contains("/*script*/") && !page.contains("/*style*/"));
-        assert!(page.len() < 100_000, "{} bytes without data", page.len());
+        assert!(page.len() < 250_000, "{} bytes without data", page.len());
+        assert!(!PAGE_SCRIPT.contains("</script") && !PAGE_STYLE.contains("</style"));
     }
 
     #[test]
-    fn the_script_writes_text_and_never_markup() {
-        for forbidden in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http"] {
-            let known = SCRIPT.replace("http://www.w3.org/2000/svg", "").replace("http_", "");
-            assert!(!known.contains(forbidden), "{forbidden}");
+    fn the_sources_write_text_and_never_markup() {
+        for (name, content) in sources().into_iter().filter(|(name, _)| name.starts_with("src/")) {
+            let text = String::from_utf8(content).expect("text");
+            let known = text.replace("http://www.w3.org/2000/svg", "");
+            for forbidden in [
+                "innerHTML",
+                "outerHTML",
+                "InnerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+                "srcdoc",
+                "new Function",
+            ] {
+                assert!(!known.contains(forbidden), "{name}: {forbidden}");
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 use mcprove_model::{
     AgentRecord, CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, Part, ProcessEnd, Report,
-    Timings,
+    RunContext, Timings,
 };
 use serde::Serialize;
 
@@ -62,6 +62,8 @@ pub(super) struct Whole<'a> {
     reliability: Option<ReliabilityPart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     models: Option<Used>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Box<RunContext>>,
     findings: &'a [Finding],
     cases: Vec<Case<'a>>,
 }
@@ -112,6 +114,8 @@ struct Case<'a> {
     server: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variant: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tags: &'a [String],
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
@@ -168,6 +172,7 @@ impl<'a> Whole<'a> {
             strict: report.strict(),
             jobs: head.as_ref().map(|head| head.jobs),
             planned: head.as_ref().map(|head| head.total),
+            context: head.as_ref().and_then(|head| head.context.clone()),
             program: head.map(|head| head.program),
             summary: Counts { passed, failed, skipped, errors, unfinished },
             timings: Times::of(report),
@@ -260,6 +265,7 @@ impl<'a> Case<'a> {
             trial: case.started.trial,
             server: case.started.server.as_deref(),
             variant: case.started.variant.as_deref(),
+            tags: &case.started.tags,
             verdict: status.word(),
             reason: match status {
                 Status::Skipped(reason) => Some(reason),

@@ -5,6 +5,7 @@ mod connect;
 mod handshake;
 mod inbox;
 mod lists;
+mod live;
 mod modern;
 mod requests;
 mod responders;
@@ -12,7 +13,7 @@ mod rounds;
 mod subscriptions;
 mod window;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,6 +28,7 @@ use crate::{Limits, SpawnError};
 
 pub use connect::Endpoint;
 pub use lists::Listing;
+pub use live::{LiveRequest, Question, Step};
 pub use requests::ToolCall;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
@@ -48,6 +50,8 @@ pub struct Session {
     sampled: usize,
     elicited: usize,
     accepts_any_handshake: bool,
+    /// Requests of the server that the caller answers.
+    questions: VecDeque<Question>,
     /// Standing subscriptions of the modern era: the resource and the request that stands for it.
     subscriptions: Vec<(String, u64)>,
     /// Requests that were answered after they had been cancelled.
@@ -215,6 +219,7 @@ impl Session {
             sampled: 0,
             elicited: 0,
             accepts_any_handshake: options.accepts_any_handshake,
+            questions: VecDeque::new(),
             subscriptions: Vec::new(),
             late_replies: Vec::new(),
             log_level: None,

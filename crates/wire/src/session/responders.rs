@@ -10,6 +10,9 @@ const METHOD_NOT_FOUND: i64 = -32601;
 impl Session {
     /// Answers a request of the server: from what we offer, `ping` always, anything else with "method not found".
     pub(super) fn respond(&mut self, id: &Value, method: String, params: Value) {
+        if self.keep_question(id, &method, &params) {
+            return;
+        }
         let answer = self.answer_to(&method, &params);
         let reply = match &answer {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
@@ -104,7 +107,8 @@ impl Session {
         if self.client.roots.is_some() {
             declared.insert("roots".to_owned(), json!({"listChanged": true}));
         }
-        if !self.client.sampling.is_empty() {
+        let by_hand = self.client.by_hand;
+        if by_hand || !self.client.sampling.is_empty() {
             declared.insert("sampling".to_owned(), json!({}));
         }
         if let Some(reply) = &self.client.elicitation {
@@ -112,6 +116,8 @@ impl Session {
             let follows_links = reply.url || self.client.further_elicitations.iter().any(|further| further.url);
             let modes = if follows_links { json!({"form": {}, "url": {}}) } else { json!({}) };
             declared.insert("elicitation".to_owned(), modes);
+        } else if by_hand {
+            declared.insert("elicitation".to_owned(), json!({"form": {}, "url": {}}));
         }
         Value::Object(declared)
     }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{ServerRequest, Session};
 
 /// How many rounds a server may ask for.
-const ROUNDS: usize = 16;
+pub(super) const ROUNDS: usize = 16;
 /// The methods that may ask for input.
 const ASKING: &[&str] = &["tools/call", "prompts/get", "resources/read"];
 
@@ -16,15 +16,10 @@ impl Session {
     pub(super) async fn rounds(&mut self, mut exchange: Exchange, params: &Value, deadline: Instant) -> Exchange {
         for _ in 0..ROUNDS {
             let Outcome::Result(result) = &exchange.outcome else { return exchange };
-            match result.get("resultType").map(|kind| kind.as_str().unwrap_or("?")) {
-                None | Some("complete") => return exchange,
-                Some("input_required") => {}
-                Some(other) => {
-                    return malformed(exchange.clone(), &format!("has the unknown `resultType` \"{other}\""));
-                }
-            }
-            if !ASKING.contains(&exchange.method.as_str()) {
-                return malformed(exchange.clone(), "asks for input, which this method may not");
+            match wants_input(&exchange.method, result) {
+                Ok(false) => return exchange,
+                Ok(true) => {}
+                Err(fault) => return malformed(exchange, &fault),
             }
             let next = match self.next_round(&result.clone(), params) {
                 Ok(next) => next,
@@ -40,39 +35,72 @@ impl Session {
     }
 
     fn next_round(&mut self, result: &Value, params: &Value) -> Result<Value, String> {
-        let mut next = params.as_object().cloned().unwrap_or_default();
-        let asked = match result.get("inputRequests") {
-            None => Map::new(),
-            Some(Value::Object(asked)) => asked.clone(),
-            Some(_) => return Err("has `inputRequests` that are not an object".to_owned()),
-        };
-        let state = result.get("requestState").filter(|state| !state.is_null());
-        if state.is_some_and(|state| !state.is_string()) {
-            return Err("has a `requestState` that is not text".to_owned());
-        }
-        if asked.is_empty() && state.is_none() {
-            return Err("asks for input without `inputRequests` or `requestState`".to_owned());
-        }
+        let InputRequests { asked, state } = input_requests(result)?;
         let mut answers = Map::new();
-        for (key, request) in asked {
-            let method = request.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let asked_params = request.get("params").cloned().unwrap_or(Value::Null);
+        for (key, method, asked_params) in asked {
             let answer = self.answer_to(&method, &asked_params);
             self.server_requests.push(ServerRequest { method, params: asked_params, answered: answer.is_ok() });
             answers.insert(key, answer.map_err(|_| "asks for what the client did not declare".to_owned())?);
         }
-        if !answers.is_empty() {
-            next.insert("inputResponses".to_owned(), Value::Object(answers));
-        }
-        match state {
-            Some(state) => next.insert("requestState".to_owned(), state.clone()),
-            None => next.shift_remove("requestState"),
-        };
-        Ok(Value::Object(next))
+        Ok(next_params(params, answers, state))
     }
 }
 
-fn malformed(mut exchange: Exchange, fault: &str) -> Exchange {
+/// The input that a result asks for.
+pub(super) struct InputRequests {
+    /// Key, method and params of each request.
+    pub(super) asked: Vec<(String, String, Value)>,
+    /// The state that goes back with the answers.
+    pub(super) state: Option<Value>,
+}
+
+/// Reads `inputRequests` and `requestState` of a result; the error is what is wrong with them.
+pub(super) fn input_requests(result: &Value) -> Result<InputRequests, String> {
+    let asked = match result.get("inputRequests") {
+        None => Vec::new(),
+        Some(Value::Object(asked)) => asked
+            .iter()
+            .map(|(key, request)| {
+                let method = request.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
+                (key.clone(), method, request.get("params").cloned().unwrap_or(Value::Null))
+            })
+            .collect(),
+        Some(_) => return Err("has `inputRequests` that are not an object".to_owned()),
+    };
+    let state = result.get("requestState").filter(|state| !state.is_null());
+    if state.is_some_and(|state| !state.is_string()) {
+        return Err("has a `requestState` that is not text".to_owned());
+    }
+    if asked.is_empty() && state.is_none() {
+        return Err("asks for input without `inputRequests` or `requestState`".to_owned());
+    }
+    Ok(InputRequests { asked, state: state.cloned() })
+}
+
+/// The params of the next round.
+pub(super) fn next_params(params: &Value, answers: Map<String, Value>, state: Option<Value>) -> Value {
+    let mut next = params.as_object().cloned().unwrap_or_default();
+    if !answers.is_empty() {
+        next.insert("inputResponses".to_owned(), Value::Object(answers));
+    }
+    match state {
+        Some(state) => next.insert("requestState".to_owned(), state),
+        None => next.shift_remove("requestState"),
+    };
+    Value::Object(next)
+}
+
+/// The need of a result for input; the error is what is wrong with it.
+pub(super) fn wants_input(method: &str, result: &Value) -> Result<bool, String> {
+    match result.get("resultType").map(|kind| kind.as_str().unwrap_or("?")) {
+        None | Some("complete") => Ok(false),
+        Some("input_required") if ASKING.contains(&method) => Ok(true),
+        Some("input_required") => Err("asks for input, which this method may not".to_owned()),
+        Some(other) => Err(format!("has the unknown `resultType` \"{other}\"")),
+    }
+}
+
+pub(super) fn malformed(mut exchange: Exchange, fault: &str) -> Exchange {
     let evidence = exchange.reply.clone().unwrap_or_default();
     exchange.outcome = Outcome::Malformed(Malformed { fault: format!("the result {fault}"), evidence });
     exchange

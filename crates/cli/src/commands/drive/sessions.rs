@@ -352,6 +352,7 @@ fn started(case: &Case) -> CaseStarted {
         trial: 1,
         server: None,
         variant: None,
+        tags: case.tags.clone(),
     }
 }
 

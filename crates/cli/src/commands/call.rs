@@ -1,0 +1,105 @@
+//! `mcprove call`: one call of a tool, by hand.
+
+use mcprove_judge::argument_errors;
+use mcprove_judge::output_schema::violates_output_schema;
+use mcprove_model::{ExitStatus, Observation, Outcome, nearest};
+use mcprove_report::harmless_line;
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::explore::{
+    Attempt, Blobs, Request, SavedTest, Shown, Subject, Trying, arguments, attempt, file_or_stdin, missing,
+    of_tool_result, pairs, save, tell,
+};
+use crate::failure::Failure;
+use crate::starters;
+
+/// Call a tool of a server.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "`key=value` gets the type that the tool's schema says; a key of an array may be repeated, and `a.b=1` \
+                        is a field of `a`. `key:=json` is sent as it is. `key=@FILE` and `key:=@FILE` read a file. \
+                        Required arguments that are missing are asked for on a terminal.\n\nExamples:\n  \
+                        mcprove call search query=rust limit=3 --server 'npx my-server'\n  \
+                        mcprove call search --args query.json --save evals/search.yaml --url http://localhost:3000/mcp"
+)]
+pub(crate) struct Args {
+    /// The tool.
+    #[arg(value_name = "TOOL")]
+    tool: String,
+    /// Arguments: `key=value` or `key:=json`.
+    #[arg(value_name = "KEY=VALUE")]
+    words: Vec<String>,
+    /// Take the arguments from a file with a JSON object, or from standard input for `-`.
+    #[arg(long = "args", value_name = "FILE|-")]
+    file: Option<String>,
+    #[command(flatten)]
+    trying: Trying,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let typed = pairs(&args.words)?;
+    let base = args.file.as_deref().map(file_or_stdin).transpose()?.unwrap_or_default();
+    let subject = Subject { list: Some(("tools/list", "tools")), name: &args.tool };
+    let tried = attempt(&args.trying, &subject, context, async |tool, tools| {
+        let tool = tool.ok_or_else(|| unknown(&args.tool, tools))?;
+        let nothing = Value::Null;
+        let schema = tool.get("inputSchema").unwrap_or(&nothing);
+        let mut given = arguments(base, &typed, schema)?;
+        missing(&mut given, schema).await;
+        warn(schema, &given, context);
+        Ok(Request { method: "tools/call", params: json!({"name": args.tool, "arguments": given}) })
+    })?;
+    finish(args, tried, context)
+}
+
+/// Says what the schema does not allow; the call is made all the same, because the server's answer is the point.
+fn warn(schema: &Value, given: &Map<String, Value>, context: &Context) {
+    let errors = argument_errors(schema, &Value::Object(given.clone())).unwrap_or_default();
+    for error in errors.iter().take(5) {
+        context.complain(&format!("warning: the arguments do not match the input schema: {}\n", harmless_line(error)));
+    }
+}
+
+fn unknown(name: &str, tools: &[Value]) -> Failure {
+    let names = tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str));
+    let help = nearest(name, names)
+        .map_or_else(|| "`mcprove list tools` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+    Failure::new(format!("the server has no tool `{name}`"), help)
+}
+
+fn finish(args: &Args, tried: Attempt, context: &Context) -> Result<ExitStatus, Failure> {
+    let Attempt { mut facts, item, server, answers } = tried;
+    let mut blobs = Blobs::new(args.trying.media.as_deref(), &args.tool);
+    let mut text = String::new();
+    if let Outcome::Result(result) = &facts.exchange.outcome {
+        text = of_tool_result(result, &mut blobs)?;
+        facts.problems.extend(output_problem(&item, result));
+    }
+    let reply = Observation::of_tool_call(facts.exchange.outcome.clone());
+    let sent = facts.params["arguments"].clone();
+    let saved = match &args.trying.save {
+        Some(path) if matches!(reply.outcome, Outcome::Result(_) | Outcome::Error(_)) => {
+            let mut content = starters::call(&args.tool, &sent, &Value::Null);
+            content.as_object_mut().map(|content| content.shift_remove("expect"));
+            let name = args.tool.clone();
+            let test = SavedTest { name, block: "assert", content, arguments: &sent, reply: &reply };
+            Some(save(path, test, &server, &answers)?)
+        }
+        Some(_) | None => None,
+    };
+    tell(&facts, &Shown { text, saved }, &args.trying, context)
+}
+
+/// The violation of a tool's own output schema, if there is one.
+fn output_problem(tool: &Value, result: &Value) -> Option<String> {
+    let schema = tool.get("outputSchema")?;
+    if result.get("isError") == Some(&Value::Bool(true)) {
+        return None;
+    }
+    let Some(structured) = result.get("structuredContent") else {
+        return Some("the tool has an `outputSchema`, but the result has no `structuredContent`".to_owned());
+    };
+    let violation = violates_output_schema(schema, structured).ok()??;
+    Some(format!("the structured content violates the output schema: {violation}"))
+}

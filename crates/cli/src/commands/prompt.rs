@@ -1,0 +1,81 @@
+//! `mcprove prompt`: one prompt, by hand.
+
+use mcprove_model::{ExitStatus, Observation, Outcome, nearest, text_of_prompt};
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::explore::{
+    Attempt, Blobs, Request, SavedTest, Shown, Subject, Trying, arguments, attempt, missing, of_prompt, pairs, save,
+    tell,
+};
+use crate::failure::Failure;
+
+/// Get a prompt of a server.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  mcprove prompt review language=rust --server 'npx my-server'")]
+pub(crate) struct Args {
+    /// The prompt.
+    #[arg(value_name = "NAME")]
+    prompt: String,
+    /// Arguments: `key=value`.
+    #[arg(value_name = "KEY=VALUE")]
+    words: Vec<String>,
+    #[command(flatten)]
+    trying: Trying,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let typed = pairs(&args.words)?;
+    let subject = Subject { list: Some(("prompts/list", "prompts")), name: &args.prompt };
+    let tried = attempt(&args.trying, &subject, context, async |prompt, prompts| {
+        let prompt = prompt.ok_or_else(|| unknown(&args.prompt, prompts))?;
+        let schema = schema_of(prompt);
+        let mut given = arguments(Map::new(), &typed, &schema)?;
+        missing(&mut given, &schema).await;
+        let mut params = json!({"name": args.prompt});
+        if !given.is_empty() {
+            params["arguments"] = Value::Object(given);
+        }
+        Ok(Request { method: "prompts/get", params })
+    })?;
+    let Attempt { facts, server, answers, .. } = tried;
+    let mut blobs = Blobs::new(args.trying.media.as_deref(), &args.prompt);
+    let text = match &facts.exchange.outcome {
+        Outcome::Result(result) => of_prompt(result, &mut blobs)?,
+        _ => String::new(),
+    };
+    let saved = match (&args.trying.save, &facts.exchange.outcome) {
+        (Some(path), Outcome::Result(result)) => {
+            let reply = Observation::new(facts.exchange.outcome.clone(), text_of_prompt(result));
+            let name = format!("prompt {}", args.prompt);
+            let content = json!({"get": facts.params});
+            let sent = facts.params.get("arguments").cloned().unwrap_or_default();
+            let test = SavedTest { name, block: "assert_prompts", content, arguments: &sent, reply: &reply };
+            Some(save(path, test, &server, &answers)?)
+        }
+        _ => None,
+    };
+    tell(&facts, &Shown { text, saved }, &args.trying, context)
+}
+
+/// The arguments of a prompt as a schema: all of them are strings.
+fn schema_of(prompt: &Value) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for argument in prompt.get("arguments").and_then(Value::as_array).into_iter().flatten() {
+        let Some(name) = argument.get("name").and_then(Value::as_str) else { continue };
+        let description = argument.get("description").cloned().unwrap_or_default();
+        properties.insert(name.to_owned(), json!({"type": "string", "description": description}));
+        if argument.get("required") == Some(&Value::Bool(true)) {
+            required.push(name);
+        }
+    }
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+fn unknown(name: &str, prompts: &[Value]) -> Failure {
+    let names = prompts.iter().filter_map(|prompt| prompt.get("name").and_then(Value::as_str));
+    let help = nearest(name, names)
+        .map_or_else(|| "`mcprove list prompts` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+    Failure::new(format!("the server has no prompt `{name}`"), help)
+}

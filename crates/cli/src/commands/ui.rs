@@ -1,0 +1,97 @@
+//! `mcprove ui`: a page in the browser to try and test servers.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcprove_model::{ExitStatus, ServerSpec};
+use mcprove_suite::duration;
+
+use crate::browser::open_in_browser;
+use crate::context::Context;
+use crate::execution::runtime;
+use crate::failure::Failure;
+use crate::stdout::print;
+use crate::subject::Subject;
+use crate::suites::load_as_written;
+use crate::told_to_stop::ToldToStop;
+use crate::ui::{Settings, serve};
+
+/// Try and test servers on a page in the browser.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The page is served on 127.0.0.1 to whoever has the URL that is printed, and its token works once. An \
+                        interrupt (Ctrl-C) ends it.\n\nExamples:\n  mcprove ui --server 'npx my-server'\n  mcprove ui evals/\n  \
+                        mcprove ui --no-open --port 4000"
+)]
+pub(crate) struct Args {
+    /// Suites to test, and to take servers from.
+    #[arg(value_name = "SUITE")]
+    suites: Vec<PathBuf>,
+    #[command(flatten)]
+    subject: Subject,
+    /// The port to serve on [default: any that is free].
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// Print the URL, and open no browser.
+    #[arg(long)]
+    no_open: bool,
+    /// How long a server may take to start and to list what it has.
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration::parse)]
+    timeout: Duration,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    let settings = Settings {
+        servers: servers(args)?,
+        suites: args.suites.clone(),
+        own_program: context.own_program.clone(),
+        limits: context.limits,
+        timeout: args.timeout,
+    };
+    let ready = |url: &str| {
+        // A reader that went away has seen what it wanted.
+        let _ = print(&format!("{url}\n"));
+        if !args.no_open {
+            open_in_browser(url);
+        }
+    };
+    runtime(1)?.block_on(async {
+        let mut told = ToldToStop::listen();
+        let local = tokio::task::LocalSet::new();
+        let serving = local.run_until(serve(settings, args.port, ready));
+        let stopped = async {
+            match &mut told {
+                Some(told) => told.again().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stopped => Ok(ExitStatus::Good),
+            served = serving => match served {
+                Ok(()) => Ok(ExitStatus::Good),
+                Err(error) => Err(Failure::new(
+                    format!("port {} of 127.0.0.1 cannot be used: {error}", args.port),
+                    "give another `--port`, or none",
+                )),
+            },
+        }
+    })
+}
+
+/// The servers that the page offers to connect to.
+fn servers(args: &Args) -> Result<Vec<ServerSpec>, Failure> {
+    let mut servers: Vec<ServerSpec> = Vec::new();
+    if args.subject.is_named() {
+        servers.push(args.subject.spec()?);
+    }
+    if !args.suites.is_empty() {
+        let loaded = load_as_written(&args.suites);
+        for server in loaded.cases.iter().filter_map(|case| case.server.as_deref()) {
+            if !servers.iter().any(|known| known.name == server.name) {
+                servers.push(server.clone());
+            }
+        }
+    }
+    Ok(servers)
+}

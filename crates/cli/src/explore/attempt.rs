@@ -1,0 +1,151 @@
+//! From a command line to the end of one request.
+
+use std::time::Duration;
+
+use mcprove_engine::open_session;
+use mcprove_model::{Notification, ServerSpec};
+use mcprove_report::{Verbosity, harmless_line};
+use mcprove_wire::Session;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::answers::Answers;
+use super::outcome::Facts;
+use super::reach::Trying;
+use super::talk::{Request, Talk, talk};
+use crate::asking::info_options;
+use crate::context::Context;
+use crate::execution::runtime;
+use crate::failure::Failure;
+use crate::told_to_stop::ToldToStop;
+
+/// The least time that a server has to start and to list what it offers.
+const START: Duration = Duration::from_mins(1);
+
+/// A request that has ended.
+pub(crate) struct Attempt {
+    pub(crate) facts: Facts,
+    /// The item of the list that the request was about, such as the tool.
+    pub(crate) item: Value,
+    pub(crate) server: ServerSpec,
+    pub(crate) answers: Answers,
+}
+
+/// What a request is about.
+pub(crate) struct Subject<'s> {
+    /// The list to look in first: its method and the key of its items.
+    pub(crate) list: Option<(&'static str, &'static str)>,
+    /// The name of the item in that list.
+    pub(crate) name: &'s str,
+}
+
+/// Opens a session, lists what is needed, makes the request that `prepare` returns, and closes the session.
+pub(crate) fn attempt<P>(
+    trying: &Trying,
+    subject: &Subject<'_>,
+    context: &Context,
+    prepare: P,
+) -> Result<Attempt, Failure>
+where
+    P: AsyncFnOnce(Option<&Value>, &[Value]) -> Result<Request, Failure>,
+{
+    let mut answers = Answers::new(trying.answers.as_deref())?;
+    let mut server = trying.reach.server()?;
+    merge(&mut server, &answers);
+    let timeout = trying.reach.timeout;
+    // A short time for the answer is no reason to give up on a slow start.
+    let start = timeout.max(START);
+    let is_told = context.verbosity != Verbosity::Quiet && !trying.json;
+    runtime(1)?.block_on(async {
+        let mut told = ToldToStop::listen();
+        let began = Instant::now();
+        let opened = {
+            let _waiting = context.waiting(&format!("starting {}", server.name));
+            let options = info_options(start, context);
+            tokio::select! {
+                biased;
+                () = super::talk::stopped(&mut told) => return Err(Failure::Interrupted),
+                opened = open_session(&server, &options) => opened,
+            }
+        };
+        let mut session = opened.map_err(|failure| Failure::unreachable(&failure))?;
+        let opened = began.elapsed();
+        if let Some(level) = &trying.log_level {
+            set_level(&mut session, level, timeout, context).await;
+        }
+        let began = Instant::now();
+        let items = match subject.list {
+            Some((method, key)) => session.list(method, key, Instant::now() + start).await.items,
+            None => Vec::new(),
+        };
+        let listed = subject.list.map(|_| began.elapsed());
+        let named = |item: &&Value| item.get("name").and_then(Value::as_str) == Some(subject.name);
+        let item = items.iter().find(named);
+        let request = prepare(item, &items).await?;
+        let mut seen = Vec::new();
+        let mut notified = |notification: &Notification| {
+            if is_told {
+                context.complain(&line(notification));
+            }
+            seen.push(notification.clone());
+        };
+        let talking = Talk { answers: &mut answers, told: &mut told, timeout, notified: &mut notified };
+        let exchange = talk(&mut session, &request, talking).await;
+        let closing = session.close().await;
+        let facts = Facts {
+            server: server.name.clone(),
+            secrets: server.secrets.clone(),
+            params: request.params,
+            exchange,
+            notifications: seen,
+            server_requests: closing.server_requests,
+            opened,
+            listed,
+            problems: Vec::new(),
+            stderr: closing.stderr,
+        };
+        Ok(Attempt { facts, item: item.cloned().unwrap_or(Value::Null), server, answers })
+    })
+}
+
+/// Adds the answers to what the suite says of its client.
+fn merge(server: &mut ServerSpec, answers: &Answers) {
+    let client = &answers.client;
+    server.client.by_hand = client.by_hand;
+    if client.roots.is_some() {
+        server.client.roots.clone_from(&client.roots);
+    }
+    if !client.sampling.is_empty() {
+        server.client.sampling.clone_from(&client.sampling);
+    }
+    if client.elicitation.is_some() {
+        server.client.elicitation.clone_from(&client.elicitation);
+    }
+}
+
+async fn set_level(session: &mut Session, level: &str, timeout: Duration, context: &Context) {
+    let exchange = session.set_log_level(level, Instant::now() + timeout).await;
+    if let Some(mcprove_model::Outcome::Error(error)) = exchange.map(|exchange| exchange.outcome) {
+        context.complain(&format!("warning: the log level was not set: {}\n", harmless_line(&error.message)));
+    }
+}
+
+/// A notification in one line.
+fn line(notification: &Notification) -> String {
+    let params = &notification.params;
+    let text = |key: &str| params.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let line = match notification.method.as_str() {
+        "notifications/progress" => {
+            let total = text("total").map(|total| format!("/{total}")).unwrap_or_default();
+            let message = text("message").map(|message| format!(" {message}")).unwrap_or_default();
+            format!("progress {}{total}{message}", text("progress").unwrap_or_default())
+        }
+        "notifications/message" => {
+            let logger = text("logger").map(|logger| format!(" {logger}")).unwrap_or_default();
+            format!("{}{logger}: {}", text("level").unwrap_or_default(), text("data").unwrap_or_default())
+        }
+        other if params.is_null() => other.to_owned(),
+        other => format!("{other} {params}"),
+    };
+    format!("{}\n", harmless_line(&line))
+}

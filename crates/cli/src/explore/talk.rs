@@ -1,0 +1,87 @@
+//! One request over an open session, with everything that happens until it ends.
+
+use std::time::Duration;
+
+use mcprove_model::{Exchange, Notification};
+use mcprove_wire::{Session, Step};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::answers::Answers;
+use crate::told_to_stop::ToldToStop;
+
+/// A request to make.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// The method.
+    pub(crate) method: &'static str,
+    /// Its params; those of a tool call get a progress token.
+    pub(crate) params: Value,
+}
+
+/// What a request may use while it is open.
+pub(crate) struct Talk<'t> {
+    pub(crate) answers: &'t mut Answers,
+    pub(crate) told: &'t mut Option<ToldToStop>,
+    pub(crate) timeout: Duration,
+    /// Receives every notification when it arrives.
+    pub(crate) notified: &'t mut dyn FnMut(&Notification),
+}
+
+/// Makes a request and waits for its end. An interrupt cancels it; an answer and a notification start its time again.
+pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Talk<'_>) -> Exchange {
+    let Talk { answers, told, timeout, notified } = talk;
+    let mut params = request.params.clone();
+    if request.method == "tools/call" {
+        session.learn_schemas(Instant::now() + timeout.max(Duration::from_mins(1))).await;
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        params = session.tool_params(&name, &params["arguments"]);
+    }
+    let mut live = session.begin(request.method, params);
+    let mut deadline = Instant::now() + timeout;
+    loop {
+        let step = {
+            let stopped = stopped(told);
+            tokio::select! {
+                biased;
+                () = stopped => None,
+                step = session.step(&mut live, deadline) => Some(step),
+            }
+        };
+        match step {
+            None => {
+                session.cancel(live.id(), "cancelled by the user").await;
+                return session.give_up(live.id());
+            }
+            Some(Step::Done(exchange)) => return exchange,
+            Some(Step::Notification(notification)) => {
+                notified(&notification);
+                deadline = Instant::now() + timeout;
+            }
+            Some(Step::Question(question)) => {
+                let answer = {
+                    let stopped = stopped(told);
+                    tokio::select! {
+                        biased;
+                        () = stopped => None,
+                        answer = answers.answer(&question) => Some(answer),
+                    }
+                };
+                let Some(answer) = answer else {
+                    session.cancel(live.id(), "cancelled by the user").await;
+                    return session.give_up(live.id());
+                };
+                session.reply(&mut live, question, answer);
+                deadline = Instant::now() + timeout;
+            }
+        }
+    }
+}
+
+/// Waits until the program is told to stop.
+pub(super) async fn stopped(told: &mut Option<ToldToStop>) {
+    match told {
+        Some(told) => told.again().await,
+        None => std::future::pending().await,
+    }
+}

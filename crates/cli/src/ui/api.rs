@@ -1,0 +1,346 @@
+//! The JSON API of the page (docs/ui.md lists it).
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::{Method, StatusCode};
+use mcprove_engine::{Catalog, InfoOptions, discover, open_session};
+use mcprove_judge::argument_errors;
+use mcprove_judge::output_schema::violates_output_schema;
+use mcprove_model::{ClientCapabilities, Redactor, ServerSpec};
+use mcprove_wire::Limits;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::connection::{Connection, Order};
+use super::hub::Hub;
+use super::keep;
+use super::runs::{Runs, logs_in, report_of};
+use crate::execution::PROBE_TIMEOUT;
+use crate::subject::{address, stdio, words};
+
+/// What the page is started with.
+pub(crate) struct Settings {
+    /// Servers that were named on the command line or in suites.
+    pub(crate) servers: Vec<ServerSpec>,
+    /// The suites that were named.
+    pub(crate) suites: Vec<PathBuf>,
+    pub(crate) own_program: PathBuf,
+    pub(crate) limits: Limits,
+    pub(crate) timeout: Duration,
+}
+
+/// The state behind the API.
+pub(super) struct Api {
+    settings: Settings,
+    pub(super) hub: Rc<Hub>,
+    connections: RefCell<BTreeMap<u64, Known>>,
+    last: Cell<u64>,
+    requests: Cell<u64>,
+    runs: Runs,
+}
+
+/// A connection as the API knows it.
+struct Known {
+    server: ServerSpec,
+    about: Value,
+    orders: mpsc::UnboundedSender<Order>,
+}
+
+/// An answer: a status and a JSON document.
+pub(super) type Answer = (StatusCode, Value);
+
+fn ok(value: Value) -> Answer {
+    (StatusCode::OK, value)
+}
+
+fn refused(status: StatusCode, message: impl Into<String>) -> Answer {
+    (status, json!({"error": message.into()}))
+}
+
+impl Api {
+    pub(super) fn new(settings: Settings) -> Rc<Self> {
+        Rc::new(Self {
+            settings,
+            hub: Rc::default(),
+            connections: RefCell::default(),
+            last: Cell::default(),
+            requests: Cell::default(),
+            runs: Runs::default(),
+        })
+    }
+
+    /// Answers a request whose key was checked. The path has no `/api/` any more.
+    pub(super) async fn answer(self: &Rc<Self>, method: &Method, path: &str, body: &Bytes) -> Answer {
+        let given: Value = if body.is_empty() {
+            Value::Null
+        } else {
+            match serde_json::from_slice(body) {
+                Ok(value) => value,
+                Err(error) => return refused(StatusCode::BAD_REQUEST, format!("the body is invalid JSON: {error}")),
+            }
+        };
+        let steps: Vec<&str> = path.split('/').collect();
+        let number = |text: &str| text.parse::<u64>().unwrap_or_default();
+        match (method.as_str(), steps.as_slice()) {
+            ("GET", ["state"]) => ok(self.state()),
+            ("POST", ["connections"]) => self.connect(&given).await,
+            ("DELETE", ["connections", id]) => self.disconnect(number(id)),
+            ("GET", ["connections", id, "catalog"]) => self.catalog(number(id)).await,
+            ("POST", ["connections", id, "requests"]) => self.request(number(id), &given),
+            ("POST", ["connections", id, "requests", request, "cancel"]) => {
+                self.order(number(id), Order::Cancel { number: number(request) })
+            }
+            ("POST", ["connections", id, "answers"]) => self.reply(number(id), &given),
+            ("POST", ["check"]) => ok(check(&given)),
+            ("POST", ["tests", "propose"]) => self.propose(&given),
+            ("POST", ["tests", "save"]) => self.save(&given),
+            ("GET", ["runs"]) => ok(json!({"runs": self.runs.list(), "logs": logs_in(Path::new("."))})),
+            ("POST", ["runs"]) => self.start_run(&given),
+            ("GET", ["runs", run]) => {
+                self.runs.show(number(run)).map_or_else(|| refused(StatusCode::NOT_FOUND, "no such run"), ok)
+            }
+            ("GET", ["logs", name]) => log(name),
+            _ => refused(StatusCode::NOT_FOUND, format!("no such path for {method}: /api/{path}")),
+        }
+    }
+
+    fn state(&self) -> Value {
+        let servers: Vec<Value> = self.settings.servers.iter().map(|server| json!({"name": server.name})).collect();
+        let connections: Vec<Value> = self.connections.borrow().values().map(|known| known.about.clone()).collect();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "servers": servers,
+            "suites": self.settings.suites,
+            "connections": connections,
+        })
+    }
+
+    async fn connect(self: &Rc<Self>, given: &Value) -> Answer {
+        let mut server = match self.server_of(given) {
+            Ok(server) => server,
+            Err(message) => return refused(StatusCode::BAD_REQUEST, message),
+        };
+        server.client.by_hand = true;
+        if let Some(roots) = given.get("roots").and_then(Value::as_array).filter(|roots| !roots.is_empty()) {
+            server.client.roots = Some(roots.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        }
+        let options = InfoOptions {
+            fixture: None,
+            own_program: &self.settings.own_program,
+            timeout: self.settings.timeout,
+            probe_timeout: PROBE_TIMEOUT,
+            limits: self.settings.limits,
+        };
+        let secrets = Redactor::new(server.secrets.iter().map(String::as_str));
+        let mut session = match open_session(&server, &options).await {
+            Ok(session) => session,
+            Err(failure) => {
+                let told = json!({
+                    "error": secrets.text(&failure.message),
+                    "help": failure.help,
+                    "status": failure.status,
+                    "stderr": secrets.text(&failure.closing.stderr),
+                });
+                return (StatusCode::BAD_GATEWAY, told);
+            }
+        };
+        let catalog = discover(&mut session, Instant::now() + self.settings.timeout).await;
+        let id = self.last.get() + 1;
+        self.last.set(id);
+        let negotiated = session.negotiated();
+        let about = json!({
+            "connection": id,
+            "name": server.name,
+            "server_name": negotiated.server_name,
+            "server_version": negotiated.server_version,
+            "protocol": negotiated.revision.as_str(),
+            "transport": session.transport_name(),
+            "capabilities": negotiated.capabilities,
+        });
+        let (orders, receive) = mpsc::unbounded_channel();
+        let task = Connection::new(id, session, Rc::clone(&self.hub), secrets);
+        let api = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            task.run(receive).await;
+            api.connections.borrow_mut().remove(&id);
+        });
+        self.connections.borrow_mut().insert(id, Known { server, about: about.clone(), orders });
+        ok(json!({"about": about, "catalog": catalog_json(&catalog)}))
+    }
+
+    /// The server that a request to connect names.
+    fn server_of(&self, given: &Value) -> Result<ServerSpec, String> {
+        let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+        if let Some(at) = given.get("known").and_then(Value::as_u64) {
+            let known = self.settings.servers.get(usize::try_from(at).unwrap_or(usize::MAX));
+            return known.cloned().ok_or_else(|| "no such server".to_owned());
+        }
+        let mut secrets = Vec::new();
+        let target = if let Some(command) = text("command") {
+            stdio(words("command", command).map_err(|failure| failure.to_string())?, Vec::new(), None)
+        } else if let Some(url) = text("url") {
+            let mut target = address(url, text("transport")).map_err(|failure| failure.to_string())?;
+            let given = given.get("headers").and_then(Value::as_object).into_iter().flatten();
+            let pairs: Vec<(String, String)> =
+                given.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
+            secrets.extend(pairs.iter().map(|(_, value)| value.clone()));
+            if let mcprove_model::Target::Http { headers, .. } | mcprove_model::Target::Sse { headers, .. } =
+                &mut target
+            {
+                *headers = pairs;
+            }
+            target
+        } else {
+            return Err("give `command`, `url` or `known`".to_owned());
+        };
+        Ok(ServerSpec {
+            name: target.label(),
+            target,
+            client: ClientCapabilities::default(),
+            secrets,
+            ..ServerSpec::default()
+        })
+    }
+
+    fn disconnect(&self, id: u64) -> Answer {
+        let known = self.connections.borrow_mut().remove(&id);
+        match known {
+            Some(known) => {
+                let _ = known.orders.send(Order::Close);
+                ok(json!({}))
+            }
+            None => refused(StatusCode::NOT_FOUND, "no such connection"),
+        }
+    }
+
+    fn order(&self, id: u64, order: Order) -> Answer {
+        match self.connections.borrow().get(&id) {
+            Some(known) if known.orders.send(order).is_ok() => ok(json!({})),
+            Some(_) | None => refused(StatusCode::NOT_FOUND, "no such connection"),
+        }
+    }
+
+    async fn catalog(&self, id: u64) -> Answer {
+        let (send, receive) = oneshot::channel();
+        let (status, problem) = self.order(id, Order::List(send));
+        if status != StatusCode::OK {
+            return (status, problem);
+        }
+        match receive.await {
+            Ok(catalog) => ok(catalog_json(&catalog)),
+            Err(_) => refused(StatusCode::BAD_GATEWAY, "the server is gone"),
+        }
+    }
+
+    fn request(&self, id: u64, given: &Value) -> Answer {
+        let Some(method) = given.get("method").and_then(Value::as_str) else {
+            return refused(StatusCode::BAD_REQUEST, "give a `method`");
+        };
+        // A page that chooses the number itself knows it before the first event comes.
+        let number = given.get("request").and_then(Value::as_u64).unwrap_or_else(|| {
+            self.requests.set(self.requests.get() + 1);
+            self.requests.get()
+        });
+        let params = given.get("params").cloned().unwrap_or_default();
+        match self.order(id, Order::Begin { number, method: method.to_owned(), params }) {
+            (StatusCode::OK, _) => ok(json!({"request": number})),
+            other => other,
+        }
+    }
+
+    fn reply(&self, id: u64, given: &Value) -> Answer {
+        let question = given.get("question").and_then(Value::as_u64).unwrap_or_default();
+        let answer = match given.get("answer") {
+            Some(answer) => Ok(answer.clone()),
+            None => Err((-1, "the user refused the request".to_owned())),
+        };
+        self.order(id, Order::Answer { question, answer })
+    }
+
+    /// The server of a connection, and the method, params and expectations that a test is made of.
+    fn kept<'g>(&self, given: &'g Value) -> Option<(ServerSpec, &'g str, &'g Value)> {
+        let id = given.get("connection").and_then(Value::as_u64)?;
+        let server = self.connections.borrow().get(&id)?.server.clone();
+        Some((server, given.get("method")?.as_str()?, given.get("params")?))
+    }
+
+    fn propose(&self, given: &Value) -> Answer {
+        let Some((server, method, params)) = self.kept(given) else {
+            return refused(StatusCode::BAD_REQUEST, "give an open `connection`, `method` and `params`");
+        };
+        ok(keep::propose(method, params, given.get("result").unwrap_or(&Value::Null), &server))
+    }
+
+    fn save(&self, given: &Value) -> Answer {
+        let Some((mut server, method, params)) = self.kept(given) else {
+            return refused(StatusCode::BAD_REQUEST, "give an open `connection`, `method` and `params`");
+        };
+        server.client.by_hand = false;
+        if let Some(answers) = given.get("answers") {
+            keep::give_answers(&mut server.client, answers);
+        }
+        let Some(text) = keep::text_of(method, params, given.get("expect").unwrap_or(&json!({})), &server) else {
+            return refused(StatusCode::BAD_REQUEST, format!("no test can make the request `{method}`"));
+        };
+        if given.get("write") != Some(&Value::Bool(true)) {
+            return ok(json!({"text": text}));
+        }
+        match keep::write(given.get("path").and_then(Value::as_str).unwrap_or_default(), &text) {
+            Ok(command) => ok(json!({"text": text, "command": command})),
+            Err(why) => refused(StatusCode::CONFLICT, why),
+        }
+    }
+
+    fn start_run(&self, given: &Value) -> Answer {
+        let words: Vec<String> = given
+            .get("words")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
+        match self.runs.start(&self.settings.own_program, &words) {
+            Ok(run) => ok(json!({"run": run})),
+            Err(why) => refused(StatusCode::BAD_REQUEST, why),
+        }
+    }
+}
+
+/// Checks a value against a schema: arguments of a tool, or structured content.
+fn check(given: &Value) -> Value {
+    let (schema, value) = (given.get("schema").unwrap_or(&Value::Null), given.get("value").unwrap_or(&Value::Null));
+    if given.get("output") == Some(&Value::Bool(true)) {
+        let problem = violates_output_schema(schema, value);
+        return json!({"errors": match problem {
+            Ok(problem) => problem.into_iter().collect::<Vec<_>>(),
+            Err(why) => vec![format!("the schema is unusable: {why}")],
+        }});
+    }
+    json!({"errors": argument_errors(schema, value).unwrap_or_else(|why| vec![format!("the schema is unusable: {why}")])})
+}
+
+/// An event log of the current folder.
+fn log(name: &str) -> Answer {
+    let is_plain = !name.contains(['/', '\\', '%']) && name.ends_with(".ndjson");
+    if !is_plain || !Path::new(name).is_file() {
+        return refused(StatusCode::NOT_FOUND, "no such event log");
+    }
+    ok(json!({"report": report_of(Path::new(name))}))
+}
+
+fn catalog_json(catalog: &Catalog) -> Value {
+    json!({
+        "tools": catalog.tools,
+        "resources": catalog.resources,
+        "templates": catalog.templates,
+        "prompts": catalog.prompts,
+        "findings": catalog.findings,
+    })
+}

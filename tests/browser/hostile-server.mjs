@@ -1,0 +1,45 @@
+// A server that tries everything against the page that shows it: markup, scripts, styles, 10,000 tools, 100 MB.
+
+import { createInterface } from 'node:readline';
+
+const ATTACK = '"><img src=x onerror="window.pwned=1"><script>window.pwned=1</script><svg onload="window.pwned=1"></svg><style>body{display:none}</style>';
+const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10" onload="window.pwned=1"><script>parent.pwned=1</script><rect width="10" height="10"/></svg>').toString('base64');
+
+const schema = { type: 'object', properties: { [ATTACK]: { type: 'string', title: ATTACK, description: ATTACK, enum: [ATTACK, 'b'] } } };
+const tools = [
+  { name: 'attack', title: ATTACK, description: ATTACK, inputSchema: schema, annotations: { title: ATTACK } },
+  { name: 'big', description: 'a hundred megabytes', inputSchema: { type: 'object' } },
+  ...Array.from({ length: 10_000 }, (_, index) => ({ name: `tool_${index}`, description: `tool number ${index} ${ATTACK}`, inputSchema: { type: 'object' } })),
+];
+
+const content = [
+  { type: 'text', text: ATTACK },
+  { type: 'image', mimeType: 'image/svg+xml', data: SVG },
+  { type: 'image', mimeType: 'image/svg+xml,' + ATTACK, data: SVG },
+  { type: 'image', mimeType: 'text/html', data: Buffer.from('<script>parent.pwned=1</script>').toString('base64') },
+  { type: 'resource_link', name: ATTACK, uri: 'javascript:window.pwned=1' },
+  { type: 'resource', resource: { uri: 'javascript:window.pwned=1', mimeType: 'text/html', text: ATTACK } },
+  { type: ATTACK, text: ATTACK },
+];
+
+const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+
+createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const reply = result => send({ id, result });
+  switch (method) {
+    case 'initialize':
+      return reply({ protocolVersion: params.protocolVersion, capabilities: { tools: {}, resources: {}, prompts: {}, logging: {} }, serverInfo: { name: ATTACK, version: ATTACK } });
+    case 'tools/list': return reply({ tools });
+    case 'resources/list': return reply({ resources: [{ uri: 'javascript:window.pwned=1', name: ATTACK, description: ATTACK }] });
+    case 'resources/templates/list': return reply({ resourceTemplates: [{ uriTemplate: 'x://{' + 'a}', name: ATTACK }] });
+    case 'prompts/list': return reply({ prompts: [{ name: ATTACK, description: ATTACK, arguments: [{ name: ATTACK }] }] });
+    case 'tools/call':
+      process.stderr.write(ATTACK + '\n');
+      send({ method: 'notifications/message', params: { level: ATTACK, data: ATTACK } });
+      if (params.name === 'big') return reply({ content: [{ type: 'text', text: 'x'.repeat(100_000_000) }] });
+      return reply({ content, structuredContent: { [ATTACK]: ATTACK }, isError: false });
+    default: return reply({});
+  }
+});

@@ -1,0 +1,117 @@
+// The HTML report in a real browser: from files, with hostile texts, with 10,000 tests.
+
+import assert from 'node:assert';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { accessibility, folder, launch, mcprove, open, root, shots, steps } from './lib.mjs';
+
+const cwd = folder();
+const logs = join(root, 'crates/report/tests/logs');
+
+/** The page of an event log. */
+function report(log) {
+  const page = join(cwd, log.replace(/.*\//, '') + '.html');
+  try {
+    execFileSync(mcprove, ['report', log, '--format', 'html', '-o', page], { stdio: 'ignore' });
+  } catch (error) {
+    // The exit code is that of the run.
+    if (error.status !== 1 && error.status !== 2) throw error;
+  }
+  return pathToFileURL(page).href;
+}
+
+const browser = await launch();
+const problems = [];
+try {
+  await steps('report', [
+    ['shows, searches and filters', async () => {
+      for (const colorScheme of ['light', 'dark']) {
+        const page = await open(browser, report(join(logs, 'fail.ndjson')), problems, { colorScheme });
+        await page.click('text=list_directory names every file');
+        assert.match(await page.textContent('.case .body'), /the text differs/);
+        assert.match(await page.textContent('.rerun'), /mcprove run evals\/read.yaml --filter 'list_directory names every file'/);
+        assert.ok(await page.locator('.waterfall .lane').count() > 2);
+        await page.locator('.frame summary').nth(3).click();
+        assert.match(await page.textContent('.frame[open] pre'), /"method": "tools\/call"/);
+        assert.deepEqual(await accessibility(page), []);
+        await page.screenshot({ path: join(shots, `report-${colorScheme}.png`), fullPage: true });
+        await page.fill('#search', 'enoent');
+        await page.waitForFunction(() => document.getElementById('shown').textContent === '1 of 4 tests');
+        await page.fill('#search', '');
+        await page.click('#filters button[data-filter=failed]');
+        await page.waitForFunction(() => document.getElementById('shown').textContent === '3 of 4 tests');
+        assert.match(page.url(), /show=failed/);
+        await page.reload();
+        assert.equal(await page.textContent('#shown'), '3 of 4 tests');
+        await page.context().close();
+      }
+    }],
+    ['counts a hung call as a call', async () => {
+      const page = await open(browser, report(join(logs, 'fail.ndjson')), problems);
+      assert.match(await page.textContent('#tools'), /search_files1 without a reply1/);
+      await page.context().close();
+    }],
+    ['shows trials as one row with tabs', async () => {
+      const page = await open(browser, report(join(logs, 'flaky.ndjson')), problems);
+      assert.equal(await page.locator('.case').count(), 3);
+      await page.locator('.row').first().click();
+      const tabs = page.locator('[role=tab]');
+      assert.equal(await tabs.count(), 3);
+      await tabs.nth(0).click();
+      assert.equal(await tabs.nth(0).getAttribute('aria-selected'), 'true');
+      await page.selectOption('#group', 'file');
+      assert.equal(await page.locator('.group').count(), 1);
+      await page.context().close();
+    }],
+    ['shows the reason on a phone', async () => {
+      const page = await open(browser, report(join(logs, 'fail.ndjson')), problems, { viewport: { width: 375, height: 800 } });
+      assert.ok(await page.locator('.row .why').first().isVisible());
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+      await page.context().close();
+    }],
+    ['runs nothing that a server said', async () => {
+      const page = await open(browser, report(join(logs, 'hostile.ndjson')), problems);
+      for (const row of await page.locator('.row').all()) await row.click();
+      for (const summary of await page.locator('.frame summary').all()) await summary.click();
+      assert.equal(await page.locator('main :is(script, img, iframe, object)').count(), 0);
+      await page.context().close();
+    }],
+    ['opens and searches 10,000 tests', async () => {
+      const lines = [{ event: 'run_started', format: 1, program: 'mcprove', started_unix_ms: 0, total: 10_000, jobs: 1 }];
+      for (let index = 0; index < 10_000; index++) {
+        lines.push({ event: 'case_started', index, name: `case ${index}`, file: `evals/${index % 50}.yaml`, line: 1, trial: 1, server: 's' });
+        const request = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 't', arguments: { index } } });
+        lines.push({ event: 'case_finished', index, verdict: index % 10 ? 'passed' : 'failed', duration_us: 1000, calls: [{ role: 'act', method: 'tools/call', subject: 't', request, reply: request, elapsed_us: 10 }] });
+      }
+      lines.push({ event: 'run_finished', duration_us: 1 });
+      const log = join(cwd, 'large.ndjson');
+      writeFileSync(log, lines.map(line => JSON.stringify(line)).join('\n') + '\n');
+      const href = report(log);
+      const began = performance.now();
+      const page = await open(browser, href, problems);
+      await page.waitForSelector('.case');
+      const opened = performance.now() - began;
+      const searched = await page.evaluate(async () => {
+        const input = document.getElementById('search');
+        const times = [];
+        for (const text of ['case 9999', 'case 5', '']) {
+          const began = performance.now();
+          input.value = text;
+          input.dispatchEvent(new Event('input', { bubbles: true }));
+          await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+          times.push(Math.round(performance.now() - began));
+        }
+        return times;
+      });
+      await page.fill('#search', 'case 9999');
+      await page.waitForFunction(() => document.getElementById('shown').textContent === '1 of 10000 tests');
+      // Measured, not asserted: a busy machine is no failure.
+      console.log(`      opened after ${Math.round(opened)} ms, searched in ${searched.join(', ')} ms`);
+    }],
+  ]);
+  assert.deepEqual(problems, []);
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,104 @@
+// The JSON API of `mcprove ui` (docs/ui.md).
+import { type Frame } from '../report/data';
+
+export interface About {
+  connection: number;
+  name: string;
+  server_name: string;
+  server_version: string;
+  protocol: string;
+  transport: string;
+  capabilities: Record<string, unknown> | null;
+}
+
+export type Schema = { [key: string]: unknown } | boolean;
+
+export interface Tool {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema?: Schema;
+  outputSchema?: Schema;
+  annotations?: Record<string, unknown>;
+}
+
+export interface Resource { uri?: string; uriTemplate?: string; name?: string; description?: string; mimeType?: string }
+export interface Prompt { name: string; description?: string; arguments?: { name: string; description?: string; required?: boolean }[] }
+
+export interface Catalog { tools: Tool[]; resources: Resource[]; templates: Resource[]; prompts: Prompt[]; findings: { message: string }[] }
+
+export interface State { version: string; servers: { name: string }[]; suites: string[]; connections: About[] }
+
+export type Event = { number: number; connection: number } & (
+  | ({ event: 'frame' } & Frame)
+  | { event: 'notification'; at_us: number; method: string; params: unknown }
+  | { event: 'stderr'; text: string }
+  | { event: 'question'; request: number; question: number; method: string; params: Record<string, unknown> }
+  | { event: 'done'; request: number; outcome: string; result: unknown; message: string | null; elapsed_us: number }
+  | { event: 'closed'; stderr: string }
+);
+
+export class ApiError extends Error {
+  constructor(message: string, readonly detail: Record<string, unknown>) {
+    super(message);
+  }
+}
+
+export class Api {
+  private constructor(private readonly key: string) {}
+
+  /** Trades the token of the URL for a key, once; a reload finds the key in the tab's own storage. */
+  static async open(): Promise<Api> {
+    const token = new URLSearchParams(location.search).get('token');
+    if (token) {
+      history.replaceState(null, '', location.pathname + location.hash);
+      const response = await fetch('/api/login', { method: 'POST', body: JSON.stringify({ token }) });
+      if (response.ok) {
+        const { key } = (await response.json()) as { key: string };
+        sessionStorage.setItem('mcprove-key', key);
+        return new Api(key);
+      }
+    }
+    const key = sessionStorage.getItem('mcprove-key');
+    if (!key) throw new Error('this page needs the URL that `mcprove ui` printed; its token works once');
+    return new Api(key);
+  }
+
+  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch('/api/' + path, {
+      method,
+      headers: { Authorization: 'Bearer ' + this.key },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const value = (await response.json()) as Record<string, unknown>;
+    if (!response.ok) throw new ApiError(String(value['error'] ?? response.status), value);
+    return value as T;
+  }
+
+  /** Hands over every event, in order; it connects again when the connection breaks. */
+  async events(onEvents: (events: Event[]) => void, onBroken: (broken: boolean) => void): Promise<void> {
+    let after = 0;
+    for (;;) {
+      try {
+        const response = await fetch('/api/events?after=' + after, { headers: { Authorization: 'Bearer ' + this.key } });
+        if (!response.ok || !response.body) throw new Error('no events');
+        onBroken(false);
+        const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+        let rest = '';
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) break;
+          const parts = (rest + value).split('\n\n');
+          rest = parts.pop() ?? '';
+          const events = parts.filter(part => part.startsWith('data: ')).map(part => JSON.parse(part.slice(6)) as Event);
+          if (events.length) {
+            after = events[events.length - 1]!.number;
+            onEvents(events);
+          }
+        }
+      } catch { /* told below */ }
+      onBroken(true);
+      await new Promise(resolve => setTimeout(resolve, 1000));
+    }
+  }
+}

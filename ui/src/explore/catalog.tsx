@@ -1,0 +1,43 @@
+// What a server offers, with a search; long lists are drawn as far as they are looked at.
+import { type JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { oneLine } from '../text';
+import { type Catalog } from './api';
+
+export type Item = { kind: 'tool' | 'resource' | 'template' | 'prompt'; at: number; name: string; about: string };
+
+const SHOWN = 200;
+
+export function itemsOf(catalog: Catalog): Item[] {
+  const name = (text: unknown) => (typeof text === 'string' && text ? text : '(no name)');
+  return [
+    ...catalog.tools.map((tool, at): Item => ({ kind: 'tool', at, name: name(tool?.name), about: String(tool?.description ?? tool?.title ?? '') })),
+    ...catalog.resources.map((resource, at): Item => ({ kind: 'resource', at, name: name(resource?.uri), about: String(resource?.description ?? resource?.name ?? '') })),
+    ...catalog.templates.map((resource, at): Item => ({ kind: 'template', at, name: name(resource?.uriTemplate), about: String(resource?.description ?? resource?.name ?? '') })),
+    ...catalog.prompts.map((prompt, at): Item => ({ kind: 'prompt', at, name: name(prompt?.name), about: String(prompt?.description ?? '') })),
+  ];
+}
+
+export function CatalogList({ catalog, chosen, onChoose }: { catalog: Catalog; chosen: Item | null; onChoose: (item: Item) => void }): JSX.Element {
+  const [text, setText] = useState('');
+  const [limit, setLimit] = useState(SHOWN);
+  const items = useMemo(() => itemsOf(catalog), [catalog]);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = items.filter(item => words.every(word => (item.kind + ' ' + item.name + ' ' + item.about).toLowerCase().includes(word)));
+  return (
+    <nav aria-label="catalog" class="catalog">
+      <input type="search" id="catalog-search" aria-label="search the catalog" placeholder={`search ${items.length} items`} value={text} onInput={event => { setText(event.currentTarget.value); setLimit(SHOWN); }} />
+      <ul>
+        {found.slice(0, limit).map(item => (
+          <li key={item.kind + item.at}>
+            <button type="button" class="item-button" aria-current={chosen?.kind === item.kind && chosen.at === item.at} onClick={() => onChoose(item)}>
+              <span class="chip muted">{item.kind}</span> <b>{oneLine(item.name)}</b><span class="muted about">{oneLine(item.about).slice(0, 120)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length > limit && <button type="button" class="quiet" onClick={() => setLimit(limit + SHOWN)}>show more of {found.length}</button>}
+      {catalog.findings.map((finding, index) => <p class="warn" key={index}>{oneLine(finding.message)}</p>)}
+    </nav>
+  );
+}

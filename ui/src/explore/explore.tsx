@@ -1,0 +1,129 @@
+// Explore: catalog, form, result, history and protocol of one server at a time.
+import { type JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { CopyButton, Message } from '../parts';
+import { FrameRow, Waterfall } from '../report/frames';
+import { human, oneLine, shellQuote, visible } from '../text';
+import { type Api, type Schema } from './api';
+import { CatalogList, type Item, itemsOf } from './catalog';
+import { SchemaForm, initial } from './form';
+import { KeepAsTest } from './keep';
+import { Result } from './result';
+import { type Action, type Connected, type Explored, type Made } from './state';
+
+type Params = Record<string, unknown>;
+
+/** The schema of what is asked for: prompts and templates take strings. */
+function schemaOf(item: Item, connected: Connected): Schema {
+  const { catalog } = connected;
+  if (item.kind === 'tool') return catalog.tools[item.at]?.inputSchema ?? {};
+  if (item.kind === 'prompt') {
+    const given = catalog.prompts[item.at]?.arguments ?? [];
+    return { type: 'object', properties: Object.fromEntries(given.map(each => [each.name, { type: 'string', description: each.description }])), required: given.filter(each => each.required).map(each => each.name) };
+  }
+  if (item.kind === 'template') {
+    const names = [...item.name.matchAll(/\{[+#./;?&]?([\w,*]+)\}/g)].flatMap(match => match[1]!.split(',').map(name => name.replace('*', '')));
+    return { type: 'object', properties: Object.fromEntries(names.map(name => [name, { type: 'string' }])), required: names };
+  }
+  return {};
+}
+
+function requestOf(item: Item, value: unknown): { method: string; params: Params } {
+  const given = (value ?? {}) as Params;
+  switch (item.kind) {
+    case 'tool': return { method: 'tools/call', params: { name: item.name, arguments: given } };
+    case 'prompt': return { method: 'prompts/get', params: { name: item.name, arguments: given } };
+    case 'resource': return { method: 'resources/read', params: { uri: item.name } };
+    case 'template': return { method: 'resources/read', params: { uri: item.name.replace(/\{[+#./;?&]?([\w,*]+)\}/g, (_, names: string) => names.split(',').map(name => encodeURIComponent(String(given[name.replace('*', '')] ?? ''))).join(',')) } };
+  }
+}
+
+function ItemPanel({ item, connected, state, api, dispatch, onRun }: { item: Item; connected: Connected; state: Explored; api: Api; dispatch: (action: Action) => void; onRun: (path: string) => void }): JSX.Element {
+  const schema = useMemo(() => schemaOf(item, connected), [item, connected.catalog]);
+  const tool = item.kind === 'tool' ? connected.catalog.tools[item.at] : undefined;
+  const [value, setValue] = useState<unknown>(() => initial(schema, schema) ?? {});
+  const [errors, setErrors] = useState<string[]>([]);
+  const [keep, setKeep] = useState(false);
+  const id = connected.about.connection;
+  const request = requestOf(item, value);
+  const about = (made: Made) => made.connection === id && made.method === request.method && (made.params['name'] ?? made.params['uri']) === (request.params['name'] ?? request.params['uri']);
+  const own = state.made.filter(about);
+  const current = own[0];
+  useEffect(() => {
+    if (item.kind !== 'tool' && item.kind !== 'prompt') return;
+    const timer = setTimeout(() => void api.call<{ errors: string[] }>('POST', 'check', { schema, value }).then(checked => setErrors(checked.errors), () => setErrors([])), 250);
+    return () => clearTimeout(timer);
+  }, [value, schema]);
+  const send = async (what: { method: string; params: Params }) => {
+    setKeep(false);
+    // The number is chosen here, so that no event can come before it is known.
+    const number = Math.floor(Math.random() * 2 ** 50);
+    dispatch({ type: 'began', made: { request: number, connection: id, method: what.method, params: what.params, answers: {}, notes: [], end: null } });
+    await api.call('POST', `connections/${id}/requests`, { ...what, request: number });
+  };
+  const cancel = () => current && void api.call('POST', `connections/${id}/requests/${current.request}/cancel`);
+  const waiting = current !== undefined && current.end === null;
+  const command = item.kind === 'tool' ? `mcprove call ${shellQuote(item.name)} --server ${shellQuote(connected.about.name)} --args - <<< ${shellQuote(JSON.stringify(value ?? {}))}` : '';
+  return (
+    <section class="panel" aria-label={item.name}>
+      <h2>{oneLine(item.name)}</h2>
+      {item.about && <p class="muted description">{visible(item.about)}</p>}
+      {tool?.annotations && <p>{Object.entries(tool.annotations).map(([name, hint]) => <span class="chip muted" key={name}>{oneLine(name)}: {oneLine(String(hint))}</span>)}</p>}
+      <SchemaForm id="call" schema={schema} value={value} onChange={setValue} />
+      {errors.length > 0 && <ul class="warn" id="invalid">{errors.slice(0, 5).map((error, index) => <li key={index}>{visible(error)}</li>)}</ul>}
+      <div class="buttons">
+        <button type="button" class="primary" id="send" disabled={waiting || !connected.open} onClick={() => send(request)}>{item.kind === 'tool' ? 'call' : item.kind === 'prompt' ? 'get' : 'read'}</button>
+        <button type="button" class="quiet" id="cancel" disabled={!waiting} onClick={cancel}>cancel</button>
+        {current?.end && ['result', 'error'].includes(current.end.outcome) && <button type="button" class="quiet" id="keep" onClick={() => setKeep(!keep)}>keep as test</button>}
+        {command && <CopyButton text={command} label="copy as command" />}
+      </div>
+      {current && <Result key={current.request} made={current} previous={own[1]} outputSchema={tool?.outputSchema} api={api} />}
+      {keep && current?.end && <KeepAsTest made={current} api={api} onRun={onRun} />}
+      {own.length > 1 && (
+        <details class="history"><summary>history ({own.length})</summary>
+          <ul>{own.map(made => (
+            <li key={made.request}><code>{oneLine(JSON.stringify(made.params['arguments'] ?? made.params).slice(0, 120))}</code> <span class="muted">{made.end ? `${made.end.outcome} ${human(made.end.elapsed_us)}` : 'waiting'}</span>
+              <button type="button" class="link" onClick={() => { setValue(made.params['arguments'] ?? {}); void send({ method: made.method, params: made.params }); }}>send again</button></li>
+          ))}</ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Protocol({ connected }: { connected: Connected }): JSX.Element {
+  const [limit, setLimit] = useState(100);
+  const shown = connected.frames.slice(-limit);
+  return (
+    <section aria-label="protocol" class="protocol">
+      <h2>Protocol <span class="muted">{connected.frames.length + connected.left} frames</span></h2>
+      <Waterfall frames={shown.slice(-40)} />
+      {connected.frames.length > limit && <button type="button" class="quiet" onClick={() => setLimit(limit + 200)}>show earlier frames</button>}
+      <div>{shown.map((frame, index) => <FrameRow key={connected.left + connected.frames.length - shown.length + index} frame={frame} several={false} />)}</div>
+      {connected.stderr.trim() && <Message label="standard error" text={connected.stderr.trimEnd()} />}
+    </section>
+  );
+}
+
+export function Explore({ connected, state, api, dispatch, onRun }: { connected: Connected; state: Explored; api: Api; dispatch: (action: Action) => void; onRun: (path: string) => void }): JSX.Element {
+  const [chosen, setChosen] = useState<Item | null>(() => itemsOf(connected.catalog)[0] ?? null);
+  const [level, setLevel] = useState('');
+  const id = connected.about.connection;
+  const refresh = async () => dispatch({ type: 'catalog', connection: id, catalog: await api.call('GET', `connections/${id}/catalog`) });
+  const logging = connected.about.capabilities?.['logging'] !== undefined;
+  return (
+    <div>
+      <p class="muted server-line">{oneLine(`${connected.about.server_name} ${connected.about.server_version} over ${connected.about.transport}, protocol ${connected.about.protocol}`)}
+        {!connected.open && <b class="bad"> the server is gone</b>}
+        <button type="button" class="link" onClick={refresh}>{connected.changed ? 'the lists have changed: list again' : 'list again'}</button>
+        {logging && <select aria-label="log level" value={level} onChange={event => { setLevel(event.currentTarget.value); void api.call('POST', `connections/${id}/requests`, { method: 'logging/setLevel', params: { level: event.currentTarget.value } }); }}>
+          <option value="">log level</option>{['debug', 'info', 'notice', 'warning', 'error'].map(each => <option key={each}>{each}</option>)}</select>}
+        <button type="button" class="link" onClick={() => { void api.call('DELETE', `connections/${id}`); dispatch({ type: 'forget', connection: id }); }}>disconnect</button></p>
+      <div class="columns">
+        <CatalogList catalog={connected.catalog} chosen={chosen} onChoose={setChosen} />
+        <div>{chosen ? <ItemPanel key={chosen.kind + chosen.at} item={chosen} connected={connected} state={state} api={api} dispatch={dispatch} onRun={onRun} /> : <p class="muted">the server offers nothing</p>}
+          <Protocol connected={connected} /></div>
+      </div>
+    </div>
+  );
+}

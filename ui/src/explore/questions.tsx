@@ -1,0 +1,54 @@
+// Questions of a server to its client: they pop up, and the user answers.
+import { type JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { oneLine, visible } from '../text';
+import { type Schema } from './api';
+import { SchemaForm, initial } from './form';
+import { type Question } from './state';
+
+type Message = { role?: string; content?: { text?: string } };
+
+export function QuestionDialog({ question, server, onAnswer }: { question: Question; server: string; onAnswer: (answer: unknown) => void }): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => { if (!dialog.current?.open) dialog.current?.showModal(); }, [question]);
+  return (
+    <dialog ref={dialog} aria-labelledby="question-title" onCancel={event => event.preventDefault()}>
+      <h2 id="question-title">{oneLine(server)} asks</h2>
+      {question.method === 'elicitation/create' ? <Elicitation question={question} onAnswer={onAnswer} /> : <Sampling question={question} onAnswer={onAnswer} />}
+    </dialog>
+  );
+}
+
+function Elicitation({ question, onAnswer }: { question: Question; onAnswer: (answer: unknown) => void }): JSX.Element {
+  const schema = (question.params['requestedSchema'] ?? {}) as Schema;
+  const [value, setValue] = useState<unknown>(() => initial(schema, schema) ?? {});
+  const url = question.params['mode'] === 'url' ? String(question.params['url'] ?? '') : null;
+  return (
+    <>
+      <p class="quote">{visible(String(question.params['message'] ?? ''))}</p>
+      {url !== null ? <p>to be opened in a browser: <code>{visible(url)}</code></p> : <SchemaForm id="answer" schema={schema} value={value} onChange={setValue} />}
+      <div class="buttons">
+        <button type="button" class="primary" onClick={() => onAnswer(url === null ? { action: 'accept', content: value } : { action: 'accept' })}>accept</button>
+        <button type="button" class="quiet" onClick={() => onAnswer({ action: 'decline' })}>decline</button>
+        <button type="button" class="quiet" onClick={() => onAnswer({ action: 'cancel' })}>cancel</button>
+      </div>
+    </>
+  );
+}
+
+function Sampling({ question, onAnswer }: { question: Question; onAnswer: (answer: unknown) => void }): JSX.Element {
+  const [text, setText] = useState('');
+  const messages = Array.isArray(question.params['messages']) ? (question.params['messages'] as Message[]) : [];
+  return (
+    <>
+      {typeof question.params['systemPrompt'] === 'string' && <p class="muted">system: {visible(question.params['systemPrompt'])}</p>}
+      {messages.map((message, index) => <div class="said" key={index}><span class="who">{oneLine(message.role ?? '')}</span><div>{visible(message.content?.text ?? JSON.stringify(message.content))}</div></div>)}
+      <label for="sample">your answer as the model</label>
+      <textarea id="sample" rows={4} value={text} onInput={event => setText(event.currentTarget.value)} />
+      <div class="buttons">
+        <button type="button" class="primary" onClick={() => onAnswer({ role: 'assistant', content: { type: 'text', text }, model: 'person', stopReason: 'endTurn' })}>answer</button>
+        <button type="button" class="quiet" onClick={() => onAnswer(undefined)}>refuse</button>
+      </div>
+    </>
+  );
+}

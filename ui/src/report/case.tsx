@@ -1,0 +1,138 @@
+// Everything about one trial of one test.
+import { type JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { CopyButton, Fold, Message } from '../parts';
+import { human, oneLine, shellQuote, visible } from '../text';
+import { type Agent, type Call, type Case, type Row, SIGNS, WORDS, reasonOf } from './data';
+import { FindingBox } from './finding';
+import { Frames } from './frames';
+import { Timings } from './timings';
+
+const SIGNALS: Record<number, string> = { 1: 'SIGHUP', 2: 'SIGINT', 4: 'SIGILL', 6: 'SIGABRT', 8: 'SIGFPE', 9: 'SIGKILL', 11: 'SIGSEGV', 13: 'SIGPIPE', 15: 'SIGTERM' };
+
+function endOf({ code, signal }: { code: number | null; signal: number | null }): string {
+  if (code !== null) return 'exited with code ' + code;
+  if (signal === null) return 'ended';
+  return 'was ended by signal ' + signal + (SIGNALS[signal] ? ' (' + SIGNALS[signal] + ')' : '');
+}
+
+function CallRow({ call, open }: { call: Call; open: boolean }): JSX.Element {
+  const role = call.role === 'act' ? '' : call.role + ': ';
+  const head = (
+    <>
+      <b>{role}{oneLine(call.method)}{call.subject ? ' ' + oneLine(call.subject) : ''}</b>
+      <span class="muted"> {call.server ? 'of ' + oneLine(call.server) + ' ' : ''}{human(call.elapsed_us)}</span>
+      {call.fault !== undefined && <span class="chip warn">fault: {oneLine(call.fault)}</span>}
+      {call.reply === undefined && <span class="chip bad">no reply</span>}
+    </>
+  );
+  return (
+    <Fold class="call" head={head} open={open}>
+      {() => (
+        <div class="compare">
+          <Message label="request" text={call.request} />
+          {call.reply === undefined ? <div class="label">no reply came</div> : <Message label="reply" text={call.reply} />}
+        </div>
+      )}
+    </Fold>
+  );
+}
+
+function AgentPart({ agent, calls }: { agent: Agent; calls: Call[] }): JSX.Element {
+  const tokens = Object.entries(agent.usage).filter(([, count]) => typeof count === 'number');
+  const faults = calls.filter(call => call.fault !== undefined);
+  const stop = typeof agent.stop_reason === 'string' ? agent.stop_reason : JSON.stringify(agent.stop_reason);
+  return (
+    <section class="agent" aria-label="agent">
+      <h3>Agent</h3>
+      <div class="meta">
+        {oneLine(agent.model)}{agent.replayed ? ' (recorded replies)' : ''} · {agent.turns} {agent.turns === 1 ? 'turn' : 'turns'} · ended: {oneLine(stop)}
+        {tokens.map(([name, count]) => <span key={name}> · {name.replaceAll('_', ' ')} {count}</span>)}
+        {agent.cost_usd_micros !== undefined && <span> · ${(agent.cost_usd_micros / 1e6).toFixed(4)}</span>}
+      </div>
+      {agent.prompts.map((prompt, index) => <div class="said user" key={index}><span class="who">user</span><div>{visible(prompt)}</div></div>)}
+      {calls.filter(call => call.role === 'agent').map((call, index) => <CallRow key={index} call={call} open={false} />)}
+      {agent.answer !== undefined ? <div class="said model"><span class="who">model</span><div>{visible(agent.answer)}</div></div> : <div class="meta">no final answer</div>}
+      {faults.length > 0 && <div class="meta">faults: {faults.map(call => oneLine(`${call.fault} in ${call.subject ?? call.method}`)).join(', ')}</div>}
+      {agent.recovery !== undefined && <div class="meta">recovery: {visible(agent.recovery)}</div>}
+    </section>
+  );
+}
+
+function TrialBody({ one }: { one: Case }): JSX.Element {
+  const rest = one.agent ? one.calls.filter(call => call.role !== 'agent') : one.calls;
+  // The act is what the test is about; where it was never reached, the last call says why.
+  const act = rest.findLastIndex(call => call.role === 'act');
+  const shown = act < 0 ? rest.length - 1 : act;
+  return (
+    <>
+      {one.server && <div class="meta">server <span class="mono">{oneLine(one.server)}</span></div>}
+      {one.sessions.map((s, index) => <div class="meta" key={index}>{oneLine(`${s.server_name} ${s.server_version} over ${s.transport}, protocol ${s.protocol}`)}</div>)}
+      {one.reason && <div class="meta">skipped: {visible(one.reason)}</div>}
+      {one.findings.length > 0 && <h3>Findings</h3>}
+      {one.findings.map((each, index) => <FindingBox key={index} one={each} />)}
+      {one.agent && <AgentPart agent={one.agent} calls={one.calls} />}
+      {rest.length > 0 && <h3>Calls</h3>}
+      {rest.map((call, index) => <CallRow key={index} call={call} open={index === shown} />)}
+      {one.frames && one.frames.length > 0 && <h3>Frames ({one.frames.length})</h3>}
+      {one.frames && one.frames.length > 0 && <Frames frames={one.frames} leftOut={one.frames_left_out ?? 0} />}
+      {one.stderr.trim() && <Message label="server stderr" text={one.stderr.replace(/\r\n/g, '\n').trimEnd()} />}
+      {one.process_end && <div class="meta">the server {endOf(one.process_end)}</div>}
+      {one.timings && <Timings timings={one.timings} />}
+    </>
+  );
+}
+
+/** The place of a test: its file and line, or its server where no file holds it. */
+const placeOf = (one: Case): string => (one.file ? `${one.file}:${one.line}` : one.server ?? '');
+
+/** The command that runs this test alone. */
+export function rerunOf(one: Case): string {
+  return `mcprove run ${shellQuote(one.file)} --filter ${shellQuote(one.name)}`;
+}
+
+/** A row with all trials of a test. */
+export function CaseRow({ row, open, flaky, onToggle }: { row: Row; open: boolean; flaky: boolean; onToggle: () => void }): JSX.Element {
+  const bad = Math.max(0, row.trials.findIndex(one => one.verdict === row.worst));
+  const [tab, setTab] = useState(bad);
+  const one = row.trials[Math.min(tab, row.trials.length - 1)]!;
+  const [sign, tone] = SIGNS[row.worst];
+  const time = row.trials.reduce((sum, each) => sum + each.duration_us, 0);
+  const several = row.trials.length > 1;
+  return (
+    <article class={'case ' + row.worst} id={row.id}>
+      <button type="button" class="row" aria-expanded={open} onClick={onToggle}>
+        <span class={'sign ' + tone} title={WORDS[row.worst]}>{sign}</span>
+        <span class="name">
+          {oneLine(one.name) || '(no name)'}
+          {one.variant !== undefined && <span class="chip muted">{oneLine(one.variant)}</span>}
+          {several && <span class="chip muted">{row.trials.filter(each => each.verdict === 'passed').length} of {row.trials.length} trials passed</span>}
+          {flaky && <span class="chip warn">flaky</span>}
+          {one.tags?.map(tag => <span class="chip muted" key={tag}>{oneLine(tag)}</span>)}
+        </span>
+        <span class="why">{oneLine(reasonOf(row.trials[bad]!))}</span>
+        <span class="file mono">{oneLine(placeOf(one))}</span>
+        <span class="time">{['skipped', 'unfinished'].includes(row.worst) ? '' : human(time)}</span>
+      </button>
+      {open && (
+        <div class="body">
+          <div class="meta actions">
+            <span class="mono">{visible(placeOf(one))}</span>
+            {one.file && <><code class="rerun">{visible(rerunOf(one))}</code><CopyButton text={rerunOf(one)} label="copy rerun command" /></>}
+            <CopyButton text={location.href.split('#')[0] + '#' + row.id} label="copy link" />
+          </div>
+          {several && (
+            <div class="tabs" role="tablist" aria-label="trials">
+              {row.trials.map((each, index) => (
+                <button key={index} type="button" role="tab" aria-selected={each === one} class={'dot ' + SIGNS[each.verdict][1]} title={`trial ${each.trial}: ${WORDS[each.verdict]}`} onClick={() => setTab(index)}>
+                  {SIGNS[each.verdict][0]} {each.trial}
+                </button>
+              ))}
+            </div>
+          )}
+          <TrialBody key={tab} one={one} />
+        </div>
+      )}
+    </article>
+  );
+}
