@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Print the results as JSON, and nothing else, on standard output.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// The percentage of the cases that were not skipped which must pass [default: all].
+    /// Percentage of cases that must pass, skipped ones aside [default: all].
     #[arg(long, value_name = "PERCENT")]
     threshold: Option<Threshold>,
     #[command(flatten)]
