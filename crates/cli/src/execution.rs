@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcprove_engine::{RunOptions, Sink as _, Stopper, Storing, wanted_side_by_side};
-use mcprove_model::{AgentModel, Event, Finding, Isolation, Override, Plan, Redactor, RunFinished, ServerSpec};
+use mcprove_model::{AgentModel, Event, Finding, Isolation, Override, Plan, Redactor, RunFinished, ServerSpec, Target};
 use mcprove_report::{Shows, render_findings};
 use mcprove_suite::duration;
 
@@ -43,6 +43,9 @@ pub(crate) struct Execution {
     /// Run stdio servers in a container of this image.
     #[arg(long, value_name = "IMAGE")]
     docker: Option<String>,
+    /// Run stdio servers in a sandbox: they write to the fixture copy, their temporary folder and package caches only.
+    #[arg(long, conflicts_with = "docker")]
+    sandbox: bool,
     /// Stop at the first case that does not pass.
     #[arg(long)]
     fail_fast: bool,
@@ -155,6 +158,7 @@ impl Execution {
             isolation: None,
             probe_timeout: PROBE_TIMEOUT,
             docker: None,
+            sandbox: false,
             fail_fast: false,
             strict: false,
             events: None,
@@ -185,6 +189,9 @@ impl Execution {
             Some(Jobs::Number(number)) => number,
             None => wanted_side_by_side(plan, context.cores).min(MOST_JOBS),
         };
+        if has_hooks_outside(plan) {
+            context.complain("note: hooks of the suite run on this machine, not in the container\n");
+        }
         if !mode.shown && !mode.prints_findings && !mode.findings.is_empty() {
             context.complain(&render_findings(&mode.findings, &context.style()));
         }
@@ -247,9 +254,9 @@ impl Execution {
         Ok(RunOutcome { report: result.report, scanned: result.scanned, complaints, is_empty_shard, dropped })
     }
 
-    /// The override with the image that servers are to run in.
+    /// The override with the image or the sandbox that servers are to run in.
     pub(crate) fn in_container(&self, server: Override) -> Override {
-        Override { docker: self.docker.clone(), ..server }
+        Override { docker: self.docker.clone(), sandbox: self.sandbox, ..server }
     }
 
     /// Where the event log goes.
@@ -267,6 +274,7 @@ impl Execution {
         option("--probe-timeout", (self.probe_timeout != PROBE_TIMEOUT).then(|| milliseconds(self.probe_timeout)));
         option("--isolation", self.isolation.map(|isolation| word_of(isolation).to_owned()));
         option("--docker", self.docker.clone());
+        words.extend(self.sandbox.then(|| "--sandbox".to_owned()));
         words.extend(self.strict.then(|| "--strict".to_owned()));
         words
     }
@@ -279,6 +287,15 @@ impl Execution {
             Err(error) => Err(format!("the event log `{shown}` could not be created: {error}")),
         }
     }
+}
+
+/// True if servers of a plan run in containers and commands of its suites do not.
+fn has_hooks_outside(plan: &Plan) -> bool {
+    let in_container = |server: &Arc<ServerSpec>| matches!(&server.target, Target::Stdio { docker: Some(_), .. });
+    plan.cases.iter().any(|planned| {
+        let has_hooks = planned.case.suite.as_ref().is_some_and(|suite| !suite.hooks.is_empty());
+        has_hooks && planned.case.servers().any(in_container)
+    })
 }
 
 fn milliseconds(duration: Duration) -> String {

@@ -146,6 +146,9 @@ fn line(news: &CallNews) -> String {
             let args = args.to_string();
             format!("#{number} {} {}", escape_line(tool), shorten(&escape_line(&args), SHOWN))
         }
+        CallNews::Unreadable { text } => {
+            format!("the client sent something that cannot be read: {}", escape_line(text))
+        }
         CallNews::Answered { number, tool, how, after_us } => {
             let how = match how {
                 Answer::Result => "answered".to_owned(),

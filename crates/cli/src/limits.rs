@@ -13,9 +13,12 @@ struct Bound {
 const BOUNDS: &[Bound] = &[
     Bound { name: "frame-bytes", of: |limits| &mut limits.frame_bytes },
     Bound { name: "frames", of: |limits| &mut limits.frames },
+    Bound { name: "kept-bytes", of: |limits| &mut limits.kept_bytes },
+    Bound { name: "list-bytes", of: |limits| &mut limits.list_bytes },
     Bound { name: "message", of: |limits| &mut limits.message_bytes },
     Bound { name: "notifications", of: |limits| &mut limits.notifications },
     Bound { name: "pages", of: |limits| &mut limits.pages },
+    Bound { name: "run-bytes", of: |limits| &mut limits.run_bytes },
     Bound { name: "stderr", of: |limits| &mut limits.stderr_bytes },
 ];
 

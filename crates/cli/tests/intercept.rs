@@ -193,6 +193,84 @@ fn http_passes_too_and_is_recorded() {
     signal(&relay.child, "INT");
 }
 
+/// Calls of `delete` that a server may read and the record may not.
+fn unreadable_calls() -> Vec<(&'static str, Vec<u8>)> {
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{{"name":"delete","arguments":{arguments}}}}}"#
+        )
+    };
+    let plain = call("{}");
+    vec![
+        ("without `jsonrpc`", plain.replace(r#""jsonrpc":"2.0","#, "").into_bytes()),
+        ("over several lines", plain.replace(",", ",\n").into_bytes()),
+        ("300 levels deep", call(&format!(r#"{{"a":{}{}}}"#, "[".repeat(300), "]".repeat(300))).into_bytes()),
+        ("a huge number", call(r#"{"a":1e999}"#).into_bytes()),
+        ("a lone surrogate", call(r#"{"a":"\ud800"}"#).into_bytes()),
+        (
+            "invalid UTF-8",
+            call(r#"{"a":"?"}"#).into_bytes().iter().map(|b| if *b == b'?' { 0xff } else { *b }).collect(),
+        ),
+    ]
+}
+
+#[test]
+fn an_absence_is_not_proven_over_messages_that_cannot_be_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("mock.yml"), MANIFEST).expect("a file");
+    fs::write(path("wish.yaml"), "trajectory:\n  - {type: absence, tools: [delete]}\n").expect("a file");
+    let first_calls: Vec<&str> = CALLS.split_inclusive('\n').take(3).collect();
+    for (what, call) in unreadable_calls() {
+        let said = [first_calls.concat().into_bytes(), call, b"\n".to_vec()].concat();
+        let wish = path("wish.yaml");
+        let server = [MCPROVE, "mock", "--tools-from", &path("mock.yml")];
+        let output = say(intercept(&["--trajectory", &wish], &server), &said);
+        assert_eq!(output.status.code(), Some(1), "{what}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains("could not be read, and may have called a tool"),
+            "{what}: {}",
+            stderr(&output)
+        );
+        let output = say(intercept(&["--strict", "--trajectory", &wish], &server), &said);
+        assert_eq!(output.status.code(), Some(0), "{what}: {}", stderr(&output));
+        assert!(stderr(&output).contains("was not passed on"), "{what}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn only_clients_of_the_server_get_through_with_the_users_token() {
+    use std::net::{TcpListener, TcpStream};
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/mcp", server.local_addr().expect("an address"));
+    let relay = listening(&["intercept", "--url", &url, "--header", "Authorization: Bearer sesame-open"]);
+    let address = relay.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let json = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let form = format!("Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    for (request, status) in [
+        (format!("POST /mcp HTTP/1.1\r\nHost: evil.example\r\n{json}"), "403"),
+        (format!("POST /mcp HTTP/1.1\r\nHost: {address}\r\nOrigin: https://evil.example\r\n{json}"), "403"),
+        (format!("POST /mcp HTTP/1.1\r\nHost: {address}\r\n{form}"), "415"),
+        (format!("GET /admin HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\n\r\n"), "404"),
+    ] {
+        let mut client = TcpStream::connect(&address).expect("the relay listens");
+        client.write_all(request.as_bytes()).expect("written");
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{request}\n{answer}");
+        let mut seen = String::new();
+        server.accept().expect("a connection").0.read_to_string(&mut seen).expect("its end");
+        assert_eq!(seen, "", "nothing was passed on");
+    }
+    let mut client = TcpStream::connect(&address).expect("the relay listens");
+    client.write_all(format!("POST /mcp HTTP/1.1\r\nHost: {address}\r\n{json}").as_bytes()).expect("written");
+    client.shutdown(std::net::Shutdown::Write).expect("closed");
+    let mut seen = String::new();
+    server.accept().expect("a connection").0.read_to_string(&mut seen).expect("its end");
+    assert!(seen.contains("Authorization: Bearer sesame-open") && seen.ends_with(body), "{seen}");
+}
+
 /// How much a message takes longer with us in between. Run it by hand, on a quiet machine, in a release build:
 /// `cargo test --release -p mcprove --test intercept latency -- --ignored --nocapture`.
 #[test]

@@ -112,3 +112,59 @@ fn what_a_server_printed_where_messages_belong_is_quoted() {
         assert!(told.contains(quoted), "{command} {behaviour}: {told}");
     }
 }
+
+/// A server that answers a call after some notifications, and then makes a file.
+const QUICK: &str = r#"while read -r line; do
+  case $line in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}' ;;
+    *'"tools/call"'*)
+      touch called
+      while [ ! -e answer ]; do sleep 0.01; done
+      for n in 1 2 3; do echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}'; done
+      echo '{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"hi"}]}}'
+      touch answered ;;
+  esac
+done
+"#;
+
+#[test]
+fn an_answer_that_came_while_the_program_stood_still_is_read_before_its_time_is_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().canonicalize().expect("it is there");
+    fs::write(home.join("server.sh"), QUICK).expect("a file");
+    let case = format!(
+        "name: quick\nserver: {{ command: sh, args: [server.sh], cwd: '{}' }}\ntimeout: 1s\n\
+         assert: {{ tool: t, args: {{}}, expect: {{ contains: [hi] }} }}\n",
+        home.display()
+    );
+    fs::write(home.join("case.yaml"), case).expect("a file");
+    let child = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(["run", "case.yaml"])
+        .current_dir(&home)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("mcprove runs");
+    let signal = |name: &str| {
+        let status = Command::new("kill").args([name, &child.id().to_string()]).status();
+        assert!(status.expect("kill runs").success());
+    };
+    let began = Instant::now();
+    let until = |file: &str| {
+        while !home.join(file).exists() {
+            assert!(began.elapsed() < Duration::from_secs(20), "there is no file `{file}`");
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    until("called");
+    let called = Instant::now();
+    signal("-STOP");
+    fs::write(home.join("answer"), "").expect("a file");
+    until("answered");
+    // The deadline of the call passes while nobody reads its answer.
+    while called.elapsed() < Duration::from_millis(1_500) {
+        thread::sleep(Duration::from_millis(50));
+    }
+    signal("-CONT");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}

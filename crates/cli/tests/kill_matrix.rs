@@ -24,24 +24,33 @@ type Row = (&'static str, &'static str, &'static [&'static str]);
 const DEADLINE: Duration = Duration::from_secs(2);
 const LONG_DEADLINE: Duration = Duration::from_secs(25);
 const MUCH_TO_SAY: &[&str] = &[
+    "big-ids",
+    "big-notifications",
+    "big-requests",
+    "endless-document",
     "endless-line",
     "flood",
     "flood 100000",
+    "growing-notifications",
+    "growing-objects",
+    "growing-reply",
     "http endless-body",
     "http endless-comment",
     "http endless-event",
     "http endless-header",
+    "http sse-big-flood",
     "http sse-flood",
     "huge-line",
     "huge-line 268435456",
+    "long-methods",
     "many-tools 100000",
     "request-flood",
     "stderr-flood",
 ];
 /// How long ending it may take: two graces of half a second, and what a busy machine adds.
 const CLEANUP: Duration = Duration::from_secs(3);
-/// What mcprove may take in memory with eight such servers side by side; the longest message is 64 MiB.
-const MEMORY: u64 = 1 << 30;
+/// What mcprove may take in memory with two such servers at a time; the longest message is 64 MiB.
+const MEMORY: u64 = 512 << 20;
 
 const STDIO: &[Row] = &[
     ("abort-after-initialize", "FAIL", &["SIGABRT"]),
@@ -52,6 +61,9 @@ const STDIO: &[Row] = &[
     ("bad-number", "FAIL", &["number out of range"]),
     ("bad-output", "PASS", &[]),
     ("batch", "FAIL", &["came in a batch"]),
+    ("big-ids", "PASS", &[]),
+    ("big-notifications", "FAIL", &["floods its client"]),
+    ("big-requests", "FAIL", &["floods its client"]),
     ("bogus-version", "FAIL", &["1999-01-01"]),
     ("bom", "FAIL", &["byte order mark"]),
     ("both", "FAIL", &["both a result and an error"]),
@@ -61,7 +73,10 @@ const STDIO: &[Row] = &[
     ("crlf", "PASS", &[]),
     ("cyclic-ref", "PASS", &[]),
     ("deep-json", "FAIL", &["nested too deeply"]),
+    ("duplicate-is-error", "PASS", &[]),
     ("duplicate-keys", "FAIL", &["does not contain"]),
+    ("early-reply", "FAIL", &["not answered within"]),
+    ("endless-document", "PASS", &[]),
     ("endless-line", "FAIL", &["longer than 64 MiB"]),
     ("endless-pages", "PASS", &[]),
     ("error-null", "FAIL", &["\"error\": null"]),
@@ -72,8 +87,12 @@ const STDIO: &[Row] = &[
     ("float-id", "FAIL", &["has the id 2.0"]),
     ("flood", "PASS", &[]),
     ("flood 100000", "PASS", &[]),
+    ("flood-then-log", "PASS", &[]),
     ("garbage-first", "PASS", &[]),
     ("grandchild", "PASS", &[]),
+    ("growing-notifications", "FAIL", &["floods its client"]),
+    ("growing-objects", "FAIL", &["takes more than 160 MiB"]),
+    ("growing-reply", "FAIL", &["takes more than 160 MiB"]),
     ("half-a-reply", "FAIL", &["not answered within"]),
     ("hostile-error", "FAIL", &["refused `initialize`"]),
     ("hostile-names", "FAIL", &["does not contain"]),
@@ -85,6 +104,7 @@ const STDIO: &[Row] = &[
     ("json-log-lines", "PASS", &[]),
     ("late", "PASS", &[]),
     ("late 2500", "FAIL", &["not answered within"]),
+    ("long-methods", "FAIL", &["floods its client"]),
     ("many-tools", "PASS", &[]),
     ("many-tools 100000", "PASS", &[]),
     ("missing-id", "FAIL", &["has no id"]),
@@ -140,8 +160,14 @@ const HTTP: &[Row] = &[
     ("none", "PASS", &[]),
     ("redirect", "FAIL", &["301"]),
     ("reset", "FAIL", &["closed the connection"]),
+    ("result-302", "FAIL", &["302", "with a JSON-RPC result in its body"]),
+    ("result-404", "FAIL", &["404", "with a JSON-RPC result in its body"]),
+    ("result-500", "FAIL", &["500", "with a JSON-RPC result in its body"]),
+    ("result-503", "FAIL", &["503", "with a JSON-RPC result in its body"]),
+    ("result-999", "FAIL", &["999", "with a JSON-RPC result in its body"]),
     ("session-lost", "FAIL", &["session"]),
     ("silent", "FAIL", &["not answered within"]),
+    ("sse-big-flood", "FAIL", &["floods its client"]),
     ("sse-comments-only", "FAIL", &["not answered within"]),
     ("sse-flood", "PASS", &[]),
     ("sse-retry", "FAIL", &["ended before the reply"]),
@@ -152,6 +178,32 @@ const HTTP: &[Row] = &[
     ("unauthorized", "FAIL", &["401"]),
     ("unauthorized-metadata", "FAIL", &["401"]),
 ];
+
+/// Behaviours that pass with a warning, which fails under `--strict`.
+const STRICT: &[Row] = &[
+    ("duplicate-is-error", "FAIL", &["the key `isError` twice"]),
+    ("early-reply 1", "FAIL", &["before the request was sent"]),
+    ("flood-then-log", "FAIL", &["not a JSON-RPC message"]),
+];
+
+#[test]
+fn what_passes_with_a_warning_fails_under_strict() {
+    let misbehave = subject::build("misbehave");
+    let folder = tempfile::tempdir().expect("a folder");
+    for (number, row) in STRICT.iter().enumerate() {
+        let words: Vec<&str> = row.0.split(' ').collect();
+        let server = format!("{{ command: {misbehave:?}, args: {words:?} }}");
+        write_case(folder.path(), number, &Served { name: row.0.to_owned(), server, row });
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    let output = command.args(["run", "--strict", "--json"]).arg(folder.path()).output().expect("it runs");
+    let results: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+    for ((name, status, words), result) in STRICT.iter().zip(&results) {
+        assert_eq!(result["status"], *status, "{name}: {result}");
+        let said = result.to_string();
+        assert!(words.iter().all(|word| said.contains(word)), "{name}: {said}");
+    }
+}
 
 #[test]
 fn every_misbehaviour_gets_its_verdict_and_leaves_nothing_behind() {

@@ -176,8 +176,8 @@ fn no_scan_does_harm_in_the_sandbox_whatever_tools_call_themselves() {
             assert!(output.status.code().is_some_and(|code| code != 70), "{style} {scan:?}: {said}");
             assert!(!said.contains("is not a marker folder"), "{style} {scan:?}: {said}");
             let mut harm = marker.harm();
-            if style != "misleading" {
-                // What no sandbox of the system prevents; misleading tools do not offer it.
+            if style != "misleading" && scan.contains(&"--include-writes") {
+                // What no sandbox of the system prevents, and is called for this flag only.
                 harm.retain(|line| {
                     line != "something was sent"
                         && !line.starts_with("data/b.txt was 100644 \"second\\n\", is Some(\"100600 ")
@@ -191,7 +191,7 @@ fn no_scan_does_harm_in_the_sandbox_whatever_tools_call_themselves() {
 #[test]
 fn without_a_sandbox_nothing_is_called_that_says_or_looks_like_it_writes() {
     let vandal = subject::build("vandal");
-    for style in ["honest"] {
+    for style in ["honest", "obvious"] {
         for scan in SCANS.iter().filter(|scan| !scan.contains(&"--include-writes")) {
             let mut marker = Marker::new(&vandal);
             let output = marker.run(style, scan, &[("MCPROVE_PRETEND_NO_SANDBOX", "1")]);
@@ -202,6 +202,64 @@ fn without_a_sandbox_nothing_is_called_that_says_or_looks_like_it_writes() {
                 assert_eq!(said.matches("runs without a sandbox").count(), 1, "{scan:?}: {said}");
             }
         }
+    }
+}
+
+#[test]
+fn a_refusal_of_the_sandbox_is_shown_as_one_and_no_test_is_written_for_it() {
+    let vandal = subject::build("vandal");
+    let marker = Marker::new(&vandal);
+    let output = marker.run("misleading", &["audit", "--output", "OUT/suite"], &[]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let refused = format!("refused by mcprove's sandbox ({}", marker.root.join("data").display());
+    assert!(said.matches(&refused).count() > 25, "{said}");
+    assert!(!said.contains("Permission denied"), "{said}");
+    let written = fs::read_dir(marker.root.join("out/suite")).expect("a folder");
+    for path in written.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()) {
+        let text = fs::read_to_string(&path).expect("a file");
+        let is_run = !text.contains("\nskip: \"refused by mcprove's sandbox (");
+        assert!(!is_run || !text.contains("Permission denied"), "{}: {text}", path.display());
+        assert!(
+            !is_run || text.contains("tool: list_processes") || text.contains("tool: get_p"),
+            "{}: {text}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn a_server_that_starts_only_without_the_sandbox_says_so() {
+    let vandal = subject::build("vandal");
+    let mut marker = Marker::new(&vandal);
+    let script = marker.root.join("needs-home.sh");
+    fs::write(&script, format!("echo x > \"$HOME/state\" || exit 9\nexec {} honest\n", vandal.display()))
+        .expect("a file");
+    marker.vandal = PathBuf::from(format!("sh {}", script.display()));
+    let output = marker.run("", &["audit"], &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("does not start in mcprove's sandbox: refused by mcprove's sandbox"), "{said}");
+    assert!(said.contains("--no-sandbox"), "{said}");
+}
+
+#[test]
+fn the_errors_of_a_program_that_cannot_be_started_are_the_same_in_the_sandbox() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("no-interpreter"), "#!/no/such/program\n").expect("a file");
+    fs::write(path("not-executable"), "").expect("a file");
+    fs::set_permissions(path("no-interpreter"), fs::Permissions::from_mode(0o755)).expect("permissions");
+    for command in [
+        "no-such-command-anywhere".to_owned(),
+        path("no-interpreter").display().to_string(),
+        path("not-executable").display().to_string(),
+    ] {
+        let said = |flags: &[&str]| {
+            let output = Command::new(MCPROVE).arg("audit").args(flags).args(["--server", &command]).output();
+            String::from_utf8_lossy(&output.expect("mcprove runs").stderr).into_owned()
+        };
+        assert!(said(&[]).contains(&command), "{}", said(&[]));
+        assert_eq!(said(&[]), said(&["--no-sandbox"]));
     }
 }
 

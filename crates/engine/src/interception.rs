@@ -7,7 +7,8 @@ use std::time::Instant;
 use mcprove_judge::trace;
 use mcprove_model::{
     CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Finding, Frame, FrameKind,
-    Observation, Outcome, Part, ProcessEnd, RunFinished, RunStarted, Timings, TracedCall, Verdict, shorten,
+    Observation, Outcome, Part, ProcessEnd, RunFinished, RunStarted, Severity, Timings, TracedCall, Verdict,
+    escape_line, shorten,
 };
 use mcprove_suite::trajectories::WantedTrajectory;
 use mcprove_wire::{Message, Overheard, Reply, ReplyBody, classify};
@@ -58,6 +59,11 @@ pub enum CallNews {
         tool: String,
         /// Its arguments.
         args: Value,
+    },
+    /// The client sent something that cannot be read.
+    Unreadable {
+        /// Its beginning.
+        text: String,
     },
     /// A call was answered.
     Answered {
@@ -130,6 +136,9 @@ pub struct Interception {
     /// Requests that are not answered, by session, who asked, and id.
     open: BTreeMap<(u32, bool, String), Open>,
     records: Vec<CallRecord>,
+    /// Messages of the client that could not be read, and the first of them.
+    unreadable: usize,
+    first_unreadable: Option<String>,
     /// The calls of tools, in order.
     pub calls: Vec<OverheardCall>,
     /// What the client said of itself.
@@ -165,6 +174,8 @@ impl Interception {
             began: Instant::now(),
             open: BTreeMap::new(),
             records: Vec::new(),
+            unreadable: 0,
+            first_unreadable: None,
             calls: Vec::new(),
             client: OverheardClient::default(),
         }
@@ -202,8 +213,35 @@ impl Interception {
         match message {
             Message::Request { id, method, params } => self.request(&id, method, &params, said, news),
             Message::Reply(reply) => self.reply(reply, said, news, events),
-            Message::Notification { .. } | Message::Batch(_) | Message::Stray(_) => {}
+            Message::Stray(_) => self.stray(said, news),
+            Message::Notification { .. } | Message::Batch(_) => {}
         }
+    }
+
+    /// Something that is not a message. A server may read it all the same, so it may have been a call.
+    fn stray(&mut self, said: &Said<'_>, news: &mut Vec<CallNews>) {
+        if said.direction == Direction::Sent && !said.body.trim_ascii().is_empty() {
+            self.unreadable += 1;
+            if self.first_unreadable.is_none() {
+                let text = shorten(&escape_line(&shown(said.body)), 200).into_owned();
+                news.push(CallNews::Unreadable { text: text.clone() });
+                self.first_unreadable = Some(text);
+            }
+        }
+    }
+
+    /// The finding about messages that could not be read.
+    fn unreadable(&self) -> Option<Finding> {
+        let first = self.first_unreadable.clone()?;
+        let count = match self.unreadable {
+            1 => "1 message of the client".to_owned(),
+            count => format!("{count} messages of the client"),
+        };
+        let text = format!("{count} could not be read, and may have called a tool");
+        let mut finding = Finding::error("unreadable-message", text)
+            .help("what did not happen cannot be proven; `--strict` does not pass such messages on");
+        finding.actual = Some(first);
+        Some(finding)
     }
 
     fn request(&mut self, id: &Value, method: String, params: &Value, said: &Said<'_>, news: &mut Vec<CallNews>) {
@@ -296,10 +334,12 @@ impl Interception {
                 Finding::warning("unanswered-call", format!("the call of `{}` was never answered", call.tool));
             finding.help("the conversation ended first; look at what the server was doing")
         });
+        let unreadable = self.unreadable();
+        let noted = unreadable.clone().map(|finding| Finding { severity: Severity::Warning, ..finding });
         sink.event(Event::CaseFinished(CaseFinished {
             index: 0,
             verdict: Verdict::Passed,
-            findings: unanswered.collect(),
+            findings: unanswered.chain(noted).collect(),
             duration_us: micros,
             timings: Timings::default(),
             calls: self.records,
@@ -311,7 +351,7 @@ impl Interception {
         let trace: Vec<TracedCall> =
             self.calls.into_iter().map(|call| TracedCall { tool: call.tool, args: call.args }).collect();
         for (at, wanted) in self.about.wanted.iter().enumerate() {
-            judge(at + 1, wanted, &trace, &self.about.server, sink);
+            judge(at + 1, wanted, (&trace, unreadable.as_ref()), &self.about.server, sink);
         }
         sink.event(Event::RunFinished(RunFinished { duration_us: micros, interrupted: false, hint: None }));
     }
@@ -325,7 +365,13 @@ struct Said<'b> {
     body: &'b [u8],
 }
 
-fn judge(index: usize, wanted: &WantedTrajectory, trace: &[TracedCall], server: &str, sink: &mut dyn Sink) {
+fn judge(
+    index: usize,
+    wanted: &WantedTrajectory,
+    (trace, unreadable): (&[TracedCall], Option<&Finding>),
+    server: &str,
+    sink: &mut dyn Sink,
+) {
     let began = Instant::now();
     sink.event(Event::CaseStarted(CaseStarted {
         index,
@@ -340,6 +386,7 @@ fn judge(index: usize, wanted: &WantedTrajectory, trace: &[TracedCall], server: 
     let mut seen = Observation::new(Outcome::Cancelled, String::new());
     seen.trace = trace.to_vec();
     let mut findings = expectations::judge(&wanted.source, &wanted.expect, &seen);
+    findings.extend(unreadable.map(|finding| finding.clone().at(wanted.source.place(wanted.span))));
     if trace.is_empty() {
         let text = "no tool was called, so nothing that is absent proves anything";
         findings.push(Finding::warning("empty-log", text).at(wanted.source.place(wanted.span)));

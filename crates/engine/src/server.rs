@@ -6,16 +6,14 @@ use std::time::Duration;
 use mcprove_model::{ClientCapabilities, Node, Sandbox, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{
-    Endpoint, HttpClient, Limits, OpenFailure, Program, SandboxPolicy, SandboxSupport, Session, SessionOptions, Stage,
-    TEMPORARY, Tokens, refusal_in, sandbox_support, writable_paths,
+    Closing, Endpoint, HttpClient, Limits, OpenFailure, Program, SandboxPolicy, SandboxSupport, Session,
+    SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support, writable_paths,
 };
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::container::{DOCKER, VariablesFile, contain};
 use crate::played::{Play, Played};
-
-/// The client that containers are run with.
-const DOCKER: &str = "docker";
 
 /// How long a server that did not start confined may take to start unconfined.
 const FREE_START: Duration = Duration::from_secs(10);
@@ -59,8 +57,9 @@ impl Opener {
             probe_timeout: self.probe_timeout,
             accepts_any_handshake: server.accepts_any_shape,
         };
-        let mut endpoint = match self.place(server, variables) {
-            Place::Elsewhere(endpoint) => endpoint,
+        // The docker client reads the variables while it starts.
+        let (mut endpoint, _variables) = match self.place(server, variables)? {
+            Place::Elsewhere(endpoint, variables) => (endpoint, variables),
             Place::Here { file, play } => {
                 let transport = self.played.connect(&file, play, &self.limits)?;
                 return Box::pin(Session::open(transport, &options, deadline)).await;
@@ -86,13 +85,14 @@ impl Opener {
         opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
     }
 
-    fn place(&self, server: &ServerSpec, variables: &Variables) -> Place {
+    fn place(&self, server: &ServerSpec, variables: &Variables) -> Result<Place, Box<OpenFailure>> {
         let target = &server.target;
         let text = |text: &String| substitute_text(text, variables);
         let pairs = |pairs: &[(String, String)]| {
             pairs.iter().map(|(name, value)| (name.clone(), text(value))).collect::<Vec<_>>()
         };
-        Place::Elsewhere(match target {
+        let mut file = None;
+        let endpoint = match target {
             Target::Stdio { command, args, env, cwd, docker } => {
                 let (command, args) = split_command(text(command), args.iter().map(text).collect(), cwd.as_deref());
                 let program = Program {
@@ -103,7 +103,11 @@ impl Opener {
                     sandbox: server.sandbox.as_ref().map(|sandbox| policy(sandbox, variables)),
                 };
                 Endpoint::Stdio(match docker.as_ref().map(text) {
-                    Some(image) => in_container(program, &image, variables),
+                    Some(image) => {
+                        let container = contain(program, &image, variables).map_err(not_contained)?;
+                        file = container.variables;
+                        container.program
+                    }
                     None => self.own_or_named(program),
                 })
             }
@@ -111,10 +115,11 @@ impl Opener {
             Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
             Target::Mock { manifest, virtual_time, keep_state } => {
                 let play = Play { virtual_time: *virtual_time, keep_state: *keep_state };
-                return Place::Here { file: text(manifest), play };
+                return Ok(Place::Here { file: text(manifest), play });
             }
-            Target::Cassette { path } => return Place::Here { file: text(path), play: Play::default() },
-        })
+            Target::Cassette { path } => return Ok(Place::Here { file: text(path), play: Play::default() }),
+        };
+        Ok(Place::Elsewhere(endpoint, file))
     }
 
     /// A command named `mcprove`, or the mock of a tool whose files we run, means the running program.
@@ -152,21 +157,21 @@ fn split_command(command: String, args: Vec<String>, cwd: Option<&str>) -> (Stri
 
 /// Where a server is, once its templates are filled in.
 enum Place {
-    /// In a process or at an address.
-    Elsewhere(Endpoint),
+    /// In a process or at a URL, with the file that a container takes its variables from.
+    Elsewhere(Endpoint, Option<VariablesFile>),
     /// In this process: a file says what it answers.
     Here { file: String, play: Play },
 }
 
 /// Paths that a server may write to: its fixture copy and what is listed.
-fn policy(sandbox: &Sandbox, variables: &Variables) -> SandboxPolicy {
+pub(crate) fn policy(sandbox: &Sandbox, variables: &Variables) -> SandboxPolicy {
     let mut writable: Vec<PathBuf> =
         sandbox.writable.iter().map(|path| PathBuf::from(substitute_text(path, variables))).collect();
     if let Some(Value::String(fixture)) = variables.get(FIXTURE) {
         // The folder around the copy: the copy itself may be made anew while the server runs.
         writable.extend(Path::new(fixture).parent().filter(|folder| is_own(folder)).map(Path::to_owned));
     }
-    SandboxPolicy { writable }
+    SandboxPolicy { writable, required: sandbox.required }
 }
 
 /// True for a temporary folder that mcprove made.
@@ -183,6 +188,19 @@ fn explain_confinement(failure: &mut OpenFailure, policy: &SandboxPolicy) {
     failure.help = Some("it starts without the sandbox: add `--no-sandbox` (it may then write as you may)".to_owned());
 }
 
+/// A server that cannot be run in a container is not started.
+fn not_contained(message: String) -> Box<OpenFailure> {
+    Box::new(OpenFailure {
+        stage: Stage::Start,
+        message,
+        help: Some("fix `docker:` or `env:` of the server".to_owned()),
+        evidence: None,
+        status: None,
+        again: None,
+        closing: Closing::default(),
+    })
+}
+
 /// Says what docker itself lacks; its own last line is only a pointer to its help.
 fn explain_docker(mut failure: Box<OpenFailure>) -> Box<OpenFailure> {
     if failure.stage == Stage::Start {
@@ -195,32 +213,6 @@ fn explain_docker(mut failure: Box<OpenFailure>) -> Box<OpenFailure> {
         line.clone_into(&mut failure.message);
     }
     failure
-}
-
-/// The same program in a container: its pipes are the container's, and the fixture is where it was.
-fn in_container(program: Program, image: &str, variables: &Variables) -> Program {
-    let mut args = vec!["run".to_owned(), "--rm".to_owned(), "-i".to_owned()];
-    if let Some(Value::String(fixture)) = variables.get(FIXTURE) {
-        args.extend(["-v".to_owned(), format!("{fixture}:{fixture}")]);
-    }
-    let mut env = Vec::new();
-    for (name, value) in program.env {
-        // Everybody on a machine sees the words of a command, so values go through the client's environment; but for
-        // those that the client would take for its own.
-        if name == "PATH" || name == "HOME" || name.starts_with("DOCKER") {
-            args.extend(["-e".to_owned(), format!("{name}={value}")]);
-        } else {
-            args.extend(["-e".to_owned(), name.clone()]);
-            env.push((name, value));
-        }
-    }
-    if let Some(cwd) = &program.cwd {
-        args.extend(["-w".to_owned(), cwd.clone()]);
-    }
-    args.push(image.to_owned());
-    args.push(program.command);
-    args.extend(program.args);
-    Program { command: DOCKER.to_owned(), args, env, cwd: None, sandbox: None }
 }
 
 /// The client's side with its templates filled in.
@@ -237,27 +229,4 @@ fn filled_in(client: &ClientCapabilities, variables: &Variables) -> ClientCapabi
         reply.content = substitute(&content, variables).to_json();
     }
     client
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_words_of_a_container_have_no_secrets_in_them() {
-        let env = [("API_KEY", "s3cr3t"), ("PATH", "/bin")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let program = Program {
-            command: "server".to_owned(),
-            args: vec!["-v".to_owned()],
-            env: env.into(),
-            cwd: Some("/srv".to_owned()),
-            sandbox: None,
-        };
-        let mut variables = Variables::default();
-        variables.set(FIXTURE, Value::String("/tmp/copy".to_owned()));
-        let started = in_container(program, "image", &variables);
-        let words = started.args.join(" ");
-        assert_eq!(words, "run --rm -i -v /tmp/copy:/tmp/copy -e API_KEY -e PATH=/bin -w /srv image server -v");
-        assert_eq!(started.env, [("API_KEY".to_owned(), "s3cr3t".to_owned())]);
-    }
 }

@@ -32,6 +32,8 @@ pub struct ServerSpec {
 pub struct Sandbox {
     /// Further files and folders that it may write to.
     pub writable: Vec<String>,
+    /// True if the server must not be started where there is no sandbox.
+    pub required: bool,
 }
 
 /// Where a server is.

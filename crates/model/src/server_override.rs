@@ -13,8 +13,10 @@ pub struct Override {
     pub server: Option<NewServer>,
     /// The protocol revision to speak.
     pub protocol: Option<Protocol>,
-    /// An image for servers that are started and name no image themselves.
+    /// An image for servers that are started; the image that a suite names gives way.
     pub docker: Option<String>,
+    /// True if servers that are started, and are in no container, run in a sandbox.
+    pub sandbox: bool,
 }
 
 /// The server that takes the place of another.
@@ -62,7 +64,7 @@ impl Override {
             ColumnServer::Described(spec) => NewServer::Described(Arc::clone(spec)),
         });
         let protocol = column.protocol.map(Protocol::Exactly);
-        Self { name: Some(Arc::clone(&column.name)), server, protocol, docker: None }
+        Self { name: Some(Arc::clone(&column.name)), server, protocol, ..Self::default() }
     }
 
     /// The server as it is with this override.
@@ -95,8 +97,11 @@ impl Override {
         if let Some(protocol) = self.protocol {
             server.protocol = protocol;
         }
-        if let (Target::Stdio { docker: docker @ None, .. }, Some(image)) = (&mut server.target, &self.docker) {
+        if let (Target::Stdio { docker, .. }, Some(image)) = (&mut server.target, &self.docker) {
             *docker = Some(image.clone());
+        }
+        if self.sandbox && matches!(server.target, Target::Stdio { docker: None, .. }) {
+            server.sandbox.get_or_insert_default().required = true;
         }
         server
     }
@@ -169,7 +174,7 @@ fn client_for(described: &ClientCapabilities, own: ClientCapabilities) -> Client
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Revision, SamplingReply};
+    use crate::{Revision, SamplingReply, Sandbox};
 
     fn variant(server: Option<ColumnServer>, protocol: Option<Revision>) -> Override {
         Override::of_variant(&Column { name: "c".into(), server, protocol })
@@ -256,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_changes_nothing_else_and_an_image_is_for_processes_without_one() {
+    fn a_revision_changes_nothing_else_and_an_image_or_a_sandbox_is_for_processes() {
         let own = ServerSpec { name: "own".to_owned(), ..ServerSpec::default() };
         let made = variant(None, Some(Revision::V2025_06_18)).apply(&own);
         let wanted =
@@ -267,7 +272,14 @@ mod tests {
         let made = image.apply(&own);
         assert!(matches!(&made.target, Target::Stdio { docker: Some(image), .. } if image == "node"));
         let other = Override { docker: Some("python".to_owned()), ..Override::default() };
-        assert_eq!(other.apply(&made), made, "its own image wins");
+        let made = other.apply(&made);
+        assert!(
+            matches!(&made.target, Target::Stdio { docker: Some(image), .. } if image == "python"),
+            "the caller's wins"
+        );
+        let confined = Override { sandbox: true, ..Override::default() };
+        assert_eq!(confined.apply(&own).sandbox, Some(Sandbox { required: true, ..Sandbox::default() }));
+        assert_eq!(confined.apply(&made).sandbox, None, "a container is a wall of its own");
         let remote = ServerSpec { target: http("http://a", pairs()), ..ServerSpec::default() };
         assert_eq!(image.apply(&remote), remote);
     }

@@ -1,10 +1,12 @@
 //! A command that is run to its end, beside the servers.
 
+use std::io;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use tokio::process::Command;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use crate::process_group::{Ending, ProcessGroup};
@@ -12,6 +14,8 @@ use crate::watchdog::Guard;
 
 /// How much of what a command printed is kept.
 const KEPT: usize = 2_000;
+/// How much of what it printed on its output is kept, for callers that want it.
+const OUTPUT: usize = 1 << 20;
 
 /// The group of a command that has not ended by itself; it is ended when nobody waits for it any more.
 struct Group(Option<ProcessGroup>);
@@ -21,6 +25,33 @@ impl Drop for Group {
         if let Some(group) = &self.0 {
             group.end(Ending::Forced);
         }
+    }
+}
+
+/// Waits for the end of a command and reads what it prints: the beginning of its output, the end of its complaints.
+async fn output_of(child: &mut Child) -> io::Result<Output> {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let reading = async {
+        let keep_first = |kept: &mut Vec<u8>, chunk: &[u8]| {
+            kept.extend_from_slice(&chunk[..chunk.len().min(OUTPUT.saturating_sub(kept.len()))]);
+        };
+        let keep_last = |kept: &mut Vec<u8>, chunk: &[u8]| {
+            kept.extend_from_slice(chunk);
+            kept.drain(..kept.len().saturating_sub(KEPT));
+        };
+        tokio::join!(read_all(out, &mut stdout, keep_first), read_all(err, &mut stderr, keep_last));
+    };
+    let ((), status) = tokio::join!(reading, child.wait());
+    Ok(Output { status: status?, stdout, stderr })
+}
+
+/// Reads a stream to its end, whatever of it is kept.
+async fn read_all(stream: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>, keep: impl Fn(&mut Vec<u8>, &[u8])) {
+    let Some(mut stream) = stream else { return };
+    let mut chunk = vec![0; 16 << 10];
+    while let Ok(count @ 1..) = stream.read(&mut chunk).await {
+        keep(kept, &chunk[..count]);
     }
 }
 
@@ -69,13 +100,13 @@ pub async fn command_output(words: &[String], deadline: Duration) -> Result<Stri
     command.kill_on_drop(true);
     ProcessGroup::lead(&mut command);
     let shown = words.join(" ");
-    let child = match command.spawn() {
+    let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return Err(format!("`{shown}` could not be started: {error}")),
     };
     let mut group = Group(ProcessGroup::of(&child));
     let _guard = Guard::group(group.0.as_ref());
-    let output = match timeout(deadline, child.wait_with_output()).await {
+    let output = match timeout(deadline, output_of(&mut child)).await {
         Err(_) => return Err(format!("`{shown}` did not end within {:.1} s", deadline.as_secs_f64())),
         Ok(Err(error)) => return Err(format!("`{shown}` could not be waited for: {error}")),
         Ok(Ok(output)) => output,

@@ -6,20 +6,24 @@ use bytes::Bytes;
 use mcprove_model::{Direction, Frame, FrameKind, Part};
 
 use crate::Limits;
+use crate::kept::{Kept, Room};
+
+/// What a frame takes besides its bytes.
+const FRAME: usize = 128;
 
 /// The log of one session. Frames share the bytes that were read; nothing is copied.
 #[derive(Debug)]
 pub(crate) struct FrameLog {
     began: Instant,
     frames: Vec<Frame>,
-    bytes: usize,
+    kept: Kept,
     left_out: usize,
     limits: Limits,
 }
 
 impl FrameLog {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { began: Instant::now(), frames: Vec::new(), bytes: 0, left_out: 0, limits }
+        Self { began: Instant::now(), frames: Vec::new(), kept: Kept::default(), left_out: 0, limits }
     }
 
     /// When the session began.
@@ -33,22 +37,24 @@ impl FrameLog {
     }
 
     pub(crate) fn add(&mut self, direction: Direction, kind: FrameKind, part: Part, body: Bytes) {
-        if self.frames.len() >= self.limits.frames || self.bytes + body.len() > self.limits.frame_bytes {
+        // The transport of messages is a frame too, and has no body.
+        let size = body.len() + FRAME;
+        let Limits { frames, frame_bytes, run_bytes, .. } = self.limits;
+        if self.frames.len() >= frames || self.kept.add(size, frame_bytes, run_bytes) != Room::Enough {
             self.left_out += 1;
             return;
         }
-        self.bytes += body.len();
         self.frames.push(Frame { at_us: self.now_us(), direction, part, kind, body });
     }
 
     /// The frames kept so far; the log goes on empty.
     pub(crate) fn take(&mut self) -> Vec<Frame> {
-        self.bytes = 0;
+        self.kept = Kept::default();
         std::mem::take(&mut self.frames)
     }
 
-    /// The frames kept, and how many were left out.
-    pub(crate) fn finish(self) -> (Vec<Frame>, usize) {
-        (self.frames, self.left_out)
+    /// How many frames were left out since this was last asked.
+    pub(crate) fn take_left_out(&mut self) -> usize {
+        std::mem::take(&mut self.left_out)
     }
 }

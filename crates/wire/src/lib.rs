@@ -4,7 +4,9 @@
 //! mistakes are errors. This is the one room that opens sockets and starts processes.
 
 mod command;
+mod flood;
 mod frame_log;
+mod kept;
 mod limits;
 mod line_pipe;
 mod listener;
@@ -21,6 +23,7 @@ mod session;
 mod sse_parser;
 mod stray;
 pub mod transport;
+mod tree;
 mod watchdog;
 
 pub use command::{Captured, captured_command, command_output, run_command};
@@ -31,7 +34,7 @@ pub use process::{Program, SpawnError, StderrTail};
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};
-pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, relay_stdio};
+pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, pass_readable, relay_stdio};
 pub use remove_folder::remove_folder;
 pub use sandbox::{
     CONFINED, Caches, Refusal, SandboxPolicy, SandboxSetup, SandboxSupport, prepare_sandbox, refusal_in, run_confined,

@@ -3,6 +3,8 @@
 use mcprove_model::{FrameKind, RpcError};
 use serde_json::{Map, Value};
 
+use crate::tree;
+
 /// What the bytes of a frame mean.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
@@ -73,20 +75,35 @@ impl Message {
     }
 }
 
-/// Says what the bytes of a frame mean; it never fails.
+/// A message with what it costs to keep it.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) message: Message,
+    /// About how many bytes it takes in memory.
+    pub(crate) size: usize,
+    /// A key that is in one of its objects twice.
+    pub(crate) duplicate: Option<String>,
+}
+
+/// The meaning of the bytes of a frame; it never fails.
 pub fn classify(bytes: &[u8]) -> Message {
+    measure(bytes).message
+}
+
+/// The meaning of the bytes of a frame, with what it costs to keep it.
+pub(crate) fn measure(bytes: &[u8]) -> Measured {
     let (bytes, marked) = match bytes.strip_prefix(b"\xef\xbb\xbf") {
         Some(rest) => (rest, true),
         None => (bytes, false),
     };
-    let mut message = match serde_json::from_slice::<Value>(bytes) {
-        Ok(value) => from_value(value),
-        Err(error) => unreadable(bytes, &error),
+    let mut measured = match tree::read(bytes, tree::MOST) {
+        Ok(read) => Measured { message: from_value(read.value), size: read.size, duplicate: read.duplicate },
+        Err(error) => Measured { message: unreadable(bytes, &error), size: 0, duplicate: None },
     };
-    if marked && let Message::Reply(reply) = &mut message {
+    if marked && let Message::Reply(reply) = &mut measured.message {
         reply.body = ReplyBody::Broken("begins with a byte order mark".to_owned());
     }
-    message
+    measured
 }
 
 fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
@@ -96,8 +113,8 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
     if std::str::from_utf8(bytes).is_err() {
         // What is not UTF-8 is not JSON. If it would be a reply otherwise, the request it answers can end with that.
         let text = String::from_utf8_lossy(bytes);
-        if let Ok(value) = serde_json::from_str::<Value>(&text)
-            && let Message::Reply(reply) = from_value(value)
+        if let Ok(read) = tree::read(text.as_bytes(), tree::MOST)
+            && let Message::Reply(reply) = from_value(read.value)
         {
             return Message::Reply(Reply { id: reply.id, body: ReplyBody::Broken("is not valid UTF-8".to_owned()) });
         }
@@ -143,6 +160,9 @@ fn plain_error(error: &serde_json::Error) -> String {
         return "is nested too deeply (more than 127 levels)".to_owned();
     }
     let what = text.split(" at line").next().unwrap_or(&text);
+    if tree::is_too_large(error) {
+        return what.to_owned();
+    }
     format!("is not valid JSON: {what} at column {}", error.column())
 }
 

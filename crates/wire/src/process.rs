@@ -70,7 +70,7 @@ impl SpawnError {
             Self::NoInterpreter(_) => "install it, or fix the first line of the file",
             Self::NoFolder(_) => "fix `cwd:` of the server",
             Self::NotExecutable(_) => "make the file executable, or run it through its interpreter",
-            Self::NotConfined(..) => "start it without the sandbox: `--no-sandbox`",
+            Self::NotConfined(..) => "start it without the sandbox: `--no-sandbox`, or leave out `sandbox`",
             Self::Other(..) => "try the command by hand",
         }
     }

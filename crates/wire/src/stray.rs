@@ -7,6 +7,10 @@ use crate::message::{Message, classify};
 
 /// How many stray lines are quoted.
 const QUOTED: usize = 3;
+/// How much of a message that is printed over several lines is put together.
+const SPAN: usize = 1 << 20;
+/// How often it is tried whether such a message is complete; each try reads all of it.
+const TRIES: usize = 64;
 
 /// Stray lines of a session: counted, the first ones kept, and searched for messages that span several lines.
 #[derive(Debug, Default)]
@@ -15,6 +19,8 @@ pub(crate) struct StrayLines {
     first: Vec<Bytes>,
     /// Lines since one that opened a bracket: perhaps a message printed over several lines.
     open: Option<BytesMut>,
+    /// How often the open lines were read.
+    tries: usize,
 }
 
 impl StrayLines {
@@ -22,22 +28,31 @@ impl StrayLines {
     pub(crate) fn add(&mut self, line: &Bytes, limit: usize) -> Option<(Message, Bytes)> {
         self.count += 1;
         if self.first.len() < QUOTED {
-            self.first.push(line.slice(..line.len().min(512)));
+            // A copy: a slice would keep the whole line.
+            self.first.push(Bytes::copy_from_slice(&line[..line.len().min(512)]));
         }
         let trimmed = line.trim_ascii();
         let open = match &mut self.open {
             Some(open) => open,
-            None if trimmed.starts_with(b"{") || trimmed.starts_with(b"[") => self.open.insert(BytesMut::new()),
+            None if trimmed.starts_with(b"{") || trimmed.starts_with(b"[") => {
+                self.tries = 0;
+                self.open.insert(BytesMut::new())
+            }
             None => return None,
         };
-        open.extend_from_slice(line);
-        open.extend_from_slice(b"\n");
-        if open.len() > limit {
+        if open.len() + line.len() > limit.min(SPAN) {
             self.open = None;
             return None;
         }
+        open.extend_from_slice(line);
+        open.extend_from_slice(b"\n");
         // Only a line that closes a bracket can complete a document; trying others would be quadratic.
         if !(trimmed.starts_with(b"}") || trimmed.starts_with(b"]")) {
+            return None;
+        }
+        self.tries += 1;
+        if self.tries > TRIES {
+            self.open = None;
             return None;
         }
         match classify(open) {

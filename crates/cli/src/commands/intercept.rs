@@ -12,8 +12,11 @@ use mcprove_report::Verbosity;
 use mcprove_suite::recorded::{Recorded, RecordedCall, suite_of};
 use mcprove_suite::trajectories::{WantedTrajectory, trajectories};
 use mcprove_suite::{duration, load};
-use mcprove_wire::{ClientEnds, Ear, HttpRelay, Order, Overheard, Program, RelayEnd, Upstream, Why, relay_stdio};
+use mcprove_wire::{
+    ClientEnds, Ear, HttpRelay, Order, Overheard, Program, RelayEnd, Upstream, Why, pass_readable, relay_stdio,
+};
 use serde_json::Value;
+use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 
 use crate::context::Context;
@@ -47,6 +50,9 @@ pub(crate) struct Args {
     /// Write a suite that makes the same calls and expects the same answers.
     #[arg(long, value_name = "FILE")]
     as_suite: Option<PathBuf>,
+    /// Do not pass on what a client sends and cannot be read (stdio only).
+    #[arg(long, conflicts_with = "url")]
+    strict: bool,
     /// End the conversation after this time.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
@@ -120,8 +126,9 @@ impl Listening<'_> {
     async fn stdio(mut self, program: Program, wanted: Vec<WantedTrajectory>) -> Result<u8, Failure> {
         let (ear, mut heard) = Ear::pair();
         let mut orders = orders(self.args.timeout)?;
-        let ends = ClientEnds { input: tokio::io::stdin(), output: tokio::io::stdout(), stderr: tokio::io::stderr() };
         let limits = self.context.limits;
+        let input = self.input();
+        let ends = ClientEnds { input, output: tokio::io::stdout(), stderr: tokio::io::stderr() };
         let relay = tokio::spawn(async move { relay_stdio(&program, ends, &ear, &mut orders, limits).await });
         let interception = self.begin("stdio", wanted);
         let (interception, live) = self.listen(interception, &mut heard).await;
@@ -131,6 +138,22 @@ impl Listening<'_> {
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         };
         self.end(interception, live, Ending::Stdio(end)).await
+    }
+
+    /// What the client sends; with `--strict`, as much of it as can be read.
+    fn input(&self) -> Box<dyn AsyncRead + Send + Unpin> {
+        if !self.args.strict {
+            return Box::new(tokio::io::stdin());
+        }
+        let (readable, input) = tokio::io::duplex(64 << 10);
+        let (context, limits) = (self.context.clone(), self.context.limits);
+        tokio::spawn(async move {
+            pass_readable(tokio::io::stdin(), readable, limits, |_| {
+                context.complain("mcprove: a message of the client cannot be read and was not passed on\n");
+            })
+            .await;
+        });
+        Box::new(input)
     }
 
     async fn http(

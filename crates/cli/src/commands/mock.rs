@@ -60,6 +60,10 @@ async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(),
         )
     })?;
     context.complain(&format!("listening on {}\n", door.url()));
+    if !door.is_local() {
+        context
+            .complain("warning: other machines, and pages in browsers by a name that leads here, can use this mock\n");
+    }
     mock.serve_http(door, stopped()).await;
     Ok(())
 }

@@ -103,10 +103,14 @@ pub(super) async fn list(list: &List<'_>, talk: &mut Conversation<'_>) -> Perfor
     let Some(mut last) = listing.exchanges.into_iter().next_back() else {
         unreachable!("a list is asked for at least once");
     };
-    if pages > 1 && matches!(last.outcome, Outcome::Result(_)) {
-        let mut whole = serde_json::Map::new();
-        whole.insert(list.key.to_owned(), Value::Array(listing.items));
-        last.outcome = Outcome::Result(Value::Object(whole));
+    if let Outcome::Result(result) = &mut last.outcome {
+        if pages > 1 {
+            *result = json!({});
+        }
+        // The items of all pages were moved to the listing.
+        if pages > 1 || result.get(list.key).is_some_and(Value::is_array) {
+            result[list.key] = Value::Array(listing.items);
+        }
     }
     Performed { seen: observed_as_json(last), what, at }
 }

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::calls;
 use crate::discover::tool_name;
+use crate::refused::{excuse, refusal_of};
 use crate::restart::Restartable;
 use crate::workplace::written;
 
@@ -70,6 +71,10 @@ impl AuditTool {
             case.record.server_ended(what);
         }
         case.record.findings.extend(found.into_iter().chain(output_mismatch(&self.tool, &seen)));
+        let refusal = refusal_of(case.server, case.workplace.variables(), (&seen, &lane.session.stderr()));
+        if let Some(refusal) = &refusal {
+            excuse(&mut case.record.findings, refusal);
+        }
         match case.workplace.restore() {
             Ok(changes) if self.reads => case.record.findings.extend(contradiction(&changes)),
             Ok(_) => {}
@@ -81,12 +86,17 @@ impl AuditTool {
         let misses_file = misses_file(&seen);
         let is_answered = matches!(seen.outcome, Outcome::Result(_) | Outcome::Error(_));
         let mut replies = vec![seen];
-        if self.repeat && is_answered {
+        if self.repeat && is_answered && refusal.is_none() {
             replies.extend(self.repeated(&mut case, &input).await);
+        }
+        // A test of what was refused would expect the refusal, and write where there is no sandbox.
+        let skipped = refusal.map(|refusal| refusal.to_string());
+        if skipped.is_some() {
+            replies.clear();
         }
         let replies = replies.into_iter().map(|seen| case.workplace.seen_as_template(seen)).collect();
         let input = Some(written(&self.input));
-        let called = Called { tool: name.to_owned(), input, replies, skipped: None, misses_file };
+        let called = Called { tool: name.to_owned(), input, replies, skipped, misses_file };
         case.record.scanned = Some(ScanResult::Audit(called));
         ScanEnd::Judged
     }

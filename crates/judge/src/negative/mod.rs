@@ -81,7 +81,7 @@ impl Probe {
     /// How many bytes an oversized argument has, unless somebody says otherwise.
     pub const OVERSIZED: usize = 1 << 20;
     /// More than this is not sent: it would say more about pipes than about the server.
-    pub const LARGEST: usize = 1 << 28;
+    pub const LARGEST: usize = 1 << 26;
 
     /// The probe of that name.
     pub fn find(name: &str) -> Option<&'static Self> {

@@ -28,7 +28,7 @@ impl Door {
     }
 
     /// Whether only this machine can come in.
-    pub(super) fn is_local(&self) -> bool {
+    pub fn is_local(&self) -> bool {
         self.0.address().ip().is_loopback()
     }
 

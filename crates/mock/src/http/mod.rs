@@ -9,6 +9,7 @@ mod origin;
 
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -110,6 +111,7 @@ struct Endpoint {
     /// What all modern requests share.
     stateless: Arc<Session>,
     sessions: Mutex<HashMap<String, Held>>,
+    requests: AtomicU64,
 }
 
 /// A session of a legacy client.
@@ -118,7 +120,12 @@ struct Held {
     session: Arc<Session>,
     /// What belongs to no request, until a client listens for it.
     general: Arc<Mutex<Option<UnboundedReceiver<Out>>>>,
+    /// When it was last used, in requests of all sessions.
+    used: Arc<AtomicU64>,
 }
+
+/// How many sessions are held; the one that was used least recently makes room.
+const SESSIONS: usize = 1_000;
 
 type Answer = Response<Body>;
 
@@ -127,7 +134,7 @@ impl Endpoint {
         // Nothing is ever said to modern clients beside their requests.
         let (nowhere, _) = Outlet::new();
         let stateless = Session::new(Arc::clone(&mock.shared), Kind::Stateless, nowhere);
-        Self { mock: mock.clone(), local_only, stateless, sessions: Mutex::default() }
+        Self { mock: mock.clone(), local_only, stateless, sessions: Mutex::default(), requests: AtomicU64::new(0) }
     }
 
     fn close(&self) {
@@ -264,7 +271,16 @@ impl Endpoint {
             if let Ok(value) = id.parse() {
                 answer.headers_mut().insert("mcp-session-id", value);
             }
-            self.sessions().insert(id, Held { session, general: Arc::new(Mutex::new(Some(messages))) });
+            let used = Arc::new(AtomicU64::new(self.tick()));
+            let mut sessions = self.sessions();
+            if sessions.len() >= SESSIONS {
+                let oldest = sessions.iter().min_by_key(|(_, held)| held.used.load(Ordering::Relaxed));
+                let oldest = oldest.map(|(id, _)| id.clone());
+                if let Some(held) = oldest.and_then(|id| sessions.remove(&id)) {
+                    held.session.close();
+                }
+            }
+            sessions.insert(id, Held { session, general: Arc::new(Mutex::new(Some(messages))), used });
         }
         answer
     }
@@ -318,6 +334,7 @@ impl Endpoint {
         let Some(held) = self.sessions().get(id).cloned() else {
             return Err(Box::new(plain(StatusCode::NOT_FOUND, "there is no such session: send `initialize` again")));
         };
+        held.used.store(self.tick(), Ordering::Relaxed);
         // Clients before 2025-06-18 do not say which revision they speak.
         let named = headers.get("mcp-protocol-version").map(|value| value.to_str().unwrap_or_default());
         let agreed = held.session.state().agreed.as_ref().map(|agreed| agreed.revision.as_str());
@@ -326,6 +343,11 @@ impl Endpoint {
             return Err(Box::new(refused(&Refusal::new(INVALID_REQUEST, message), &Value::Null)));
         }
         Ok(held)
+    }
+
+    /// Counts requests of sessions.
+    fn tick(&self) -> u64 {
+        self.requests.fetch_add(1, Ordering::Relaxed)
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<String, Held>> {

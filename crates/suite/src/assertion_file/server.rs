@@ -1,6 +1,6 @@
 //! `server`: how to start or reach the server under test.
 
-use mcprove_model::{Diagnostics, Entry, Kind, Node, Protocol, Revision, ServerSpec, Target, nearest};
+use mcprove_model::{Diagnostics, Entry, Kind, Node, Protocol, Revision, Sandbox, ServerSpec, Target, nearest};
 use serde_json::{Value, json};
 
 use super::templates::Scope;
@@ -8,11 +8,22 @@ use super::{Context, client_capabilities, texts};
 use crate::environment::{Forms, SECRET, Unset, expand_reporting};
 use crate::schema::fragment;
 
-const KEYS: &[&str] =
-    &["args", "client_capabilities", "command", "cwd", "docker", "env", "headers", "protocol", "transport", "url"];
+const KEYS: &[&str] = &[
+    "args",
+    "client_capabilities",
+    "command",
+    "cwd",
+    "docker",
+    "env",
+    "headers",
+    "protocol",
+    "sandbox",
+    "transport",
+    "url",
+];
 
 /// Keys that mean something to a process only.
-const STDIO_ONLY: &[&str] = &["command", "args", "env", "cwd", "docker"];
+const STDIO_ONLY: &[&str] = &["command", "args", "env", "cwd", "docker", "sandbox"];
 
 /// Keys that mean something to a remote server only.
 const REMOTE_ONLY: &[&str] = &["url", "headers"];
@@ -116,6 +127,7 @@ pub(crate) fn decode(
         .map(|client| client_capabilities::decode(client, scope, found))
         .unwrap_or_default();
 
+    let sandbox = decode_sandbox(node, found);
     let transport = transport(node, given.is_some(), found)?;
     let target = match transport {
         Transport::Stdio => {
@@ -135,7 +147,7 @@ pub(crate) fn decode(
         Target::Stdio { command, .. } => command.clone(),
         Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => target.label(),
     };
-    Some(ServerSpec { name, target, protocol, client, secrets, ..ServerSpec::default() })
+    Some(ServerSpec { name, target, protocol, client, secrets, sandbox, ..ServerSpec::default() })
 }
 
 /// The JSON Schema of `server`.
@@ -149,10 +161,27 @@ pub(crate) fn schema() -> Value {
         "env": fragment::scalars("Variables added to the caller's environment."),
         "headers": fragment::scalars("Header fields of every request."),
         "protocol": protocol_schema(),
+        "sandbox": sandbox_schema(),
         "transport": transport_schema(),
         "url": fragment::scalar("The address of a server that runs already."),
     });
     fragment::map("The server under test.", properties, &[])
+}
+
+/// Decodes `sandbox`: `true` confines the server, which is then not started where there is no sandbox.
+pub(crate) fn decode_sandbox(server: &Node, found: &mut Diagnostics<'_>) -> Option<Sandbox> {
+    let sandbox = server.get("sandbox").filter(|sandbox| !sandbox.is_null())?;
+    let is_wanted = found.boolean(sandbox, "`sandbox`")?;
+    if let (true, Some(docker)) = (is_wanted, server.get("docker").filter(|docker| !docker.is_null())) {
+        let message = "`docker` and `sandbox` are mutually exclusive";
+        found.error_with_help("wrong-key", docker.span, message, "a container is a wall of its own; remove one");
+    }
+    is_wanted.then(|| Sandbox { required: true, ..Sandbox::default() })
+}
+
+/// The JSON Schema of `sandbox`.
+pub(crate) fn sandbox_schema() -> Value {
+    fragment::flag("It may write to the fixture copy, its temporary folder and package caches only.")
 }
 
 /// The JSON Schema of `transport`.

@@ -24,6 +24,7 @@ const KEYS: &[&str] = &[
     "keep_state",
     "mock",
     "protocol",
+    "sandbox",
     "transport",
     "url",
     "virtual_time",
@@ -64,6 +65,7 @@ pub(super) fn decode(
     }
     let client = node.get("client_capabilities").map(|client| client_capabilities::decode(client, &scope, found));
     let protocol = node.get("protocol").and_then(|protocol| server::decode_protocol(protocol, found));
+    let sandbox = server::decode_sandbox(node, found);
     let (target, auth) = decode_target(entry, default_auth, (context, secrets), found)?;
     Some(ServerSpec {
         name: name.to_string(),
@@ -71,6 +73,7 @@ pub(super) fn decode(
         auth,
         protocol: protocol.unwrap_or_default(),
         client: client.unwrap_or_default(),
+        sandbox,
         ..ServerSpec::default()
     })
 }
@@ -99,6 +102,7 @@ pub(super) fn schema() -> Value {
         "keep_state": fragment::flag("All sessions speak to one mock, so that its faults go on counting after a restart."),
         "mock": fragment::text("A manifest of the built-in mock that is played instead of a server."),
         "protocol": server::protocol_schema(),
+        "sandbox": server::sandbox_schema(),
         "transport": server::transport_schema(),
         "url": fragment::text("The address of a server that runs already."),
         "virtual_time": fragment::flag("A mock's delays take no time, and are measured as if they did."),

@@ -1,7 +1,7 @@
 //! Between clients that speak HTTP and a server somewhere else.
 //!
-//! Connections are carried byte for byte. Only what names the server is changed in the head of a request: the `Host`
-//! field, and the fields the user adds.
+//! What may pass ([`Gate`]) is carried byte for byte. Only what names the server is changed in the head of a request: the
+//! `Host` field, and the fields the user adds.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -19,7 +19,8 @@ use tokio::task::JoinSet;
 use tower_service::Service as _;
 
 use super::Ear;
-use super::http_cut::{HttpCutter, Piece, Side};
+use super::gate::{Gate, Refusal};
+use super::http_cut::{Head, HttpCutter, Piece, Side};
 use super::http_ear::{Conversations, RequestEar, ears};
 use super::pump::{Flow, pass_on, pump};
 use crate::transport::secure_connector;
@@ -111,7 +112,9 @@ impl HttpRelay {
     /// Listens at `HOST:PORT`; port 0 takes any that is free.
     pub async fn listen(address: &str, upstream: Upstream, ear: Ear, limits: Limits) -> io::Result<Self> {
         let listener = Listener::bind(address).await?;
-        Ok(Self { listener, upstream, conversations: Arc::new(Conversations::new(ear, limits.message_bytes)) })
+        let gate = Gate::new(address, upstream.path());
+        let conversations = Arc::new(Conversations::new(ear, gate, limits.message_bytes));
+        Ok(Self { listener, upstream, conversations })
     }
 
     /// Where clients find the server.
@@ -158,10 +161,17 @@ impl HttpRelay {
         let (sending, receiving) = (Flow::default(), Flow::default());
         let mut down = Box::pin(pump(from_server, &mut to_client, &receiving, &mut answered));
         let mut up = Box::pin(self.requests(from_client, &mut to_server, &sending, &mut asked));
-        let is_over = tokio::select! {
-            _ = &mut down => true,
-            () = &mut up => false,
+        let (is_over, refused) = tokio::select! {
+            _ = &mut down => (true, None),
+            refused = &mut up => (false, refused.err()),
         };
+        if let Some(refusal) = refused {
+            drop((up, down));
+            if asked.is_idle() {
+                answer(&mut to_client, refusal.status, &refusal.why).await;
+            }
+            return Err(format!("a request was refused ({}): {}", refusal.status, refusal.why));
+        }
         if !is_over {
             // The client has closed its side; an answer may still be on its way.
             tokio::select! {
@@ -182,7 +192,7 @@ impl HttpRelay {
         to: &mut (impl AsyncWrite + Unpin),
         flow: &Flow,
         asked: &mut RequestEar,
-    ) {
+    ) -> Result<(), Refusal> {
         let mut cutter = HttpCutter::new(Side::Requests);
         let mut chunk = vec![0; 64 << 10];
         while let Ok(count @ 1..) = from.read(&mut chunk).await {
@@ -190,21 +200,26 @@ impl HttpRelay {
             let mut bytes = Vec::with_capacity(count + 64);
             for piece in &pieces {
                 match piece {
-                    Piece::Head(head) => bytes.extend(self.upstream.rewritten(head)),
+                    Piece::Head(head) => {
+                        self.conversations.gate.check(head, &Head::parse(head)).await?;
+                        bytes.extend(self.upstream.rewritten(head));
+                    }
                     Piece::Data(data) | Piece::Framing(data) => bytes.extend_from_slice(data),
                     Piece::End => {}
                 }
             }
+            if cutter.is_lost() {
+                let why = "the head of the request cannot be read".to_owned();
+                return Err(Refusal { status: "400 Bad Request", why });
+            }
             if !pass_on(to, &bytes, flow).await {
-                return;
+                return Ok(());
             }
             asked.hear(&pieces).await;
         }
-        if let Some(rest) = cutter.finish() {
-            pass_on(to, &rest, flow).await;
-        }
         // What cannot be closed is closed already.
         let _ = to.shutdown().await;
+        Ok(())
     }
 }
 
@@ -217,7 +232,11 @@ async fn refuse(client: &mut TcpStream, what: &str) {
     // Its request is read first: closing on unread bytes would take the answer away from it.
     let mut request = vec![0; 64 << 10];
     let _ = client.read(&mut request).await;
-    let mut answer = String::from("HTTP/1.1 502 Bad Gateway\r\ncontent-type: text/plain\r\nconnection: close\r\n");
+    answer(client, "502 Bad Gateway", what).await;
+}
+
+async fn answer(client: &mut (impl AsyncWrite + Unpin), status: &str, what: &str) {
+    let mut answer = format!("HTTP/1.1 {status}\r\ncontent-type: text/plain\r\nconnection: close\r\n");
     let _ = write!(answer, "content-length: {}\r\n\r\n{what}", what.len());
     let _ = client.write_all(answer.as_bytes()).await;
     let _ = client.shutdown().await;

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use mcprove_model::{Direction, Part};
 
 use super::Ear;
+use super::gate::Gate;
 use super::http_cut::{Head, HttpCutter, Piece, Side};
 use super::pump::Hears;
 use crate::sse_parser::SseParser;
@@ -22,6 +23,8 @@ const HIDDEN: &str = "(hidden)";
 #[derive(Debug)]
 pub(super) struct Conversations {
     ear: Ear,
+    /// What decides which requests pass.
+    pub(super) gate: Gate,
     limit: usize,
     exchanges: AtomicU64,
     sessions: Mutex<Sessions>,
@@ -35,8 +38,8 @@ struct Sessions {
 }
 
 impl Conversations {
-    pub(super) fn new(ear: Ear, limit: usize) -> Self {
-        Self { ear, limit, exchanges: AtomicU64::new(0), sessions: Mutex::default() }
+    pub(super) fn new(ear: Ear, gate: Gate, limit: usize) -> Self {
+        Self { ear, gate, limit, exchanges: AtomicU64::new(0), sessions: Mutex::default() }
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
@@ -112,6 +115,11 @@ impl RequestEar {
                 Piece::End => self.finish().await,
             }
         }
+    }
+
+    /// True if no request waits for its response.
+    pub(super) fn is_idle(&self) -> bool {
+        self.current.is_none() && self.ear.open().is_empty()
     }
 
     /// The request is over, or the connection is.
@@ -195,6 +203,9 @@ impl ResponseEar {
                 for event in parser.push(data).unwrap_or_default() {
                     let kind = event.event.unwrap_or_else(|| "message".to_owned());
                     let body = event.data.unwrap_or_default();
+                    if kind == "endpoint" {
+                        self.ear.all.gate.open(String::from_utf8_lossy(&body).trim());
+                    }
                     let part = if kind == "message" && !body.is_empty() {
                         Part::Message
                     } else {

@@ -2,11 +2,13 @@
 //!
 //! Whoever listens hears of bytes after they were passed on, so that listening costs the conversation nothing.
 
+mod gate;
 mod http;
 mod http_cut;
 mod http_ear;
 mod line_cutter;
 mod pump;
+mod readable;
 mod stdio;
 
 use std::time::Instant;
@@ -16,6 +18,7 @@ use mcprove_model::{Direction, Part};
 use tokio::sync::mpsc;
 
 pub use http::{HttpRelay, Upstream};
+pub use readable::pass_readable;
 pub use stdio::{ClientEnds, Order, RelayEnd, Why, relay_stdio};
 
 /// How much may wait to be listened to; beyond it, the conversation waits.

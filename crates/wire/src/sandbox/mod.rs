@@ -32,6 +32,8 @@ use crate::Program;
 pub struct SandboxPolicy {
     /// Files and folders that it may write to, besides its scratch folder, the caches and devices like `/dev/null`.
     pub writable: Vec<PathBuf>,
+    /// True if the server must not be started where there is no sandbox.
+    pub required: bool,
 }
 
 /// What confinement needs to know about the process it is in.
@@ -89,10 +91,13 @@ pub(crate) struct Confined {
 
 /// Confines a program, if it is to be and the system can.
 pub(crate) fn confine(program: &Program) -> io::Result<Option<Confined>> {
-    let (Some(policy), Some(setup)) = (&program.sandbox, SETUP.get()) else { return Ok(None) };
-    if let SandboxSupport::Unsupported(_) = sandbox_support() {
-        return Ok(None);
-    }
+    let Some(policy) = &program.sandbox else { return Ok(None) };
+    let (SandboxSupport::Full | SandboxSupport::Partial(_), Some(setup)) = (sandbox_support(), SETUP.get()) else {
+        return match sandbox_support() {
+            SandboxSupport::Unsupported(why) if policy.required => Err(io::Error::other(*why)),
+            _ => Ok(None),
+        };
+    };
     let scratch = Scratch::make()?;
     let mut writable = vec![scratch.path().to_owned()];
     writable.extend(policy.writable.iter().filter_map(|path| absolute(path)));

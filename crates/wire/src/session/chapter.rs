@@ -6,9 +6,12 @@ use std::task::{Context, Poll, Waker};
 use serde_json::Value;
 
 use super::{Closing, Session};
+use crate::kept::Kept;
 
 /// How often an answer is looked for before it is waited for: some ten microseconds.
 const LOOKS: usize = 16;
+/// How many arrivals that are there already are taken in at once.
+const AT_ONCE: usize = 1_000;
 
 impl Session {
     /// Takes out everything since the last chapter, so that the next case begins with an empty record.
@@ -17,6 +20,9 @@ impl Session {
         self.elicited = 0;
         let mut oddities = std::mem::take(&mut self.oddities);
         oddities.extend(std::mem::take(&mut self.strays).finding());
+        self.flood.frames += self.log.take_left_out();
+        oddities.extend(std::mem::take(&mut self.flood).finding());
+        self.kept = Kept::default();
         Closing {
             frames: self.log.take(),
             oddities,
@@ -66,6 +72,15 @@ impl Session {
     /// Takes in whatever has arrived by now: what followed the last answer, and above all the news that the server is gone.
     fn look_at_all(&mut self) {
         while self.closed.is_none() && self.look() {}
+    }
+
+    /// Takes in what has arrived by now, but not for ever: a server may send faster than it is read.
+    pub(super) fn look_at_some(&mut self) {
+        for _ in 0..AT_ONCE {
+            if self.closed.is_some() || !self.look() {
+                return;
+            }
+        }
     }
 
     /// Takes in an arrival that is there already; whether there was one. Whoever waits for the next is woken by it all the same.

@@ -4,13 +4,18 @@ use bytes::Bytes;
 use mcprove_model::{
     Direction, Finding, FrameKind, Malformed, Notification, Outcome, Part, Refused, Revision, escape_line, shorten,
 };
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Answer, Session};
-use crate::message::{Message, Reply, ReplyBody, Stray, classify};
+use crate::kept::Room;
+use crate::message::{Measured, Message, Reply, ReplyBody, Stray, measure};
 use crate::transport::Arrival;
 
+/// The size from which on messages of a flood are not read any more.
+const LARGE: usize = 64 << 10;
 /// How many oddities of a session are kept; more of the same tell nothing new.
 const ODDITIES: usize = 20;
 
@@ -54,8 +59,32 @@ impl Session {
 
     /// Takes in one message, or what stands in its place.
     pub(super) fn take_message(&mut self, bytes: &Bytes) {
-        let message = classify(bytes);
+        if self.flood.messages > 0 && bytes.len() > LARGE && is_unasked(bytes) {
+            // A server that floods its client does not get its messages read.
+            self.received(FrameKind::Notification, bytes.clone());
+            return self.flood.add(bytes.len());
+        }
+        let Measured { message, size, duplicate } = measure(bytes);
         self.received(message.kind(), bytes.clone());
+        if let Some(key) = duplicate
+            && !matches!(message, Message::Stray(_))
+        {
+            let key = shorten(&escape_line(&key), 80).into_owned();
+            let text = format!("a message has the key `{key}` twice; clients read it differently");
+            self.odd("duplicate-keys", text, bytes);
+        }
+        let is_kept = match &message {
+            Message::Notification { .. } => self.notifications.len() < self.limits.notifications,
+            Message::Request { .. } => self.server_requests.len() < self.limits.notifications,
+            Message::Reply(_) | Message::Batch(_) | Message::Stray(_) => false,
+        };
+        if is_kept {
+            match self.kept.add(size + bytes.len(), self.limits.kept_bytes, self.limits.run_bytes) {
+                Room::Enough => {}
+                Room::UsedUp => return self.flood.add(bytes.len()),
+                Room::UsedByOthers => return self.flood.notifications += 1,
+            }
+        }
         if let Message::Stray(stray) = message {
             self.take_stray(stray, bytes);
         } else {
@@ -160,7 +189,7 @@ impl Session {
 
     fn take_notification(&mut self, method: String, params: Value) {
         if self.notifications.len() >= self.limits.notifications {
-            self.notifications_left_out += 1;
+            self.flood.notifications += 1;
             return;
         }
         if method == "notifications/tools/list_changed" {
@@ -192,6 +221,10 @@ impl Session {
                 Some(at) => self.answer(at, reply.body, bytes),
                 None => self.odd("unknown-id", "an error without an id arrived while nothing was asked", bytes),
             },
+            Some(Value::Number(number)) if number.as_u64() == Some(self.next_id) && self.only_open().is_none() => {
+                let text = format!("a reply to request {number} arrived before the request was sent");
+                self.odd("early-reply", text, bytes);
+            }
             Some(id) => match self.open_with_id_like(id) {
                 Some(at) => {
                     let fault = format!("has the id {id}, but the request had {}", self.pending[at].id);
@@ -293,6 +326,15 @@ impl Session {
     fn received(&mut self, kind: FrameKind, bytes: Bytes) {
         self.log.add(Direction::Received, kind, Part::Message, bytes);
     }
+}
+
+/// True for a notification or request, without reading all of it.
+fn is_unasked(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Peek {
+        method: Option<IgnoredAny>,
+    }
+    serde_json::from_slice::<Peek>(bytes).is_ok_and(|peek| peek.method.is_some())
 }
 
 fn broken(fault: &str, bytes: &Bytes) -> Outcome {

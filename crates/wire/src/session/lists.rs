@@ -30,14 +30,17 @@ impl Session {
     /// Follows a list to its end: `tools/list` with `key` `tools`, and so on.
     pub async fn list(&mut self, method: &str, key: &str, deadline: Instant) -> Listing {
         let mut listing = Listing::default();
+        let mut bytes = 0;
         let mut seen = HashSet::new();
         let mut params = Value::Null;
         loop {
-            let exchange = self.request(method, std::mem::take(&mut params), deadline).await;
-            let next = match &exchange.outcome {
+            let mut exchange = self.request(method, std::mem::take(&mut params), deadline).await;
+            bytes += exchange.reply.as_ref().map_or(0, bytes::Bytes::len);
+            let next = match &mut exchange.outcome {
                 Outcome::Result(result) => {
-                    if let Some(items) = result.get(key).and_then(Value::as_array) {
-                        listing.items.extend(items.iter().cloned());
+                    if let Some(items) = result.get_mut(key).and_then(Value::as_array_mut) {
+                        // Moved, not copied: a list may be large, and its text is in the reply.
+                        listing.items.append(items);
                     }
                     result.get("nextCursor").and_then(Value::as_str).map(str::to_owned)
                 }
@@ -61,6 +64,12 @@ impl Session {
                     Finding::warning("repeated-cursor", format!("`{method}` answers with the same cursor again"))
                         .help("every page must lead on; leave `nextCursor` out on the last one"),
                 );
+                return listing;
+            }
+            if bytes > self.limits.list_bytes {
+                let text = format!("`{method}` has more than {} MiB and no end", self.limits.list_bytes >> 20);
+                let finding = Finding::error("endless-pages", text);
+                listing.findings.push(finding.help("send smaller pages, or raise the bound: `--limit list-bytes=…`"));
                 return listing;
             }
             if listing.exchanges.len() >= self.limits.pages {

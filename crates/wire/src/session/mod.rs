@@ -21,7 +21,9 @@ use mcprove_model::{ClientCapabilities, Finding, Frame, Notification, Outcome, P
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::flood::Flood;
 use crate::frame_log::FrameLog;
+use crate::kept::Kept;
 use crate::stray::StrayLines;
 use crate::transport::Transport;
 use crate::{Limits, SpawnError};
@@ -43,7 +45,9 @@ pub struct Session {
     pending: Vec<Pending>,
     cancelled: Vec<u64>,
     notifications: Vec<Notification>,
-    notifications_left_out: usize,
+    /// What notifications and requests of the server take in memory.
+    kept: Kept,
+    flood: Flood,
     strays: StrayLines,
     oddities: Vec<Finding>,
     server_requests: Vec<ServerRequest>,
@@ -212,7 +216,8 @@ impl Session {
             pending: Vec::new(),
             cancelled: Vec::new(),
             notifications: Vec::new(),
-            notifications_left_out: 0,
+            kept: Kept::default(),
+            flood: Flood::default(),
             strays: StrayLines::default(),
             oddities: Vec::new(),
             server_requests: Vec::new(),
@@ -295,18 +300,10 @@ impl Session {
 
     fn into_closing(mut self, stderr: String, end: Option<ProcessEnd>) -> Closing {
         self.oddities.extend(self.strays.finding());
-        let (frames, left_out) = self.log.finish();
-        if left_out > 0 || self.notifications_left_out > 0 {
-            self.oddities.push(Finding::warning(
-                "flood",
-                format!(
-                    "the server sent more than is kept: {left_out} frames and {} notifications were left out",
-                    self.notifications_left_out
-                ),
-            ));
-        }
+        self.flood.frames += self.log.take_left_out();
+        self.oddities.extend(std::mem::take(&mut self.flood).finding());
         Closing {
-            frames,
+            frames: self.log.take(),
             oddities: self.oddities,
             notifications: self.notifications,
             server_requests: self.server_requests,

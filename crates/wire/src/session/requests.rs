@@ -127,6 +127,8 @@ impl Session {
 
     /// Sends a request without waiting; several may be open at once.
     pub fn start(&mut self, method: &str, params: &Value) -> u64 {
+        // What is there already cannot be the answer to what is sent only now.
+        self.look_at_some();
         let id = self.next_id;
         self.next_id += 1;
         self.status = None;
@@ -205,6 +207,12 @@ impl Session {
             }
             if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
                 return self.take_exchange(at, Some((outcome, Some(bytes))));
+            }
+            // The answer may have come in time while this process stood still (SIGSTOP, a sleeping machine).
+            tokio::task::yield_now().await;
+            self.look_at_some();
+            if self.is_answered(id) {
+                continue;
             }
             let after_ms = u64::try_from(self.pending[at].sent_at.elapsed().as_millis()).unwrap_or(u64::MAX);
             // Half an answer is no answer, but whoever looks for the cause must see it.

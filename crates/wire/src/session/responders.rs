@@ -1,15 +1,27 @@
 //! What we answer when the server asks us something.
 
-use mcprove_model::{ElicitationAction, Finding, filled_form};
+use mcprove_model::{ElicitationAction, Finding, escape_line, filled_form, shorten};
 use serde_json::{Map, Value, json};
 
 use super::{ServerRequest, Session};
 
 const METHOD_NOT_FOUND: i64 = -32601;
+/// The longest id of a request that is answered.
+const LONGEST_ID: usize = 1 << 10;
 
 impl Session {
     /// Answers a request of the server: from what we offer, `ping` always, anything else with "method not found".
     pub(super) fn respond(&mut self, id: &Value, method: String, params: Value) {
+        if id.to_string().len() > LONGEST_ID {
+            // An answer repeats the id, and may wait for a server that does not read.
+            return self.keep_odd(Finding::warning(
+                "oversized-id",
+                format!(
+                    "the server sent the request `{}` with an id of more than {LONGEST_ID} bytes",
+                    shorten(&escape_line(&method), 80)
+                ),
+            ));
+        }
         if self.keep_question(id, &method, &params) {
             return;
         }

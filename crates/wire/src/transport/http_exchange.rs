@@ -13,14 +13,13 @@ use mcprove_model::{Direction, Part, escape_line, shorten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::http_client::{HttpClient, deepest, header, read_body, size};
-use super::http_exchanges::{Told, Turn};
+use super::http_exchanges::{Queue, Told, Turn};
 use super::http_refusal::{Refusal, broken_body, refusal};
 use super::{Arrival, Refused};
-use crate::message::{Message, classify};
+use crate::message::{Message, ReplyBody, classify};
 use crate::sse_parser::{SseEvent, SseParser};
 
 /// How long to wait before a stream is taken up again when the server does not say.
@@ -49,7 +48,7 @@ pub(super) struct Line {
     pub(super) resumes: bool,
     /// The request needs no more effort.
     pub(super) settled: Arc<AtomicBool>,
-    pub(super) tell: mpsc::Sender<Told>,
+    pub(super) tell: Queue,
 }
 
 /// Where a stream can be taken up again.
@@ -245,6 +244,14 @@ impl Line {
         let Some((reply, message)) = reply.filter(|_| !status.is_success()) else {
             return self.refused(refused, status).await;
         };
+        if let ReplyBody::Result(_) = reply.body {
+            // Clients look at the status first, and most look no further.
+            return End::Refused(Refused {
+                what: format!("{}, with a JSON-RPC result in its body", refused.what),
+                help: Some("send results with HTTP 200".to_owned()),
+                ..refused
+            });
+        }
         // An error status may well carry a proper JSON-RPC error; then that is the answer. But some statuses are the
         // transport's to tell, unless the reply says by its id that it is the protocol's.
         let is_ours = reply.id.as_ref().and_then(Value::as_u64) == Some(id);
@@ -399,8 +406,7 @@ impl Line {
     }
 
     async fn tell(&self, told: Told) {
-        // Nobody listens once the session is closed.
-        let _ = self.tell.send(told).await;
+        self.tell.send(told).await;
     }
 }
 

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -15,6 +15,10 @@ use crate::Limits;
 
 /// How many arrivals may wait to be taken; more, and the server feels it.
 const QUEUE: usize = 256;
+/// How many bytes of arrivals may wait to be taken, in units of [`UNIT`]; one of any size may always wait.
+const ROOM: u32 = 32 << 10;
+/// The unit of room, in bytes.
+const UNIT: usize = 1 << 10;
 /// How many arrivals are kept while closing.
 const LATE: usize = 1024;
 /// How long a message waits for the one before it to be taken. A server that never does must not hold up the rest.
@@ -34,6 +38,46 @@ pub(super) enum Told {
     Endpoint(String),
     /// The one stream of HTTP+SSE could not be opened.
     NoStream(Refused),
+}
+
+impl Told {
+    /// The room that it takes while it waits.
+    fn room(&self) -> u32 {
+        let bytes = match self {
+            Self::Arrival(
+                Arrival::Message(body) | Arrival::Answer { message: body, .. } | Arrival::Part { body, .. },
+            ) => body.len(),
+            Self::Arrival(_) | Self::SessionId(_) | Self::Endpoint(_) | Self::NoStream(_) => 0,
+        };
+        u32::try_from(bytes / UNIT + 1).unwrap_or(ROOM).min(ROOM)
+    }
+}
+
+/// The way to the transport. It has room for so many messages and for so many bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    tell: mpsc::Sender<Waiting>,
+    room: Arc<Semaphore>,
+}
+
+/// Something that waits to be taken, with the room it takes.
+#[derive(Debug)]
+struct Waiting {
+    told: Told,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Queue {
+    fn new() -> (Self, mpsc::Receiver<Waiting>) {
+        let (tell, told) = mpsc::channel(QUEUE);
+        (Self { tell, room: Arc::new(Semaphore::new(ROOM as usize)) }, told)
+    }
+
+    /// Waits for room, and sends; nobody listens once the session is closed.
+    pub(super) async fn send(&self, told: Told) {
+        let Ok(room) = self.room.clone().acquire_many_owned(told.room()).await else { return };
+        let _ = self.tell.send(Waiting { told, _room: room }).await;
+    }
 }
 
 /// Waits for the message before, and tells the one after.
@@ -65,8 +109,8 @@ pub(super) struct Exchanges {
     headers: Arc<[(String, String)]>,
     limit: usize,
     count: u64,
-    tell: mpsc::Sender<Told>,
-    told: mpsc::Receiver<Told>,
+    tell: Queue,
+    told: mpsc::Receiver<Waiting>,
     tasks: JoinSet<()>,
     /// Ends when the last message that the next one waits for has been taken by the server.
     notice: Option<watch::Receiver<()>>,
@@ -77,7 +121,7 @@ pub(super) struct Exchanges {
 impl Exchanges {
     /// None yet; `headers` are the user's.
     pub(super) fn new(client: HttpClient, headers: Vec<(String, String)>, limits: &Limits) -> Self {
-        let (tell, told) = mpsc::channel(QUEUE);
+        let (tell, told) = Queue::new();
         Self {
             client,
             headers: headers.into(),
@@ -134,7 +178,7 @@ impl Exchanges {
 
     /// What is told next, by `until`.
     pub(super) async fn told_until(&mut self, until: Instant) -> Option<Told> {
-        timeout_at(until, self.told.recv()).await.ok().flatten()
+        timeout_at(until, self.told.recv()).await.ok().flatten().map(|waiting| waiting.told)
     }
 
     /// Counts what the server has taken.
@@ -166,7 +210,7 @@ pub(super) async fn receive(transport: &mut impl Hears) -> Arrival {
             return arrival;
         }
         match transport.exchanges().told.recv().await {
-            Some(told) => {
+            Some(Waiting { told, .. }) => {
                 if let Some(arrival) = transport.take(told) {
                     return arrival;
                 }
@@ -212,7 +256,7 @@ impl Late {
 
     /// All of it, with what was told already.
     pub(super) fn all(mut self, transport: &mut impl Hears) -> Vec<Arrival> {
-        while let Ok(told) = transport.exchanges().told.try_recv() {
+        while let Ok(Waiting { told, .. }) = transport.exchanges().told.try_recv() {
             self.add(transport.take(told));
         }
         self.0

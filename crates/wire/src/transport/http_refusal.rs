@@ -45,7 +45,8 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     if let Some((Reply { body: ReplyBody::Error(error), .. }, _)) = &reply {
         what = format!("{what}: {}", shorten(&escape_line(&error.message), 200));
     }
-    let evidence = body.slice(..body.len().min(EVIDENCE));
+    // A copy: a slice would keep the whole body.
+    let evidence = Bytes::copy_from_slice(&body[..body.len().min(EVIDENCE)]);
     Refusal { refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()) }, reply }
 }
 
@@ -54,7 +55,7 @@ pub(super) fn broken_body(read: &Bytes, how: &str, status: StatusCode) -> Refuse
     Refused {
         what: format!("the body of the answer {how}"),
         help: Some("look into the server's log".to_owned()),
-        evidence: read.slice(..read.len().min(EVIDENCE)),
+        evidence: Bytes::copy_from_slice(&read[..read.len().min(EVIDENCE)]),
         status: Some(status.as_u16()),
     }
 }

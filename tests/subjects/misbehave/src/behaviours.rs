@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{effects, server::Server, texts};
+use crate::{effects, floods, server::Server, texts};
 
 /// A way to misbehave.
 pub(crate) struct Behaviour {
@@ -84,6 +84,9 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("bad-number", None, CALL, Bytes(effects::bad_number), "replies with a number no float can hold"),
     row("bad-output", None, ALL, Reply(effects::bad_output), "returns structured content against its own output schema"),
     row("batch", None, CALL, Bytes(effects::batch), "replies with a batch of one"),
+    row("big-ids", Number(10), CALL, Before(floods::big_ids), "asks so many things first under ids of a megabyte"),
+    row("big-notifications", Number(80), CALL, Before(floods::big_notifications), "sends so many notifications of a megabyte first"),
+    row("big-requests", Number(80), CALL, Before(floods::big_requests), "sends so many requests of a megabyte first"),
     row("bogus-version", Text("1999-01-01"), INIT, Reply(effects::version), "agrees on a protocol version that never was"),
     row("bom", None, "", Start(effects::bom), "starts its output with a byte order mark"),
     row("both", None, CALL, Reply(effects::both), "replies with a result and an error"),
@@ -94,7 +97,10 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("crlf", None, ALL, Bytes(effects::crlf), "ends its lines with CR LF"),
     row("cyclic-ref", None, LIST, Reply(effects::cyclic_ref), "has schemas that refer to themselves"),
     row("deep-json", Number(100_000), CALL, Bytes(effects::deep_json), "replies with objects nested so deep"),
+    row("duplicate-is-error", None, CALL, Bytes(floods::duplicate_is_error), "says that the call failed and that it did not"),
     row("duplicate-keys", None, CALL, Bytes(effects::duplicate_keys), "replies with two results under one key"),
+    row("early-reply", Number(0), ALL, Instead(floods::early_reply), "answers the first call before it is made, and again if the number is 1"),
+    row("endless-document", Number(1 << 20), CALL, Before(floods::endless_document), "prints so many bytes of lines that might become a message"),
     row("endless-line", None, CALL, Instead(effects::endless_line), "starts a reply that never ends"),
     row("endless-pages", None, LIST, Reply(effects::endless_pages), "always has one more page of tools"),
     row("error-null", None, CALL, Reply(effects::error_null), "replies with a result and `error: null`"),
@@ -104,8 +110,12 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("exit-mid-line", Number(0), CALL, Instead(effects::exit_mid_line), "exits in the middle of its reply"),
     row("float-id", None, CALL, Reply(effects::float_id), "replies to 1 as 1.0"),
     row("flood", Number(10_000), CALL, Before(effects::flood), "sends so many log notifications first"),
+    row("flood-then-log", Number(5_000), "", End(floods::flood_then_log), "sends so many notifications and then log output when its input is closed"),
     row("garbage-first", None, INIT, Before(effects::garbage), "prints log lines on stdout first"),
     row("grandchild", Number(987), "", Start(effects::grandchild), "leaves a child asleep for so many seconds that ignores TERM and HUP and holds the pipes"),
+    row("growing-notifications", Number(5), CALL, Before(floods::growing_notifications), "sends so many notifications of a megabyte that grow when they are read"),
+    row("growing-objects", Number(8 << 20), CALL, Bytes(floods::growing_objects), "replies with so many bytes of small objects"),
+    row("growing-reply", Number(8 << 20), CALL, Bytes(floods::growing_reply), "replies with so many bytes of zeros and commas"),
     row("half-a-reply", None, CALL, Instead(effects::half_a_reply), "writes half a reply and falls silent"),
     row("hang-on-oversized", Number(100_000), CALL, Instead(effects::hang_on_oversized), "never answers again when `text` has more bytes than that"),
     row("hostile-error", None, INIT, Reply(texts::hostile_error), "refuses with a text that wants to be obeyed"),
@@ -117,6 +127,7 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("json-log-lines", None, ALL, Before(effects::json_log_line), "prints a JSON log line on stdout before each reply"),
     row("late", Number(1_000), CALL, Instead(effects::late), "answers after so many milliseconds, cancelled or not"),
     row("lenient", None, ALL, Reply(effects::lenient), "calls what it was never told of with whatever it is given, though its schema is closed"),
+    row("long-methods", Number(4), CALL, Before(floods::long_methods), "sends so many notifications whose methods have twenty megabytes"),
     row("many-tools", Number(1_000), LIST, Reply(effects::many_tools), "lists so many tools on one page"),
     row("missing-id", None, CALL, Reply(effects::missing_id), "replies without an id"),
     row("never-reads", None, "", Start(effects::outlive), "never reads what it is sent"),

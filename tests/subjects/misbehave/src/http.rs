@@ -61,8 +61,14 @@ pub(crate) const HTTP: &[HttpBehaviour] = &[
     row("none", false, |request, out| reply(request, out, ""), "behaves"),
     row("redirect", false, |_, out| status(out, "301 Moved Permanently", "location: http://127.0.0.1:9/mcp\r\n"), "sends clients elsewhere"),
     row("reset", false, |_, _| Ok(()), "closes the connection without an answer"),
+    row("result-302", false, |request, out| result(request, out, "302 Found"), "answers with HTTP 302 and a result"),
+    row("result-404", false, |request, out| result(request, out, "404 Not Found"), "answers with HTTP 404 and a result"),
+    row("result-500", false, |request, out| result(request, out, "500 Internal Server Error"), "answers with HTTP 500 and a result"),
+    row("result-503", false, |request, out| result(request, out, "503 Service Unavailable"), "answers with HTTP 503 and a result"),
+    row("result-999", false, |request, out| result(request, out, "999 Odd"), "answers with HTTP 999 and a result"),
     row("session-lost", false, |_, out| status(out, "404 Not Found", ""), "forgets the session when a tool is called"),
     row("silent", false, |_, _| pause(600), "never answers"),
+    row("sse-big-flood", false, big_flood, "sends 80 notifications of a megabyte before its answer"),
     row("sse-comments-only", false, |_, out| comments(out), "streams comments without end"),
     row("sse-flood", false, flood, "sends twenty thousand notifications before its answer"),
     row("sse-retry", false, |_, out| stream(out, b"retry: 99999999\n\n"), "asks for patience and ends the stream"),
@@ -186,6 +192,25 @@ fn flood(request: &Request, out: &mut TcpStream) -> io::Result<()> {
         out.write_all(&many)?;
     }
     out.write_all(format!("data: {}\n\n", honest_reply(&request.body)).as_bytes())
+}
+
+fn big_flood(request: &Request, out: &mut TcpStream) -> io::Result<()> {
+    stream(out, b"")?;
+    let data = "x".repeat(1 << 20);
+    let note = format!(
+        "data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{{\"level\":\"debug\",\"data\":\"{data}\"}}}}\n\n"
+    );
+    for _ in 0..80 {
+        out.write_all(note.as_bytes())?;
+    }
+    out.write_all(format!("data: {}\n\n", honest_reply(&request.body)).as_bytes())
+}
+
+/// A proper result with a status that is none.
+fn result(request: &Request, out: &mut TcpStream, status: &str) -> io::Result<()> {
+    let body = honest_reply(&request.body).to_string();
+    let head = format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+    send(out, status, &head, body.as_bytes())
 }
 
 fn twice(request: &Request, out: &mut TcpStream) -> io::Result<()> {

@@ -6,6 +6,7 @@
 
 mod behaviours;
 mod effects;
+mod floods;
 mod http;
 mod server;
 mod texts;

@@ -1,0 +1,40 @@
+//! What the sandbox refused a server, as findings: that is never the server's fault.
+
+use std::path::PathBuf;
+
+use mcprove_model::{Finding, Observation, Outcome, ServerSpec, Target};
+use mcprove_suite::template::{Variables, substitute_text};
+use mcprove_wire::{Refusal, SandboxSupport, refusal_in, sandbox_support, writable_paths};
+
+use crate::server::policy;
+
+/// What a tool was refused, by its answer, or by the server's standard error if it died of it.
+pub(crate) fn refusal_of(
+    server: &ServerSpec,
+    variables: &Variables,
+    (seen, stderr): (&Observation, &str),
+) -> Option<Refusal> {
+    let sandbox = server.sandbox.as_ref()?;
+    if let SandboxSupport::Unsupported(_) = sandbox_support() {
+        return None;
+    }
+    let Target::Stdio { cwd, .. } = &server.target else { return None };
+    let folder = match cwd {
+        Some(cwd) => PathBuf::from(substitute_text(cwd, variables)),
+        None => std::env::current_dir().unwrap_or_default(),
+    };
+    let text = match &seen.outcome {
+        Outcome::Result(_) => seen.text.clone(),
+        Outcome::Error(error) => error.to_string(),
+        Outcome::Closed { .. } | Outcome::TimedOut { .. } => stderr.to_owned(),
+        Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::Cancelled => return None,
+    };
+    refusal_in(&text, &folder, &writable_paths(&policy(sandbox, variables)))
+}
+
+/// The findings about a call without what the sandbox is to blame for, and with a note that says so.
+pub(crate) fn excuse(findings: &mut Vec<Finding>, refusal: &Refusal) {
+    findings.retain(|finding| !matches!(finding.rule.as_ref(), "crashed" | "says-why" | "rejects" | "timed-out"));
+    let help = "the server may not write there; `--no-sandbox` lets it, `--fixture DIR` gives it a copy of a folder";
+    findings.push(Finding::note("sandbox-refusal", refusal.to_string()).help(help));
+}

@@ -1,0 +1,196 @@
+//! The gate of a relay over HTTP: it adds the user's header fields to what passes, so only clients of the configured
+//! server may pass. A page in a browser must not, whatever name it gives this machine (DNS rebinding).
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use super::http_cut::Head;
+
+/// How long a request to an unknown path waits: the event that names it may have been passed on just now.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// How many paths a server may name.
+const PATHS: usize = 64;
+
+/// A request that may not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: &'static str,
+    pub(super) why: String,
+}
+
+/// The paths that may be asked for, and the name that clients may use.
+#[derive(Debug)]
+pub(super) struct Gate {
+    /// The host that the user chose to listen at, which clients may name.
+    host: String,
+    paths: Mutex<HashSet<String>>,
+    named: Notify,
+}
+
+impl Gate {
+    /// A gate to one path; `address` is what the user listens at.
+    pub(super) fn new(address: &str, path: &str) -> Self {
+        let paths = Mutex::new(HashSet::from([without_query(path).to_owned()]));
+        Self { host: name_of(address).to_ascii_lowercase(), paths, named: Notify::new() }
+    }
+
+    /// Opens another path: the server named it for messages (HTTP+SSE).
+    pub(super) fn open(&self, address: &str) {
+        let path = match address.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
+            None => address,
+        };
+        let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        if path.starts_with('/') && paths.len() < PATHS {
+            paths.insert(without_query(path).to_owned());
+            self.named.notify_waiters();
+        }
+    }
+
+    /// Checks the head of a request.
+    pub(super) async fn check(&self, bytes: &[u8], head: &Head) -> Result<(), Refusal> {
+        readable(bytes, head)?;
+        self.known_client(head)?;
+        let is_open = || {
+            let paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+            paths.contains(without_query(head.target()))
+        };
+        if !is_open() {
+            let _ = timeout(PATIENCE, self.named.notified()).await;
+        }
+        if !is_open() {
+            return refuse("404 Not Found", "only the path of the server is passed on");
+        }
+        let field = |name: &str| head.get(name).unwrap_or_default().to_ascii_lowercase();
+        match head.method() {
+            "POST" if field("content-type").split(';').next().unwrap_or_default().trim() != "application/json" => {
+                refuse("415 Unsupported Media Type", "a message is `application/json`")
+            }
+            "GET" if !field("accept").contains("text/event-stream") => {
+                refuse("406 Not Acceptable", "a GET asks for `text/event-stream`")
+            }
+            "GET" | "POST" | "DELETE" => Ok(()),
+            _ => refuse("405 Method Not Allowed", "messages are GET, POST and DELETE"),
+        }
+    }
+
+    /// Checks who asks: by an address or the name that the user chose, and not from a page of another origin.
+    fn known_client(&self, head: &Head) -> Result<(), Refusal> {
+        let is_known = |authority: &str| {
+            let name = name_of(authority).to_ascii_lowercase();
+            name == "localhost" || name == self.host || name.parse::<IpAddr>().is_ok()
+        };
+        if !head.get("host").is_some_and(is_known) {
+            return refuse("403 Forbidden", "the `Host` is not this machine's");
+        }
+        match head.get("origin") {
+            Some(origin) if !origin.split_once("://").is_some_and(|(_, authority)| is_known(authority)) => {
+                refuse("403 Forbidden", "the `Origin` is not this machine's")
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Checks that there is one way to read a head: another reader must not see another request.
+fn readable(bytes: &[u8], head: &Head) -> Result<(), Refusal> {
+    let count = |name: &str| head.fields.iter().filter(|(field, _)| field.eq_ignore_ascii_case(name)).count();
+    let lines = bytes.strip_suffix(b"\r\n\r\n").unwrap_or(bytes);
+    let bare = |at: usize| match lines[at] {
+        b'\n' => at == 0 || lines[at - 1] != b'\r',
+        b'\r' => lines.get(at + 1) != Some(&b'\n'),
+        byte => byte == 0,
+    };
+    let continued = lines.windows(3).any(|part| part.starts_with(b"\r\n") && matches!(part[2], b' ' | b'\t'));
+    let is_request = head.first.ends_with(" HTTP/1.1") || head.first.ends_with(" HTTP/1.0");
+    if !is_request || continued || (0..lines.len()).any(bare) {
+        return refuse("400 Bad Request", "the head of the request cannot be read");
+    }
+    let lengths = count("content-length") + count("transfer-encoding");
+    if count("host") != 1 || count("origin") > 1 || count("content-type") > 1 || lengths > 1 {
+        return refuse("400 Bad Request", "a header field is there twice, or contradicts another");
+    }
+    let is_plain = head.get("transfer-encoding").is_none_or(|coding| coding.eq_ignore_ascii_case("chunked"));
+    let is_number =
+        head.get("content-length").is_none_or(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+    if !is_plain || !is_number || head.fields.iter().any(|(name, _)| name.trim() != name || name.is_empty()) {
+        return refuse("400 Bad Request", "the head of the request cannot be read");
+    }
+    Ok(())
+}
+
+fn refuse<T>(status: &'static str, why: &str) -> Result<T, Refusal> {
+    Err(Refusal { status, why: why.to_owned() })
+}
+
+fn without_query(path: &str) -> &str {
+    path.split(['?', '#']).next().unwrap_or(path)
+}
+
+/// The name in `name:port` or `[address]:port`.
+fn name_of(authority: &str) -> &str {
+    let authority = authority.split('/').next().unwrap_or(authority);
+    match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => authority.rsplit_once(':').map_or(authority, |(name, _)| name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(text: &str) -> &'static str {
+        let gate = Gate::new("127.0.0.1:0", "/mcp?x=1");
+        gate.open("http://127.0.0.1:9/messages?s=1");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+        let bytes = text.replace('\n', "\r\n").replace('\u{1}', "\n").into_bytes();
+        let checked = runtime.expect("a runtime").block_on(gate.check(&bytes, &Head::parse(&bytes)));
+        checked.err().map_or("passes", |refusal| refusal.status.split(' ').next().unwrap_or_default())
+    }
+
+    #[test]
+    fn only_clients_of_the_server_pass() {
+        const JSON: &str = "Content-Type: application/json; charset=utf-8\nContent-Length: 2\n\n";
+        for (head, wanted) in [
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1:9\n{JSON}"), "passes"),
+            (format!("POST /mcp?x=2 HTTP/1.1\nHost: LOCALHOST\nOrigin: http://localhost:3000\n{JSON}"), "passes"),
+            (format!("POST /messages?s=1 HTTP/1.1\nHost: [::1]:9\n{JSON}"), "passes"),
+            ("GET /mcp HTTP/1.1\nHost: 127.0.0.1\nAccept: text/event-stream\n\n".to_owned(), "passes"),
+            ("DELETE /mcp HTTP/1.1\nHost: 127.0.0.1\n\n".to_owned(), "passes"),
+            (format!("POST /mcp HTTP/1.1\nHost: evil.example\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: localhost.evil.example:80\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nOrigin: https://evil.example\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nOrigin: null\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nHost: evil.example\n{JSON}"), "400"),
+            (format!("POST /mcp HTTP/1.1\n{JSON}"), "400"),
+            ("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nContent-Type: text/plain\nContent-Length: 2\n\n".to_owned(), "415"),
+            ("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nContent-Length: 2\n\n".to_owned(), "415"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nTransfer-Encoding: chunked\n{JSON}"), "400"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nX: a\u{1}Y: b\n{JSON}"), "400"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nX: a\n b\n{JSON}"), "400"),
+            (format!("POST /mcp HTTP/1.1\nHost : 127.0.0.1\nHost: 127.0.0.1\n{JSON}"), "400"),
+            ("GET /admin HTTP/1.1\nHost: 127.0.0.1\nAccept: text/event-stream\n\n".to_owned(), "404"),
+            ("GET /mcp/../admin HTTP/1.1\nHost: 127.0.0.1\nAccept: text/event-stream\n\n".to_owned(), "404"),
+            ("GET http://other/mcp HTTP/1.1\nHost: 127.0.0.1\nAccept: text/event-stream\n\n".to_owned(), "404"),
+            ("GET /mcp HTTP/1.1\nHost: 127.0.0.1\nAccept: */*\n\n".to_owned(), "406"),
+            ("OPTIONS /mcp HTTP/1.1\nHost: 127.0.0.1\n\n".to_owned(), "405"),
+            ("GET /mcp\n\n".to_owned(), "400"),
+        ] {
+            assert_eq!(status(&head), wanted, "{head}");
+        }
+    }
+
+    #[test]
+    fn the_name_that_the_user_chose_is_known() {
+        let gate = Gate::new("tester.lan:8080", "/mcp");
+        let head = Head::parse(b"GET /mcp HTTP/1.1\r\nHost: tester.lan:8080\r\n\r\n");
+        assert_eq!(gate.known_client(&head), Ok(()));
+        assert!(Gate::new("0.0.0.0:8080", "/mcp").known_client(&head).is_err());
+    }
+}
