@@ -80,7 +80,10 @@ impl Redactor {
             Event::Connected(connected) => self.connected(connected),
             Event::Frame { index: _, session: _, frame } => self.frame(frame),
             Event::CaseFinished(finished) => self.case_finished(finished),
-            Event::RunFinished(RunFinished { duration_us: _, interrupted: _, hint }) => self.optional(hint),
+            Event::RunFinished(finished) => {
+                let RunFinished { duration_us: _, interrupted: _, hint } = finished;
+                self.optional(hint);
+            }
         }
     }
 

@@ -38,6 +38,15 @@ const fn stdio(
     Mutation { name, rule, what, revisions, transport: Some("stdio"), needs_process: false }
 }
 
+const fn process(
+    name: &'static str,
+    rule: &'static str,
+    what: &'static str,
+    revisions: (Revision, Revision),
+) -> Mutation {
+    Mutation { name, rule, what, revisions, transport: Some("stdio"), needs_process: true }
+}
+
 const fn http(name: &'static str, rule: &'static str, what: &'static str, revisions: (Revision, Revision)) -> Mutation {
     Mutation { name, rule, what, revisions, transport: Some("http"), needs_process: false }
 }
@@ -71,14 +80,7 @@ pub static MUTATIONS: &[Mutation] = &[
     http("get-404", "mcp-http-get", "answers GET with 404", (B, D)),
     http("dead-session-400", "mcp-session-gone", "answers terminated sessions with 400", (B, D)),
     stdio("ignores-eof", "mcp-exits-on-eof", "goes on when its input is closed", (A, E)),
-    Mutation {
-        name: "ignores-sigterm",
-        rule: "mcp-no-orphans",
-        what: "ignores SIGTERM",
-        revisions: (A, E),
-        transport: Some("stdio"),
-        needs_process: true,
-    },
+    process("ignores-sigterm", "mcp-no-orphans", "ignores SIGTERM", (A, E)),
     stdio("dies-on-garbage", "mcp-survives-malformed", "exits on a line that is not JSON", (A, E)),
     both("ignores-jsonrpc", "mcp-survives-malformed", "serves messages without `jsonrpc`", (A, E)),
     both("empty-for-unknown", "mcp-unknown-method", "answers unknown methods with an empty result", (A, E)),
