@@ -9,7 +9,7 @@ use crate::Arguments;
 /// What people want to do, and the commands that do it, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Test", &["run", "watch", "ci", "matrix", "fuzz"]),
-    ("Learn about a server", &["doctor", "audit", "negative", "schema-lint", "trust"]),
+    ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
     ("Stand in", &["mock", "intercept"]),
     ("For other programs", &["drive", "mcp"]),
