@@ -160,7 +160,7 @@ fn differences(text: &mut String, revisions: &BTreeMap<&str, Vec<&CaseReport>>, 
         for mark in marks {
             let sign = mark.map_or("", Mark::sign);
             let padded = format!("  {sign:<10}");
-            rows.push_str(&mark.map_or(padded.clone(), |mark| style.paint(mark.role(), &padded).to_string()));
+            rows.push_str(&style.paint(mark.map_or(Role::Plain, Mark::role), &padded));
         }
         rows.push('\n');
     }

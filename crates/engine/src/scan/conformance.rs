@@ -158,14 +158,8 @@ impl Shared {
             self.wanted.iter().copied().filter(|revision| self.is_named || survey.served.contains(revision)).collect();
         if survey.served.is_empty() && !self.is_named {
             // A server that answers nothing breaks the first rule of whatever revision it means to serve.
-            revisions = self
-                .wanted
-                .iter()
-                .copied()
-                .filter(|revision| revision.era() == Era::Legacy)
-                .last()
-                .into_iter()
-                .collect();
+            let mut legacy = self.wanted.iter().copied().filter(|revision| revision.era() == Era::Legacy);
+            revisions = legacy.next_back().into_iter().collect();
         }
         let turns = Arc::new(Semaphore::new(AT_ONCE));
         let mut tasks = JoinSet::new();
