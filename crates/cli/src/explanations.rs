@@ -4,6 +4,7 @@
 //! `tests/finding_ids.rs` looks for ids in the sources that are in none of them.
 
 use mcprove_judge::checks::{CheckKind, TABLES};
+use mcprove_judge::conformance::{RULES as CONFORMANCE_RULES, Rule as ConformanceRule};
 use mcprove_judge::matchers::{MATCHERS, MatcherKind};
 use mcprove_judge::negative::Probe;
 use mcprove_judge::trust::{RULES as TRUST_RULES, TrustRule};
@@ -19,6 +20,8 @@ pub enum Topic {
     Group(Group),
     /// A rule about trust between servers.
     Trust(&'static TrustRule),
+    /// A rule of the protocol.
+    Conformance(&'static ConformanceRule),
     /// A rule about suite files that load.
     Suite(&'static SuiteRule),
     /// A probe of the error contract.
@@ -39,6 +42,7 @@ impl Topic {
         topics.extend(Rule::find(name).map(Self::Rule));
         topics.extend(Group::ALL.into_iter().find(|group| same(group.prefix())).map(Self::Group));
         topics.extend(TrustRule::find(name).map(Self::Trust));
+        topics.extend(CONFORMANCE_RULES.iter().find(|rule| same(rule.id)).map(Self::Conformance));
         topics.extend(SUITE_RULES.iter().find(|rule| same(rule.id)).map(Self::Suite));
         topics.extend(Probe::find(name).map(Self::Probe));
         let checks = TABLES.iter().flat_map(|table| table.kinds.iter().map(|kind| (table.key, table.of, kind)));
@@ -54,6 +58,7 @@ impl Topic {
         let mut names: Vec<&str> = RULES.iter().flat_map(|rule| [rule.id, rule.name]).collect();
         names.extend(Group::ALL.iter().map(|group| group.prefix()));
         names.extend(TRUST_RULES.iter().flat_map(|rule| [rule.id, rule.axis]));
+        names.extend(CONFORMANCE_RULES.iter().map(|rule| rule.id));
         names.extend(SUITE_RULES.iter().map(|rule| rule.id));
         names.extend(mcprove_judge::negative::PROBES.iter().map(|probe| probe.name));
         names.extend(TABLES.iter().flat_map(|table| table.kinds).map(|kind| kind.name));

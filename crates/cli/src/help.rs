@@ -10,7 +10,7 @@ use crate::Arguments;
 pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Test", &["run", "watch", "ci", "matrix", "fuzz"]),
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
-    ("Learn about a server", &["doctor", "audit", "negative", "schema-lint", "trust"]),
+    ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
     ("Stand in", &["mock", "intercept"]),
     ("For other programs", &["drive", "mcp"]),

@@ -14,6 +14,7 @@ mod client_config;
 mod client_variables;
 mod commands;
 mod confinement;
+mod conformance_logs;
 mod context;
 mod env_files;
 mod execution;

@@ -74,6 +74,11 @@ impl Subject {
         self.server.is_some() || self.url.is_some() || self.client_config.is_some() || !self.command.is_empty()
     }
 
+    /// The revision that was asked for.
+    pub(crate) fn protocol(&self) -> Option<Protocol> {
+        self.protocol
+    }
+
     /// Takes a server that was named later.
     pub(crate) fn set_server(&mut self, command: String) {
         self.server = Some(command);

@@ -27,6 +27,7 @@ const SUITE: &str = "servers: {s: {command: [sh, server.sh]}}\ntools:\n  - {name
 const COMMANDS: &[(&str, &[&str])] = &[
     ("audit", &["--server", "sh server.sh", "--no-sandbox"]),
     ("ci", &["suite.yaml"]),
+    ("conformance", &["--server", "sh server.sh", "--no-sandbox", "--rule", "mcp-ping", "--protocol", "2025-06-18"]),
     ("fuzz", &["--server", "sh server.sh", "--no-sandbox", "--runs", "2", "--seed", "1", "--timeout", "2s"]),
     ("init", &["new", "--overwrite", "--no-workflow", "--server", "sh server.sh", "--no-sandbox"]),
     ("matrix", &["suite.yaml", "--protocol", "2025-06-18"]),

@@ -64,7 +64,10 @@ pub use open::open_session;
 pub use plan::{Filter, PlanOptions, plan};
 pub use played::problems_of_played;
 pub use run::{Progress, RunOptions, Sink, run};
-pub use scan::{Called, FuzzScan, FuzzedTool, PlannedScan, ScanKind, ScanOptions, ScanResult, plan_scan};
+pub use scan::{
+    Called, ConformanceOptions, FuzzScan, FuzzedTool, PlannedScan, ScanKind, ScanOptions, ScanResult, plan_conformance,
+    plan_scan,
+};
 pub use server_info::{InfoOptions, ServerInfo, server_info};
 pub use server_override::override_servers;
 pub use shard::{Durations, Shard};

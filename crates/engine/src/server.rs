@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcprove_model::{ClientCapabilities, Node, Sandbox, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{
-    Closing, Endpoint, HttpClient, Limits, OpenFailure, Program, SandboxPolicy, SandboxSupport, Session,
+    Closing, Endpoint, HttpClient, HttpRoute, Limits, OpenFailure, Program, SandboxPolicy, SandboxSupport, Session,
     SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support, writable_paths,
 };
 use serde_json::Value;
@@ -83,6 +83,22 @@ impl Opener {
         }
         let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);
         opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
+    }
+
+    /// Where a server is, for those who hold the conversation themselves; `None` where there is nothing to talk to.
+    pub(crate) fn raw_endpoint(
+        &self,
+        server: &ServerSpec,
+        variables: &Variables,
+    ) -> Option<crate::conformance::Endpoint> {
+        match self.place(server, variables).ok()? {
+            Place::Elsewhere(Endpoint::Stdio(program)) => Some(crate::conformance::Endpoint::Process(program)),
+            Place::Elsewhere(Endpoint::Http { url, headers }) => {
+                let route = HttpRoute::Network(self.http.clone());
+                Some(crate::conformance::Endpoint::Http { route, url, headers })
+            }
+            Place::Elsewhere(Endpoint::Sse { .. }) | Place::Here { .. } => None,
+        }
     }
 
     fn place(&self, server: &ServerSpec, variables: &Variables) -> Result<Place, Box<OpenFailure>> {

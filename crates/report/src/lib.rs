@@ -8,6 +8,7 @@ mod again;
 mod baseline;
 mod call_progress;
 mod columns;
+mod conformance;
 mod duration;
 mod evidence;
 mod explanation;
@@ -35,6 +36,7 @@ mod usage;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use call_progress::CallProgress;
+pub use conformance::conformance_table;
 pub use formats::html::{PAGE_SCRIPT, PAGE_STYLE, page_data};
 pub use formats::{FORMATS, Format, Shows};
 pub use fuzz_table::fuzz_table;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use mcprove_judge::checks::{CheckKind, TABLES};
+use mcprove_judge::conformance::Rule as ConformanceRule;
 use mcprove_judge::matchers::{MATCHERS, MatcherKind};
 use mcprove_judge::negative::Probe;
 use mcprove_judge::trust::{self, TrustRule};
@@ -80,6 +81,7 @@ fn page(topic: &Topic) -> String {
         Topic::Rule(rule) => rule_page(rule),
         Topic::Group(group) => list(RULES.iter().filter(|rule| rule.group() == *group)),
         Topic::Trust(rule) => trust_page(rule),
+        Topic::Conformance(rule) => conformance_page(rule),
         Topic::Suite(rule) => suite_page(rule),
         Topic::Probe(probe) => probe_page(probe),
         Topic::Checks(checks) => {
@@ -103,6 +105,7 @@ fn facts(name: &str) -> Vec<Value> {
             json!({"kind": "rule", "id": rule.id, "name": rule.axis, "severity": rule.severity.word(),
                    "summary": rule.summary, "help": rule.help})
         }
+        Topic::Conformance(rule) => json!({"kind": "rule", "id": rule.id, "summary": rule.title, "help": rule.why}),
         Topic::Suite(rule) => json!({"kind": "rule", "id": rule.id, "summary": rule.summary}),
         Topic::Probe(probe) => json!({"kind": "probe", "id": probe.name, "summary": probe.sends,
                                       "taxonomy": probe.taxonomy}),
@@ -160,6 +163,22 @@ fn rule_page(rule: &Rule) -> String {
     let _ = writeln!(text, "\nbad:\n{}", example(&rule.bad));
     let _ = write!(text, "good:\n{}", example(&rule.good));
     text
+}
+
+fn conformance_page(rule: &ConformanceRule) -> String {
+    let level = rule.level.as_str();
+    format!(
+        "{}: a rule of the protocol ({level}, {} to {})\n{}\n{}\nsection: {}\nclauses: {}\n\nbad:\n{}\ngood:\n{}",
+        rule.id,
+        rule.revisions.0,
+        rule.revisions.1,
+        paragraph(&format!("A conforming server {}.", rule.title)),
+        paragraph(rule.why),
+        rule.section,
+        rule.clauses.join(", "),
+        indented(rule.bad),
+        indented(rule.good)
+    )
 }
 
 fn suite_page(rule: &SuiteRule) -> String {

@@ -5,6 +5,7 @@ mod call;
 mod ci;
 mod complete;
 mod completions;
+mod conformance;
 mod convert;
 mod coverage;
 mod doctor;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Complete(complete::Args),
     /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
     Ci(ci::Args),
+    /// Check that a server keeps the protocol, in every revision it serves.
+    Conformance(conformance::Args),
     /// Tell how much of a server a suite asserts.
     Coverage(coverage::Args),
     /// Turn assertion files into one suite file with the same verdicts.
@@ -116,6 +119,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Call(args) => call::run(&args, context),
         Command::Complete(args) => complete::run(&args, context),
         Command::Ci(args) => ci::run(args, context),
+        Command::Conformance(args) => conformance::run(&args, context),
         Command::Coverage(args) => coverage::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
         Command::Lint(args) => lint::run(&args, context),

@@ -2,6 +2,7 @@
 
 pub(crate) mod checks;
 pub(crate) mod commands;
+pub(crate) mod conformance;
 pub(crate) mod findings;
 pub(crate) mod keys;
 

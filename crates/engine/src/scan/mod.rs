@@ -6,6 +6,7 @@
 
 mod attempt;
 mod audit;
+mod conformance;
 mod fuzz;
 mod plan;
 mod probe;
@@ -24,6 +25,7 @@ use crate::workplace::Workplace;
 
 pub(crate) use attempt::attempt;
 pub use audit::Called;
+pub use conformance::{ConformanceOptions, plan_conformance};
 pub use fuzz::FuzzedTool;
 pub use plan::{FuzzScan, PlannedScan, ScanKind, ScanOptions, plan_scan};
 

@@ -13,7 +13,9 @@ pub fn findings(graded: &Graded) -> Vec<Finding> {
         } else {
             Finding::warning(rule.id, violation.message.clone())
         };
-        finding.expected = Some(format!("{}, {}: {}", violation.clause, rule.level.as_str(), rule.section));
+        // A rule may hold clauses of several levels; what only warns is not the strictest of them.
+        let level = if violation.fails { format!(", {}", rule.level.as_str()) } else { String::new() };
+        finding.expected = Some(format!("{}{level}: {}", violation.clause, rule.section));
         finding.actual.clone_from(&violation.reply);
         let request = violation.request.as_ref().map(|request| format!("the request was {request}; "));
         finding.help = Some(format!("{}{}", request.unwrap_or_default(), rule.why));

@@ -1,0 +1,111 @@
+//! `mcprove conformance`: does a server keep the protocol, revision by revision?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcprove_engine::{ConformanceOptions, plan_conformance};
+use mcprove_judge::conformance::RULES;
+use mcprove_judge::tool_effect::Consent;
+use mcprove_model::{ExitStatus, Override, nearest};
+use mcprove_report::{Shows, conformance_table};
+
+use crate::confinement::Confinement;
+use crate::conformance_logs;
+use crate::context::Context;
+use crate::execution::{RunMode, redactor_of};
+use crate::failure::Failure;
+use crate::finish::{Gates, Stdout};
+use crate::run_flags::{Ending, RunFlags};
+use crate::selection::show_scan;
+use crate::stdout::print;
+use crate::subject::Subject;
+
+/// Check that a server keeps the protocol, in every revision it serves.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  mcprove conformance -- npx my-server\n  \
+                        mcprove conformance --url http://localhost:3000/mcp --protocol 2026-07-28\n  \
+                        mcprove conformance run.ndjson")]
+pub(crate) struct Args {
+    /// Event logs of earlier runs: what was recorded is judged, and no server is started.
+    #[arg(value_name = "EVENTS", conflicts_with_all = ["server", "url", "client_config", "command"])]
+    logs: Vec<PathBuf>,
+    /// Only this rule; may be repeated.
+    #[arg(long, value_name = "ID")]
+    rule: Vec<String>,
+    /// Call tools that write or look like it, too, and send them anything.
+    #[arg(long, conflicts_with = "read_only")]
+    include_writes: bool,
+    /// Call only tools that say that they only read.
+    #[arg(long)]
+    read_only: bool,
+    /// What generated inputs are made from.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    confinement: Confinement,
+    #[command(flatten)]
+    run: RunFlags,
+}
+
+/// The time a server may take to start, and to answer, where the user does not say.
+const START: Duration = Duration::from_secs(30);
+const REPLY: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    known_rules(&args.rule)?;
+    if !args.logs.is_empty() {
+        return conformance_logs::judge_logs(&args.logs, &args.rule, context);
+    }
+    args.run.check()?;
+    let mut server = args.run.execution.in_container(Override::default()).apply(&args.subject.spec()?);
+    args.confinement.apply(&mut server, context);
+    let server = Arc::new(server);
+    let baseline = args.run.baseline()?;
+    let timeout = args.run.execution.timeout();
+    let options = ConformanceOptions {
+        protocol: args.subject.protocol(),
+        rules: args.rule.clone(),
+        consent: match (args.include_writes, args.read_only) {
+            (true, _) => Consent::IncludeWrites,
+            (false, true) => Consent::ReadOnly,
+            (false, false) => Consent::Cautious,
+        },
+        seed: args.seed,
+        start: timeout.unwrap_or(START),
+        timeout: timeout.unwrap_or(REPLY),
+    };
+    let cases = plan_conformance(&server, &options);
+    let plan = args.run.selection.plan(&cases, Override::default())?;
+    let redactor = redactor_of(&plan, &[]);
+    if args.run.selection.dry_run {
+        return show_scan(&plan, &redactor, args.run.json);
+    }
+    let mode = RunMode {
+        prints_findings: true,
+        shows: args.run.outputs.shows().max(Shows::Calls),
+        again: std::iter::once("conformance".to_owned()).chain(args.subject.words()).collect(),
+        ..RunMode::new(Vec::new(), redactor)
+    };
+    let outcome = args.run.run(&plan, mode, context)?;
+    if !args.run.json {
+        print(&conformance_table(&outcome.report, &context.style()))?;
+    }
+    let known = cases.iter().map(|case| case.name.as_str()).collect();
+    let gates = Gates { threshold: None, regressions: true };
+    let stdout = Stdout::of(args.run.json);
+    args.run.finish(outcome, Ending { stdout, baseline, known, gates }, context)
+}
+
+/// Refuses rules that there are not.
+fn known_rules(wanted: &[String]) -> Result<(), Failure> {
+    let ids = || RULES.iter().map(|rule| rule.id);
+    let Some(unknown) = wanted.iter().find(|id| !ids().any(|known| known == id.as_str())) else { return Ok(()) };
+    let help = match nearest(unknown, ids()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "docs/conformance-rules.md lists all rules".to_owned(),
+    };
+    Err(Failure::NothingSelected { message: format!("there is no rule `{unknown}`"), help })
+}
