@@ -90,6 +90,7 @@ const RARE: &[&str] = &[
     "strict_reports",
     "suite",
     "tags",
+    "junit_lines",
     "tap",
     "transport",
     "trials",

@@ -1,6 +1,8 @@
 'use strict';
 (() => {
   const report = JSON.parse(document.getElementById('data').textContent);
+  // Each text is stored once; frames name it by its position.
+  for (const one of report.cases) for (const frame of one.frames || []) frame.text = report.texts[frame.text];
   const byId = id => document.getElementById(id);
   const PAGE = 200;
   const WORDS = { passed: 'passed', failed: 'failed', error: 'could not run', unfinished: 'did not end', skipped: 'skipped' };
@@ -141,7 +143,7 @@
     const sent = frame.direction === 'sent';
     const way = el('span', 'way ' + frame.direction, sent ? '→' : '←');
     way.title = sent ? 'sent by mcprove' : 'received from the server';
-    const size = el('span', 'muted', frame.text.length + ' B');
+    const size = el('span', 'muted', frame.text.length + (frame.cut || 0) + ' B');
     const head = el('summary', '', several ? el('span', 'muted', 'session ' + frame.session) : null, el('span', 'when', '+' + human(frame.at_us)), way,
       el('span', 'what mono' + (frame.kind === 'stray' ? ' warn' : ''), what + (frame.binary ? ' (not UTF-8)' : '')), el('span', 'hint mono', oneLine(hint)), size);
     const row = el('details', 'frame', head);
@@ -151,6 +153,7 @@
       const part = frame.part && (frame.part.http_request || frame.part.http_response);
       if (part) inner.append(el('div', 'label', 'header fields'), el('pre', '', visible(part.headers.map(([k, v]) => k + ': ' + v).join('\n'))));
       if (frame.text || !part) inner.append(message(frame.binary ? 'bytes, those that are not UTF-8 escaped' : 'frame', frame.text));
+      if (frame.cut) inner.append(el('p', 'muted', 'and ' + frame.cut + ' more bytes, which the event log has'));
       row.append(inner);
     });
     return row;
@@ -208,6 +211,7 @@
       const several = one.frames.some(frame => frame.session > 0);
       for (const frame of one.frames) list.append(frameRow(frame, several));
       box.append(el('h3', '', 'Frames (' + one.frames.length + ')'), list);
+      if (one.frames_left_out) box.append(el('p', 'muted', one.frames_left_out + ' more frames are in the event log'));
     }
     if (one.stderr.trim()) box.append(el('h3', '', 'Server stderr'), el('pre', '', visible(one.stderr.replace(/\r\n/g, '\n').trimEnd())));
     if (one.process_end) box.append(el('div', 'meta', 'the server ' + endOf(one.process_end)));
