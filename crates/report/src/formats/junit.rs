@@ -160,7 +160,7 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, attributes: Attri
         ">\n      <{element} message=\"{}\" type=\"{}\">{}</{element}>",
         attribute(&harmless::line(message)),
         attribute(kind),
-        text(&format!("{}{}", place(case), explain_plainly(case)))
+        text(&format!("{}{}", beginning(case), explain_plainly(case)))
     );
     let stderr = case.finished.as_ref().map_or("", |finished| finished.stderr.as_str());
     if !stderr.is_empty() {
@@ -171,7 +171,7 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, attributes: Attri
 }
 
 /// The place of a case as the beginning of a text; nothing where no file holds it.
-fn place(case: &CaseReport) -> String {
+fn beginning(case: &CaseReport) -> String {
     let (file, line) = (&case.started.file, case.started.line);
     if file.is_empty() { String::new() } else { format!("at {}:{line}\n\n", harmless::line(file)) }
 }
