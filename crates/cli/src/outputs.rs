@@ -16,7 +16,7 @@ pub(crate) struct Outputs {
     /// Write JUnit XML for CI systems.
     #[arg(long, value_name = "PATH")]
     pub(crate) junit: Option<PathBuf>,
-    /// Write JUnit XML with the file and line of each case (GitLab, CircleCI).
+    /// Write JUnit XML with the file and line of each case, as GitLab links to.
     #[arg(long, value_name = "PATH")]
     junit_lines: Option<PathBuf>,
     /// Write Markdown for a GitHub step summary.

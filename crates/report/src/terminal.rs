@@ -69,8 +69,8 @@ pub struct Terminal<W> {
     shard: Option<ShardOf>,
     /// The command line that starts such a run again, when it is known.
     again: Option<String>,
-    /// True if the command that runs a failed case again is shown.
-    has_next_step: bool,
+    /// Which command is shown after a failure.
+    next_step: NextStep,
     ended: usize,
     /// Cases that were skipped because the run was stopped.
     interrupted: usize,
@@ -78,14 +78,23 @@ pub struct Terminal<W> {
     after_gap: bool,
     summary: Summary,
     failed: Vec<FailedCase>,
-    /// True if the run is read from a log, whose command line is not repeated.
-    is_from_log: bool,
     /// Cases that did not run after the first failure.
     unrun: usize,
     /// What became of the trials of each case; `None` where each has but one.
     reliability: Option<Reliability>,
     used: Used,
     times: Times,
+}
+
+/// Which command is shown after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NextStep {
+    /// One that runs the failed case of this run again.
+    OfRun,
+    /// One that runs the suite that a log names; a log may come from anywhere, so nothing else of it is repeated.
+    OfLog,
+    /// None, because the cases were recorded.
+    None,
 }
 
 /// A case that did not pass, for the list at the end.
@@ -113,13 +122,12 @@ impl<W: io::Write> Terminal<W> {
             planned: 0,
             shard: None,
             again: None,
-            has_next_step: true,
+            next_step: NextStep::OfRun,
             ended: 0,
             interrupted: 0,
             after_gap: true,
             summary: Summary::default(),
             failed: Vec::new(),
-            is_from_log: false,
             unrun: 0,
             reliability: Some(Reliability::default()),
             used: Used::default(),
@@ -137,14 +145,14 @@ impl<W: io::Write> Terminal<W> {
     /// Leaves out the command that runs a failed case again, for cases that were recorded.
     #[must_use]
     pub fn without_next_step(mut self) -> Self {
-        self.has_next_step = false;
+        self.next_step = NextStep::None;
         self
     }
 
     /// Marks what is shown as read from a log. A log may come from anywhere, so no command line is taken from it.
     #[must_use]
     pub fn from_log(mut self) -> Self {
-        self.is_from_log = true;
+        self.next_step = NextStep::OfLog;
         self
     }
 
@@ -156,7 +164,7 @@ impl<W: io::Write> Terminal<W> {
                 self.strict |= started.strict;
                 self.planned += started.total;
                 self.shard.clone_from(&started.shard);
-                self.again = again::command_line(&started.again).filter(|_| !self.is_from_log);
+                self.again = again::command_line(&started.again).filter(|_| self.next_step == NextStep::OfRun);
             }
             Event::Finding { finding } => self.run_finding(&mut text, finding),
             Event::CaseStarted(started) => {
@@ -386,13 +394,13 @@ impl<W: io::Write> Terminal<W> {
         }
         let is_verbose = self.verbosity == Verbosity::Verbose;
         let failed = self.failed.iter().map(|failed| &failed.started);
-        let known = match &self.again {
-            _ if self.is_from_log => Known::Log,
-            Some(command) => Known::Command(command),
-            None => Known::Nothing,
+        let (label, known) = match (self.next_step, &self.again) {
+            (NextStep::None, _) => return,
+            (NextStep::OfLog, _) => ("next (the suite is named by the log):", Known::Log),
+            (NextStep::OfRun, Some(command)) => ("next:", Known::Command(command)),
+            (NextStep::OfRun, None) => ("next:", Known::Nothing),
         };
-        if let Some(next) = again::next_step(failed, known, is_verbose).filter(|_| self.has_next_step) {
-            let label = if self.is_from_log { "next (the suite is named by the log):" } else { "next:" };
+        if let Some(next) = again::next_step(failed, known, is_verbose) {
             let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, label));
         }
     }

@@ -29,11 +29,11 @@ pub(super) const ENCODINGS: &[Encoding] = &[
     ("in base64, first", |secret| STANDARD.encode(format!("u{secret}, and more"))),
     ("in base64, second", |secret| URL_SAFE_NO_PAD.encode(format!("ab{secret}!"))),
     ("in base64, third", |secret| STANDARD.encode(format!("{{\"a\":\"{secret}\"}}"))),
-    ("hexadecimal", |secret| secret.bytes().map(|byte| format!("{byte:02x}")).collect()),
-    ("hexadecimal, upper case", |secret| secret.bytes().map(|byte| format!("{byte:02X}")).collect()),
+    ("hexadecimal", |secret| joined(secret.bytes().map(|byte| format!("{byte:02x}")))),
+    ("hexadecimal, upper case", |secret| joined(secret.bytes().map(|byte| format!("{byte:02X}")))),
     ("HTML", |secret| secret.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")),
-    ("HTML, all escaped", |secret| secret.chars().map(|c| format!("&#{};", u32::from(c))).collect()),
-    ("UTF-16", |secret| secret.chars().map(|c| format!("{c}\0")).collect()),
+    ("HTML, all escaped", |secret| joined(secret.chars().map(|c| format!("&#{};", u32::from(c))))),
+    ("UTF-16", |secret| joined(secret.chars().map(|c| format!("{c}\0")))),
     ("wrapped", |secret| {
         secret.chars().enumerate().map(|(at, c)| if at % 5 == 4 { format!("{c}\n") } else { c.to_string() }).collect()
     }),
@@ -53,4 +53,8 @@ fn percent(secret: &str, is_plain: fn(u8) -> bool) -> String {
         .bytes()
         .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()
+}
+
+fn joined(pieces: impl Iterator<Item = String>) -> String {
+    pieces.collect()
 }

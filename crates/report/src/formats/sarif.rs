@@ -105,12 +105,11 @@ fn merged(results: Vec<Outcome<'_>>) -> Vec<Outcome<'_>> {
     let mut kept: Vec<Outcome<'_>> = Vec::with_capacity(results.len());
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for result in results {
-        match known.get(&result.partial_fingerprints.defect) {
-            Some(at) => kept[*at].occurrence_count += 1,
-            None => {
-                known.insert(result.partial_fingerprints.defect.clone(), kept.len());
-                kept.push(result);
-            }
+        if let Some(at) = known.get(&result.partial_fingerprints.defect) {
+            kept[*at].occurrence_count += 1;
+        } else {
+            known.insert(result.partial_fingerprints.defect.clone(), kept.len());
+            kept.push(result);
         }
     }
     kept
@@ -150,7 +149,7 @@ fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, (rules, strict
         locations: location(finding, case).into_iter().collect(),
         fixes: match (&finding.fix, &finding.place) {
             (Some(fix), Some(Place::Text(place))) if is_whole(fix) => vec![change(fix, &place.file)],
-            (Some(_), _) | (None, _) => Vec::new(),
+            (Some(_) | None, _) => Vec::new(),
         },
         properties: case.map(|case| CaseProperties {
             case: &case.started.name,
