@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::catalog_report::counted;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::stdout::print;
+use crate::stdout::{print, print_exactly};
 use crate::whole_file;
 
 /// In which forms findings are told.
@@ -47,7 +47,7 @@ impl FindingOutputs {
         if self.json {
             print(&as_json(&report.findings, found))?;
         } else if self.github {
-            print(&render("github"))?;
+            print_exactly(&render("github"))?;
         } else {
             print(&for_people(&report.findings, found, context))?;
         }

@@ -98,6 +98,7 @@ const RARE: &[&str] = &[
     "suite",
     "suite_server",
     "tags",
+    "junit_lines",
     "tap",
     "timing",
     "transport",

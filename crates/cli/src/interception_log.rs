@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Answer, CallNews, Progress, Sink};
 use mcprove_model::{Event, Redactor, Report, escape_line, shorten};
-use mcprove_report::{Terminal, TerminalOptions, write_event};
+use mcprove_report::{Terminal, TerminalOptions, harmless_line, write_event};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -130,7 +130,7 @@ impl LiveCalls {
 
     /// Shows a line; one that nobody is there to read is dropped.
     pub(crate) fn say(&self, text: &str) {
-        let _ = self.lines.try_send(format!("mcprove: {text}\n"));
+        let _ = self.lines.try_send(format!("mcprove: {}\n", harmless_line(text)));
     }
 
     /// Lets the last lines out.

@@ -16,6 +16,9 @@ pub(crate) struct Outputs {
     /// Write JUnit XML for CI systems.
     #[arg(long, value_name = "PATH")]
     pub(crate) junit: Option<PathBuf>,
+    /// Write JUnit XML with the file and line of each case, as GitLab links to.
+    #[arg(long, value_name = "PATH")]
+    junit_lines: Option<PathBuf>,
     /// Write Markdown for a GitHub step summary.
     #[arg(long, value_name = "PATH")]
     markdown: Option<PathBuf>,
@@ -28,11 +31,11 @@ pub(crate) struct Outputs {
     /// Write SARIF 2.1.0 for code scanning.
     #[arg(long, value_name = "PATH")]
     sarif: Option<PathBuf>,
-    /// Write TAP version 14.
+    /// Write TAP version 13.
     #[arg(long, value_name = "PATH")]
     tap: Option<PathBuf>,
-    /// Write a shields.io badge as JSON.
-    #[arg(long, value_name = "PATH")]
+    /// Write a shields.io badge as JSON, and as SVG next to it.
+    #[arg(long, value_name = "PATH.json")]
     badge: Option<PathBuf>,
     /// Print GitHub annotations at the end.
     #[arg(long)]
@@ -65,7 +68,12 @@ impl Outputs {
         let flag = |name: &str| if name == "json" { "--report".to_owned() } else { format!("--{name}") };
         let reports = self.files().into_iter().map(|(name, path)| (flag(name), path));
         let others = others.iter().map(|(flag, path)| ((*flag).to_owned(), *path));
-        for (flag, path) in reports.chain(others).filter_map(|(flag, path)| Some((flag, path?))) {
+        let svg = self.svg();
+        for (flag, path) in reports
+            .chain(others)
+            .chain([("--badge".to_owned(), svg.as_deref())])
+            .filter_map(|(flag, path)| Some((flag, path?)))
+        {
             let real = real_path(path);
             // What is no file, such as `/dev/null`, takes any number of writers.
             let is_file = std::fs::metadata(&real).map_or(true, |meta| meta.is_file());
@@ -99,6 +107,9 @@ impl Outputs {
         for (format, path) in self.wanted() {
             write(format, path, step_summary == Some(path));
         }
+        if let (Some(format), Some(path)) = (Format::find("badge-svg"), self.svg()) {
+            write(format, &path, false);
+        }
         let is_asked_for = self.wanted().any(|(_, path)| step_summary == Some(path));
         if let (Some(path), Some(format)) = (step_summary, Format::find("markdown"))
             && self.summarise
@@ -109,17 +120,24 @@ impl Outputs {
         complaints
     }
 
+    /// Where the badge is written as a picture; a badge that is not kept has none.
+    fn svg(&self) -> Option<PathBuf> {
+        let badge = self.badge.as_ref().filter(|path| path.extension().is_some())?;
+        Some(badge.with_extension("svg"))
+    }
+
     fn wanted(&self) -> impl Iterator<Item = (&'static Format, &Path)> {
         self.files().into_iter().filter_map(|(name, path)| Some((Format::find(name)?, path?)))
     }
 
     /// The formats that have a file, each with the path it was given.
-    fn files(&self) -> [(&'static str, Option<&Path>); 7] {
+    fn files(&self) -> [(&'static str, Option<&Path>); 8] {
         [
             ("badge", self.badge.as_deref()),
             ("html", self.html.as_deref()),
             ("json", self.report.as_deref()),
             ("junit", self.junit.as_deref()),
+            ("junit-lines", self.junit_lines.as_deref()),
             ("markdown", self.markdown.as_deref()),
             ("sarif", self.sarif.as_deref()),
             ("tap", self.tap.as_deref()),
@@ -158,6 +176,7 @@ mod tests {
                     // `--json` is the known list, and the event log is written as it happens.
                     "json" => "report",
                     "ndjson" => "events",
+                    "badge-svg" => "badge",
                     name => name,
                 };
                 let is_there = command.get_arguments().any(|argument| argument.get_long() == Some(flag));
@@ -172,7 +191,11 @@ mod tests {
         let outputs = Outputs::default();
         let files = outputs.files().map(|(name, _)| name);
         for format in FORMATS {
-            assert!(files.contains(&format.name) || matches!(format.name, "github" | "ndjson"), "{}", format.name);
+            assert!(
+                files.contains(&format.name) || matches!(format.name, "badge-svg" | "github" | "ndjson"),
+                "{}",
+                format.name
+            );
         }
         assert!(files.iter().all(|name| Format::find(name).is_some()));
     }
@@ -206,7 +229,7 @@ mod tests {
             ..Outputs::default()
         };
         let complaints = outputs.write(&Report::default(), Some(&summary));
-        assert_eq!(complaints.len(), 1);
+        assert_eq!(complaints.len(), 2, "the badge is two files");
         assert!(complaints[0].contains("the badge report") && complaints[0].contains("missing/badge.json"));
         assert!(folder.path().join("junit.xml").exists());
         let text = std::fs::read_to_string(summary).expect("read");

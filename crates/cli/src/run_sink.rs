@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::time::Instant;
 
 use mcprove_engine::{Progress, ScanResult, Sink};
-use mcprove_model::{Event, Redactor, Report};
+use mcprove_model::{Event, Redactor, Report, Verdict};
 use mcprove_report::{Shows, Terminal, TerminalOptions, write_event};
 
 use crate::context::Context;
@@ -29,6 +29,33 @@ pub(crate) struct RunSink<'c> {
     /// What scans brought besides their events.
     scanned: Vec<(usize, ScanResult)>,
     planned_calls: usize,
+    counts: Counts,
+}
+
+/// What is known of a run while it goes on.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    jobs: usize,
+    passed: usize,
+    failed: usize,
+}
+
+impl Counts {
+    fn add(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted(started) => self.jobs = started.jobs,
+            Event::CaseFinished(finished) => match finished.verdict {
+                Verdict::Passed => self.passed += 1,
+                Verdict::Failed | Verdict::Error => self.failed += 1,
+                Verdict::Skipped { .. } => {}
+            },
+            Event::Finding { .. }
+            | Event::CaseStarted(_)
+            | Event::Connected(_)
+            | Event::Frame { .. }
+            | Event::RunFinished(_) => {}
+        }
+    }
 }
 
 /// What the sink of a run does.
@@ -79,6 +106,7 @@ impl<'c> RunSink<'c> {
             unshown: None,
             scanned: Vec::new(),
             planned_calls: options.planned_calls,
+            counts: Counts::default(),
         }
     }
 
@@ -128,6 +156,7 @@ impl Sink for RunSink<'_> {
             started.context = Some(Box::new(run_context()));
         }
         self.redactor.event(&mut event);
+        self.counts.add(&event);
         self.clear_progress();
         self.write_log(&event);
         if let Some(terminal) = &mut self.terminal {
@@ -163,8 +192,11 @@ impl Sink for RunSink<'_> {
             let (done, total) = (progress.calls, self.planned_calls);
             mcprove_report::CallProgress { done, total, tool: name, elapsed_us }.line(width)
         } else {
+            let Counts { jobs, passed, failed } = self.counts;
             let Progress { done, total, running, .. } = *progress;
-            mcprove_report::Progress { done, total, name, running, elapsed_us }.line(width)
+            // A case that has its result may still be cleaning up; it does not run beside the next one.
+            let running = running.min(jobs.max(1));
+            mcprove_report::Progress { done, total, name, running, passed, failed, elapsed_us }.line(width)
         };
         self.show_progress(&line);
     }

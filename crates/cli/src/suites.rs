@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcprove_engine::{override_servers, problems_of_played};
-use mcprove_model::{Finding, Matrix, NewServer, Override, Target};
+use mcprove_model::{Finding, Matrix, NewServer, Override, Place, Target, some_of};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
 
 use crate::context::Context;
@@ -156,9 +156,33 @@ pub(crate) fn default_paths() -> Result<PathBuf, Failure> {
 /// The warnings of a suite that can be run; one that cannot is a failure with everything that is wrong.
 pub(crate) fn usable(loaded: &Loaded, strict: bool) -> Result<Vec<Finding>, Failure> {
     if loaded.findings.iter().any(|finding| finding.fails(strict)) {
-        return Err(Failure::Suite(loaded.findings.clone()));
+        return Err(Failure::Suite(with_one_no_fixture(loaded.findings.clone())));
     }
     Ok(loaded.findings.clone())
+}
+
+/// Places of a missing fixture that are named.
+const FIXTURE_PLACES: usize = 3;
+
+/// The findings with one about a fixture that was not given: every case that needs it says the same.
+fn with_one_no_fixture(findings: Vec<Finding>) -> Vec<Finding> {
+    let (missing, mut others): (Vec<Finding>, Vec<Finding>) =
+        findings.into_iter().partition(|finding| finding.rule == "no-fixture");
+    let places: Vec<String> = missing
+        .iter()
+        .filter_map(|finding| match finding.place.as_ref()? {
+            Place::Text(place) => Some(format!("{}:{}", place.file, place.line)),
+            Place::Wire(_) => None,
+        })
+        .collect();
+    let count = missing.len();
+    if let Some(mut first) = missing.into_iter().next() {
+        if count > 1 {
+            first.message = format!("{} ({count} places: {})", first.message, some_of(places.iter(), FIXTURE_PLACES));
+        }
+        others.insert(0, first);
+    }
+    others
 }
 
 /// The server of cases that name none: the command or URL that takes the place of the others.
@@ -183,5 +207,28 @@ pub(crate) fn in_columns(loaded: &mut Loaded, named: &Matrix) {
         let revisions = if named.revisions.is_empty() { own.revisions } else { named.revisions.clone() };
         let matrix = Matrix { servers, revisions };
         case.matrix = (matrix != Matrix::default()).then(|| Arc::new(matrix));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::TextPlace;
+
+    use super::*;
+
+    #[test]
+    fn a_missing_fixture_is_one_finding_with_three_places() {
+        let finding = |line: u32| {
+            let (column, end_line, end_column) = (1, line, 2);
+            let place =
+                TextPlace { file: "a.yaml".to_owned(), line, column, end_line, end_column, excerpt: String::new() };
+            Finding::error("no-fixture", "there is none").at(place)
+        };
+        let other = Finding::error("unknown-key", "x");
+        let all: Vec<Finding> = (1..=369).map(finding).chain([other.clone()]).collect();
+        let merged = with_one_no_fixture(all);
+        assert_eq!(merged.len(), 2);
+        assert_eq!(merged[0].message, "there is none (369 places: a.yaml:1, a.yaml:2, a.yaml:3 and 366 more)");
+        assert_eq!(with_one_no_fixture(vec![other.clone(), finding(7)]), [finding(7), other]);
     }
 }

@@ -203,7 +203,7 @@ fn unreadable_calls() -> Vec<(&'static str, Vec<u8>)> {
     let plain = call("{}");
     vec![
         ("without `jsonrpc`", plain.replace(r#""jsonrpc":"2.0","#, "").into_bytes()),
-        ("over several lines", plain.replace(",", ",\n").into_bytes()),
+        ("over several lines", plain.replace(',', ",\n").into_bytes()),
         ("300 levels deep", call(&format!(r#"{{"a":{}{}}}"#, "[".repeat(300), "]".repeat(300))).into_bytes()),
         ("a huge number", call(r#"{"a":1e999}"#).into_bytes()),
         ("a lone surrogate", call(r#"{"a":"\ud800"}"#).into_bytes()),

@@ -79,6 +79,34 @@ fn only_wire_opens_sockets_and_starts_processes_and_only_the_command_line_prints
     }
 }
 
+/// Where standard output and standard error are written directly, each with a reason. Everything else goes through
+/// `stdout::print` and `Context::complain`, which escape what a terminal or a CI system would obey.
+const WRITES_DIRECTLY: &[(&str, &str)] = &[
+    ("stdout.rs", "it is the function"),
+    ("context.rs", "it is the function, and asks questions of our own"),
+    ("lib.rs", "prints what clap made of the command line, and bugs of our own"),
+    ("run_sink.rs", "the terminal reporter escapes every text, which a property test shows"),
+    ("waiting.rs", "a line of our own whose one name is escaped"),
+    ("catalog_report.rs", "writes lines of `OneLine` and escaped JSON by the thousand"),
+    ("interception_log.rs", "one escaped line per call, on a channel"),
+    ("commands/intercept.rs", "passes on a conversation, byte for byte"),
+    ("commands/mcp.rs", "is a server on standard output"),
+    ("commands/mock.rs", "is a server on standard output"),
+    ("commands/report.rs", "the terminal reporter escapes every text, which a property test shows"),
+    ("commands/watch.rs", "flushes"),
+];
+
+#[test]
+fn nothing_printed_bypasses_the_escape_function() {
+    for file in sources().iter().filter(|file| in_room(file, "cli")) {
+        let code = product_lines(&fs::read_to_string(file).expect("readable"));
+        let writes = ["stdout()", "stderr()", "println!", "eprintln!", "print!(", "eprint!("];
+        let is_listed = WRITES_DIRECTLY.iter().any(|(path, _)| file.ends_with(Path::new("cli/src").join(path)));
+        let found = writes.iter().find(|word| code.contains(**word));
+        assert!(is_listed || found.is_none(), "{} writes with `{}`", file.display(), found.unwrap_or(&""));
+    }
+}
+
 #[test]
 fn files_are_small_or_say_why_not() {
     for file in sources() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use mcprove_judge::checks;
 use mcprove_model::{
-    Case, Diagnostics, Expectation, Finding, Observation, PlannedCheck, Severity, SourceFile, Vocabulary,
+    Case, Diagnostics, Expectation, Finding, Observation, PlannedCheck, Severity, SourceFile, Vocabulary, shorten,
 };
 use mcprove_suite::template::{Variables, substitute_with_keys};
 
@@ -26,6 +26,14 @@ pub(crate) fn resolve<'e>(
     (Cow::Owned(Expectation { checks, ..expect.clone() }), found.into_findings())
 }
 
+/// Characters of what a case saw that a finding keeps.
+const SEEN: usize = 20_000;
+
+/// True for an excerpt of a longer text.
+fn is_cut(excerpt: &str) -> bool {
+    excerpt.ends_with(" bytes in all)")
+}
+
 /// Judges every check; none hides another. Where a threshold is set and met, what did not hold is a note.
 pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observation) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -45,6 +53,8 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
             Err(mismatch) => {
                 let mut finding = Finding::error(planned.name, mismatch.message).at(place());
                 finding.expected = Some(mismatch.expected);
+                // The part that matters is for people; whoever reads the report wants the rest, too.
+                finding.seen = is_cut(&mismatch.actual).then(|| shorten(&seen.text, SEEN).into_owned());
                 finding.actual = Some(mismatch.actual);
                 finding.diff = mismatch.diff;
                 finding.help = mismatch.help;

@@ -92,12 +92,15 @@ impl Opener {
         variables: &Variables,
     ) -> Option<crate::conformance::Endpoint> {
         match self.place(server, variables).ok()? {
-            Place::Elsewhere(Endpoint::Stdio(program)) => Some(crate::conformance::Endpoint::Process(program)),
-            Place::Elsewhere(Endpoint::Http { url, headers }) => {
+            Place::Elsewhere(Endpoint::Stdio(program), None) => Some(crate::conformance::Endpoint::Process(program)),
+            Place::Elsewhere(Endpoint::Http { url, headers }, _) => {
                 let route = HttpRoute::Network(self.http.clone());
                 Some(crate::conformance::Endpoint::Http { route, url, headers })
             }
-            Place::Elsewhere(Endpoint::Sse { .. }) | Place::Here { .. } => None,
+            // A container whose variables are in a file needs that file for as long as it starts.
+            Place::Elsewhere(Endpoint::Stdio(_), Some(_))
+            | Place::Elsewhere(Endpoint::Sse { .. }, _)
+            | Place::Here { .. } => None,
         }
     }
 

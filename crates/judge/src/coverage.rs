@@ -75,7 +75,8 @@ impl Exercise {
 }
 
 fn exercise(case: &Case) -> Option<Exercise> {
-    if case.skip.is_some() || case.expect.checks.is_empty() && case.verify.is_empty() {
+    let is_probed = matches!(&case.act, Act::CallTool(call) if call.negative_path.is_some());
+    if case.skip.is_some() || case.expect.checks.is_empty() && case.verify.is_empty() && !is_probed {
         return None;
     }
     let text = |node: &Node| node.as_text().map(str::to_owned);
@@ -104,7 +105,8 @@ fn of_call(call: &CallTool, checks: &[PlannedCheck]) -> Option<Exercise> {
         Value::Object(map) => map,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
     };
-    let fails = checks.iter().any(|planned| expects_error(planned.check.as_ref()));
+    // The probes of `negative_path` are requests that the tool must refuse.
+    let fails = call.negative_path.is_some() || checks.iter().any(|planned| expects_error(planned.check.as_ref()));
     Some(Exercise::Tool { name: call.tool.as_text()?.to_owned(), arguments, fails })
 }
 

@@ -12,6 +12,30 @@ pub(crate) fn errors(schema: &Value, value: &Value) -> Result<Vec<String>, Strin
     Ok(validator.iter_errors(value).map(|error| described(&error)).collect())
 }
 
+/// What a schema asks for at the place of its first error, and what is there.
+pub(crate) struct FirstError {
+    /// The keyword and what it asks for, e.g. `{"type":"integer"}`.
+    pub(crate) expected: String,
+    /// The value at the place.
+    pub(crate) actual: Value,
+}
+
+/// The first error of a value; `None` when there is none.
+pub(crate) fn first_error(schema: &Value, value: &Value) -> Option<FirstError> {
+    let validator = jsonschema::options().offline().build(schema).ok()?;
+    let error = validator.iter_errors(value).next()?;
+    let path = error.schema_path().as_str().to_owned();
+    let keyword = path.rsplit('/').next().unwrap_or_default();
+    // Behind a reference the path leads through another schema.
+    let asked = schema.pointer(&path).map(|asked| json!({ keyword: asked }).to_string());
+    let place = error.instance_path().as_str().to_owned();
+    let at = if place.is_empty() { String::new() } else { format!(" at `{place}`") };
+    Some(FirstError {
+        expected: format!("{}{at}", asked.unwrap_or_else(|| schema.to_string())),
+        actual: error.instance().as_ref().clone(),
+    })
+}
+
 /// What is wrong with a value by one part of a schema, which may refer to other parts; see [`errors`].
 pub(crate) fn errors_at(schema: &Value, pointer: &str, value: &Value) -> Result<Vec<String>, String> {
     // A resource with a name of its own keeps what `#` means in it, wherever it is embedded.

@@ -22,6 +22,9 @@ pub struct Finding {
     /// What came, bounded, with the interesting part in view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
+    /// All of what `actual` shows a part of, bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
     /// A unified diff from expected to actual, where one helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
@@ -150,6 +153,7 @@ impl Finding {
             place: None,
             expected: None,
             actual: None,
+            seen: None,
             diff: None,
             help: None,
             fix: None,

@@ -79,7 +79,7 @@ pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};
 pub use redact::Redactor;
 pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
-pub use safe_text::{escape_line, escape_text, shorten, some_of};
+pub use safe_text::{escape_line, escape_text, is_active, shorten, some_of};
 pub use scan::ScanWork;
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{

@@ -1,62 +1,50 @@
-//! Secrets, kept out of everything that is told.
+//! Secrets, kept out of everything that is shown or written.
 //!
-//! A value that came from the environment is masked wherever it stands in an event, before anyone listens, so that no
-//! output has to remember it. What is masked is the value itself and the value as JSON writes it, once and twice: a token
-//! with a quote in it looks different inside a frame, and different again in JSON that is text inside a frame. Texts that
-//! were shortened (`…`) are masked where the cut went through a secret.
+//! A value that came from the environment is masked wherever it is in an event, before any listener sees it. Masking works
+//! on bytes: in every form a server sends a secret in (`redact/forms.rs`), below every layer of escapes (`redact/view.rs`),
+//! in linear time (`redact/search.rs`). Texts that were shortened (`…`) are masked where the cut went through a secret.
+
+mod forms;
+mod search;
+mod view;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use bytes::Bytes;
-use memchr::memmem;
 
 use crate::{
     AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Finding, Fix, Frame, Part, Place,
     RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePlace,
 };
+use search::Search;
 
-/// What stands where a secret stood.
+/// What replaces a secret.
 const MASK: &str = "***";
+
+/// How often a text is searched again because a mask and its neighbours may spell a secret.
+const ROUNDS: usize = 8;
 
 /// Masks secrets.
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
-    search: Option<AhoCorasick>,
-    /// What is searched for, sorted; for the parts of it that stand beside a cut.
-    patterns: Vec<String>,
+    search: Option<Search>,
+    /// True if a mask may be a part of a secret.
+    has_asterisks: bool,
 }
 
-/// What stands for a part of a text that was left out.
-const CUT: &str = "…";
-
-/// Fewer bytes of a secret than this beside a cut tell nothing.
-const TELLING: usize = 3;
-
 impl Redactor {
-    /// Values of fewer characters are words, numbers and flags that stand everywhere; they are known again nowhere.
+    /// Values of fewer characters are words, numbers and flags that are everywhere; they are not masked.
     pub const SHORTEST: usize = 6;
 
     /// Knows these secrets; values of fewer than six characters are left alone.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut patterns: Vec<String> = Vec::new();
+        let mut forms = BTreeMap::new();
         for secret in secrets {
-            // The line break at the end of a file's content is no part of a key.
-            for value in [secret, secret.trim()] {
-                if value.chars().count() >= Self::SHORTEST && !value.trim().is_empty() {
-                    let once = as_in_json(value);
-                    let ascii = as_in_ascii_json(&once);
-                    patterns.extend([value.to_owned(), as_in_json(&once), once, as_in_json(&ascii), ascii]);
-                }
-            }
+            forms.append(&mut forms::forms(secret));
         }
-        patterns.sort_unstable();
-        patterns.dedup();
-        if patterns.is_empty() {
-            return Self::default();
-        }
-        // Building fails only beyond four billion states, which no environment can hold.
-        Self { search: AhoCorasick::builder().match_kind(MatchKind::Standard).build(&patterns).ok(), patterns }
+        let has_asterisks = forms.keys().any(|form| form.contains(&b'*'));
+        Self { search: Search::new(forms), has_asterisks }
     }
 
     /// A text without secrets.
@@ -180,7 +168,7 @@ impl Redactor {
     }
 
     fn finding(&self, finding: &mut Finding) {
-        let Finding { rule, severity: _, message, place, expected, actual, diff, help, fix } = finding;
+        let Finding { rule, severity: _, message, place, expected, actual, seen, diff, help, fix } = finding;
         if let Some(masked) = self.replaced(rule) {
             *rule = Cow::Owned(masked);
         }
@@ -194,7 +182,7 @@ impl Redactor {
             }
             None => {}
         }
-        self.optionals([expected, actual, diff, help]);
+        self.optionals([expected, actual, seen, diff, help]);
         if let Some(Fix { title, edits }) = fix {
             self.string(title);
             for Edit { start: _, end: _, text } in edits {
@@ -260,103 +248,37 @@ impl Redactor {
     /// The bytes with every secret masked; `None` when there is none in them.
     fn masked(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let search = self.search.as_ref()?;
-        let mut masked = self.mask_beside_cuts(bytes);
-        // A mask and its neighbours may spell a secret that has asterisks in it. Every round makes the text shorter.
-        while let Some(again) = mask_once(search, masked.as_deref().unwrap_or(bytes)) {
-            masked = Some(again);
+        let mut masked = mask(bytes, &search.stretches(bytes))?;
+        if !self.has_asterisks {
+            return Some(masked);
         }
-        masked
-    }
-
-    /// Masks the beginning of a secret before a cut, and the end of one after it; `None` when there is neither.
-    fn mask_beside_cuts(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let mut masked: Option<Vec<u8>> = None;
-        let mut done = 0;
-        for cut in memmem::find_iter(bytes, CUT) {
-            let before = self.patterns.iter().map(|secret| beginning_at_end(&bytes[done..cut], secret)).max();
-            let after = &bytes[cut + CUT.len()..];
-            let after = self.patterns.iter().map(|secret| end_at_beginning(after, secret)).max();
-            let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-            if before == 0 && after == 0 {
-                continue;
+        for _ in 0..ROUNDS {
+            match mask(&masked, &search.stretches(&masked)) {
+                Some(again) => masked = again,
+                None => return Some(masked),
             }
-            let text = masked.get_or_insert_default();
-            text.extend_from_slice(&bytes[done..cut - before]);
-            text.extend_from_slice(if before > 0 { MASK.as_bytes() } else { b"" });
-            text.extend_from_slice(CUT.as_bytes());
-            text.extend_from_slice(if after > 0 { MASK.as_bytes() } else { b"" });
-            done = cut + CUT.len() + after;
         }
-        if let Some(text) = &mut masked {
-            text.extend_from_slice(&bytes[done..]);
-        }
-        masked
+        // What cannot be masked is withheld.
+        Some(MASK.into())
     }
 }
 
-/// How many bytes at the end of a text are the beginning of a secret.
-fn beginning_at_end(text: &[u8], secret: &str) -> usize {
-    let lengths = telling_lengths(secret.char_indices().map(|(at, _)| at), secret);
-    lengths.rev().find(|length| text.ends_with(&secret.as_bytes()[..*length])).unwrap_or_default()
-}
-
-/// How many bytes at the beginning of a text are the end of a secret.
-fn end_at_beginning(text: &[u8], secret: &str) -> usize {
-    let lengths = telling_lengths(secret.char_indices().rev().map(|(at, _)| secret.len() - at), secret);
-    lengths.rev().find(|length| text.starts_with(&secret.as_bytes()[secret.len() - *length..])).unwrap_or_default()
-}
-
-/// The lengths of parts of a secret that tell something of it, ascending.
-fn telling_lengths(lengths: impl Iterator<Item = usize>, secret: &str) -> std::vec::IntoIter<usize> {
-    let all: Vec<usize> = lengths.filter(|length| *length >= TELLING && *length <= secret.len()).collect();
-    all.into_iter()
-}
-
-/// Masks each stretch that secrets cover, also where they overlap.
-fn mask_once(search: &AhoCorasick, bytes: &[u8]) -> Option<Vec<u8>> {
-    // Almost no text has a secret in it, and whether it has one is found faster than where they overlap.
-    if !search.is_match(bytes) {
+fn mask(bytes: &[u8], stretches: &[search::Stretch]) -> Option<Vec<u8>> {
+    if stretches.is_empty() {
         return None;
-    }
-    let mut stretches: Vec<(usize, usize)> = Vec::new();
-    // Matches come in the order of their ends, so a later one may begin before several earlier ones.
-    for found in search.find_overlapping_iter(bytes) {
-        let mut stretch = (found.start(), found.end());
-        while let Some(last) = stretches.pop_if(|last| last.1 > stretch.0) {
-            stretch.0 = stretch.0.min(last.0);
-        }
-        stretches.push(stretch);
     }
     let mut masked = Vec::with_capacity(bytes.len());
     let mut done = 0;
     for (start, end) in stretches {
-        masked.extend_from_slice(&bytes[done..start]);
+        masked.extend_from_slice(&bytes[done..*start]);
         masked.extend_from_slice(MASK.as_bytes());
-        done = end;
+        done = *end;
     }
     masked.extend_from_slice(&bytes[done..]);
     Some(masked)
 }
 
-/// How many JSON writers put a text that is not plain ASCII.
-fn as_in_ascii_json(escaped: &str) -> String {
-    let mut ascii = String::with_capacity(escaped.len());
-    for c in escaped.chars() {
-        if c.is_ascii() {
-            ascii.push(c);
-        } else {
-            let mut units = [0; 2];
-            ascii.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
-        }
-    }
-    ascii
-}
-
-/// A text as it stands between the quotes of a JSON string.
-fn as_in_json(text: &str) -> String {
-    let quoted = serde_json::to_string(text).unwrap_or_default();
-    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
-}
-
+#[cfg(test)]
+mod encodings;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Text from elsewhere, made harmless for a terminal or a log.
+//! Escapes for untrusted text that is shown in a terminal or a log.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -51,10 +51,31 @@ fn escape(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Characters that change how a terminal shows what follows: controls, and bidirectional or invisible marks.
-fn is_active(c: char) -> bool {
+/// True for characters that act on what shows them or that cannot be seen: controls, bidirectional and invisible marks, tags
+/// and other default-ignorable characters, line separators, noncharacters.
+pub fn is_active(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                // The last two choose between a sign and its picture, which does no harm.
+                | '\u{fe00}'..='\u{fe0d}'
+                | '\u{feff}' | '\u{ffa0}'
+                | '\u{fdd0}'..='\u{fdef}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{fffe}' | '\u{ffff}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 #[cfg(test)]
@@ -65,6 +86,7 @@ mod tests {
     fn control_characters_are_shown_not_obeyed() {
         assert_eq!(escape_text("a\u{1b}[31mb\r\n\tc\u{9b}d\u{202e}"), "a\\x1b[31mb\\r\n\tc\\u{9b}d\\u{202e}");
         assert_eq!(escape_line("a\nb"), "a\\nb");
+        assert_eq!(escape_line("a\u{e0041}\u{61c}\u{ad}b"), "a\\u{e0041}\\u{61c}\\u{ad}b");
         assert!(matches!(escape_line("plain"), Cow::Borrowed(_)));
     }
 

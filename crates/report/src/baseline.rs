@@ -13,6 +13,7 @@ use crate::reliability::{Reliability, Trials};
 use crate::{harmless, json_text, status};
 
 const PASS: &str = "PASS";
+const FAIL: &str = "FAIL";
 
 /// What cases came to in an earlier run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +36,10 @@ struct Entry {
 pub struct Comparison {
     /// Cases that passed then and do not now, in the order of the run.
     pub regressions: Vec<Regression>,
+    /// Cases that failed then and fail now, in the order of the run, each in one harmless line.
+    pub known_failures: Vec<String>,
+    /// True if a case fails that did not fail then: a regression, or one that the baseline does not know.
+    pub has_other_failures: bool,
     /// Names in the baseline that no case has any more, sorted.
     pub stale: Vec<String>,
 }
@@ -105,15 +110,22 @@ impl Baseline {
             entries.entry(entry.name.as_str()).or_default().push(entry);
         }
         let trials = of_cases_that_ran(report);
-        let then = |row: &Trials| {
-            let of_name = entries.get(row.name.as_str())?;
-            let alike: Vec<_> = of_name.iter().filter_map(|entry| Some((entry.is_of(row)?, entry))).collect();
-            let nearest = alike.iter().map(|(nearness, _)| *nearness).max()?;
-            // Of several entries that cannot be told apart, all must have passed.
-            Some(alike.iter().filter(|(nearness, _)| *nearness == nearest).all(|(_, entry)| entry.status == PASS))
+        // Of several entries that cannot be told apart, all must have had the status.
+        let was = |row: &Trials, status: &str| {
+            let alike: Vec<_> = entries
+                .get(row.name.as_str())
+                .into_iter()
+                .flatten()
+                .filter_map(|entry| Some((entry.is_of(row)?, entry)))
+                .collect();
+            let nearest = alike.iter().map(|(nearness, _)| *nearness).max();
+            let mut same = alike.iter().filter(|(nearness, _)| Some(*nearness) == nearest);
+            nearest.is_some() && same.all(|(_, entry)| entry.status == status)
         };
-        let worse = trials.rows().iter().filter(|row| then(row) == Some(true) && status_of(row) != PASS);
+        let worse = trials.rows().iter().filter(|row| was(row, PASS) && status_of(row) != PASS);
         let regressions = worse.map(|row| Regression { title: row.title(), now: status_of(row) }).collect();
+        let (known_failures, others): (Vec<&Trials>, Vec<&Trials>) =
+            trials.rows().iter().filter(|row| status_of(row) == FAIL).partition(|row| was(row, FAIL));
         let here: BTreeSet<_> = trials.rows().iter().map(|row| row.name.as_str()).collect();
         let stale: BTreeSet<_> = self
             .entries
@@ -121,7 +133,12 @@ impl Baseline {
             .map(|entry| entry.name.as_str())
             .filter(|name| !known.contains(name) && !here.contains(name))
             .collect();
-        Comparison { regressions, stale: stale.into_iter().map(str::to_owned).collect() }
+        Comparison {
+            regressions,
+            known_failures: known_failures.into_iter().map(Trials::title).collect(),
+            has_other_failures: !others.is_empty(),
+            stale: stale.into_iter().map(str::to_owned).collect(),
+        }
     }
 }
 
@@ -133,6 +150,12 @@ impl Comparison {
             let _ = writeln!(text, "Regressions detected ({}):", self.regressions.len());
             for Regression { title, now } in &self.regressions {
                 let _ = writeln!(text, "  {title}: was {PASS}, now {now}");
+            }
+        }
+        if !self.known_failures.is_empty() {
+            let _ = writeln!(text, "Known failures ({}), which failed in the baseline too:", self.known_failures.len());
+            for title in &self.known_failures {
+                let _ = writeln!(text, "  {title}");
             }
         }
         if !self.stale.is_empty() {
@@ -150,11 +173,15 @@ impl Comparison {
             let message = format!("`{title}` passed in the baseline and is {now} now");
             Finding::new("regression", severity, message)
         });
+        let known = self
+            .known_failures
+            .iter()
+            .map(|title| Finding::note("known-failure", format!("`{title}` failed in the baseline and still fails")));
         let stale = self.stale.iter().map(|name| {
             let message = format!("the baseline has `{}`, which no case is called", harmless::line(name));
             Finding::warning("stale-baseline", message).help("write the baseline anew with `--save-baseline`")
         });
-        regressions.chain(stale).collect()
+        regressions.chain(known).chain(stale).collect()
     }
 }
 
@@ -221,7 +248,7 @@ fn status_of(trials: &Trials) -> &'static str {
     } else if trials.run == 0 {
         "SKIP"
     } else {
-        "FAIL"
+        FAIL
     }
 }
 
@@ -309,9 +336,23 @@ mod tests {
         assert_eq!(
             changed.text(),
             "Regressions detected (2):\n  fails now: was PASS, now FAIL\n  skipped now: was PASS, now SKIP\n\
+             Known failures (1), which failed in the baseline too:\n  failed before\n\
              Stale baseline entries (1), no case has these names:\n  gone\\n::x\n"
         );
-        assert_eq!(changed.findings(Severity::Error).len(), 3);
+        assert_eq!(changed.findings(Severity::Error).len(), 4);
+        assert!(changed.has_other_failures);
+    }
+
+    #[test]
+    fn what_failed_then_and_fails_now_is_known() {
+        let then = report(&[("a", "x.yaml", 1, Verdict::Failed), ("b", "x.yaml", 1, skipped())]);
+        let now = |b: Verdict| report(&[("a", "x.yaml", 1, Verdict::Failed), ("b", "x.yaml", 1, b)]);
+        let compare = |now: &Report| Baseline::of(&then).compare(now, &BTreeSet::new());
+        let same = compare(&now(Verdict::Passed));
+        assert_eq!((same.known_failures.as_slice(), same.has_other_failures), (["a".to_owned()].as_slice(), false));
+        assert!(compare(&now(Verdict::Failed)).has_other_failures, "what was skipped then was not known to fail");
+        let flaky = report(&[("a", "x.yaml", 1, Verdict::Passed), ("a", "x.yaml", 2, Verdict::Failed)]);
+        assert_eq!(compare(&flaky).known_failures, ["a"]);
     }
 
     #[test]

@@ -7,7 +7,11 @@ use mcprove_model::{AgentRecord, CallRecord, CallRole, CaseFinished, Connected, 
 
 use crate::style::{Role, Style};
 use crate::usage::Used;
+use crate::wrap::wrapped;
 use crate::{duration, harmless};
+
+/// Columns before a request or a reply.
+const MESSAGE_MARGIN: usize = 11;
 
 /// Characters of a request or reply that are shown, and lines of stderr.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +47,11 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
         CallRole::Teardown => "teardown: ",
     };
     let mut title = match &call.server {
-        Some(server) => format!("{role}{}: {}", harmless::line(server), harmless::line(&call.method)),
-        None => format!("{role}{}", harmless::line(&call.method)),
+        Some(server) => format!("{role}{}: {}", harmless::name(server), harmless::name(&call.method)),
+        None => format!("{role}{}", harmless::name(&call.method)),
     };
     if let Some(subject) = &call.subject {
-        let _ = write!(title, " {}", harmless::line(subject));
+        let _ = write!(title, " {}", harmless::name(subject));
     }
     if let Some(fault) = &call.fault {
         let _ = write!(title, ", answered by the fault {}", harmless::line(fault));
@@ -66,7 +70,16 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
 fn message(out: &mut String, label: &str, text: &str, bounds: Bounds, style: &Style) {
     let spaced = spaced_json(text);
     let label = style.paint(Role::Faint, &format!("{label:<8}"));
-    let _ = writeln!(out, "  {label} {}", harmless::line(&shorten(&spaced, bounds.message)));
+    let line = harmless::line_within(&spaced, bounds.message);
+    let pieces = wrapped(&line, style.width.map(|width| width.saturating_sub(MESSAGE_MARGIN)));
+    let gutter = style.paint(Role::Faint, "│");
+    for (number, piece) in pieces.into_iter().enumerate() {
+        let _ = match number {
+            0 => writeln!(out, "  {label} {piece}"),
+            // A gutter of our own, because no line may begin with what a server sent.
+            _ => writeln!(out, "         {gutter} {piece}"),
+        };
+    }
 }
 
 /// JSON with a space after each comma and colon, so that it can be read and broken into lines. It may be cut off anywhere,
@@ -142,8 +155,8 @@ pub(crate) fn server_end(out: &mut String, finished: &CaseFinished, bounds: Boun
 
 /// Who answered, and in which revision.
 pub(crate) fn session(out: &mut String, session: &Connected, style: &Style) {
-    let server = format!("{} {}", harmless::line(&session.server_name), harmless::line(&session.server_version));
-    let (transport, protocol) = (harmless::line(&session.transport), harmless::line(&session.protocol));
+    let server = format!("{} {}", harmless::name(&session.server_name), harmless::name(&session.server_version));
+    let (transport, protocol) = (harmless::name(&session.transport), harmless::name(&session.protocol));
     let line = format!("server {server} over {transport}, protocol {protocol}");
     let _ = writeln!(out, "{}", style.paint(Role::Faint, &line));
 }

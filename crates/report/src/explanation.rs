@@ -27,6 +27,9 @@ impl Depth {
         Self { all_calls: true, notes: true, bounds: Bounds { message: 20_000, stderr: usize::MAX } };
 }
 
+/// Notes of a case about the quality of tools that are shown.
+const NOTES: usize = 10;
+
 /// The explanation of a case that has ended; paragraphs have an empty line between them.
 pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> String {
     let mut paragraphs = Vec::new();
@@ -37,8 +40,13 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
             paragraphs.push(text);
         }
     };
+    // What the rules behind a score found is why the score is low.
+    let mut quality_notes =
+        if finished.findings.iter().any(|finding| finding.rule == "tool-score") { NOTES } else { 0 };
     for finding in &finished.findings {
-        if depth.notes || finding.severity >= Severity::Warning || finding.is_sub_result() {
+        let is_told = depth.notes || finding.severity >= Severity::Warning || finding.is_sub_result();
+        if is_told || quality_notes > 0 {
+            quality_notes -= usize::from(!is_told);
             paragraph(&|text| render_finding(text, finding, style));
         }
     }

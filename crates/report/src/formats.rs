@@ -33,9 +33,9 @@ pub enum Shows {
     /// Nothing: how many passed is enough.
     #[default]
     Totals,
-    /// That it passed, how long it took, and what was remarked.
+    /// That it passed, how long it took, its sessions, and what was remarked.
     Verdicts,
-    /// Also its sessions, and what was said in its calls.
+    /// Also its calls.
     Calls,
     /// Also every raw frame.
     Frames,
@@ -52,7 +52,7 @@ impl Shows {
         if self == Self::Totals && finished.findings.is_empty() && finished.snapshots.is_empty() {
             report.let_go_of_last();
         } else if self < Self::Calls {
-            case.sessions = Vec::new();
+            // Sessions stay: every report counts the servers that were started.
             finished.calls = Vec::new();
             finished.stderr = String::new();
         }
@@ -62,10 +62,12 @@ impl Shows {
 /// Every format, sorted by name.
 pub const FORMATS: &[Format] = &[
     badge::FORMAT,
+    badge::SVG,
     github::FORMAT,
     html::FORMAT,
     json::FORMAT,
     junit::FORMAT,
+    junit::WITH_LINES,
     markdown::FORMAT,
     ndjson::FORMAT,
     sarif::FORMAT,

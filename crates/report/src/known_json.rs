@@ -1,6 +1,8 @@
 //! `--json`: the list that users of the file format already parse.
 
-use mcprove_model::{CaseReport, Finding, Place, Report, Verdict};
+use std::fmt::Write as _;
+
+use mcprove_model::{CaseFinished, CaseReport, Finding, Place, Report, Verdict};
 use serde::Serialize;
 
 use crate::status::UNFINISHED;
@@ -54,7 +56,7 @@ impl<'a> KnownResult<'a> {
                 let (status, detail) = match &finished.verdict {
                     Verdict::Passed => ("PASS", String::new()),
                     Verdict::Skipped { reason } => ("SKIP", reason.clone()),
-                    Verdict::Failed | Verdict::Error => ("FAIL", detail(&finished.findings)),
+                    Verdict::Failed | Verdict::Error => ("FAIL", with_server_end(detail(&finished.findings), finished)),
                 };
                 (status, detail, finished.duration_us)
             }
@@ -84,8 +86,25 @@ pub(crate) fn detail(findings: &[Finding]) -> String {
         if let Some(actual) = &finding.actual {
             lines.push(format!("  actual: {actual}"));
         }
+        if let Some(help) = &finding.help {
+            lines.push(format!("  help: {help}"));
+        }
     }
     lines.join("\n")
+}
+
+/// Lines of standard error that are shown of a server that died.
+const STDERR_LINES: usize = 10;
+
+/// Adds how the server died and what it wrote last, where it did.
+fn with_server_end(mut detail: String, finished: &CaseFinished) -> String {
+    let Some(end) = finished.process_end.filter(|end| end.code != Some(0)) else { return detail };
+    let lines: Vec<&str> = finished.stderr.trim_end().lines().collect();
+    let _ = write!(detail, "\nthe server {end}");
+    for line in &lines[lines.len().saturating_sub(STDERR_LINES)..] {
+        let _ = write!(detail, "\n  stderr: {line}");
+    }
+    detail
 }
 
 #[cfg(test)]

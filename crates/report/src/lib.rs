@@ -33,6 +33,7 @@ mod timestamp;
 mod tools;
 mod trials_tables;
 mod usage;
+mod wrap;
 
 pub use baseline::{Baseline, Comparison, Regression};
 pub use call_progress::CallProgress;
@@ -40,7 +41,7 @@ pub use conformance::conformance_table;
 pub use formats::html::{PAGE_SCRIPT, PAGE_STYLE, page_data};
 pub use formats::{FORMATS, Format, Shows};
 pub use fuzz_table::fuzz_table;
-pub use harmless::line as harmless_line;
+pub use harmless::{line as harmless_line, name as harmless_name, printed as harmless_output};
 pub use json_text::{line as harmless_json_line, pretty as harmless_json};
 pub use known_json::{of_mistakes as known_json_of_mistakes, render as known_json};
 pub use ndjson::{Events, ReadError, read_events, write_event};

@@ -5,16 +5,15 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{Finding, Place, Severity, TextPlace, escape_line, shorten};
+use mcprove_model::{Finding, Place, Severity, TextPlace, escape_line};
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::harmless;
 use crate::style::{Role, Style};
+use crate::wrap::wrapped;
 
 /// Lines of expected, actual or diff that are shown; the rest is counted.
 const BLOCK_LINES: usize = 60;
-/// Characters of one such line, and of a message.
-const LINE_CHARS: usize = 2_000;
 /// Columns assumed where the terminal's width is not known.
 const DEFAULT_WIDTH: usize = 120;
 
@@ -34,7 +33,7 @@ pub fn render_findings(findings: &[Finding], style: &Style) -> String {
 pub(crate) fn render_finding(out: &mut String, finding: &Finding, style: &Style) {
     let role = severity_role(finding.severity);
     let head = format!("{}[{}]", finding.severity.word(), harmless::line(&finding.rule));
-    let message = format!(": {}", shorten(&harmless::line(&finding.message), LINE_CHARS));
+    let message = format!(": {}", harmless::line(&finding.message));
     let _ = writeln!(out, "{}{}", style.paint(role, &head), style.paint(Role::Strong, &message));
 
     let digits = match &finding.place {
@@ -87,18 +86,29 @@ fn remarks(out: &mut String, margin: &str, finding: &Finding, style: &Style) {
 /// One `= label: text`; a text of several lines stands below its label behind a gutter.
 fn remark(out: &mut String, margin: &str, label: &str, text: &str, role: fn(&str) -> Role, style: &Style) {
     let sign = style.paint(Role::Frame, "=");
+    let label_width = label.chars().count() + 1;
     let label = style.paint(Role::Strong, &format!("{label}:"));
     let mut lines = harmless::lines(text);
     let first = lines.next().unwrap_or_default();
     let Some(second) = lines.next() else {
-        let first = if text.is_empty() { "(empty)".into() } else { shorten(&first, LINE_CHARS) };
-        let _ = writeln!(out, "{margin} {sign} {label} {}", style.paint(role(&first), &first));
+        let first = if text.is_empty() { "(empty)".into() } else { first };
+        let before = margin.len() + 4 + label_width;
+        let pieces = wrapped(&first, style.width.map(|width| width.saturating_sub(before)));
+        let gutter = style.paint(Role::Frame, "│");
+        for (number, piece) in pieces.into_iter().enumerate() {
+            let piece = style.paint(role(&first), &piece);
+            let _ = match number {
+                0 => writeln!(out, "{margin} {sign} {label} {piece}"),
+                // A gutter of our own, because no line may begin with what a server sent.
+                _ => writeln!(out, "{margin} {}{gutter} {piece}", " ".repeat(1 + label_width)),
+            };
+        }
         return;
     };
     let _ = writeln!(out, "{margin} {sign} {label}");
     let gutter = style.paint(Role::Frame, "│");
     for line in [first, second].into_iter().chain(lines.by_ref()).take(BLOCK_LINES) {
-        let _ = writeln!(out, "{margin}   {gutter} {}", style.paint(role(&line), &shorten(&line, LINE_CHARS)));
+        let _ = writeln!(out, "{margin}   {gutter} {}", style.paint(role(&line), &line));
     }
     let left_out = lines.count();
     if left_out > 0 {

@@ -48,9 +48,9 @@ pub(crate) fn title(started: &CaseStarted) -> String {
 
 /// A name in one harmless line, and the column of a matrix it belongs to.
 pub(crate) fn name(name: &str, variant: Option<&str>) -> String {
-    let name = if name.is_empty() { "(no name)".into() } else { harmless::line(name) };
+    let name = if name.is_empty() { "(no name)".into() } else { harmless::name(name) };
     match variant {
-        Some(variant) => format!("{name} [{}]", harmless::line(variant)),
+        Some(variant) => format!("{name} [{}]", harmless::name(variant)),
         None => name.into_owned(),
     }
 }

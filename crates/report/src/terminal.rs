@@ -12,9 +12,10 @@ use mcprove_model::{
 };
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::again::Known;
 use crate::evidence;
 use crate::explanation::{Depth, explain};
-use crate::reliability::Reliability;
+use crate::reliability::{Reliability, worst_message};
 use crate::snippet::{render_finding, severity_role};
 use crate::status::{UNFINISHED, title};
 use crate::style::{Role, Style};
@@ -26,8 +27,12 @@ use crate::{again, duration, harmless, trials_tables};
 pub(crate) const NAME_WIDTH: usize = 60;
 /// What stands before every line about a case.
 const INDENT: &str = "      ";
-/// From this many cases on, failures have scrolled away and their names are listed again.
+/// From this many cases on, a failure has scrolled away and is listed again.
 pub(crate) const SCREENFUL: usize = 20;
+/// Failures that are listed at the end.
+const LISTED: usize = 100;
+/// Why a case was skipped that comes after the first failure.
+const NOT_RUN: &str = "not run after the first failure";
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,19 +69,39 @@ pub struct Terminal<W> {
     shard: Option<ShardOf>,
     /// The command line that starts such a run again, when it is known.
     again: Option<String>,
-    /// True if the command that runs a failed case again is shown.
-    has_next_step: bool,
+    /// Which command is shown after a failure.
+    next_step: NextStep,
     ended: usize,
     /// Cases that were skipped because the run was stopped.
     interrupted: usize,
     /// Whether what was written last is an empty line (or nothing at all).
     after_gap: bool,
     summary: Summary,
-    failed: Vec<CaseStarted>,
+    failed: Vec<FailedCase>,
+    /// Cases that did not run after the first failure.
+    unrun: usize,
     /// What became of the trials of each case; `None` where each has but one.
     reliability: Option<Reliability>,
     used: Used,
     times: Times,
+}
+
+/// Which command is shown after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NextStep {
+    /// One that runs the failed case of this run again.
+    OfRun,
+    /// One that runs the suite that a log names; a log may come from anywhere, so nothing else of it is repeated.
+    OfLog,
+    /// None, because the cases were recorded.
+    None,
+}
+
+/// A case that did not pass, for the list at the end.
+#[derive(Debug)]
+struct FailedCase {
+    started: CaseStarted,
+    reason: String,
 }
 
 #[derive(Debug)]
@@ -97,12 +122,13 @@ impl<W: io::Write> Terminal<W> {
             planned: 0,
             shard: None,
             again: None,
-            has_next_step: true,
+            next_step: NextStep::OfRun,
             ended: 0,
             interrupted: 0,
             after_gap: true,
             summary: Summary::default(),
             failed: Vec::new(),
+            unrun: 0,
             reliability: Some(Reliability::default()),
             used: Used::default(),
             times: Times::default(),
@@ -119,7 +145,14 @@ impl<W: io::Write> Terminal<W> {
     /// Leaves out the command that runs a failed case again, for cases that were recorded.
     #[must_use]
     pub fn without_next_step(mut self) -> Self {
-        self.has_next_step = false;
+        self.next_step = NextStep::None;
+        self
+    }
+
+    /// Marks what is shown as read from a log. A log may come from anywhere, so no command line is taken from it.
+    #[must_use]
+    pub fn from_log(mut self) -> Self {
+        self.next_step = NextStep::OfLog;
         self
     }
 
@@ -131,7 +164,7 @@ impl<W: io::Write> Terminal<W> {
                 self.strict |= started.strict;
                 self.planned += started.total;
                 self.shard.clone_from(&started.shard);
-                self.again = again::command_line(&started.again);
+                self.again = again::command_line(&started.again).filter(|_| self.next_step == NextStep::OfRun);
             }
             Event::Finding { finding } => self.run_finding(&mut text, finding),
             Event::CaseStarted(started) => {
@@ -225,13 +258,17 @@ impl<W: io::Write> Terminal<W> {
                     indent(text, &details);
                 }
             }
+            // Of a run that was stopped, one line counts the rest.
+            Verdict::Skipped { reason } if reason == "interrupted" => {}
+            Verdict::Skipped { reason } if reason == NOT_RUN => self.unrun += 1,
             Verdict::Skipped { reason } => {
                 if self.verbosity != Verbosity::Quiet {
                     self.skip_line(text, &current.started, reason);
                 }
             }
             Verdict::Failed | Verdict::Error => {
-                self.failed.push(current.started.clone());
+                let reason = worst_message(&finished.findings).to_owned();
+                self.failed.push(FailedCase { started: current.started.clone(), reason });
                 self.result_line(text, &current.started, finished);
                 let mut details = String::new();
                 self.failing_details(&mut details, &current, finished);
@@ -247,7 +284,7 @@ impl<W: io::Write> Terminal<W> {
         self.summary.unfinished += 1;
         self.remember(&current.started, None);
         let text = format!("{}{}\n{INDENT}{UNFINISHED}\n\n", self.sign(&Verdict::Error), title(&current.started));
-        self.failed.push(current.started);
+        self.failed.push(FailedCase { started: current.started, reason: UNFINISHED.to_owned() });
         self.write(&text)
     }
 
@@ -338,13 +375,7 @@ impl<W: io::Write> Terminal<W> {
         if !self.after_gap {
             text.push('\n');
         }
-        if !self.failed.is_empty() && self.ended >= SCREENFUL {
-            let _ = writeln!(text, "failed:");
-            for started in &self.failed {
-                let _ = writeln!(text, "  {}", title(started));
-            }
-            text.push('\n');
-        }
+        self.failures(text);
         if let Some(reliability) = &self.reliability {
             trials_tables::matrix(text, reliability, self.verbosity, &self.style);
         }
@@ -362,10 +393,37 @@ impl<W: io::Write> Terminal<W> {
             let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
         }
         let is_verbose = self.verbosity == Verbosity::Verbose;
-        let next = again::next_step(&self.failed, self.again.as_deref(), is_verbose).filter(|_| self.has_next_step);
-        if let Some(next) = next {
-            let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, "next:"));
+        let failed = self.failed.iter().map(|failed| &failed.started);
+        let (label, known) = match (self.next_step, &self.again) {
+            (NextStep::None, _) => return,
+            (NextStep::OfLog, _) => ("next (the suite is named by the log):", Known::Log),
+            (NextStep::OfRun, Some(command)) => ("next:", Known::Command(command)),
+            (NextStep::OfRun, None) => ("next:", Known::Nothing),
+        };
+        if let Some(next) = again::next_step(failed, known, is_verbose) {
+            let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, label));
         }
+    }
+
+    /// What failed, where and why, in a line each; a single failure is still in view.
+    fn failures(&self, text: &mut String) {
+        if self.failed.len() < 2 && (self.failed.is_empty() || self.ended < SCREENFUL) {
+            return;
+        }
+        let _ = writeln!(text, "failed:");
+        for FailedCase { started, reason } in self.failed.iter().take(LISTED) {
+            let place = if started.file.is_empty() {
+                String::new()
+            } else {
+                format!(" ({}:{})", harmless::name(&started.file), started.line)
+            };
+            let line = format!("  {}{}", title(started), self.style.paint(Role::Faint, &place));
+            let _ = writeln!(text, "{line}: {}", harmless::name(reason));
+        }
+        if self.failed.len() > LISTED {
+            let _ = writeln!(text, "  … and {} more", self.failed.len() - LISTED);
+        }
+        text.push('\n');
     }
 
     /// Whether it is worth a line where the time of the run went.
@@ -405,6 +463,14 @@ impl<W: io::Write> Terminal<W> {
         }
         let elapsed = finished.map_or_else(String::new, |end| format!(" in {}", duration::human(end.duration_us)));
         let _ = writeln!(text, "{}: {}{elapsed}", self.style.paint(Role::Strong, &cases), parts.join(", "));
+        if self.unrun > 0 {
+            let _ = writeln!(
+                text,
+                "{}: {}",
+                NOT_RUN,
+                if self.unrun == 1 { "1 case".to_owned() } else { format!("{} cases", self.unrun) }
+            );
+        }
         if finished.is_some_and(|end| end.interrupted) {
             let word = self.style.paint(Role::Bad, "interrupted:");
             let unrun = self.planned.saturating_sub(self.ended - unfinished) + self.interrupted;

@@ -168,6 +168,49 @@ fn a_summary_of_many_failures_fits_what_github_takes() {
     assert!(markdown.trim_end().ends_with("</details>"), "the fold is closed");
 }
 
+#[test]
+fn a_page_of_large_frames_stays_small() {
+    let (_, events) = logs().into_iter().find(|(name, _)| name == "pass").expect("the log");
+    let mut report = Report::fold(events);
+    let (session, mut frame) = report.cases[0].frames[0].clone();
+    frame.body = vec![b'x'; 2 << 20].into();
+    let mut case = report.cases[0].clone();
+    case.frames = vec![(session, frame.clone()); 20];
+    report.cases = vec![case; 40];
+    for (number, case) in report.cases.iter_mut().enumerate() {
+        // Most are the same, and every case has one of its own.
+        case.frames[3].1.body = [number.to_string().as_bytes(), &frame.body].concat().into();
+    }
+    let page = render("html", &report);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    let floods = 3_000_usize;
+    report.cases[0].frames = (0..floods)
+        .map(|number| {
+            let body = [number.to_string().as_bytes(), &frame.body[..100_000]].concat().into();
+            (session, mcprove_model::Frame { body, ..frame.clone() })
+        })
+        .collect();
+    let page = render("html", &report);
+    assert!(page.len() < 20_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn a_log_puts_no_command_into_the_hands_of_its_reader() {
+    let (_, events) = logs().into_iter().find(|(name, _)| name == "fail").expect("the log");
+    let mut report = Report::fold(events);
+    for run in &mut report.runs {
+        run.started.as_mut().expect("a head").again =
+            vec!["run".to_owned(), "--server".to_owned(), "rm -rf /".to_owned()];
+    }
+    let mut out = Vec::new();
+    Terminal::new(&mut out, TerminalOptions::default()).from_log().report(&report).expect("memory takes it");
+    let shown = String::from_utf8(out).expect("text");
+    assert!(
+        !shown.contains("rm -rf") && shown.contains("next (the suite is named by the log): mcprove run"),
+        "{shown}"
+    );
+}
+
 fn page_data(page: &str) -> &str {
     let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").expect("the data");
     rest.split_once("</script>").expect("its end").0

@@ -6,7 +6,7 @@ use mcprove_model::ExitStatus;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::help::command_line;
-use crate::stdout::print;
+use crate::stdout::print_exactly;
 
 /// Print a completion script for a shell.
 #[derive(Debug, clap::Args)]
@@ -24,6 +24,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
     let mut script = Vec::new();
     generate(args.shell, &mut command_line(), "mcprove", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
+    print_exactly(&String::from_utf8_lossy(&script))?;
     Ok(ExitStatus::Good)
 }

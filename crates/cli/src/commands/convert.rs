@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::catalog_report::counted;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::stdout::print;
+use crate::stdout::{print, print_exactly};
 use crate::whole_file;
 
 /// Turn assertion files into one suite file with the same verdicts.
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     match &args.output {
         Some(path) => context.complain(&format!("{} with {tests}: written\n", path.display())),
-        None => print(&converted.text)?,
+        None => print_exactly(&converted.text)?,
     }
     if let Some(note) = note {
         context.complain(&format!("note: {note}\n"));

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::finding_report::{FindingOutputs, Found};
 use crate::fixes;
-use crate::stdout::print;
+use crate::stdout::print_exactly;
 use crate::suites::{default_paths, load_as_written};
 use crate::whole_file;
 
@@ -101,7 +101,7 @@ fn mend(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> R
     let path = file.source.path();
     let (text, mended) = fixes::mended(file.source.text(), &found);
     if !args.write {
-        print(&text)?;
+        print_exactly(&text)?;
         context.complain(&format!("{path}: {} mended in what is printed\n", counted(mended, "finding")));
         return Ok(found.into_iter().filter(|finding| finding.fix.is_none()).collect());
     }

@@ -9,7 +9,7 @@ use mcprove_model::ExitStatus;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::help::command_line;
-use crate::stdout::print;
+use crate::stdout::print_exactly;
 
 /// Print the manual page, or write those of all commands.
 #[derive(Debug, clap::Args)]
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure
     let mut whole = command_line();
     whole.build();
     match &args.dir {
-        None => print(&page(whole)?)?,
+        None => print_exactly(&page(whole)?)?,
         Some(folder) => {
             fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
             let parts =

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
 use crate::logs::{self, Frames};
 use crate::outputs::Outputs;
-use crate::stdout::print;
+use crate::stdout::print_exactly;
 use crate::whole_file;
 
 /// Render event logs; the logs of shards become one report.
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     match (args.format, &args.output) {
         (Some(format), Some(path)) => write(path, &(format.render)(&report))?,
         (Some(format), None) => {
-            print(&(format.render)(&report))?;
+            print_exactly(&(format.render)(&report))?;
             stdout = Stdout::Report;
         }
         (None, _) if args.json => {}
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         (None, _) => {
             let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
             // A reader that went away (`| head`) has seen what it wanted.
-            match Terminal::new(std::io::stdout().lock(), options).report(&report) {
+            match Terminal::new(std::io::stdout().lock(), options).from_log().report(&report) {
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                     let message = format!("standard output could not be written: {error}");
                     return Err(Failure::Other { message, help: None });

@@ -15,7 +15,7 @@ use crate::asking::offer_of;
 use crate::catalog_report::{CatalogReport, CatalogReportOptions, Counts, Looked, Printed, Stream, counted};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::stdout::print;
+use crate::stdout::print_exactly;
 use crate::subject::Subject;
 use crate::whole_file;
 
@@ -274,7 +274,7 @@ fn mend(snapshot: &Snapshot<'_>, args: &Args, context: &Context) -> Result<Tight
         )
     })?;
     if !args.write {
-        print(&mended.text)?;
+        print_exactly(&mended.text)?;
     } else if mended.changed > 0 {
         let help = "the file is as it was; leave out `--write` to print the catalog instead";
         write(snapshot.path, &mended.text, help)?;

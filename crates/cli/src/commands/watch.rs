@@ -21,7 +21,7 @@ use crate::execution::{Execution, RunMode, redactor_of, runtime};
 use crate::failure::Failure;
 use crate::flips::Flips;
 use crate::selection::Selection;
-use crate::stdout::print;
+use crate::stdout::{print, print_exactly};
 use crate::subject::Subject;
 use crate::suites::{Suites, usable};
 use crate::terminal_mode::SingleKeys;
@@ -260,7 +260,7 @@ impl Watch<'_> {
     fn ask_for_filter(&mut self) -> Result<Typed, Failure> {
         let mut typed = String::new();
         let ended = loop {
-            print(&format!("\r\x1b[2Kfilter (a text or a /regex/; empty for all): {typed}"))?;
+            print_exactly(&format!("\r\x1b[2Kfilter (a text or a /regex/; empty for all): {typed}"))?;
             flush();
             match self.inputs.recv() {
                 Ok(Input::Key(b'\n' | b'\r')) => break None,

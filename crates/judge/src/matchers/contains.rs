@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use mcprove_model::Mismatch;
+use mcprove_model::{Mismatch, some_of};
 use serde_json::{Value, json};
 
+use super::subset::lacking;
 use super::{Matcher, MatcherKind, fails, holds, mismatch, shown};
+use crate::excerpt;
 use crate::sameness::{Sameness, compare};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
@@ -30,10 +32,31 @@ struct Contains(Value);
 
 impl Matcher for Contains {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
-        if holds_part(value, &self.0) {
-            Ok(())
-        } else {
-            Err(mismatch("does not contain what it must", shown(&self.0), value))
+        if holds_part(value, &self.0) { Ok(()) } else { Err(self.mismatch(value)) }
+    }
+}
+
+impl Contains {
+    /// What is lacking: the member with its place, or the items.
+    fn mismatch(&self, value: &Value) -> Mismatch {
+        match (value, &self.0) {
+            (Value::Object(_), Value::Object(_)) => match lacking(value, &self.0, String::new()) {
+                Some(difference) => difference.mismatch(),
+                None => mismatch("does not contain what it must", shown(&self.0), value),
+            },
+            (Value::Array(_), Value::Array(parts)) => {
+                let missing: Vec<String> = parts
+                    .iter()
+                    .filter(|part| !holds_part(value, &json!([part])))
+                    .map(|part| excerpt::quoted(&part.to_string()))
+                    .collect();
+                let message = match missing.as_slice() {
+                    [] => "does not contain every item as often as it must".to_owned(),
+                    _ => format!("does not contain {}", some_of(missing.iter(), 5)),
+                };
+                mismatch(message, shown(&self.0), value)
+            }
+            _ => mismatch("does not contain what it must", shown(&self.0), value),
         }
     }
 }

@@ -6,7 +6,7 @@ use mcprove_model::{Diagnostics, Mismatch, Node};
 use serde_json::{Value, json};
 
 use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch};
-use crate::schema::errors;
+use crate::schema::{errors, first_error};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "schema",
@@ -67,7 +67,11 @@ impl Matcher for Schema {
         match errors(&self.0, value) {
             Ok(errors) if errors.is_empty() => Ok(()),
             Ok(errors) => {
-                Err(mismatch(format!("violates the schema: {}", errors.join("; ")), self.0.to_string(), value))
+                let message = format!("violates the schema: {}", errors.join("; "));
+                Err(match first_error(&self.0, value) {
+                    Some(first) => mismatch(message, first.expected, &first.actual),
+                    None => mismatch(message, self.0.to_string(), value),
+                })
             }
             Err(reason) => Err(mismatch(format!("cannot be judged: {reason}"), self.0.to_string(), value)),
         }

@@ -6,6 +6,7 @@ use mcprove_model::Mismatch;
 use serde_json::{Value, json};
 
 use super::{Matcher, MatcherKind, fails, holds, mismatch, shown};
+use crate::excerpt;
 use crate::sameness::{Sameness, compare};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
@@ -27,22 +28,78 @@ impl Matcher for Subset {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
         match lacking(value, &self.0, String::new()) {
             None => Ok(()),
-            Some(place) if place.is_empty() => Err(mismatch("is not as expected", shown(&self.0), value)),
-            Some(place) => Err(mismatch(format!("differs at `{place}`"), shown(&self.0), value)),
+            Some(difference) => Err(difference.mismatch()),
         }
     }
 }
 
+/// Where two values differ, and what is there.
+pub(super) struct Difference<'v> {
+    place: String,
+    expected: &'v Value,
+    actual: Option<&'v Value>,
+}
+
+impl Difference<'_> {
+    /// The mismatch, with both values at the place.
+    pub(super) fn mismatch(&self) -> Mismatch {
+        let Self { place, expected, actual } = self;
+        let message = match (place.as_str(), actual) {
+            ("", _) => "is not as expected".to_owned(),
+            (place, Some(_)) => format!("differs at `{place}`"),
+            (place, None) => format!("differs at `{place}`, which is missing"),
+        };
+        let Some(actual) = actual else {
+            return Mismatch {
+                message,
+                expected: shown(expected),
+                actual: "nothing".to_owned(),
+                ..Mismatch::default()
+            };
+        };
+        let mut mismatch = mismatch(message, shown(expected), actual);
+        if expected.is_string() != actual.is_string() {
+            // `"1"` and 1 would look the same without the quotes.
+            mismatch.expected = expected.to_string();
+            mismatch.actual = excerpt::around(&actual.to_string(), 0..0);
+        }
+        mismatch
+    }
+}
+
 /// Where a value lacks something of `part`.
-fn lacking(whole: &Value, part: &Value, place: String) -> Option<String> {
+pub(super) fn lacking<'v>(whole: &'v Value, part: &'v Value, place: String) -> Option<Difference<'v>> {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => part.iter().find_map(|(key, part)| {
-            let place = format!("{place}/{key}");
+            let place = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
             match whole.get(key) {
                 Some(value) => lacking(value, part, place),
-                None => Some(place),
+                None => Some(Difference { place, expected: part, actual: None }),
             }
         }),
-        (whole, part) => (compare(whole, part) != Sameness::Same).then_some(place),
+        (whole, part) => (compare(whole, part) != Sameness::Same).then_some(Difference {
+            place,
+            expected: part,
+            actual: Some(whole),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_values_at_the_place_are_shown() {
+        let seen = json!({"name": "a", "order": {"total": 7, "items": [1, 2, 3]}});
+        let told = |part: Value| {
+            let mismatch = Subset(part).judge(&seen).expect_err("another value");
+            (mismatch.message, mismatch.expected, mismatch.actual)
+        };
+        let of =
+            |message: &str, expected: &str, actual: &str| (message.to_owned(), expected.to_owned(), actual.to_owned());
+        assert_eq!(told(json!({"order": {"total": 8}})), of("differs at `/order/total`", "8", "7"));
+        assert_eq!(told(json!({"order": {"total": "7"}})), of("differs at `/order/total`", "\"7\"", "7"));
+        assert_eq!(told(json!({"a/b": 1})), of("differs at `/a~1b`, which is missing", "1", "nothing"));
     }
 }

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::encodings::ENCODINGS;
 use super::*;
 use crate::{Direction, FrameKind, ProcessEnd, Timings};
 
@@ -50,6 +51,53 @@ fn a_secret_that_was_cut_is_masked_as_far_as_it_is_there() {
 }
 
 #[test]
+fn a_key_is_masked_line_by_line() {
+    let key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END KEY-----\n";
+    for given in [key.to_owned(), key.replace('\n', "\\n")] {
+        let redactor = Redactor::new([given.as_str()]);
+        for line in key.lines() {
+            assert_eq!(redactor.text(&format!("1: {line}\n")), "1: ***\n");
+        }
+        assert_eq!(redactor.text(&key.replace('\n', "")), "***");
+        assert!(!redactor.text(&format!("> {}", key.replace('\n', "\n> "))).contains("MII"));
+    }
+}
+
+#[test]
+fn a_header_is_masked_without_its_scheme() {
+    let redactor = Redactor::new(["Bearer tok-12345678", "Basic bWU6cGFzc3dvcmQtOQ=="]);
+    assert_eq!(redactor.text("invalid token tok-12345678 of password-9"), "invalid token *** of ***");
+}
+
+#[test]
+fn a_secret_is_masked_across_chunks() {
+    let redactor = Redactor::new(["s3cr3t-token"]);
+    for before in [(1 << 20) - 5, (1 << 20) + 140, (2 << 20) - 1] {
+        let text = format!("{}s3cr3t\\u002dtoken{}", "x".repeat(before), "y".repeat(3 << 20));
+        let wanted = format!("{}***{}", "x".repeat(before), "y".repeat(3 << 20));
+        assert!(redactor.text(&text) == wanted, "{before}");
+    }
+}
+
+#[test]
+fn long_secrets_and_many_cuts_cost_little() {
+    // Quadratic work on these would not end within a day.
+    let secret = "a".repeat(20_000);
+    let redactor = Redactor::new([secret.as_str()]);
+    let text = format!("{}…", "a".repeat(99)).repeat(2_000);
+    assert!(!redactor.text(&text).contains("aaa"));
+    let escaped = "\\\\u0061".repeat(50_000);
+    assert!(!redactor.text(&escaped).contains("u0061\\\\u0061"));
+}
+
+#[test]
+fn what_cannot_be_masked_is_withheld() {
+    let redactor = Redactor::new(["secret", "a***aa"]);
+    let text = format!("{}secret{}", "a".repeat(40), "a".repeat(80));
+    assert_eq!(redactor.text(&text), "***");
+}
+
+#[test]
 fn without_secrets_nothing_is_touched() {
     for redactor in [Redactor::default(), Redactor::new(["", "true", "12345", "         "])] {
         assert!(redactor.search.is_none());
@@ -85,6 +133,7 @@ fn events_with(text: &str) -> Vec<Event> {
         place: Some(place),
         expected: some(),
         actual: some(),
+        seen: some(),
         diff: some(),
         help: some(),
         fix: Some(Fix { title: own(), edits: vec![Edit { start: 0, end: 0, text: own() }] }),
@@ -195,6 +244,34 @@ proptest! {
                 let shown = format!("{secret:?}");
                 prop_assert!(!told.contains(shown.trim_matches('"')), "{secret:?} in {told}");
                 prop_assert!(!redactor.text(&text).contains(secret.as_str()));
+            }
+        }
+    }
+
+    #[test]
+    fn no_encoding_of_a_secret_reaches_an_event(
+        secret in prop_oneof!["[a-zA-Z0-9+/&<>\"'\\\\ =é🎉-]{8,24}", "[!-~]{8,24}"],
+        before in "[a-z \"{:,]{0,6}",
+        after in "[a-z \"}:,]{0,6}",
+    ) {
+        prop_assume!(secret.trim().chars().count() >= 8);
+        let redactor = Redactor::new([secret.as_str()]);
+        for (name, encode) in ENCODINGS.iter().filter(|(name, _)| *name != "UTF-16" || secret.is_ascii()) {
+            let encoded = encode(secret.trim());
+            // What stays of base64 next to the secret are the characters that hold bits of both.
+            let kept: usize = match *name {
+                "Basic" => 26,
+                // A line break after the secret stays.
+                "wrapped" => 1,
+                _ if name.contains("in base64") => 26,
+                _ => 0,
+            };
+            for mut event in events_with(&format!("{before}{encoded}{after}")) {
+                redactor.event(&mut event);
+                let Event::CaseFinished(finished) = &event else { continue };
+                let left = finished.stderr.len().saturating_sub(before.len() + after.len());
+                prop_assert!(finished.stderr.contains(MASK), "{name}: {:?} of {secret:?}", finished.stderr);
+                prop_assert!(left <= kept + MASK.len(), "{name}: {:?} of {secret:?}", finished.stderr);
             }
         }
     }

@@ -1,73 +1,170 @@
 //! GitHub workflow commands that annotate the lines of the suite: `::error file=…,line=…,title=…::message`.
 //!
+//! GitHub shows ten annotations per level and step and drops the rest silently. So each case has one, whatever its trials
+//! and findings, the worst level comes first, and what does not fit is counted by the last of its level.
+//!
 //! Commands are escaped by the rules of `@actions/core`: `%`, CR and LF in messages, and also `:` and `,` in properties.
-//! What a server said is made harmless before, so that nothing in it can end a command or begin another.
+//! What a server sent is made harmless before, so that nothing in it can end a command or begin another.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, Finding, Place, Report, Severity};
 
 use super::{Format, Shows};
 use crate::harmless;
-use crate::reliability::Reliability;
-use crate::status::{UNFINISHED, title};
+use crate::reliability::{Reliability, Trials};
+use crate::status::{Status, UNFINISHED, name};
 
 /// See the module.
 pub(super) const FORMAT: Format =
     Format { name: "github", extension: "txt", summary: "GitHub workflow annotations", shows: Shows::Verdicts, render };
 
-fn render(report: &Report) -> String {
-    let mut out = String::new();
-    let strict = report.strict();
-    for finding in &report.findings {
-        annotate(&mut out, finding, None, strict);
-    }
-    for case in &report.cases {
-        match &case.finished {
-            Some(finished) => {
-                for finding in &finished.findings {
-                    annotate(&mut out, finding, Some(case), strict);
-                }
-            }
-            None => did_not_end(&mut out, case),
+/// How many annotations of a level GitHub shows.
+const PER_LEVEL: usize = 10;
+
+/// Findings of one case that are written out.
+const PER_CASE: usize = 5;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Error,
+    Warning,
+    Notice,
+}
+
+impl Level {
+    const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Notice];
+
+    /// The level of a finding; `None` for what is not annotated.
+    fn of(finding: &Finding, strict: bool) -> Option<Self> {
+        match finding.severity {
+            Severity::Error | Severity::High | Severity::Critical => Some(Self::Error),
+            Severity::Warning if strict => Some(Self::Error),
+            Severity::Warning => Some(Self::Warning),
+            Severity::Note if finding.rule == Finding::NOTHING_CHECKED => Some(Self::Notice),
+            Severity::Note => None,
         }
     }
-    reliability(&mut out, report);
+
+    fn command(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Notice => "notice",
+        }
+    }
+}
+
+struct Annotation {
+    level: Level,
+    properties: Vec<(&'static str, String)>,
+    message: String,
+}
+
+fn render(report: &Report) -> String {
+    let strict = report.strict();
+    let trials = Reliability::of(report);
+    let mut all: Vec<Annotation> =
+        report.findings.iter().filter_map(|finding| of_findings(&[finding], strict, None)).collect();
+    all.extend(of_cases(report, &trials, strict));
+    if trials.repeated() {
+        let (judged, capable, reliable) = (trials.judged(), trials.capable(), trials.reliable());
+        let message = format!("pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");
+        let properties = vec![("title", "mcprove trials".to_owned())];
+        // First of its level, so that it is not what is left out.
+        all.insert(0, Annotation { level: Level::Notice, properties, message });
+    }
+    let mut out = String::new();
+    for level in Level::ALL {
+        write_level(&mut out, level, &all.iter().filter(|one| one.level == level).collect::<Vec<_>>());
+    }
     out
 }
 
-/// Which cases are flaky, at their own lines, and how many can and do pass.
-fn reliability(out: &mut String, report: &Report) {
-    let trials = Reliability::of(report);
-    if !trials.repeated() {
-        return;
+fn write_level(out: &mut String, level: Level, annotations: &[&Annotation]) {
+    let fits = annotations.len() <= PER_LEVEL;
+    let shown = if fits { annotations.len() } else { PER_LEVEL - 1 };
+    for annotation in &annotations[..shown] {
+        write_command(out, level.command(), &annotation.properties, &annotation.message);
     }
-    for row in trials.flaky() {
-        let mut properties: Vec<_> = match &row.failing {
-            Some(failing) => place_of(&report.cases[failing.position]),
-            None => Vec::new(),
-        };
-        properties.push(("title", "flaky".to_owned()));
-        write_command(out, "warning", &properties, &row.flaky_line());
+    if !fits {
+        let left_out = annotations.len() - shown;
+        let message = format!("and {left_out} more; the log of this step has them all");
+        write_command(out, level.command(), &[("title", "mcprove".to_owned())], &message);
     }
-    let (judged, capable, reliable) = (trials.judged(), trials.capable(), trials.reliable());
-    let message = format!("pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");
-    write_command(out, "notice", &[("title", "mcprove trials".to_owned())], &message);
 }
 
-fn annotate(out: &mut String, finding: &Finding, case: Option<&CaseReport>, strict: bool) {
-    let command = match finding.severity {
-        Severity::Error | Severity::High | Severity::Critical => "error",
-        Severity::Warning if strict => "error",
-        Severity::Warning => "warning",
-        Severity::Note if finding.rule == Finding::NOTHING_CHECKED => "notice",
-        Severity::Note => return,
+/// One annotation per case at most, at its first trial that failed or else at its first.
+fn of_cases(report: &Report, trials: &Reliability, strict: bool) -> Vec<Annotation> {
+    let mut first: BTreeMap<(&str, &str, Option<&str>), usize> = BTreeMap::new();
+    for (position, case) in report.cases.iter().enumerate() {
+        first.entry((&case.started.file, &case.started.name, case.started.variant.as_deref())).or_insert(position);
+    }
+    let of_row = |row: &Trials| {
+        let known = first.get(&(row.file.as_str(), row.name.as_str(), row.variant.as_deref()));
+        let case = &report.cases[row.failing.as_ref().map_or(*known?, |failing| failing.position)];
+        match Status::of(case) {
+            Status::Unfinished => {
+                let mut properties = place_of(case);
+                properties.push(("title", row.title()));
+                Some(Annotation { level: Level::Error, properties, message: UNFINISHED.to_owned() })
+            }
+            Status::Passed | Status::Failed | Status::Skipped(_) | Status::Error => {
+                let findings: Vec<_> = case.finished.iter().flat_map(|finished| &finished.findings).collect();
+                of_findings(&findings, strict, Some((case, row)))
+            }
+        }
     };
-    let mut properties = Vec::new();
+    trials.rows().iter().filter_map(of_row).collect()
+}
+
+fn of_findings(findings: &[&Finding], strict: bool, case: Option<(&CaseReport, &Trials)>) -> Option<Annotation> {
+    let told: Vec<_> = findings.iter().filter(|finding| Level::of(finding, strict).is_some()).copied().collect();
+    let lead = worst_of(&told)?;
+    let level = Level::of(lead, strict)?;
+    let mut properties = place(lead, case.map(|(case, _)| case));
+    let rule = harmless::name(&lead.rule);
+    let case_name = |case: &CaseReport| name(&case.started.name, case.started.variant.as_deref());
+    properties
+        .push(("title", case.map_or_else(|| rule.to_string(), |(case, _)| format!("{}: {rule}", case_name(case)))));
+
+    let mut message = String::new();
+    if let Some((_, row)) = case.filter(|(_, row)| row.run > 1 && row.failing.is_some()) {
+        let word = if row.flaky() { "flaky: " } else { "" };
+        let _ = writeln!(message, "{word}passed {} of {} trials", row.passed, row.run);
+    }
+    let rest = told.iter().filter(|finding| !std::ptr::eq(**finding, lead));
+    let shown: Vec<String> = std::iter::once(&lead).chain(rest).take(PER_CASE).map(|finding| text(finding)).collect();
+    message.push_str(&shown.join("\n"));
+    if told.len() > PER_CASE {
+        let _ = write!(message, "\nand {} more findings", told.len() - PER_CASE);
+    }
+    Some(Annotation { level, properties, message })
+}
+
+/// The first finding of the worst severity.
+fn worst_of<'f>(findings: &[&'f Finding]) -> Option<&'f Finding> {
+    findings.iter().rev().max_by_key(|finding| finding.severity).copied()
+}
+
+fn text(finding: &Finding) -> String {
+    let mut text = harmless::line(&finding.message).into_owned();
+    let remarks = [("expected", &finding.expected), ("actual", &finding.actual), ("help", &finding.help)];
+    for (label, remark) in remarks {
+        if let Some(remark) = remark {
+            let lines: Vec<_> = harmless::lines(remark).collect();
+            let _ = write!(text, "\n{label}: {}", lines.join("\n  "));
+        }
+    }
+    text
+}
+
+fn place(finding: &Finding, case: Option<&CaseReport>) -> Vec<(&'static str, String)> {
     match (&finding.place, case) {
         (Some(Place::Text(place)), _) => {
-            properties.push(("file", harmless::line(&place.file).into_owned()));
-            properties.push(("line", place.line.to_string()));
+            let mut properties =
+                vec![("file", harmless::line(&place.file).into_owned()), ("line", place.line.to_string())];
             // GitHub shows columns only where a place does not span lines.
             if place.end_line == place.line {
                 properties.push(("col", place.column.to_string()));
@@ -75,29 +172,11 @@ fn annotate(out: &mut String, finding: &Finding, case: Option<&CaseReport>, stri
             } else {
                 properties.push(("endLine", place.end_line.to_string()));
             }
+            properties
         }
-        (Some(Place::Wire(_)) | None, Some(case)) => properties.extend(place_of(case)),
-        (Some(Place::Wire(_)) | None, None) => {}
+        (Some(Place::Wire(_)) | None, Some(case)) => place_of(case),
+        (Some(Place::Wire(_)) | None, None) => Vec::new(),
     }
-    let rule = harmless::line(&finding.rule);
-    properties
-        .push(("title", case.map_or_else(|| rule.to_string(), |case| format!("{}: {rule}", title(&case.started)))));
-
-    let mut message = harmless::line(&finding.message).into_owned();
-    let remarks = [("expected", &finding.expected), ("actual", &finding.actual), ("help", &finding.help)];
-    for (label, text) in remarks {
-        if let Some(text) = text {
-            let lines: Vec<_> = harmless::lines(text).collect();
-            let _ = write!(message, "\n{label}: {}", lines.join("\n  "));
-        }
-    }
-    write_command(out, command, &properties, &message);
-}
-
-fn did_not_end(out: &mut String, case: &CaseReport) {
-    let mut properties = place_of(case);
-    properties.push(("title", title(&case.started)));
-    write_command(out, "error", &properties, UNFINISHED);
 }
 
 /// The place of a case; none where no file holds it.

@@ -14,6 +14,7 @@
 //! event log. A later program may add fields; one that changes or removes a field counts `schema` up.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use mcprove_model::{
@@ -66,6 +67,9 @@ pub(super) struct Whole<'a> {
     context: Option<Box<RunContext>>,
     findings: &'a [Finding],
     cases: Vec<Case<'a>>,
+    /// The texts of frames, each once; frames name them by their position.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    texts: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -132,6 +136,8 @@ struct Case<'a> {
     process_end: Option<&'a ProcessEnd>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     frames: Vec<FramePart<'a>>,
+    #[serde(skip_serializing_if = "is_none")]
+    frames_left_out: usize,
 }
 
 /// A frame as text; bytes that are not UTF-8 are written as `\xff` and marked.
@@ -143,9 +149,17 @@ struct FramePart<'a> {
     kind: FrameKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<&'a Part>,
-    text: Cow<'a, str>,
+    text: usize,
+    /// Bytes that were left out of the text.
+    #[serde(skip_serializing_if = "is_none")]
+    cut: usize,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     binary: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]
@@ -181,36 +195,109 @@ impl<'a> Whole<'a> {
             models: Used::of(report),
             findings: &report.findings,
             cases: report.cases.iter().map(Case::of).collect(),
+            texts: Vec::new(),
         }
     }
 }
 
 impl<'a> Whole<'a> {
-    /// The report with its raw frames.
+    /// The report with its raw frames, as far as they fit: those of cases that did not pass come first.
     pub(super) fn with_frames(report: &'a Report) -> Self {
         let mut whole = Self::of(report);
-        for (part, case) in whole.cases.iter_mut().zip(&report.cases) {
-            part.frames = case.frames.iter().map(|(session, frame)| FramePart::of(*session, frame)).collect();
+        let mut texts = FrameTexts::default();
+        for is_first in [true, false] {
+            for (part, case) in whole.cases.iter_mut().zip(&report.cases) {
+                if (Status::of(case) != Status::Passed) != is_first {
+                    continue;
+                }
+                for (session, frame) in &case.frames {
+                    match FramePart::of(*session, frame, &mut texts) {
+                        Some(frame) => part.frames.push(frame),
+                        None => part.frames_left_out += 1,
+                    }
+                }
+            }
         }
+        whole.texts = texts.texts;
         whole
     }
 }
 
 impl<'a> FramePart<'a> {
-    fn of(session: u32, frame: &'a Frame) -> Self {
-        let (text, binary) = match std::str::from_utf8(&frame.body) {
+    fn of(session: u32, frame: &'a Frame, texts: &mut FrameTexts) -> Option<Self> {
+        let (shown, cut) = texts.bounded(&frame.body);
+        let (text, binary) = match std::str::from_utf8(shown) {
             Ok(text) => (Cow::Borrowed(text), false),
-            Err(_) => (Cow::Owned(escaped_bytes(&frame.body)), true),
+            Err(_) => (Cow::Owned(escaped_bytes(shown)), true),
         };
-        Self {
+        Some(Self {
             session,
             at_us: frame.at_us,
             direction: frame.direction,
             kind: frame.kind,
             part: (frame.part != Part::Message).then_some(&frame.part),
-            text,
+            text: texts.add(&text)?,
+            cut,
             binary,
+        })
+    }
+}
+
+/// The texts of all frames of a page, each stored once and all of them bounded, because a page is opened by a browser. The
+/// event log has everything.
+#[derive(Default)]
+struct FrameTexts {
+    texts: Vec<String>,
+    known: BTreeMap<String, usize>,
+    frames: usize,
+    bytes: usize,
+    long_bytes: usize,
+}
+
+impl FrameTexts {
+    /// Bytes of any frame.
+    const SHORT: usize = 4 << 10;
+    /// Bytes of a frame as long as there are few long ones.
+    const LONG: usize = 64 << 10;
+    /// Bytes of all frames beyond their first [`Self::SHORT`] ones.
+    const ALL_LONG: usize = 1 << 20;
+    /// Bytes of all frames.
+    const ALL: usize = 16 << 20;
+    /// How many frames a page has.
+    const FRAMES: usize = 100_000;
+
+    /// What is shown of a frame, and how many bytes are left out.
+    fn bounded<'b>(&self, body: &'b [u8]) -> (&'b [u8], usize) {
+        let has_room = self.long_bytes < Self::ALL_LONG;
+        let limit = if has_room { Self::LONG } else { Self::SHORT };
+        if body.len() <= limit {
+            return (body, 0);
         }
+        let shown = match std::str::from_utf8(body) {
+            Ok(text) => text.floor_char_boundary(limit),
+            Err(_) => limit,
+        };
+        (&body[..shown], body.len() - shown)
+    }
+
+    /// The position of a text; `None` when the page is full.
+    fn add(&mut self, text: &str) -> Option<usize> {
+        if self.frames == Self::FRAMES {
+            return None;
+        }
+        let position = match self.known.get(text) {
+            Some(position) => *position,
+            None if self.bytes + text.len() > Self::ALL => return None,
+            None => {
+                self.bytes += text.len();
+                self.long_bytes += text.len().saturating_sub(Self::SHORT);
+                self.known.insert(text.to_owned(), self.texts.len());
+                self.texts.push(text.to_owned());
+                self.texts.len() - 1
+            }
+        };
+        self.frames += 1;
+        Some(position)
     }
 }
 
@@ -280,6 +367,7 @@ impl<'a> Case<'a> {
             stderr: finished.map_or("", |finished| &finished.stderr),
             process_end: finished.and_then(|finished| finished.process_end.as_ref()),
             frames: Vec::new(),
+            frames_left_out: 0,
         }
     }
 }

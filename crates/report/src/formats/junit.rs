@@ -1,12 +1,14 @@
-//! `JUnit` XML, as Jenkins, GitLab and GitHub actions read it.
+//! JUnit XML, as CI systems read it.
 //!
-//! There is no standard. This keeps to the attributes of Jenkins' `junit-10.xsd`: one `testsuite` per file, `failure` for
-//! what is wrong with the subject, `error` for what could not be run, and the place of each case for those who link to it.
+//! There is no standard. `junit` keeps to `junit-10.xsd` of Jenkins' xUnit plugin, which validates what it reads: one
+//! `testsuite` per file, `failure` for what is wrong with the subject, `error` for what could not be run. That schema knows
+//! no place of a case, so the text of a failure begins with it. `junit-lines` has `file` and `line` on every case, and
+//! `skipped` on the root, for readers that link to them (GitLab, `CircleCI`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcprove_model::{CaseReport, Finding, Report, escape_text};
+use mcprove_model::{CaseReport, Finding, Report, escape_text, shorten};
 
 use super::{Format, Shows};
 use crate::explanation::{explain_plainly, sub_results_plainly};
@@ -15,17 +17,47 @@ use crate::status::{Status, UNFINISHED, duration_us, title};
 use crate::{harmless, timestamp};
 
 /// See the module.
-pub(super) const FORMAT: Format =
-    Format { name: "junit", extension: "xml", summary: "JUnit XML for CI systems", shows: Shows::Verdicts, render };
+pub(super) const FORMAT: Format = Format {
+    name: "junit",
+    extension: "xml",
+    summary: "JUnit XML for CI systems, valid for Jenkins",
+    shows: Shows::Verdicts,
+    render: |report| render(report, Attributes::OfSchema),
+};
 
-fn render(report: &Report) -> String {
+/// See the module.
+pub(super) const WITH_LINES: Format = Format {
+    name: "junit-lines",
+    extension: "xml",
+    summary: "JUnit XML with the file and line of each case",
+    shows: Shows::Verdicts,
+    render: |report| render(report, Attributes::WithPlaces),
+};
+
+/// Bytes of one text or attribute; the event log has all of it.
+const TEXT_BYTES: usize = 64 << 10;
+
+/// Which attributes are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attributes {
+    /// Those that `junit-10.xsd` knows.
+    OfSchema,
+    /// Also the place of each case, and `skipped` on the root.
+    WithPlaces,
+}
+
+fn render(report: &Report, attributes: Attributes) -> String {
     let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let all: Vec<_> = report.cases.iter().collect();
     let total_us = report.end().map_or_else(|| sum_us(&all), |end| end.duration_us);
     let counts = Counts::of(&all);
+    let skipped = match attributes {
+        Attributes::OfSchema => String::new(),
+        Attributes::WithPlaces => format!(" skipped=\"{}\"", counts.skipped),
+    };
     let _ = writeln!(
         out,
-        "<testsuites name=\"mcprove\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{}\">",
+        "<testsuites name=\"mcprove\" tests=\"{}\" failures=\"{}\" errors=\"{}\"{skipped} time=\"{}\">",
         counts.tests,
         counts.failures,
         counts.errors,
@@ -33,7 +65,7 @@ fn render(report: &Report) -> String {
     );
     let started = report.head().map(|head| timestamp::utc(head.started_unix_ms));
     for (file, cases) in by_file(report) {
-        suite(&mut out, file, &cases, started.as_deref());
+        suite(&mut out, file, &cases, (started.as_deref(), attributes));
     }
     out.push_str("</testsuites>\n");
     out
@@ -56,7 +88,7 @@ fn by_file(report: &Report) -> Vec<(&str, Vec<&CaseReport>)> {
     suites
 }
 
-fn suite(out: &mut String, file: &str, cases: &[&CaseReport], started: Option<&str>) {
+fn suite(out: &mut String, file: &str, cases: &[&CaseReport], (started, attributes): (Option<&str>, Attributes)) {
     let counts = Counts::of(cases);
     let name = attribute(file);
     let _ = write!(
@@ -88,14 +120,19 @@ fn suite(out: &mut String, file: &str, cases: &[&CaseReport], started: Option<&s
     }
     let class = attribute(&class_name(file));
     for case in cases {
-        test_case(out, case, &class, &name);
+        test_case(out, case, &class, attributes);
     }
     out.push_str("  </testsuite>\n");
 }
 
-fn test_case(out: &mut String, case: &CaseReport, class: &str, file: &str) {
-    let (name, line, time) = (attribute(&title(&case.started)), case.started.line, seconds(duration_us(case)));
-    let place = if line == 0 { String::new() } else { format!(" file=\"{file}\" line=\"{line}\"") };
+fn test_case(out: &mut String, case: &CaseReport, class: &str, attributes: Attributes) {
+    let (name, time) = (attribute(&title(&case.started)), seconds(duration_us(case)));
+    let place = match attributes {
+        Attributes::WithPlaces if case.started.line > 0 => {
+            format!(" file=\"{}\" line=\"{}\"", attribute(&case.started.file), case.started.line)
+        }
+        Attributes::OfSchema | Attributes::WithPlaces => String::new(),
+    };
     let _ = write!(out, "    <testcase name=\"{name}\" classname=\"{class}\"{place} time=\"{time}\"");
     let element = match Status::of(case) {
         Status::Passed => {
@@ -123,7 +160,7 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, file: &str) {
         ">\n      <{element} message=\"{}\" type=\"{}\">{}</{element}>",
         attribute(&harmless::line(message)),
         attribute(kind),
-        text(&explain_plainly(case))
+        text(&format!("{}{}", beginning(case), explain_plainly(case)))
     );
     let stderr = case.finished.as_ref().map_or("", |finished| finished.stderr.as_str());
     if !stderr.is_empty() {
@@ -131,6 +168,12 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, file: &str) {
         let _ = writeln!(out, "      <system-err>{}</system-err>", text(&lines.join("\n")));
     }
     out.push_str("    </testcase>\n");
+}
+
+/// The place of a case as the beginning of a text; nothing where no file holds it.
+fn beginning(case: &CaseReport) -> String {
+    let (file, line) = (&case.started.file, case.started.line);
+    if file.is_empty() { String::new() } else { format!("at {}:{line}\n\n", harmless::line(file)) }
 }
 
 /// The file as a dotted name, which readers group by.
@@ -172,8 +215,9 @@ fn seconds(us: u64) -> String {
 }
 
 fn text(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len() + 16);
-    for c in escape_text(text).chars() {
+    let bounded = shorten(text, TEXT_BYTES);
+    let mut safe = String::with_capacity(bounded.len() + 16);
+    for c in escape_text(&bounded).chars() {
         match c {
             // Where the file is printed in a job, `##[` would begin a command.
             '#' if safe.ends_with('#') => safe.push_str("&#35;"),
@@ -181,8 +225,7 @@ fn text(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             // Alone it is allowed, but `]]>` is not.
             '>' => safe.push_str("&gt;"),
-            // Escaping left only characters that XML 1.0 allows, but for these two.
-            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
+            // Escaping left only characters that XML 1.0 allows.
             _ => safe.push(c),
         }
     }
@@ -200,7 +243,7 @@ mod tests {
 
     #[test]
     fn only_characters_of_xml_are_written() {
-        assert_eq!(text("a<b>&c ]]> \u{1b}[31m\0\u{ffff}\r\n"), "a&lt;b&gt;&amp;c ]]&gt; \\x1b[31m\\x00\u{fffd}\\r\n");
+        assert_eq!(text("a<b>&c ]]> \u{1b}[31m\0\u{ffff}\r\n"), "a&lt;b&gt;&amp;c ]]&gt; \\x1b[31m\\x00\\u{ffff}\\r\n");
         assert_eq!(text("###[x]"), "#&#35;#[x]");
         assert_eq!(attribute("\"a\"\n\tb"), "&quot;a&quot;&#10;&#9;b");
     }

@@ -23,11 +23,13 @@ pub(super) const FORMAT: Format = Format {
 
 fn render(report: &Report) -> String {
     let rules = rules(report);
-    let mut results: Vec<_> = report.findings.iter().map(|finding| result(finding, None, &rules)).collect();
+    let strict = report.strict();
+    let mut results: Vec<_> = report.findings.iter().map(|finding| result(finding, None, (&rules, strict))).collect();
     for case in &report.cases {
         let findings = case.finished.iter().flat_map(|finished| &finished.findings);
-        results.extend(findings.map(|finding| result(finding, Some(case), &rules)));
+        results.extend(findings.map(|finding| result(finding, Some(case), (&rules, strict))));
     }
+    let results = merged(results);
     let head = report.head();
     let started = head.as_ref();
     json_text::pretty(&Log {
@@ -98,16 +100,56 @@ fn rule(id: &str, severity: Severity) -> Rule<'_> {
     }
 }
 
-fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, rules: &Rules<'a>) -> Outcome<'a> {
+/// Results of the same defect, in the order of the first of each: trials of a case find the same again.
+fn merged(results: Vec<Outcome<'_>>) -> Vec<Outcome<'_>> {
+    let mut kept: Vec<Outcome<'_>> = Vec::with_capacity(results.len());
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for result in results {
+        if let Some(at) = known.get(&result.partial_fingerprints.defect) {
+            kept[*at].occurrence_count += 1;
+        } else {
+            known.insert(result.partial_fingerprints.defect.clone(), kept.len());
+            kept.push(result);
+        }
+    }
+    kept
+}
+
+/// The identity of a defect from run to run: its rule, its case, its place without line numbers, and what is wrong. Values
+/// that a server sent are no part of it, because they may change with every run.
+fn fingerprint(finding: &Finding, case: Option<&CaseReport>) -> String {
+    let (file, name, variant) = case.map_or(("", "", ""), |case| {
+        (case.started.file.as_str(), case.started.name.as_str(), case.started.variant.as_deref().unwrap_or_default())
+    });
+    let place = match &finding.place {
+        Some(Place::Text(place)) => [place.file.as_str(), place.excerpt.trim()],
+        Some(Place::Wire(place)) => [place.server.as_str(), place.pointer.as_str()],
+        None => ["", ""],
+    };
+    let message = if finding.place.is_some() { "" } else { finding.message.as_str() };
+    // FNV-1a: the parts are short, and nobody gains from a collision but a finding shown once.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for part in [&*finding.rule, file, name, variant, place[0], place[1], message] {
+        for byte in part.bytes().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, (rules, strict): (&Rules<'a>, bool)) -> Outcome<'a> {
+    let is_raised = strict && finding.severity == Severity::Warning;
     Outcome {
+        partial_fingerprints: Fingerprints { defect: fingerprint(finding, case) },
+        occurrence_count: 1,
         rule_id: &finding.rule,
         rule_index: rules.get(&*finding.rule).map_or(0, |(index, _)| *index),
-        level: level(finding.severity),
+        level: level(if is_raised { Severity::Error } else { finding.severity }),
         message: Message { text: message(finding) },
         locations: location(finding, case).into_iter().collect(),
         fixes: match (&finding.fix, &finding.place) {
-            (Some(fix), Some(Place::Text(place))) => vec![change(fix, &place.file)],
-            (Some(_), Some(Place::Wire(_)) | None) | (None, _) => Vec::new(),
+            (Some(fix), Some(Place::Text(place))) if is_whole(fix) => vec![change(fix, &place.file)],
+            (Some(_) | None, _) => Vec::new(),
         },
         properties: case.map(|case| CaseProperties {
             case: &case.started.name,
@@ -115,6 +157,11 @@ fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, rules: &Rules<
             trial: case.started.trial,
         }),
     }
+}
+
+/// False for a fix with a text so long that it would be cut.
+fn is_whole(fix: &Fix) -> bool {
+    fix.edits.iter().all(|edit| edit.text.len() <= json_text::STRING_BYTES)
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -312,12 +359,26 @@ struct Outcome<'a> {
     rule_index: usize,
     level: &'static str,
     message: Message,
+    partial_fingerprints: Fingerprints,
+    #[serde(skip_serializing_if = "is_one")]
+    occurrence_count: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     locations: Vec<Location<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<Change<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<CaseProperties<'a>>,
+}
+
+#[derive(Serialize)]
+struct Fingerprints {
+    #[serde(rename = "mcprove/v1")]
+    defect: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_one(count: &usize) -> bool {
+    *count == 1
 }
 
 #[derive(Serialize)]

@@ -1,10 +1,12 @@
-//! TAP 14: one test point per case, with a YAML block that says why.
+//! TAP 13: one test point per case, with a YAML block that says why.
 //!
-//! Values in the YAML are written as JSON strings, which are YAML too, so that no text can break out of its place.
+//! Version 14 allows nothing more that is written here, and `prove` does not read it. The YAML keeps to the subset that
+//! `prove` knows: maps, lists, double-quoted strings (JSON strings, so that no text can break out of its place) and literal
+//! blocks without an indentation indicator.
 
 use std::fmt::Write as _;
 
-use mcprove_model::{CaseReport, Finding, Place, Report};
+use mcprove_model::{CaseReport, Finding, Place, Report, is_active};
 
 use super::{Format, Shows};
 use crate::explanation::{explain_plainly, sub_results};
@@ -16,13 +18,13 @@ use crate::{duration, harmless, json_text};
 pub(super) const FORMAT: Format = Format {
     name: "tap",
     extension: "tap",
-    summary: "TAP version 14 with YAML diagnostics",
+    summary: "TAP version 13 with YAML diagnostics",
     shows: Shows::Verdicts,
     render,
 };
 
 fn render(report: &Report) -> String {
-    let mut out = "TAP version 14\n".to_owned();
+    let mut out = "TAP version 13\n".to_owned();
     match report.cases.len() {
         0 => out.push_str("1..0 # SKIP nothing was selected\n"),
         count => {
@@ -86,21 +88,37 @@ fn diagnostics(out: &mut String, case: &CaseReport, status: Status<'_>) {
     let message = if status == Status::Unfinished { UNFINISHED } else { worst_message(findings) };
     let severity = if status == Status::Failed { "fail" } else { "error" };
     let _ = writeln!(out, "  ---");
-    let _ = writeln!(out, "  message: {}", json_text::string(message));
+    let _ = writeln!(out, "  message: {}", quoted(message));
     let _ = writeln!(out, "  severity: {severity}");
     let _ = writeln!(out, "  duration_ms: {}", duration::whole_ms(duration_us(case)));
     if !case.started.file.is_empty() {
         let _ = writeln!(out, "  at:");
-        let _ = writeln!(out, "    file: {}", json_text::string(&case.started.file));
+        let _ = writeln!(out, "    file: {}", quoted(&case.started.file));
         let _ = writeln!(out, "    line: {}", case.started.line);
     }
     finding_items(out, &findings.iter().collect::<Vec<_>>());
-    // A block, because it is for people; every line of it stands further in than the end of the diagnostics.
-    let _ = writeln!(out, "  explanation: |2");
-    for line in explain_plainly(case).lines() {
-        let _ = writeln!(out, "    {line}");
+    // A block, because it is for people; every line of it, also an empty one, is indented more than the end of the
+    // diagnostics. It begins at the left, which decides the indentation.
+    let explanation = explain_plainly(case);
+    if explanation.starts_with(|c: char| !c.is_whitespace()) {
+        let _ = writeln!(out, "  explanation: |");
+        for line in explanation.lines() {
+            let _ = writeln!(out, "    {line}");
+        }
     }
     let _ = writeln!(out, "  ...");
+}
+
+/// A string in double quotes. JSON writes what is beyond the basic plane as two escapes, which YAML does not know, so such
+/// characters that must be escaped are shown by their number.
+fn quoted(text: &str) -> String {
+    let is_beyond = |c: char| c > '\u{ffff}' && is_active(c);
+    if !text.contains(is_beyond) {
+        return json_text::string(text);
+    }
+    let shown: String =
+        text.chars().map(|c| if is_beyond(c) { format!("\\u{{{:x}}}", u32::from(c)) } else { c.to_string() }).collect();
+    json_text::string(&shown)
 }
 
 fn finding_items(out: &mut String, findings: &[&Finding]) {
@@ -113,23 +131,23 @@ fn finding_items(out: &mut String, findings: &[&Finding]) {
 }
 
 fn finding_item(out: &mut String, finding: &Finding) {
-    let _ = writeln!(out, "    - rule: {}", json_text::string(&finding.rule));
+    let _ = writeln!(out, "    - rule: {}", quoted(&finding.rule));
     let _ = writeln!(out, "      severity: {}", finding.severity.word());
-    let _ = writeln!(out, "      message: {}", json_text::string(&finding.message));
+    let _ = writeln!(out, "      message: {}", quoted(&finding.message));
     match &finding.place {
         Some(Place::Text(place)) => {
             let at = format!("{}:{}:{}", place.file, place.line, place.column);
-            let _ = writeln!(out, "      at: {}", json_text::string(&at));
+            let _ = writeln!(out, "      at: {}", quoted(&at));
         }
         Some(Place::Wire(place)) => {
             let at = format!("{} {}", place.server, place.pointer);
-            let _ = writeln!(out, "      at: {}", json_text::string(&at));
+            let _ = writeln!(out, "      at: {}", quoted(&at));
         }
         None => {}
     }
     for (key, text) in [("wanted", &finding.expected), ("found", &finding.actual), ("help", &finding.help)] {
         if let Some(text) = text {
-            let _ = writeln!(out, "      {key}: {}", json_text::string(text));
+            let _ = writeln!(out, "      {key}: {}", quoted(text));
         }
     }
 }

@@ -1,0 +1,60 @@
+//! How servers write a secret, for tests.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+
+/// A name and a way of writing.
+pub(super) type Encoding = (&'static str, fn(&str) -> String);
+
+/// Every way of writing that is tried.
+pub(super) const ENCODINGS: &[Encoding] = &[
+    ("as it is", str::to_owned),
+    ("JSON", json),
+    ("JSON of PHP", |secret| json(secret).replace('/', "\\/")),
+    ("JSON of Go", |secret| json(secret).replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")),
+    ("JSON of .NET", |secret| json(secret).replace('+', "\\u002B").replace('\'', "\\u0027")),
+    ("JSON, all escaped", |secret| units(secret, |unit| format!("\\u{unit:04x}"))),
+    ("JSON, all escaped, upper case", |secret| units(secret, |unit| format!("\\u{unit:04X}"))),
+    ("JSON in JSON", |secret| json(&json(secret))),
+    ("JSON in JSON, all escaped", |secret| json(&units(secret, |unit| format!("\\u{unit:04x}")))),
+    ("JSON in JSON in JSON", |secret| json(&json(&json(secret)))),
+    ("URL", |secret| percent(secret, |byte| byte.is_ascii_alphanumeric())),
+    ("URL, all escaped", |secret| percent(secret, |_| false)),
+    ("URL, lower case, in JSON", |secret| json(&percent(secret, |byte| byte == b'a').to_lowercase())),
+    ("form", |secret| percent(secret, |byte| byte.is_ascii_alphanumeric() || byte == b' ').replace(' ', "+")),
+    ("base64", |secret| STANDARD.encode(secret)),
+    ("base64 of PHP", |secret| STANDARD.encode(secret).replace('/', "\\/")),
+    ("base64 for URLs", |secret| URL_SAFE_NO_PAD.encode(secret)),
+    ("Basic", |secret| STANDARD.encode(format!("me:{secret}"))),
+    ("in base64, first", |secret| STANDARD.encode(format!("u{secret}, and more"))),
+    ("in base64, second", |secret| URL_SAFE_NO_PAD.encode(format!("ab{secret}!"))),
+    ("in base64, third", |secret| STANDARD.encode(format!("{{\"a\":\"{secret}\"}}"))),
+    ("hexadecimal", |secret| joined(secret.bytes().map(|byte| format!("{byte:02x}")))),
+    ("hexadecimal, upper case", |secret| joined(secret.bytes().map(|byte| format!("{byte:02X}")))),
+    ("HTML", |secret| secret.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")),
+    ("HTML, all escaped", |secret| joined(secret.chars().map(|c| format!("&#{};", u32::from(c))))),
+    ("UTF-16", |secret| joined(secret.chars().map(|c| format!("{c}\0")))),
+    ("wrapped", |secret| {
+        secret.chars().enumerate().map(|(at, c)| if at % 5 == 4 { format!("{c}\n") } else { c.to_string() }).collect()
+    }),
+];
+
+fn json(secret: &str) -> String {
+    let quoted = serde_json::to_string(secret).expect("JSON");
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn units(secret: &str, write: fn(u16) -> String) -> String {
+    secret.encode_utf16().map(write).collect()
+}
+
+fn percent(secret: &str, is_plain: fn(u8) -> bool) -> String {
+    secret
+        .bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+fn joined(pieces: impl Iterator<Item = String>) -> String {
+    pieces.collect()
+}

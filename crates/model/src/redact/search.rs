@@ -1,0 +1,218 @@
+//! Where secrets are in bytes, in linear time.
+
+use std::collections::BTreeMap;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use memchr::memmem;
+
+use super::forms::Form;
+use super::view::{Layer, View};
+
+/// Where a part of a text was left out.
+const CUT: &str = "…";
+
+/// Fewer bytes of a secret than this next to a cut reveal nothing; of an encoded one, twice as many.
+const TELLING: usize = 3;
+
+/// How many layers of escapes are undone one after the other.
+const DEPTH: usize = 2;
+
+/// How many of JSON alone: JSON in JSON in JSON.
+const JSON_DEPTH: usize = 3;
+
+/// Bytes that are searched at a time, so that views stay small.
+const CHUNK: usize = 1 << 20;
+
+/// A character is written with twelve bytes at most by one layer of escapes.
+const WIDEST_ESCAPE: usize = 12;
+
+/// Automatons with more bytes of patterns than this take the compact form.
+const SMALL: usize = 1 << 10;
+
+/// A compiled set of byte strings.
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    automaton: AhoCorasick,
+    patterns: Vec<Pattern>,
+    longest: usize,
+}
+
+/// A stretch of bytes, from and to.
+pub(super) type Stretch = (usize, usize);
+
+impl Search {
+    /// Compiles the patterns; `None` when there are none.
+    pub(super) fn new(forms: BTreeMap<Vec<u8>, Form>) -> Option<Self> {
+        let longest = forms.keys().map(Vec::len).max()?;
+        let bytes: usize = forms.keys().map(Vec::len).sum();
+        let kind = if bytes > SMALL { AhoCorasickKind::ContiguousNFA } else { AhoCorasickKind::DFA };
+        // Building fails only beyond four billion states, which no environment can hold.
+        let automaton =
+            AhoCorasick::builder().match_kind(MatchKind::Standard).kind(Some(kind)).build(forms.keys()).ok()?;
+        let patterns = forms.into_iter().map(|(bytes, form)| Pattern::new(bytes, form)).collect();
+        Some(Self { automaton, patterns, longest })
+    }
+
+    /// The stretches that show a secret, ascending and apart from each other.
+    pub(super) fn stretches(&self, bytes: &[u8]) -> Vec<Stretch> {
+        // What a chunk cuts in two is whole in the next.
+        let overlap = self.longest.saturating_mul(WIDEST_ESCAPE).saturating_add(64);
+        let step = CHUNK.max(overlap.saturating_mul(2));
+        let mut found = Vec::new();
+        let mut start = 0;
+        loop {
+            let end = bytes.len().min(start + step + overlap);
+            let of_chunk = self.chunk(&bytes[start..end]);
+            found.extend(of_chunk.into_iter().map(|(from, to)| (start + from, start + to)));
+            if end == bytes.len() {
+                break;
+            }
+            start += step;
+        }
+        merged(found)
+    }
+
+    fn chunk(&self, bytes: &[u8]) -> Vec<Stretch> {
+        let mut found = self.plain(bytes);
+        for layer in Layer::ALL {
+            if let Some(view) = View::of(bytes, layer) {
+                self.view(&view, &[layer], &mut found);
+            }
+        }
+        found
+    }
+
+    /// Adds what a view shows, and what is below it.
+    fn view(&self, view: &View, above: &[Layer], found: &mut Vec<Stretch>) {
+        found.extend(self.plain(&view.bytes).into_iter().map(|(from, to)| view.origin(from, to)));
+        for layer in Layer::ALL {
+            let layers = [above, &[layer]].concat();
+            let is_nested_json = layers.iter().all(|layer| *layer == Layer::Backslash);
+            if (layers.len() <= DEPTH || is_nested_json && layers.len() <= JSON_DEPTH)
+                && let Some(deeper) = view.further(layer)
+            {
+                self.view(&deeper, &layers, found);
+            }
+        }
+    }
+
+    /// The stretches in bytes that are taken as they are.
+    fn plain(&self, bytes: &[u8]) -> Vec<Stretch> {
+        let mut stretches: Vec<Stretch> = Vec::new();
+        // Almost no text has a secret in it, and this is found faster than where several overlap.
+        if self.automaton.is_match(bytes) {
+            // Matches come in the order of their ends, so a later one may begin before several earlier ones.
+            for found in self.automaton.find_overlapping_iter(bytes) {
+                let mut stretch = (found.start(), found.end());
+                while let Some(last) = stretches.pop_if(|last| last.1 > stretch.0) {
+                    stretch.0 = stretch.0.min(last.0);
+                }
+                stretches.push(stretch);
+            }
+        }
+        self.next_to_cuts(bytes, &mut stretches);
+        stretches
+    }
+
+    /// The beginning of a secret before a cut, and the end of one after it.
+    fn next_to_cuts(&self, bytes: &[u8], stretches: &mut Vec<Stretch>) {
+        let mut cuts = memmem::find_iter(bytes, CUT).peekable();
+        let mut done = 0;
+        while let Some(cut) = cuts.next() {
+            // Windows end at the neighbouring cuts, so that every byte is looked at twice per pattern at most.
+            let before = &bytes[done..cut];
+            let length = self.patterns.iter().map(|pattern| pattern.beginning_at_end(before)).max().unwrap_or(0);
+            if length > 0 {
+                stretches.push((cut - length, cut));
+            }
+            done = cut + CUT.len();
+            let after = &bytes[done..cuts.peek().copied().unwrap_or(bytes.len())];
+            let length = self.patterns.iter().map(|pattern| pattern.end_at_beginning(after)).max().unwrap_or(0);
+            if length > 0 {
+                stretches.push((done, done + length));
+            }
+        }
+    }
+}
+
+fn merged(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
+    stretches.sort_unstable();
+    let mut apart: Vec<Stretch> = Vec::with_capacity(stretches.len());
+    for (from, to) in stretches {
+        match apart.last_mut() {
+            Some(last) if from < last.1 => last.1 = last.1.max(to),
+            Some(_) | None => apart.push((from, to)),
+        }
+    }
+    apart
+}
+
+/// A pattern that is recognised by its beginning and by its end.
+#[derive(Clone, Debug)]
+struct Pattern {
+    forwards: Partial,
+    backwards: Partial,
+}
+
+impl Pattern {
+    fn new(bytes: Vec<u8>, form: Form) -> Self {
+        let reversed = bytes.iter().rev().copied().collect();
+        let telling = match form {
+            Form::Text => TELLING,
+            Form::Encoded => 2 * TELLING,
+        };
+        Self { forwards: Partial::new(bytes, telling), backwards: Partial::new(reversed, telling) }
+    }
+
+    /// How many bytes at the end of a text are the beginning of the pattern.
+    fn beginning_at_end(&self, text: &[u8]) -> usize {
+        let window = &text[text.len().saturating_sub(self.forwards.bytes.len())..];
+        self.forwards.at_end(window.iter().copied())
+    }
+
+    /// How many bytes at the beginning of a text are the end of the pattern.
+    fn end_at_beginning(&self, text: &[u8]) -> usize {
+        let window = &text[..text.len().min(self.backwards.bytes.len())];
+        self.backwards.at_end(window.iter().rev().copied())
+    }
+}
+
+/// Bytes with their failure function (Knuth, Morris and Pratt).
+#[derive(Clone, Debug)]
+struct Partial {
+    bytes: Vec<u8>,
+    /// For each length, the longest shorter beginning that is also its end.
+    shorter: Vec<u32>,
+    /// How many of them reveal something.
+    telling: usize,
+}
+
+impl Partial {
+    fn new(bytes: Vec<u8>, telling: usize) -> Self {
+        let mut partial = Self { shorter: vec![0; bytes.len() + 1], bytes, telling };
+        let mut length = 0;
+        for at in 1..partial.bytes.len() {
+            length = partial.next(length, partial.bytes[at]);
+            partial.shorter[at + 1] = u32::try_from(length).unwrap_or(0);
+        }
+        partial
+    }
+
+    fn next(&self, mut length: usize, byte: u8) -> usize {
+        loop {
+            if self.bytes.get(length) == Some(&byte) {
+                return length + 1;
+            }
+            if length == 0 {
+                return 0;
+            }
+            length = self.shorter[length] as usize;
+        }
+    }
+
+    /// How many of the last bytes of a text are the first of these, if that is enough to reveal something.
+    fn at_end(&self, text: impl Iterator<Item = u8>) -> usize {
+        let length = text.fold(0, |length, byte| self.next(length, byte));
+        if length >= self.telling { length } else { 0 }
+    }
+}

@@ -1,0 +1,200 @@
+//! Bytes with their escapes undone, and for each byte the place that it came from.
+//!
+//! Servers write a secret with any mixture of escapes (`\/` of PHP, `\u0026` of Go, `\u002B` of .NET, `%2F`, `&amp;`), and
+//! JSON inside JSON has them twice. Undoing them once is cheaper and more complete than searching for every spelling.
+
+/// Bytes with escapes undone.
+#[derive(Debug)]
+pub(super) struct View {
+    /// The bytes.
+    pub(super) bytes: Vec<u8>,
+    /// Where each byte begins in the original.
+    starts: Vec<u32>,
+    /// Where each byte ends there; what was removed belongs to no byte.
+    ends: Vec<u32>,
+}
+
+/// A kind of escapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layer {
+    /// `\n`, `\/`, `\u00e9`, `\x1b`, `\u{1b}`.
+    Backslash,
+    /// `%2F`.
+    Percent,
+    /// `&amp;`, `&#38;`, `&#x26;`.
+    Entity,
+    /// Text that was broken into lines.
+    LineBreak,
+}
+
+impl Layer {
+    pub(super) const ALL: [Self; 4] = [Self::Backslash, Self::Percent, Self::Entity, Self::LineBreak];
+
+    /// The byte that every escape of this kind begins with; of line breaks, one of two.
+    fn marks(self, byte: u8) -> bool {
+        match self {
+            Self::Backslash => byte == b'\\',
+            Self::Percent => byte == b'%',
+            Self::Entity => byte == b'&',
+            Self::LineBreak => matches!(byte, b'\n' | b'\r'),
+        }
+    }
+
+    fn is_absent(self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Backslash => memchr::memchr(b'\\', bytes),
+            Self::Percent => memchr::memchr(b'%', bytes),
+            Self::Entity => memchr::memchr(b'&', bytes),
+            Self::LineBreak => memchr::memchr2(b'\n', b'\r', bytes),
+        }
+        .is_none()
+    }
+
+    /// The escape at the start of `rest`: how many bytes it takes, and what it means.
+    fn read(self, rest: &[u8]) -> Option<(usize, Meaning)> {
+        match self {
+            Self::Backslash => backslash(rest),
+            Self::Percent => Some((3, Meaning::Byte(u8::try_from(hex(rest.get(1..3)?)?).ok()?))),
+            Self::Entity => entity(rest),
+            Self::LineBreak => Some((1, Meaning::Nothing)),
+        }
+    }
+}
+
+enum Meaning {
+    Byte(u8),
+    Char(char),
+    Nothing,
+}
+
+impl View {
+    /// The bytes with the escapes of one kind undone; `None` when there are none.
+    pub(super) fn of(bytes: &[u8], layer: Layer) -> Option<Self> {
+        if layer.is_absent(bytes) {
+            return None;
+        }
+        let room = || Vec::with_capacity(bytes.len());
+        let mut view = Self { bytes: Vec::with_capacity(bytes.len()), starts: room(), ends: room() };
+        let mut is_changed = false;
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            let escape = if layer.marks(*byte) { layer.read(&bytes[at..]) } else { None };
+            let Some((length, meaning)) = escape else {
+                view.push(*byte, at, at + 1);
+                at += 1;
+                continue;
+            };
+            is_changed = true;
+            match meaning {
+                Meaning::Byte(byte) => view.push(byte, at, at + length),
+                Meaning::Char(c) => {
+                    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| view.push(byte, at, at + length));
+                }
+                Meaning::Nothing => {}
+            }
+            at += length;
+        }
+        is_changed.then_some(view)
+    }
+
+    /// The same with another kind undone.
+    pub(super) fn further(&self, layer: Layer) -> Option<Self> {
+        let mut view = Self::of(&self.bytes, layer)?;
+        view.starts.iter_mut().for_each(|at| *at = self.starts[*at as usize]);
+        view.ends.iter_mut().for_each(|at| *at = self.ends[*at as usize - 1]);
+        Some(view)
+    }
+
+    /// The stretch of the original that a stretch of these bytes, which is not empty, came from.
+    pub(super) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
+        (self.starts[start] as usize, self.ends[end - 1] as usize)
+    }
+
+    fn push(&mut self, byte: u8, start: usize, end: usize) {
+        self.bytes.push(byte);
+        self.starts.push(offset(start));
+        self.ends.push(offset(end));
+    }
+}
+
+/// Callers look at a few megabytes at a time.
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0_u32, |number, digit| {
+        char::from(*digit).to_digit(16).and_then(|digit| number.checked_mul(16)?.checked_add(digit))
+    })
+}
+
+fn backslash(rest: &[u8]) -> Option<(usize, Meaning)> {
+    let short = |byte| Some((2, Meaning::Byte(byte)));
+    match rest.get(1)? {
+        same @ (b'"' | b'\\' | b'/' | b'\'') => short(*same),
+        b'b' => short(8),
+        b'f' => short(12),
+        b'n' => short(b'\n'),
+        b'r' => short(b'\r'),
+        b't' => short(b'\t'),
+        b'x' => Some((4, Meaning::Char(char::from_u32(hex(rest.get(2..4)?)?)?))),
+        b'u' if rest.get(2) == Some(&b'{') => {
+            let digits = rest[3..].iter().take(7).position(|byte| *byte == b'}')?;
+            Some((4 + digits, Meaning::Char(char::from_u32(hex(&rest[3..3 + digits])?)?)))
+        }
+        b'u' => unit(rest),
+        _ => None,
+    }
+}
+
+/// `\u` and four digits, or two of them for a character beyond the basic plane.
+fn unit(rest: &[u8]) -> Option<(usize, Meaning)> {
+    let high = hex(rest.get(2..6)?)?;
+    if let Some(c) = char::from_u32(high) {
+        return Some((6, Meaning::Char(c)));
+    }
+    let low = rest.get(6..8).filter(|mark| *mark == b"\\u").and_then(|_| hex(rest.get(8..12)?))?;
+    let pair = [u16::try_from(high).ok()?, u16::try_from(low).ok()?];
+    let c = char::decode_utf16(pair).next()?.ok()?;
+    Some((12, Meaning::Char(c)))
+}
+
+fn entity(rest: &[u8]) -> Option<(usize, Meaning)> {
+    let end = rest.iter().take(10).position(|byte| *byte == b';')?;
+    let name = &rest[1..end];
+    let c = match name {
+        b"amp" => '&',
+        b"lt" => '<',
+        b"gt" => '>',
+        b"quot" => '"',
+        b"apos" => '\'',
+        [b'#', b'x' | b'X', digits @ ..] if !digits.is_empty() => char::from_u32(hex(digits)?)?,
+        [b'#', digits @ ..] => char::from_u32(std::str::from_utf8(digits).ok()?.parse().ok()?)?,
+        _ => return None,
+    };
+    Some((end + 1, Meaning::Char(c)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_undone_and_their_places_known() {
+        for (layer, text, wanted) in [
+            (Layer::Backslash, r#"a\/b\u0026\u00e9\ud83c\udf89\x41\u{42}\""#, "a/b&é🎉AB\""),
+            (Layer::Backslash, r"\q \u12 \ud800 \u{110000} \", r"\q \u12 \ud800 \u{110000} \"),
+            (Layer::Percent, "a%2Fb%2fc%zz%", "a/b/c%zz%"),
+            (Layer::Entity, "&amp;&#38;&#x26;&nope; & &#;", "&&&&nope; & &#;"),
+            (Layer::LineBreak, "a\r\nb\n", "ab"),
+        ] {
+            let view = View::of(text.as_bytes(), layer);
+            let shown = view.as_ref().map_or(text.as_bytes(), |view| &view.bytes);
+            assert_eq!(String::from_utf8_lossy(shown), wanted, "{text}");
+        }
+        let twice = View::of(br"x\\u0041y", Layer::Backslash).and_then(|view| view.further(Layer::Backslash));
+        let twice = twice.expect("escaped twice");
+        assert_eq!(twice.bytes, b"xAy");
+        assert_eq!(twice.origin(1, 2), (1, 8));
+    }
+}
