@@ -15,6 +15,7 @@ pub const JSON_OUTPUTS: &[JsonOutput] = &[
     JsonOutput { command: "call", schema: include_str!("../../../schema/json/request.json") },
     JsonOutput { command: "ci", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "complete", schema: include_str!("../../../schema/json/request.json") },
+    JsonOutput { command: "conformance", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "convert", schema: include_str!("../../../schema/json/convert.json") },
     JsonOutput { command: "coverage", schema: include_str!("../../../schema/json/coverage.json") },
     JsonOutput { command: "doctor", schema: include_str!("../../../schema/json/doctor.json") },

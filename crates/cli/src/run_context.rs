@@ -21,7 +21,7 @@ const CI_URL: &[&str] = &["CI_JOB_URL", "CIRCLE_BUILD_URL", "BUILD_URL"];
 
 /// The context of a run by this process.
 pub(crate) fn run_context() -> RunContext {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let (commit, branch) = std::env::current_dir().ok().and_then(|folder| head_of(&folder)).unwrap_or_default();
     RunContext {
         command: Some(format!("mcprove {}", shell_words::join(words))),

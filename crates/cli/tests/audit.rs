@@ -112,7 +112,7 @@ fn a_tool_without_a_name_is_an_error_of_the_server_and_no_healthy_tool() {
 fn the_summary_says_why_a_server_with_healthy_tools_fails() {
     let folder = tempfile::tempdir().expect("a folder");
     let tools = r#"[{"name":"look","inputSchema":{"type":"object"}}]"#;
-    shell_server::write_with(folder.path(), r#"{"tools":{},"prompts":true}"#, tools, r#""fine""#);
+    shell_server::write_with(folder.path(), r#"{"tools":{},"prompts":{}}"#, tools, r#""fine""#);
     let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
         .args(["audit", "--server", "sh server.sh"])
         .current_dir(folder.path())

@@ -117,7 +117,7 @@ fn what_fuzzing_keeps_holds_no_secret() {
     );
     let file = fs::read_dir(path.join("kept")).expect("a folder").next().expect("a test").expect("a test").path();
     let suite = fs::read_to_string(file).expect("a suite");
-    assert!(suite.contains("in the reply: ***… (16 characters)"), "{suite}");
+    assert!(suite.contains("in the reply (16 characters)"), "{suite}");
     assert!(suite.contains("# The server takes from the environment: SHOP_KEY.\n"), "{suite}");
     assert!(suite.contains("args: [server.sh, \"${secret:SHOP_KEY}\"]\n"), "{suite}");
     assert!(!suite.contains("tok-"), "{suite}");

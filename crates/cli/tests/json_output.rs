@@ -45,6 +45,7 @@ const LINES: &[&[&str]] = &[
     &["lint", "examples/first-suite"],
     &["lint", "examples/agents"],
     &["matrix", "examples/first-suite", "--protocol", "2025-06-18,2025-11-25"],
+    &["conformance", "--server", SHOP, "--rule", "mcp-declared-works"],
     &["negative", "--server", SHOP, "--tool", "look_up"],
     &["run", "examples/first-suite", "--events", "run.ndjson"],
     &["run", "examples/first-suite", "--dry-run"],

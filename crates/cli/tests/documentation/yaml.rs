@@ -39,7 +39,7 @@ fn secrets(text: &str) -> impl Iterator<Item = String> {
 
 /// An example may leave out the server, which the text around it speaks of.
 fn completed(text: &str) -> String {
-    let named = ["server", "servers", "mock_server", "trajectory"].iter().any(|key| has_key(text, key));
+    let named = ["defaults", "server", "servers", "mock_server", "trajectory"].iter().any(|key| has_key(text, key));
     let assertion = text.lines().any(|line| line.starts_with("assert"));
     let steps = text.lines().any(|line| line.starts_with("  - name:"));
     match (named, assertion && !steps) {
