@@ -62,8 +62,8 @@ fn whatever_else_is_written_says_so_too() {
         &["audit", "--output", "evals", "--overwrite", "--server", &server],
         &["init", "evals", "--overwrite", "--server", &server],
         &["schema-lint", "--sarif", FULL, "--server", &server],
-        &["audit", "--events", FULL, "--server", &server],
-        &["fuzz", "--events", FULL, "--runs", "2", "--server", &server],
+        &["audit", "--events", FULL, "--strict-reports", "--server", &server],
+        &["fuzz", "--events", FULL, "--strict-reports", "--runs", "2", "--server", &server],
         &["report", "run.ndjson", "--html", FULL, "--strict-reports"],
     ] {
         let output = run(folder.path(), args);

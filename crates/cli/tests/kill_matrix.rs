@@ -68,7 +68,7 @@ const STDIO: &[Row] = &[
     ("bom", "FAIL", &["byte order mark"]),
     ("both", "FAIL", &["both a result and an error"]),
     ("cancel-aware", "FAIL", &["not answered within"]),
-    ("caps-wrong-type", "PASS", &[]),
+    ("caps-wrong-type", "FAIL", &["is not an object"]),
     ("control-text", "FAIL", &["does not contain"]),
     ("crlf", "PASS", &[]),
     ("cyclic-ref", "PASS", &[]),

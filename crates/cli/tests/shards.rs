@@ -89,6 +89,8 @@ fn normalised(text: &str) -> String {
         (r"(<|&lt;)?\d+(\.\d+)?m?s\b".to_owned(), "TIME"),
         // Each shard starts servers of its own, and what would be faster for one says nothing of the others.
         (r#"("servers_started": ?)\d+"#.to_owned(), "${1}0"),
+        // Each shard has its own command line.
+        (r#""command": ?"(\\.|[^"\\])*""#.to_owned(), r#""command":"""#),
         (r#",\s*"hint": ?"[^"]*""#.to_owned(), ""),
         (r"(?m)^(Time|Hint): .*\n\n".to_owned(), ""),
         (format!("{temporary}/[A-Za-z0-9._-]+"), "TMP"),

@@ -89,6 +89,8 @@ const WRITES_DIRECTLY: &[(&str, &str)] = &[
     ("waiting.rs", "a line of our own whose one name is escaped"),
     ("catalog_report.rs", "writes lines of `OneLine` and escaped JSON by the thousand"),
     ("interception_log.rs", "one escaped line per call, on a channel"),
+    ("explore/answers.rs", "one escaped line about an answer that does not fit"),
+    ("explore/arguments.rs", "one escaped line about an argument that does not fit"),
     ("commands/intercept.rs", "passes on a conversation, byte for byte"),
     ("commands/mcp.rs", "is a server on standard output"),
     ("commands/mock.rs", "is a server on standard output"),

@@ -129,7 +129,8 @@ async fn fill_in(schema: &Value) -> Map<String, Value> {
                     break;
                 }
                 Err(failure) => {
-                    let _ = std::io::Write::write_all(&mut anstream::stderr(), format!("  {failure}\n").as_bytes());
+                    let line = format!("  {}\n", mcprove_model::escape_line(&failure.to_string()));
+                    let _ = std::io::Write::write_all(&mut anstream::stderr(), line.as_bytes());
                 }
             }
         }

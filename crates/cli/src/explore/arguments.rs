@@ -257,7 +257,8 @@ pub(crate) async fn missing(arguments: &mut Map<String, Value>, schema: &Value) 
                     break;
                 }
                 Err(failure) => {
-                    let _ = std::io::Write::write_all(&mut anstream::stderr(), format!("  {failure}\n").as_bytes());
+                    let line = format!("  {}\n", mcprove_model::escape_line(&failure.to_string()));
+                    let _ = std::io::Write::write_all(&mut anstream::stderr(), line.as_bytes());
                 }
             }
         }
