@@ -21,7 +21,7 @@ fn a_signal_ends_a_call_that_hangs() {
 }
 
 #[test]
-#[ignore = "known defect: `init` waits for the deadline of the call instead of ending"]
+#[ignore = "known defect: the signal can be lost, and `init` then waits for the deadline of the call"]
 fn a_signal_ends_init_in_a_call_that_hangs() {
     interrupt(&subject::build("misbehave"), &["init", "--timeout", "60s"], "half-a-reply");
 }
