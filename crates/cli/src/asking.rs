@@ -9,7 +9,7 @@ use mcprove_model::ServerSpec;
 use crate::context::Context;
 use crate::execution::{PROBE_TIMEOUT, runtime};
 use crate::failure::Failure;
-use crate::told_to_stop::ToldToStop;
+use crate::stop_signals::StopSignals;
 
 /// Asks a server what it offers; where it needs a folder, it gets a copy.
 pub(crate) fn offer_of(
@@ -20,7 +20,7 @@ pub(crate) fn offer_of(
 ) -> Result<Catalog, Failure> {
     let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let options = InfoOptions { fixture, ..info_options(timeout, context) };
-    let info = until_told_to_stop(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure))?;
+    let info = until_stopped(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure))?;
     Ok(info.catalog)
 }
 
@@ -36,12 +36,12 @@ pub(crate) fn info_options(timeout: Duration, context: &Context) -> InfoOptions<
 }
 
 /// Waits for something; the first signal ends it, and with it the servers it had started.
-pub(crate) fn until_told_to_stop<T>(waiting: impl Future<Output = T>) -> Result<T, Failure> {
+pub(crate) fn until_stopped<T>(waiting: impl Future<Output = T>) -> Result<T, Failure> {
     runtime(1)?.block_on(async {
-        let mut told = ToldToStop::listen();
+        let mut signals = StopSignals::listen();
         let stopped = async {
-            match &mut told {
-                Some(told) => told.again().await,
+            match &mut signals {
+                Some(signals) => signals.next().await,
                 None => std::future::pending().await,
             }
         };

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::finish::RunOutcome;
 use crate::run_sink::{RunSink, SinkOptions};
-use crate::told_to_stop::ToldToStop;
+use crate::stop_signals::StopSignals;
 
 /// The default deadline of a case.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -320,9 +320,9 @@ pub(crate) fn redactor_of(plan: &Plan, secrets: &[String]) -> Redactor {
 
 /// Tells the run to stop at the first interrupt and ends at the second.
 pub(crate) async fn interrupts(stopper: &Stopper) {
-    let Some(mut told) = ToldToStop::listen() else { return std::future::pending().await };
+    let Some(mut signals) = StopSignals::listen() else { return std::future::pending().await };
     for _ in 0..2 {
-        told.again().await;
+        signals.next().await;
         stopper.stop();
     }
 }

@@ -11,7 +11,7 @@ use mcprove_judge::tool_effect::ScanPlan;
 use mcprove_model::{ExitStatus, Override, ServerSpec, Severity, Target, nearest, shorten};
 use mcprove_report::Shows;
 
-use crate::asking::{info_options, until_told_to_stop};
+use crate::asking::{info_options, until_stopped};
 use crate::confinement::Confinement;
 use crate::context::Context;
 use crate::execution::{RunMode, redactor_of};
@@ -211,7 +211,7 @@ fn discover(
 ) -> Result<ServerInfo, Failure> {
     let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let options = mcprove_engine::InfoOptions { fixture, probe_timeout, ..info_options(times.start, context) };
-    until_told_to_stop(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure))
+    until_stopped(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure))
 }
 
 /// Refuses to scan what is not there.

@@ -11,7 +11,7 @@ use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
 use serde_json::{Value, json};
 
-use crate::asking::{info_options, until_told_to_stop};
+use crate::asking::{info_options, until_stopped};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::stdout::print;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let what = server.as_ref().map_or("this machine", |server| server.name.as_str());
         context.complain(&format!("looking at {} …\n", escape_line(what)));
     }
-    let (programs, met) = until_told_to_stop(async {
+    let (programs, met) = until_stopped(async {
         let mut programs = Vec::new();
         for known in PROGRAMS {
             let words = [known.name.to_owned(), "--version".to_owned()];

@@ -10,7 +10,7 @@ use mcprove_wire::Negotiated;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::asking::{info_options, until_told_to_stop};
+use crate::asking::{info_options, until_stopped};
 use crate::context::Context;
 use crate::explore::{Reach, prompt_signature, tool_signature};
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     server.client.by_hand = true;
     let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
     let waiting = context.waiting(&format!("listing what {} offers", server.name));
-    let listed = until_told_to_stop(async {
+    let listed = until_stopped(async {
         let began = Instant::now();
         let mut session = open_session(&server, &info_options(args.reach.timeout, context)).await?;
         let opened = began.elapsed();

@@ -15,7 +15,7 @@ use mcprove_model::{ExitStatus, SourceFile};
 use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
-use crate::told_to_stop::ToldToStop;
+use crate::stop_signals::StopSignals;
 
 /// What the server offers: names, descriptions and schemas. The answers come from [`tools::Tools`].
 const OFFER: &str = include_str!("mcp/offer.yaml");
@@ -72,8 +72,8 @@ async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(),
     })?;
     context.complain(&format!("listening on {}\n", door.url()));
     let stopped = async {
-        match ToldToStop::listen() {
-            Some(mut told) => told.again().await,
+        match StopSignals::listen() {
+            Some(mut signals) => signals.next().await,
             None => std::future::pending().await,
         }
     };

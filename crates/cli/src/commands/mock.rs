@@ -8,7 +8,7 @@ use mcprove_report::render_findings;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::told_to_stop::ToldToStop;
+use crate::stop_signals::StopSignals;
 
 /// Pretend to be a server, from a manifest or a recording.
 #[derive(Debug, clap::Args)]
@@ -68,10 +68,10 @@ async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(),
     Ok(())
 }
 
-/// Ends when the mock is told to stop, which is how it ends well.
+/// Ends when the mock is asked to stop, which is how it ends well.
 async fn stopped() {
-    match ToldToStop::listen() {
-        Some(mut told) => told.again().await,
+    match StopSignals::listen() {
+        Some(mut signals) => signals.next().await,
         None => std::future::pending().await,
     }
 }

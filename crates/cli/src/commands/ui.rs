@@ -11,9 +11,9 @@ use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stdout::print;
+use crate::stop_signals::StopSignals;
 use crate::subject::Subject;
 use crate::suites::load_as_written;
-use crate::told_to_stop::ToldToStop;
 use crate::ui::{Settings, serve};
 
 /// Try and test servers on a page in the browser.
@@ -56,12 +56,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
     };
     runtime(1)?.block_on(async {
-        let mut told = ToldToStop::listen();
+        let mut signals = StopSignals::listen();
         let local = tokio::task::LocalSet::new();
         let serving = local.run_until(serve(settings, args.port, ready));
         let stopped = async {
-            match &mut told {
-                Some(told) => told.again().await,
+            match &mut signals {
+                Some(signals) => signals.next().await,
                 None => std::future::pending().await,
             }
         };

@@ -22,10 +22,10 @@ use crate::failure::Failure;
 use crate::flips::Flips;
 use crate::selection::Selection;
 use crate::stdout::{print, print_exactly};
+use crate::stop_signals::StopSignals;
 use crate::subject::Subject;
 use crate::suites::{Suites, usable};
 use crate::terminal_mode::SingleKeys;
-use crate::told_to_stop::ToldToStop;
 
 /// Run suites again whenever something they depend on changes.
 #[derive(Debug, clap::Args)]
@@ -390,9 +390,9 @@ fn listen_to_signals(sender: Sender<Input>) -> Result<(), Failure> {
     let runtime = runtime(1)?;
     std::thread::spawn(move || {
         runtime.block_on(async {
-            let Some(mut told) = ToldToStop::listen() else { return };
+            let Some(mut signals) = StopSignals::listen() else { return };
             loop {
-                told.again().await;
+                signals.next().await;
                 if sender.send(Input::Stopped).is_err() {
                     return;
                 }

@@ -17,7 +17,7 @@ use crate::asking::info_options;
 use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
-use crate::told_to_stop::ToldToStop;
+use crate::stop_signals::StopSignals;
 
 /// The least time that a server has to start and to list what it offers.
 const START: Duration = Duration::from_mins(1);
@@ -57,14 +57,14 @@ where
     let start = timeout.max(START);
     let is_told = context.verbosity != Verbosity::Quiet && !trying.json;
     runtime(1)?.block_on(async {
-        let mut told = ToldToStop::listen();
+        let mut signals = StopSignals::listen();
         let began = Instant::now();
         let opened = {
             let _waiting = context.waiting(&format!("starting {}", server.name));
             let options = info_options(start, context);
             tokio::select! {
                 biased;
-                () = super::talk::stopped(&mut told) => return Err(Failure::Interrupted),
+                () = super::talk::stopped(&mut signals) => return Err(Failure::Interrupted),
                 opened = open_session(&server, &options) => opened,
             }
         };
@@ -89,7 +89,7 @@ where
             }
             seen.push(notification.clone());
         };
-        let talking = Talk { answers: &mut answers, told: &mut told, timeout, notified: &mut notified };
+        let talking = Talk { answers: &mut answers, signals: &mut signals, timeout, notified: &mut notified };
         let exchange = talk(&mut session, &request, talking).await;
         let closing = session.close().await;
         let facts = Facts {

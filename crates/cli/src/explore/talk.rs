@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::answers::Answers;
-use crate::told_to_stop::ToldToStop;
+use crate::stop_signals::StopSignals;
 
 /// A request to make.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Request {
 /// What a request may use while it is open.
 pub(crate) struct Talk<'t> {
     pub(crate) answers: &'t mut Answers,
-    pub(crate) told: &'t mut Option<ToldToStop>,
+    pub(crate) signals: &'t mut Option<StopSignals>,
     pub(crate) timeout: Duration,
     /// Receives every notification when it arrives.
     pub(crate) notified: &'t mut dyn FnMut(&Notification),
@@ -30,7 +30,7 @@ pub(crate) struct Talk<'t> {
 
 /// Makes a request and waits for its end. An interrupt cancels it; an answer and a notification start its time again.
 pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Talk<'_>) -> Exchange {
-    let Talk { answers, told, timeout, notified } = talk;
+    let Talk { answers, signals, timeout, notified } = talk;
     let mut params = request.params.clone();
     if request.method == "tools/call" {
         session.learn_schemas(Instant::now() + timeout.max(Duration::from_mins(1))).await;
@@ -41,7 +41,7 @@ pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Talk<'_
     let mut deadline = Instant::now() + timeout;
     loop {
         let step = {
-            let stopped = stopped(told);
+            let stopped = stopped(signals);
             tokio::select! {
                 biased;
                 () = stopped => None,
@@ -60,7 +60,7 @@ pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Talk<'_
             }
             Some(Step::Question(question)) => {
                 let answer = {
-                    let stopped = stopped(told);
+                    let stopped = stopped(signals);
                     tokio::select! {
                         biased;
                         () = stopped => None,
@@ -78,10 +78,10 @@ pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Talk<'_
     }
 }
 
-/// Waits until the program is told to stop.
-pub(super) async fn stopped(told: &mut Option<ToldToStop>) {
-    match told {
-        Some(told) => told.again().await,
+/// Waits until the program is asked to stop.
+pub(super) async fn stopped(signals: &mut Option<StopSignals>) {
+    match signals {
+        Some(signals) => signals.next().await,
         None => std::future::pending().await,
     }
 }
