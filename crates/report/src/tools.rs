@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{CallRole, CaseReport, Finding, Report, Severity, Verdict, some_of};
+use mcprove_model::{
+    CallRole, CaseReport, FailureCause, Finding, Report, ScanCounts, Severity, ToolVerdict, Verdict, some_of,
+};
 
 use crate::style::Role;
 use crate::{Style, duration, harmless};
@@ -10,78 +12,46 @@ use crate::{Style, duration, harmless};
 /// How many tools are named that share a finding; of a server with a thousand the rest is counted.
 const NAMES: usize = 20;
 
-/// How healthy a tool is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
-    /// It answered, or said in plain words what was wrong.
-    Healthy,
-    /// It rejected its input properly.
-    Rejects,
-    /// An exception, an internal error, or the end of the server.
-    Crashed,
-    /// No answer in time.
-    TimedOut,
-    /// It was not called.
-    Skipped,
-}
-
-impl Health {
-    /// Every kind, from best to worst, and what was not called.
-    const ALL: [Self; 5] = [Self::Healthy, Self::Rejects, Self::Crashed, Self::TimedOut, Self::Skipped];
-
-    /// What an audited tool is.
-    pub fn of(case: &CaseReport) -> Self {
-        let Some(finished) = &case.finished else { return Self::Skipped };
-        if matches!(finished.verdict, Verdict::Skipped { .. }) {
-            return Self::Skipped;
-        }
-        let has = |rule: &str| finished.findings.iter().any(|finding| finding.rule == rule);
-        if has("timed-out") {
-            Self::TimedOut
-        } else if has("crashed") || finished.verdict == Verdict::Error {
-            Self::Crashed
-        } else if has("rejects") {
-            Self::Rejects
-        } else {
-            Self::Healthy
-        }
+/// The verdict about an audited tool.
+pub fn tool_verdict(case: &CaseReport) -> ToolVerdict {
+    let Some(finished) = &case.finished else { return ToolVerdict::Skipped };
+    if matches!(finished.verdict, Verdict::Skipped { .. }) {
+        return ToolVerdict::Skipped;
     }
-
-    /// The word in tables and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Healthy => "healthy",
-            Self::Rejects => "rejects",
-            Self::Crashed => "crashed",
-            Self::TimedOut => "timed out",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    /// The word in the JSON that other tools read.
-    pub fn known_word(self) -> &'static str {
-        match self {
-            Self::Healthy | Self::Rejects => "healthy",
-            Self::Crashed => "crash",
-            Self::TimedOut => "timeout",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    fn role(self) -> Role {
-        match self {
-            Self::Healthy | Self::Rejects => Role::Good,
-            Self::Crashed | Self::TimedOut => Role::Bad,
-            Self::Skipped => Role::Skipped,
-        }
+    let carried = finished.findings.iter().find_map(|finding| ToolVerdict::of_rule(&finding.rule));
+    match carried {
+        Some(verdict) => verdict,
+        None if finished.verdict == Verdict::Error => ToolVerdict::Crashed,
+        None => ToolVerdict::Works,
     }
 }
 
-/// The share of called tools that are healthy, in percent, rounded down; `None` when none was called.
+/// The word for a verdict in the JSON that other tools read.
+pub fn known_word(verdict: ToolVerdict) -> &'static str {
+    match verdict {
+        ToolVerdict::Works | ToolVerdict::Fails(_) | ToolVerdict::ErrorAsSuccess => "healthy",
+        ToolVerdict::Crashed => "crash",
+        ToolVerdict::TimedOut => "timeout",
+        ToolVerdict::Skipped => "skipped",
+    }
+}
+
+fn role(verdict: ToolVerdict) -> Role {
+    match verdict {
+        ToolVerdict::Works => Role::Good,
+        ToolVerdict::ErrorAsSuccess | ToolVerdict::Crashed | ToolVerdict::TimedOut => Role::Bad,
+        ToolVerdict::Fails(_) | ToolVerdict::Skipped => Role::Skipped,
+    }
+}
+
+/// The verdicts of an audit, counted.
+pub fn scan_counts(report: &Report) -> ScanCounts {
+    report.cases.iter().map(tool_verdict).collect()
+}
+
+/// The share of tools that work among those about which something was proven, in percent; `None` when nothing was.
 pub fn score(report: &Report) -> Option<usize> {
-    let called: Vec<Health> = report.cases.iter().map(Health::of).filter(|health| *health != Health::Skipped).collect();
-    let good = called.iter().filter(|health| matches!(health, Health::Healthy | Health::Rejects)).count();
-    (!called.is_empty()).then(|| good * 100 / called.len())
+    scan_counts(report).score()
 }
 
 /// What an audit knows of a server beside what its tools answered.
@@ -97,8 +67,8 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
     run_findings(&mut text, report, style);
     let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 50);
     for case in &report.cases {
-        let health = Health::of(case);
-        let word = style.paint(health.role(), &format!("{:<9}", health.word()));
+        let verdict = tool_verdict(case);
+        let word = style.paint(role(verdict), &format!("{:<16}", verdict.word()));
         let name = harmless::line(&case.started.name);
         let Some(finished) = &case.finished else { continue };
         let (elapsed, note) = match &finished.verdict {
@@ -113,19 +83,16 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
         let _ = writeln!(text, "{word}  {name:<widest$}  {elapsed:>6}  {}", style.paint(Role::Faint, &note));
     }
     text.push('\n');
-    match score(report) {
-        Some(score) => {
-            let role = if score == 100 { Role::Good } else { Role::Bad };
-            let count = |wanted: Health| report.cases.iter().filter(|case| Health::of(case) == wanted).count();
-            let parts = Health::ALL.map(|health| (health, count(health)));
-            let told = parts
-                .iter()
-                .filter(|(_, count)| *count > 0)
-                .map(|(health, count)| format!("{count} {}", health.word()));
-            let told = told.collect::<Vec<_>>().join(", ");
-            let _ = writeln!(text, "score: {} ({told})", style.paint(role, &format!("{score} %")));
+    let counts = scan_counts(report);
+    let role = if counts.score() == Some(100) { Role::Good } else { Role::Bad };
+    let _ = writeln!(text, "{}", style.paint(role, &counts.summary()));
+    for cause in FailureCause::OUTSIDE {
+        // Missing files have a hint of their own.
+        let count = counts.of(ToolVerdict::Fails(cause));
+        if let (Some(help), true) = (cause.help(), count > 0 && cause != FailureCause::InputNotFound) {
+            let tools = if count == 1 { "1 tool".to_owned() } else { format!("{count} tools") };
+            let _ = writeln!(text, "hint: {tools}: {}; {help}", cause.sentence());
         }
-        None => text.push_str("score: none, because no tool was called\n"),
     }
     let wrong = report.findings.iter().filter(|finding| finding.severity.fails()).count();
     if wrong > 0 {

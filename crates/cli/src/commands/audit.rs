@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use mcprove_engine::{Called, ScanKind, tool_name};
 use mcprove_judge::catalog_tokens;
-use mcprove_model::ExitStatus;
-use mcprove_report::{AuditFacts, Health, audit_table, harmless_json, score};
+use mcprove_model::{ExitStatus, ToolVerdict};
+use mcprove_report::{AuditFacts, audit_table, harmless_json, known_word, scan_counts, score, tool_verdict};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
@@ -71,8 +71,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if !scanned.is_interrupted() {
         write_suite(args, &scanned, context)?;
     }
-    let has_score = score(report).is_some();
-    let status = scanned.status(&args.run, (has_score, "there is no score"), context)?;
+    let was_called = report.cases.iter().any(|case| tool_verdict(case) != ToolVerdict::Skipped);
+    let status = scanned.status(&args.run, (was_called, "there is no score"), context)?;
     Ok(if status == ExitStatus::Wrong && args.no_fail { ExitStatus::Good } else { status })
 }
 
@@ -131,12 +131,16 @@ fn as_json(scanned: &Scanned) -> Value {
             let tool = catalog.tool(&case.started.name);
             let called = scanned.called.iter().find(|called| called.tool == case.started.name);
             let seen = called.and_then(|called| called.replies.first());
-            let health = Health::of(case);
+            let verdict = tool_verdict(case);
             json!({
                 "tool": case.started.name,
                 "description": tool.and_then(|tool| tool.get("description")),
-                "status": health.known_word(),
-                "health": health.word(),
+                "status": known_word(verdict),
+                "verdict": verdict.word(),
+                "cause": match verdict {
+                    ToolVerdict::Fails(cause) => Some(cause.word()),
+                    _ => None,
+                },
                 "detail": findings.first().map(|finding| finding.message.clone()),
                 "findings": findings,
                 "is_error": seen.is_some_and(|seen| seen.is_error),
@@ -152,6 +156,7 @@ fn as_json(scanned: &Scanned) -> Value {
         "tool_count": report.cases.len(),
         "results": results,
         "score": score(report),
+        "counts": scan_counts(report).line(),
         "catalog_tokens": tokens(scanned),
         "findings": report.findings,
     })

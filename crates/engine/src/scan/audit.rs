@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use mcprove_judge::exception::unhandled;
-use mcprove_judge::output_schema::violates_output_schema;
-use mcprove_model::{CallRole, Finding, Observation, Outcome, shorten};
+use mcprove_judge::scan_verdict::{ScanCall, ScanJudgement, judge_call};
+use mcprove_model::{CallRole, Finding, Observation, Outcome, ToolVerdict, shorten};
 use mcprove_wire::Closing;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -15,9 +14,6 @@ use crate::discover::tool_name;
 use crate::refused::{excuse, refusal_of};
 use crate::restart::Restartable;
 use crate::workplace::written;
-
-const INTERNAL_ERROR: i64 = -32603;
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The number of lines of standard error that are shown of a server that died.
 const LAST_LINES: usize = 6;
@@ -65,12 +61,18 @@ impl AuditTool {
         case.record.calls.push(calls::record(CallRole::Act, Some(name), &exchange));
         case.record.mark(|timings| &mut timings.call);
         let seen = Observation::of_tool_call(exchange.outcome);
-        let mut found = health(&seen, &input);
+        let refused = lane.session.server_requests().iter().rfind(|request| !request.answered);
+        let mut found = finding(judge_call(&ScanCall {
+            outcome: &seen.outcome,
+            arguments: &input,
+            output_schema: self.tool.get("outputSchema"),
+            refused: refused.map(|request| request.method.as_str()),
+        }));
         if let (Some(finding), Outcome::Closed { what, .. }) = (&mut found, &seen.outcome) {
             finding.actual = Some(last_lines(&lane.session.stderr())).filter(|lines| !lines.is_empty());
             case.record.server_ended(what);
         }
-        case.record.findings.extend(found.into_iter().chain(output_mismatch(&self.tool, &seen)));
+        case.record.findings.extend(found);
         let refusal = refusal_of(case.server, case.workplace.variables(), (&seen, &lane.session.stderr()));
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
@@ -139,61 +141,23 @@ fn contradiction(changes: &[String]) -> Option<Finding> {
     Some(finding.help("say `readOnlyHint: false`: hosts call read-only tools without asking"))
 }
 
-/// What an answer says of a tool: nothing when it is healthy, a note when it rejects its input properly.
-fn health(seen: &Observation, input: &Value) -> Option<Finding> {
-    match &seen.outcome {
-        Outcome::Result(_) if seen.is_error => Some(if let Some(trace) = unhandled(&seen.text, input) {
-            let mut finding = Finding::error("crashed", "the tool answered with an unhandled exception");
-            finding.actual = Some(shorten(trace, 500).into_owned());
-            finding.help("catch the exception and say in plain words what was wrong with the input")
-        } else {
-            let first = seen.text.lines().next().unwrap_or_default();
-            Finding::note("says-why", format!("it says what is wrong: {}", shorten(first, 200)))
-        }),
-        Outcome::Result(_) | Outcome::Cancelled => None,
-        Outcome::Error(error) if matches!(error.code, INTERNAL_ERROR | METHOD_NOT_FOUND) => {
-            let text = if error.code == INTERNAL_ERROR {
-                "the tool failed with an internal error (-32603): an exception nobody caught"
-            } else {
-                "the server lists the tool but does not know it (-32601)"
-            };
-            let mut finding = Finding::error("crashed", text);
-            finding.actual = Some(shorten(&error.to_string(), 500).into_owned());
-            Some(finding.help("report failures as a result with `isError: true` and a text the agent can act on"))
+/// The finding about a call; nothing for a tool that works.
+fn finding(judged: ScanJudgement) -> Option<Finding> {
+    let rule = judged.verdict.rule()?;
+    let mut finding = match judged.verdict {
+        ToolVerdict::Crashed | ToolVerdict::TimedOut => Finding::error(rule, judged.sentence),
+        ToolVerdict::ErrorAsSuccess => Finding::warning(rule, judged.sentence),
+        ToolVerdict::Works | ToolVerdict::Fails(_) | ToolVerdict::Skipped => Finding::note(rule, judged.sentence),
+    };
+    finding.actual = judged.evidence;
+    finding.help = match judged.verdict {
+        ToolVerdict::Crashed => {
+            Some("report failures as a result with `isError: true` and a text the agent can act on")
         }
-        Outcome::Error(error) => Some(Finding::note(
-            "rejects",
-            format!("the tool rejects the input made for it: {}", shorten(&error.to_string(), 300)),
-        )),
-        Outcome::TimedOut { after_ms } => {
-            let seconds = Duration::from_millis(*after_ms).as_secs_f64();
-            Some(Finding::error("timed-out", format!("the tool did not answer within {seconds:.1} s")))
-        }
-        Outcome::Closed { what, .. } => Some(Finding::error("crashed", format!("{what} when the tool was called"))),
-        Outcome::Malformed(malformed) => {
-            let mut finding = Finding::error("crashed", malformed.fault.clone());
-            finding.actual = quoted(&malformed.evidence);
-            Some(finding)
-        }
-        Outcome::Refused(refused) => {
-            let mut finding = Finding::error("crashed", refused.what.clone());
-            finding.actual = quoted(&refused.evidence);
-            finding.help.clone_from(&refused.help);
-            Some(finding)
-        }
+        ToolVerdict::ErrorAsSuccess => Some("set `isError: true`: agents take the text for an answer"),
+        ToolVerdict::Fails(cause) => cause.help(),
+        ToolVerdict::Works | ToolVerdict::TimedOut | ToolVerdict::Skipped => None,
     }
-}
-
-/// The beginning of what came.
-fn quoted(evidence: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(&evidence[..evidence.len().min(2_000)]);
-    Some(shorten(&text, 500).into_owned()).filter(|text| !text.trim().is_empty())
-}
-
-fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {
-    let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
-    let violation = violates_output_schema(tool.get("outputSchema")?, structured).ok()??;
-    let mut finding = Finding::warning("output-schema", "`structuredContent` violates the tool's own `outputSchema`");
-    finding.actual = Some(violation);
+    .map(str::to_owned);
     Some(finding)
 }

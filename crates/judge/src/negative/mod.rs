@@ -9,7 +9,9 @@ mod wrong_type;
 
 use serde_json::Value;
 
-use crate::scan_verdict::{ScanJudgement, ToolVerdict};
+use mcprove_model::ToolVerdict;
+
+use crate::scan_verdict::ScanJudgement;
 
 pub use answer::{Answer, answer};
 

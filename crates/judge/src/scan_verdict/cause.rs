@@ -2,70 +2,8 @@
 
 use std::sync::LazyLock;
 
+use mcprove_model::FailureCause;
 use regex::{Regex, RegexSet};
-
-/// The cause of a worded error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FailureCause {
-    /// The input names something that is not there; inputs are made up.
-    InputNotFound,
-    /// A key, a token or a login is missing or not accepted.
-    CredentialsMissing,
-    /// A host cannot be reached.
-    NetworkUnreachable,
-    /// A setting or another program is missing.
-    NotConfigured,
-    /// mcprove refused a request of the server.
-    Refused,
-    /// Anything else.
-    Other,
-}
-
-impl FailureCause {
-    /// The causes that are outside the server.
-    pub const OUTSIDE: [Self; 5] =
-        [Self::InputNotFound, Self::CredentialsMissing, Self::NetworkUnreachable, Self::NotConfigured, Self::Refused];
-
-    /// True for a cause that is outside the server.
-    pub fn is_outside(self) -> bool {
-        self != Self::Other
-    }
-
-    /// The words for tables and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::InputNotFound => "input not found",
-            Self::CredentialsMissing => "credentials missing",
-            Self::NetworkUnreachable => "network unreachable",
-            Self::NotConfigured => "not configured",
-            Self::Refused => "refused by mcprove",
-            Self::Other => "other",
-        }
-    }
-
-    /// The beginning of a sentence about it.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Self::InputNotFound => "the made-up input does not exist",
-            Self::CredentialsMissing => "credentials are missing",
-            Self::NetworkUnreachable => "the network cannot be reached",
-            Self::NotConfigured => "the server is not configured",
-            Self::Refused => "mcprove refused a request of the server",
-            Self::Other => "the tool says that it failed",
-        }
-    }
-
-    /// What a user can do about it.
-    pub fn help(self) -> Option<&'static str> {
-        match self {
-            Self::InputNotFound => Some("`--fixture DIR` or `--seed-args FILE` gives the tools something that exists"),
-            Self::CredentialsMissing => Some("`--env NAME=VALUE` hands credentials to the server"),
-            Self::NetworkUnreachable => Some("run the scan where the server can reach its network"),
-            Self::NotConfigured => Some("`--env NAME=VALUE` or the server's own configuration sets what is missing"),
-            Self::Refused | Self::Other => None,
-        }
-    }
-}
 
 /// The cause of an error by its words.
 pub fn failure_cause(text: &str) -> FailureCause {

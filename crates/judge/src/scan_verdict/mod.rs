@@ -5,18 +5,16 @@
 //! the score.
 
 mod cause;
-mod counts;
 mod crash;
 mod error_as_success;
 
-use mcprove_model::{Outcome, escape_line, shorten, text_of_tool_result};
+use mcprove_model::{FailureCause, Outcome, ToolVerdict, escape_line, shorten, text_of_tool_result};
 use serde_json::Value;
 
 use crate::exception::unhandled;
 use crate::output_schema::violates_output_schema;
 
-pub use cause::{FailureCause, failure_cause};
-pub use counts::ScanCounts;
+pub use cause::failure_cause;
 pub use error_as_success::error_as_success;
 
 /// The longest evidence that is kept.
@@ -24,42 +22,6 @@ const EVIDENCE: usize = 500;
 
 const INTERNAL_ERROR: i64 = -32603;
 const METHOD_NOT_FOUND: i64 = -32601;
-
-/// The verdict about a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ToolVerdict {
-    /// A success that fits the output schema.
-    Works,
-    /// A worded error.
-    Fails(FailureCause),
-    /// A success whose text or JSON says that the call failed.
-    ErrorAsSuccess,
-    /// The process died, an exception was not handled, or the reply breaks the protocol.
-    Crashed,
-    /// No reply in time.
-    TimedOut,
-    /// It was not called.
-    Skipped,
-}
-
-impl ToolVerdict {
-    /// The word in tables and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Works => "works",
-            Self::Fails(_) => "fails",
-            Self::ErrorAsSuccess => "error-as-success",
-            Self::Crashed => "crashed",
-            Self::TimedOut => "timed out",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    /// True if the call proved nothing about the tool, because the cause is outside the server.
-    pub fn is_unprovable(self) -> bool {
-        matches!(self, Self::Fails(cause) if cause.is_outside())
-    }
-}
 
 /// A call of a tool and what is known of it.
 #[derive(Clone, Copy, Debug)]
