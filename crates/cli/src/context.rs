@@ -102,9 +102,10 @@ impl Context {
         std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
     }
 
-    /// The values of all variables: what no reply should hold.
-    pub(crate) fn variable_values() -> Vec<String> {
+    /// The values of variables that are named like secrets: what no reply should hold.
+    pub(crate) fn secret_values() -> Vec<String> {
         std::env::vars_os()
+            .filter(|(name, _)| name.to_str().is_some_and(is_secret_name))
             .filter_map(|(_, value)| value.into_string().ok())
             .filter(|value| !value.is_empty())
             .collect()
@@ -147,4 +148,31 @@ fn terminal_width() -> Option<usize> {
 #[cfg(not(unix))]
 fn terminal_width() -> Option<usize> {
     None
+}
+/// True for the name of a variable that holds a secret, such as `API_TOKEN` or `DATABASE_URL`.
+fn is_secret_name(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "TOKEN",
+        "KEY",
+        "SECRET",
+        "PASS",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "AUTH",
+        "COOKIE",
+        "PAT",
+        "JWT",
+        "DSN",
+        "PRIVATE",
+        "APIKEY",
+        "BEARER",
+        "SIGNATURE",
+        "CONNECTION",
+    ];
+    let upper = name.to_ascii_uppercase();
+    upper.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word))
+        || ["TOKEN", "SECRET", "PASSWORD", "_URL", "_URI"].iter().any(|ending| upper.ends_with(ending))
 }

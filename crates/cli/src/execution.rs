@@ -165,6 +165,11 @@ impl Execution {
         }
     }
 
+    /// Cases as they say themselves, side by side as these.
+    pub(crate) fn verifying(&self, timeout: Duration) -> Self {
+        Self { jobs: self.jobs, ..Self::plain(timeout) }
+    }
+
     /// The deadline that was given.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.timeout
@@ -215,7 +220,7 @@ impl Execution {
             is_whole: mode.is_whole && plan.shard.is_none(),
             again: mode.again.into_iter().chain(self.words()).collect(),
             limits: context.limits,
-            environment: Context::variable_values().into(),
+            environment: Context::secret_values().into(),
         };
         let sink_options = SinkOptions {
             planned_calls: mode.planned_calls,

@@ -46,6 +46,7 @@ mod subject;
 mod suites;
 mod terminal_mode;
 mod ui;
+mod verified_suite;
 mod waiting;
 mod whole_file;
 

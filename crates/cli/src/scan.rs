@@ -7,8 +7,9 @@ use std::time::Duration;
 use mcprove_engine::{
     Called, Consent, ScanKind, ScanOptions, ScanResult, ServerInfo, plan_scan, server_info, tool_name,
 };
+use mcprove_judge::fuzz::secret_values;
 use mcprove_judge::tool_effect::ScanPlan;
-use mcprove_model::{ExitStatus, Override, ServerSpec, Severity, Target, nearest, shorten};
+use mcprove_model::{ClientCapabilities, ExitStatus, Override, ServerSpec, Severity, Target, nearest, shorten};
 use mcprove_report::Shows;
 
 use crate::asking::{info_options, until_stopped};
@@ -118,13 +119,21 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     run.check()?;
     let mut server = run.execution.in_container(Override::default()).apply(&scan.server(fixture)?);
     scan.confinement.apply(&mut server, context);
+    answer_by_default(&mut server);
+    // What a server gives away of its environment is shown nowhere.
+    server.secrets.extend(secret_values(&Context::secret_values()).map(str::to_owned));
     let server = Arc::new(server);
     let given = scan.given.as_deref().map(|path| seed_arguments(path, context)).transpose()?.unwrap_or_default();
     let baseline = run.baseline()?;
     let mut info = discover(&server, fixture, (times, run.execution.probe_timeout()), context)?;
     info.catalog.findings.append(&mut info.findings);
     let listed: Vec<String> = info.catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
-    known_tools(&scan.tool, &listed, &info)?;
+    if listed.is_empty() && scan.tool.is_empty() && matches!(kind, ScanKind::Audit { .. }) && info.catalog.has_offers()
+    {
+        context.complain("note: the server has no tools; its resources and prompts are tried\n");
+    } else {
+        known_tools(&scan.tool, &listed, &info)?;
+    }
     let planned_calls = match &kind {
         ScanKind::Fuzz(fuzz) => fuzz.runs,
         ScanKind::Audit { .. } | ScanKind::Probe { .. } => 0,
@@ -200,6 +209,13 @@ impl Scanned {
     /// True if the user stopped it.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.outcome.dropped || self.outcome.report.exit_status() == ExitStatus::Interrupted
+    }
+}
+
+/// Answers what the server may ask of its client where the user does not say how: a tool that asks is tried, too.
+fn answer_by_default(server: &mut ServerSpec) {
+    if server.client == ClientCapabilities::default() {
+        server.client = ClientCapabilities::canned(None);
     }
 }
 

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcprove_engine::{Called, Catalog, Consent, tool_name};
+use mcprove_engine::{Called, Catalog, Consent, NOWHERE, expanded_template, prompt_arguments, tool_name};
 use mcprove_judge::first_expectation::first_expectation;
-use mcprove_judge::generate::valid_input;
-use mcprove_judge::harm::argument_schema;
+use mcprove_judge::harm::HarmGuard;
+use mcprove_judge::scan_verdict::ScanJudgement;
 use mcprove_judge::tool_effect::ScanPlan;
-use mcprove_model::{Observation, Redactor, ServerSpec};
+use mcprove_model::{FailureCause, Observation, Redactor, ServerSpec, Target, ToolVerdict, shorten};
 use mcprove_suite::starter::{FileNames, Starter};
 use mcprove_suite::template::FIXTURE;
 use mcprove_suite::written_server::{FileKind, WrittenServer};
@@ -34,17 +34,53 @@ impl<'s> Described<'s> {
     pub(crate) fn new(server: &'s ServerSpec, fixture: Option<&Path>) -> Self {
         let fixture = fixture.is_some();
         let templates: &[&str] = if fixture { &[FIXTURE] } else { &[] };
-        Self { server, written: WrittenServer::of(server, FileKind::Assertion, templates), fixture }
+        Self { server, written: WrittenServer::of(&here(server), FileKind::Assertion, templates), fixture }
     }
+}
+
+/// The server with paths below the current folder as the files of a project write them: relative.
+fn here(server: &ServerSpec) -> ServerSpec {
+    let mut server = server.clone();
+    let Ok(folder) = std::env::current_dir() else { return server };
+    let prefix = format!("{}/", folder.display());
+    if let Target::Stdio { command, args, cwd: None, .. } = &mut server.target
+        && prefix != "/"
+    {
+        for text in args.iter_mut().chain(std::iter::once(command)) {
+            if let Some(rest) = text.strip_prefix(&prefix) {
+                *text = format!("./{rest}");
+            }
+        }
+    }
+    server
 }
 
 /// A file that is to be written.
 #[derive(Debug)]
-pub(crate) struct StarterFile {
+pub(crate) struct TextFile {
     /// Its name below the folder.
     pub(crate) name: String,
     /// Its text.
     pub(crate) text: String,
+}
+
+/// An assertion file that is to be written.
+#[derive(Debug)]
+pub(crate) struct StarterFile<'s> {
+    /// Its name below the folder.
+    pub(crate) name: String,
+    /// What it says.
+    pub(crate) starter: Starter<'s>,
+}
+
+/// Assertion files as texts.
+pub(crate) fn texts(files: &[StarterFile<'_>]) -> Vec<TextFile> {
+    files.iter().map(text).collect()
+}
+
+/// An assertion file as a text.
+pub(crate) fn text(file: &StarterFile<'_>) -> TextFile {
+    TextFile { name: file.name.clone(), text: file.starter.text() }
 }
 
 /// What became of the files.
@@ -120,7 +156,11 @@ impl<'w> Begun<'w> {
 }
 
 /// A file for each tool of a scan, with its answer as the first expectation.
-pub(crate) fn of_scan(called: &[Called], described: &Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
+pub(crate) fn of_scan<'d>(
+    called: &[Called],
+    described: &'d Described<'_>,
+    names: &mut FileNames,
+) -> Vec<StarterFile<'d>> {
     let mut machine = machine_values();
     // What the server was given for itself belongs into no file.
     machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= Redactor::SHORTEST).cloned());
@@ -138,12 +178,16 @@ fn is_nameable(name: &str) -> bool {
     !name.is_empty()
 }
 
-fn of_called(called: &Called, described: &Described<'_>, machine: &[String], names: &mut FileNames) -> StarterFile {
+fn of_called<'d>(
+    called: &Called,
+    described: &'d Described<'_>,
+    machine: &[String],
+    names: &mut FileNames,
+) -> StarterFile<'d> {
     let Described { written: server, fixture, .. } = described;
     let nothing = json!({});
     let input = called.input.as_ref().unwrap_or(&nothing);
     let replies: Vec<&Observation> = called.replies.iter().collect();
-    let expect = first_expectation(input, &replies, machine);
     let mut remarks =
         vec!["Written by mcprove from what the tool answered. Change `expect` to what you really want.".to_owned()];
     remarks.extend(server.remark());
@@ -153,40 +197,124 @@ fn of_called(called: &Called, described: &Described<'_>, machine: &[String], nam
         remarks.push("The reply shows values of this machine's environment, so its snapshot is masked.".to_owned());
         masks.push("(?s).+".to_owned());
     }
+    let skipped = called.skipped.as_ref().map(|reason| {
+        let reason = reason.split(';').next().unwrap_or(reason);
+        format!("{reason}; remove this line to call it")
+    });
+    let standing = called.judged.as_ref().filter(|_| skipped.is_none()).map(standing).unwrap_or_default();
+    remarks.extend(standing.remark);
     let starter = Starter {
         name: called.tool.clone(),
         remarks,
         server,
         fixture: *fixture,
-        skip: called.skipped.as_ref().map(|reason| {
-            let reason = reason.split(';').next().unwrap_or(reason);
-            format!("{reason}; remove this line to call it")
-        }),
+        skip: skipped.or(standing.skip),
+        needs: standing.needs,
+        known: standing.known,
         masks,
         block: "assert",
-        content: call(&called.tool, input, &expect),
+        content: {
+            let expect = standing.expect.unwrap_or_else(|| first_expectation(input, &replies, machine));
+            call(&called.tool, input, &expect)
+        },
     };
-    StarterFile { name: format!("{}.yaml", names.stem(&called.tool)), text: starter.text() }
+    StarterFile { name: format!("{}.yaml", names.stem(&called.tool)), starter }
 }
 
-/// A file for each resource, template and prompt that a server offers. What they need is made up by name, so that whoever
-/// reads them knows what to fill in.
-pub(crate) fn of_offer(catalog: &Catalog, described: &Described<'_>, names: &mut FileNames) -> Vec<StarterFile> {
+/// How a test of something stands that may not work.
+#[derive(Debug, Default)]
+pub(crate) struct Standing {
+    skip: Option<String>,
+    needs: Option<String>,
+    known: Option<String>,
+    expect: Option<Value>,
+    remark: Option<String>,
+}
+
+/// How the test of a tool stands, by the verdict about it: what is broken is a known defect, never a test that passes.
+fn standing(judged: &ScanJudgement) -> Standing {
+    let known = |expect: Value| Standing {
+        known: Some(shorten(&judged.sentence, 300).into_owned()),
+        expect: Some(expect),
+        ..Standing::default()
+    };
+    match judged.verdict {
+        ToolVerdict::Works | ToolVerdict::Skipped => Standing::default(),
+        ToolVerdict::Crashed => known(json!({"not_error": true})),
+        ToolVerdict::ErrorAsSuccess => known(json!({"is_error": true})),
+        ToolVerdict::TimedOut => {
+            Standing { skip: Some(format!("{}; remove this line to call it", judged.sentence)), ..Standing::default() }
+        }
+        ToolVerdict::Fails(FailureCause::InputNotFound | FailureCause::Other) => Standing {
+            remark: Some(
+                "The tool rejects these arguments. Give it some that work, and say what it answers.".to_owned(),
+            ),
+            ..Standing::default()
+        },
+        ToolVerdict::Fails(_) => {
+            let needs = judged.evidence.as_deref().and_then(variable_in);
+            let reason = shorten(&judged.sentence, 200).into_owned();
+            let expect = Some(json!({"not_error": true}));
+            match needs {
+                Some(_) => Standing { needs, expect, remark: Some(reason), ..Standing::default() },
+                None => Standing { skip: Some(reason), expect, ..Standing::default() },
+            }
+        }
+    }
+}
+
+/// The variable of the environment that an error asks for.
+fn variable_in(text: &str) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let endings = ["KEY", "TOKEN", "SECRET", "PASSWORD", "URL", "HOST", "ID", "USER", "PATH"];
+    let mut words = text.split(|c: char| !is_part(c));
+    let named = words.find(|word| {
+        let starts = word.starts_with(|c: char| c.is_ascii_uppercase());
+        starts && word.contains('_') && endings.iter().any(|ending| word.ends_with(ending))
+    });
+    named.map(str::to_owned)
+}
+
+/// A file for each resource, template and prompt that a server offers, each with the verdict about it where it was tried.
+pub(crate) fn of_offer<'d>(
+    catalog: &Catalog,
+    described: &'d Described<'_>,
+    tried: &dyn Fn(&str) -> Option<ToolVerdict>,
+    names: &mut FileNames,
+) -> Vec<StarterFile<'d>> {
     let Described { written: server, fixture, .. } = described;
     let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut files = Vec::new();
-    let mut add = |stem: String, name: String, skip: Option<&str>, block: &'static str, content: Value| {
+    let mut add = |stem: String, name: String, made_up: Option<&str>, block: &'static str, content: Value| {
+        let verdict = tried(&name);
+        let (skip, known) = match verdict {
+            None => (made_up.map(str::to_owned), None),
+            Some(ToolVerdict::Works) => (None, None),
+            Some(ToolVerdict::Crashed | ToolVerdict::ErrorAsSuccess) => {
+                (None, Some("it could not be read when this file was written".to_owned()))
+            }
+            Some(verdict) => {
+                let word = match verdict {
+                    ToolVerdict::Fails(cause) => cause.sentence(),
+                    _ => verdict.word(),
+                };
+                let reason = made_up.unwrap_or("remove this line to try it");
+                (Some(format!("{word}; {reason}")), None)
+            }
+        };
         let starter = Starter {
             name,
             remarks: server.remark().into_iter().collect(),
             server,
             fixture: *fixture,
-            skip: skip.map(str::to_owned),
+            skip,
+            needs: None,
+            known,
             masks: Vec::new(),
             block,
             content,
         };
-        files.push(StarterFile { name: format!("{}.yaml", names.stem(&stem)), text: starter.text() });
+        files.push(StarterFile { name: format!("{}.yaml", names.stem(&stem)), starter });
     };
     for resource in &catalog.resources {
         let (uri, name) = (text(resource, "uri"), text(resource, "name"));
@@ -197,39 +325,37 @@ pub(crate) fn of_offer(catalog: &Catalog, described: &Described<'_>, names: &mut
     for template in &catalog.templates {
         let (uri, name) = (text(template, "uriTemplate"), text(template, "name"));
         let stem = format!("template-{}", if name.is_empty() { &uri } else { &name });
-        let content = json!({"read": uri, "expect": {"not_empty": true}});
-        let skip = "fill in the variables of the address, then remove this line";
-        add(stem, format!("template {uri}"), Some(skip), "assert_resources", content);
+        let content = json!({"read": expanded_template(&uri), "expect": {"not_empty": true}});
+        let fill = "fill in the variables of the address, then remove this line";
+        add(stem, format!("template {uri}"), Some(fill), "assert_resources", content);
     }
     for prompt in &catalog.prompts {
         let name = text(prompt, "name");
-        let arguments = prompt.get("arguments").and_then(Value::as_array).into_iter().flatten();
-        let required = arguments.filter(|argument| argument.get("required") == Some(&Value::Bool(true)));
-        let arguments: serde_json::Map<String, Value> =
-            required.map(|argument| (text(argument, "name"), json!("example"))).collect();
+        let arguments = prompt_arguments(prompt);
+        let fill = (!arguments.is_empty()).then_some("fill in the arguments, then remove this line");
         let get =
             if arguments.is_empty() { json!({"name": name}) } else { json!({"name": name, "arguments": arguments}) };
-        let skip = (!arguments.is_empty()).then_some("fill in the arguments, then remove this line");
         let content = json!({"get": get, "expect": {"not_empty": true}});
-        add(format!("prompt-{name}"), format!("prompt {name}"), skip, "assert_prompts", content);
+        add(format!("prompt-{name}"), format!("prompt {name}"), fill, "assert_prompts", content);
     }
     files
 }
 
 /// A file for each tool, with an input made from its schema; nothing is called.
-pub(crate) fn of_tools(
+pub(crate) fn of_tools<'d>(
     catalog: &Catalog,
-    described: &Described<'_>,
+    described: &'d Described<'_>,
     consent: Consent,
     names: &mut FileNames,
-) -> Vec<StarterFile> {
+) -> Vec<StarterFile<'d>> {
     let Described { written: server, fixture, .. } = described;
     let mut files = Vec::new();
     let plan = ScanPlan::new(&catalog.tools, catalog.instructions.as_deref(), consent, &[]);
     let planned = catalog.tools.iter().zip(&plan.tools);
     for (tool, planned) in planned.filter(|(tool, _)| is_nameable(tool_name(tool))) {
         let name = tool_name(tool);
-        let made = valid_input(&argument_schema(tool), 0);
+        let guard = HarmGuard::new(tool, &planned.effect, NOWHERE);
+        let made = guard.input(tool, 0, catalog.places.as_ref());
         let skip = match (&made, &planned.skipped) {
             (Err(why), _) => Some(format!("no valid input could be made: {why}")),
             (Ok(_), Some(_)) => Some(format!("it {}; remove this line to call it", planned.effect)),
@@ -245,11 +371,13 @@ pub(crate) fn of_tools(
             server,
             fixture: *fixture,
             skip,
+            needs: None,
+            known: None,
             masks: Vec::new(),
             block: "assert",
             content: call(name, &input, &json!({"not_error": true})),
         };
-        files.push(StarterFile { name: format!("{}.yaml", names.stem(name)), text: starter.text() });
+        files.push(StarterFile { name: format!("{}.yaml", names.stem(name)), starter });
     }
     files
 }
@@ -263,7 +391,7 @@ pub(crate) fn call(tool: &str, input: &Value, expect: &Value) -> Value {
 }
 
 /// Writes files into a folder, which is made if need be; what is there already stays unless it may be replaced.
-pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -> Result<Written, Failure> {
+pub(crate) fn write_all(folder: &Path, files: &[TextFile], overwrite: bool) -> Result<Written, Failure> {
     let failed = |path: &Path, error: &std::io::Error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "give a folder that can be written")
     };
@@ -298,7 +426,7 @@ mod tests {
     fn what_is_there_is_replaced_only_when_asked() {
         let folder = tempfile::tempdir().expect("a folder");
         let evals = folder.path().join("new/evals");
-        let file = |text: &str| vec![StarterFile { name: "a.yaml".to_owned(), text: text.to_owned() }];
+        let file = |text: &str| vec![TextFile { name: "a.yaml".to_owned(), text: text.to_owned() }];
         assert_eq!(write_all(&evals, &file("1"), false).expect("written").added.len(), 1);
         let again = write_all(&evals, &file("2"), false).expect("kept");
         assert_eq!((again.added.len(), again.kept.len()), (0, 1));

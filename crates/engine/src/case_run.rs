@@ -26,7 +26,9 @@ use crate::server::Opener;
 use crate::shared::Shared;
 use crate::stop::{Stop, Stopper};
 use crate::stored::{self, Storing};
-use crate::{calls, expectations, nearby, negative_path, not_recorded, remarks, reply_shape, scan, steps, trust};
+use crate::{
+    calls, expectations, known, nearby, negative_path, not_recorded, remarks, reply_shape, scan, steps, trust,
+};
 
 /// What running a case needs.
 #[derive(Clone, Debug)]
@@ -225,6 +227,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
     };
     let verdict = trust::judged(verdict, case, &mut record);
     let verdict = not_recorded::judged(verdict, case, &mut record);
+    let verdict = known::judged(verdict, case, &mut record, context.strict);
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
     let mut run = record.finish(verdict);
     // An agent has servers of its own, and learns when one ends.

@@ -55,6 +55,11 @@ impl Catalog {
         listing.items
     }
 
+    /// True if it has something beside tools.
+    pub fn has_offers(&self) -> bool {
+        !(self.resources.is_empty() && self.templates.is_empty() && self.prompts.is_empty())
+    }
+
     /// A tool by its name.
     pub fn tool(&self, name: &str) -> Option<&Value> {
         self.tools.iter().find(|tool| tool_name(tool) == name)

@@ -18,6 +18,7 @@ mod fuzz;
 mod hint;
 mod hooks;
 mod interception;
+mod known;
 mod lanes;
 mod latency;
 mod nearby;
@@ -65,8 +66,8 @@ pub use plan::{Filter, PlanOptions, plan};
 pub use played::problems_of_played;
 pub use run::{Progress, RunOptions, Sink, run};
 pub use scan::{
-    Called, ConformanceOptions, FuzzScan, FuzzedTool, PlannedScan, ScanKind, ScanOptions, ScanResult, plan_conformance,
-    plan_scan,
+    Called, ConformanceOptions, FuzzScan, FuzzedTool, PlannedScan, ScanKind, ScanOptions, ScanResult,
+    expanded_template, plan_conformance, plan_scan, prompt_arguments,
 };
 pub use server_info::{InfoOptions, ServerInfo, server_info};
 pub use server_override::override_servers;
@@ -74,3 +75,4 @@ pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
 pub use stored::{Storing, snapshot_path};
 pub use turns::wanted_side_by_side;
+pub use workplace::NOWHERE;

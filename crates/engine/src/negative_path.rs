@@ -61,7 +61,8 @@ pub(crate) async fn probe(path: &NegativePath, seen: &mut Observation, talk: &mu
     let is_listed = tool.is_some();
     // The author of a suite says what is called; nothing is guarded.
     let guard = HarmGuard::off();
-    let mut probing = Probing { subject, server, record: &mut *talk.record, timeout: path.timeout, is_listed, guard };
+    let mut probing =
+        Probing { subject, server, record: &mut *talk.record, timeout: path.timeout, is_listed, guard, control: None };
     let probed = probing::make(&probes, &mut probing).await;
     if !path.default_gate {
         // What is expected of the counts decides; what each request came to is the evidence.

@@ -133,6 +133,7 @@ pub(crate) mod tests {
             tags: Vec::new(),
             timeout: None,
             skip: None,
+            known: None,
         };
         names.into_iter().map(|name| Arc::new(case(name))).collect()
     }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
-use mcprove_judge::negative::{Answer, Probe, Subject, answer};
+use mcprove_judge::negative::{Answer, Probe, ProbeResult, Subject, answer};
+use mcprove_judge::scan_verdict::ScanJudgement;
 use mcprove_model::{CallRole, Exchange, Finding, Outcome};
 use tokio::time::Instant;
 
@@ -26,6 +27,8 @@ pub(crate) struct Probing<'p> {
     pub(crate) is_listed: bool,
     /// What may be sent.
     pub(crate) guard: HarmGuard,
+    /// The verdict about valid input, where that was tried first.
+    pub(crate) control: Option<ScanJudgement>,
 }
 
 /// What became of the probes of one tool.
@@ -77,7 +80,7 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
             return false;
         }
         let deadline = Instant::now() + probing.timeout;
-        let arguments = probing.guard.made_harmless(request.arguments);
+        let arguments = probing.guard.made_harmless(request.arguments.clone());
         let exchange = probing.server.session.call_tool(&request.tool, &arguments, deadline).await;
         probing.record.calls.push(calls::record(CallRole::Probe, Some(&request.tool), &exchange));
         if let Outcome::Error(error) = &exchange.outcome
@@ -88,8 +91,9 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
             continue;
         }
         let seen = answer(&exchange.outcome);
-        met &= probe.accepts(&seen);
-        probing.record.findings.push(told(probe, &request.what, &seen, &exchange));
+        let result = probe.result(&request, &seen, probing.control.as_ref());
+        met &= result != ProbeResult::NotMet;
+        probing.record.findings.push(finding(probe, (&request.what, &seen, &result), &exchange));
         if seen.is_internal_error() {
             let text =
                 format!("{}: {}, and was rejected with -32603: an exception in disguise", probe.name, request.what);
@@ -101,17 +105,25 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
     met
 }
 
-fn told(probe: &Probe, what: &str, seen: &Answer, exchange: &Exchange) -> Finding {
-    let accepted = probe.accepts(seen);
-    // Where a result is as good as a rejection, it is no silent execution.
-    let is_fine = accepted && *seen == Answer::Executed;
-    let (word, sentence) = if is_fine {
-        ("a result".to_owned(), "it was answered with a result".to_owned())
-    } else {
-        (seen.word(), seen.sentence())
+/// The finding about one request of a probe.
+fn finding(probe: &Probe, (what, seen, result): (&str, &Answer, &ProbeResult), exchange: &Exchange) -> Finding {
+    let (word, sentence) = match result {
+        // Where a result is as good as a rejection, it is no silent execution.
+        ProbeResult::Met if *seen == Answer::Executed => {
+            ("a result".to_owned(), "it was answered with a result".to_owned())
+        }
+        ProbeResult::DefaultFilled => {
+            let sentence = "the tool filled in the default: the argument is required and has a default";
+            ("default filled in".to_owned(), sentence.to_owned())
+        }
+        ProbeResult::NotProven { reason } => {
+            (ProbeResult::NOT_PROVEN.to_owned(), format!("{}; that proves nothing: {reason}", seen.sentence()))
+        }
+        ProbeResult::Met | ProbeResult::NotMet => (seen.word(), seen.sentence()),
     };
     let text = format!("{what}, and {sentence}");
-    let mut finding = if accepted { Finding::note(probe.name, text) } else { Finding::error(probe.name, text) };
+    let is_met = *result != ProbeResult::NotMet;
+    let mut finding = if is_met { Finding::note(probe.name, text) } else { Finding::error(probe.name, text) };
     finding.expected = Some(format!("{} [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
     finding.actual = Some(word);
     let shown = |bytes: &[u8]| calls::shown(bytes, SHOWN);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mcprove_model::{Finding, Observation, Outcome, ServerSpec, Target};
+use mcprove_model::{Finding, Observation, Outcome, ServerSpec, Target, ToolVerdict};
 use mcprove_suite::template::{Variables, substitute_text};
 use mcprove_wire::{Refusal, SandboxSupport, refusal_in, sandbox_support, writable_paths};
 
@@ -34,7 +34,7 @@ pub(crate) fn refusal_of(
 
 /// The findings about a call without what the sandbox is to blame for, and with a note that says so.
 pub(crate) fn excuse(findings: &mut Vec<Finding>, refusal: &Refusal) {
-    findings.retain(|finding| !matches!(finding.rule.as_ref(), "crashed" | "says-why" | "rejects" | "timed-out"));
+    findings.retain(|finding| ToolVerdict::of_rule(&finding.rule).is_none());
     let help = "the server may not write there; `--no-sandbox` lets it, `--fixture DIR` gives it a copy of a folder";
     findings.push(Finding::note("sandbox-refusal", refusal.to_string()).help(help));
 }

@@ -21,7 +21,7 @@ use crate::fixture::FixtureCopy;
 const TEMPLATE: &str = "{{fixture}}";
 
 /// A path that no machine has: it is in the place of the scratch folder in whatever leaves the tour.
-const NOWHERE: &str = "/nonexistent";
+pub const NOWHERE: &str = "/nonexistent";
 
 /// The scratch folder in inputs that are planned before there is one.
 pub(crate) const SCRATCH: &str = "/nonexistent/mcprove-scratch";

@@ -13,6 +13,7 @@ pub mod generate;
 pub mod harm;
 pub mod hidden_text;
 pub mod json_path;
+pub mod listed_values;
 pub mod log_level;
 pub mod matchers;
 pub mod negative;

@@ -45,6 +45,16 @@ pub struct ShapeFault {
     pub refused_by: &'static str,
 }
 
+/// The first deviation for which official clients refuse a result.
+pub fn refused_shape(kind: ReplyKind, revision: Revision, result: &Value) -> Option<String> {
+    // An intermediate result of 2026-07-28 has no content yet.
+    if result.get("resultType").and_then(Value::as_str).is_some_and(|kind| kind != "complete") {
+        return None;
+    }
+    let refused = faults(kind, revision, result).into_iter().find(|fault| !fault.refused_by.is_empty())?;
+    Some(format!("{} (refused by {})", refused.message, refused.refused_by))
+}
+
 /// The deviations of a result from the shape of its kind, in reading order, at most 20 of them.
 pub fn faults(kind: ReplyKind, revision: Revision, result: &Value) -> Vec<ShapeFault> {
     let mut walk = Walk::new(revision.era() == Era::Modern);

@@ -47,6 +47,8 @@ pub struct Case {
     pub timeout: Option<Duration>,
     /// Why it is not to be run, if so.
     pub skip: Option<Skip>,
+    /// The known defect for which it fails.
+    pub known: Option<String>,
     /// What its file says about all of its cases, for files that hold many.
     pub suite: Option<Arc<SuiteOptions>>,
 }

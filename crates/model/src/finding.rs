@@ -131,6 +131,9 @@ impl Finding {
     /// they leave out other notes.
     pub const NOTHING_CHECKED: &'static str = "nothing-checked";
 
+    /// The result of a probe whose rejection proves nothing, because valid input fails, too.
+    pub const NOT_PROVEN: &'static str = "not proven";
+
     /// Rules whose notes are results in their own right, sorted: what a probe or a tool of a case came to. Reporters show
     /// them even where they leave out other notes.
     pub const SUB_RESULTS: &'static [&'static str] = &[
@@ -200,6 +203,11 @@ impl Finding {
     /// Whether it is a result in its own right that fails nothing by itself.
     pub fn is_sub_result(&self) -> bool {
         self.severity == Severity::Note && Self::SUB_RESULTS.contains(&&*self.rule)
+    }
+
+    /// True for the result of a probe that proves nothing.
+    pub fn is_not_proven(&self) -> bool {
+        self.is_sub_result() && self.actual.as_deref() == Some(Self::NOT_PROVEN)
     }
 
     /// Whether this finding fails its case; `strict` raises warnings.

@@ -90,6 +90,6 @@ pub use server_override::{NewServer, Override};
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
 pub use suite_options::{Budget, Coverage, Hook, Hooks, Parallel, SuiteOptions};
-pub use tool_verdict::{FailureCause, ScanCounts, ToolVerdict};
+pub use tool_verdict::{FailureCause, OFFER_TAG, ScanCounts, ToolVerdict};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
 pub use vocabulary::Vocabulary;

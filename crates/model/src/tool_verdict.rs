@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// The tag of the cases of an audit that are about resources, templates and prompts.
+pub const OFFER_TAG: &str = "offer";
+
 /// The findings that carry verdicts.
 const RULES: &[(ToolVerdict, &str)] = &[
     (ToolVerdict::Crashed, "crashed"),
@@ -13,6 +16,8 @@ const RULES: &[(ToolVerdict, &str)] = &[
     (ToolVerdict::Fails(FailureCause::NotConfigured), "not-configured"),
     (ToolVerdict::Fails(FailureCause::Refused), "refused-by-mcprove"),
     (ToolVerdict::Fails(FailureCause::Other), "fails"),
+    // What the sandbox refused, which is a refusal of ours as well.
+    (ToolVerdict::Fails(FailureCause::Refused), "sandbox-refusal"),
 ];
 
 /// The verdict about a tool.

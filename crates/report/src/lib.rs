@@ -53,4 +53,6 @@ pub use snippet::render_findings;
 pub use style::Style;
 pub use terminal::{Terminal, TerminalOptions, Verbosity};
 pub use threshold::{Share, Threshold};
-pub use tools::{AuditFacts, Detail, audit_table, contract_table, known_word, scan_counts, score, tool_verdict};
+pub use tools::{
+    AuditFacts, Detail, audit_table, contract_table, is_tool, known_word, scan_counts, score, tool_verdict,
+};

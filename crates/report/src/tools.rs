@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mcprove_model::{
-    CallRole, CaseReport, FailureCause, Finding, Report, ScanCounts, Severity, ToolVerdict, Verdict, some_of,
+    CallRole, CaseReport, FailureCause, Finding, OFFER_TAG, Report, ScanCounts, Severity, ToolVerdict, Verdict, some_of,
 };
 
 use crate::style::Role;
@@ -44,9 +44,14 @@ fn role(verdict: ToolVerdict) -> Role {
     }
 }
 
-/// The verdicts of an audit, counted.
+/// True for a case about a tool, false for one about a resource, a template or a prompt.
+pub fn is_tool(case: &CaseReport) -> bool {
+    !case.started.tags.iter().any(|tag| tag == OFFER_TAG)
+}
+
+/// The verdicts about tools, counted.
 pub fn scan_counts(report: &Report) -> ScanCounts {
-    report.cases.iter().map(tool_verdict).collect()
+    report.cases.iter().filter(|case| is_tool(case)).map(tool_verdict).collect()
 }
 
 /// The share of tools that work among those about which something was proven, in percent; `None` when nothing was.
@@ -65,7 +70,7 @@ pub struct AuditFacts {
 pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String {
     let mut text = String::new();
     run_findings(&mut text, report, style);
-    let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 50);
+    let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 60);
     for case in &report.cases {
         let verdict = tool_verdict(case);
         let word = style.paint(role(verdict), &format!("{:<16}", verdict.word()));
@@ -86,6 +91,10 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
     let counts = scan_counts(report);
     let role = if counts.score() == Some(100) { Role::Good } else { Role::Bad };
     let _ = writeln!(text, "{}", style.paint(role, &counts.summary()));
+    let offers: ScanCounts = report.cases.iter().filter(|case| !is_tool(case)).map(tool_verdict).collect();
+    if !offers.line().is_empty() {
+        let _ = writeln!(text, "besides tools: {}", offers.line());
+    }
     for cause in FailureCause::OUTSIDE {
         // Missing files have a hint of their own.
         let count = counts.of(ToolVerdict::Fails(cause));
@@ -104,7 +113,7 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
         let _ = writeln!(text, "slowest: {} ({})", harmless::line(name), duration::human(elapsed));
     }
     if facts.tokens > 0 {
-        let tools = match report.cases.len() {
+        let tools = match report.cases.iter().filter(|case| is_tool(case)).count() {
             1 => "the tool takes".to_owned(),
             count => format!("the {count} tools take"),
         };
@@ -159,7 +168,7 @@ fn remarks_on_probes(text: &mut String, report: &Report, detail: Detail, style: 
     for case in &report.cases {
         for finding in case.finished.iter().flat_map(|finished| &finished.findings) {
             if finding.severity != Severity::Note
-                || !matches!(&*finding.rule, "probe-not-applicable" | "internal-error")
+                || !matches!(&*finding.rule, "probe-not-applicable" | "internal-error" | "control-failed")
             {
                 continue;
             }
@@ -198,6 +207,9 @@ fn cell(findings: &[Finding], probe: &str) -> (Role, String) {
     let word = |finding: &Finding| finding.actual.clone().unwrap_or_default();
     if let Some(failed) = of_probe.iter().find(|finding| finding.severity.fails()) {
         return (Role::Bad, harmless::line(&word(failed)).into_owned());
+    }
+    if let Some(unproven) = of_probe.iter().find(|finding| finding.is_not_proven()) {
+        return (Role::Skipped, word(unproven));
     }
     match of_probe.first() {
         Some(finding) => (Role::Good, harmless::line(&word(finding)).into_owned()),

@@ -25,6 +25,10 @@ pub struct Starter<'s> {
     pub fixture: bool,
     /// Why it is not to be run, if so.
     pub skip: Option<String>,
+    /// The variable of the environment that it needs, if it does.
+    pub needs: Option<String>,
+    /// The known defect for which it fails, if so.
+    pub known: Option<String>,
     /// What is masked in its snapshots.
     pub masks: Vec<String>,
     /// The key of the block.
@@ -45,6 +49,12 @@ impl Starter<'_> {
         map.insert("server".to_owned(), self.server.block());
         if let Some(skip) = &self.skip {
             map.insert("skip".to_owned(), json!(skip));
+        }
+        if let Some(name) = &self.needs {
+            map.insert("skip_unless_env".to_owned(), json!(name));
+        }
+        if let Some(known) = &self.known {
+            map.insert("known".to_owned(), json!(known));
         }
         if !self.masks.is_empty() {
             map.insert("mask".to_owned(), json!(self.masks));
@@ -143,6 +153,8 @@ mod tests {
             server: &server,
             fixture: true,
             skip: None,
+            needs: None,
+            known: None,
             masks: Vec::new(),
             block: "assert",
             content: json!({"tool": "read", "args": {"path": "{{fixture}}/a"}, "expect": {"equals": "a\nb", "not_contains": ["{{x}}"]}}),

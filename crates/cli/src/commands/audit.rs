@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mcprove_engine::{Called, ScanKind, tool_name};
 use mcprove_judge::catalog_tokens;
 use mcprove_model::{ExitStatus, ToolVerdict};
-use mcprove_report::{AuditFacts, audit_table, harmless_json, known_word, scan_counts, score, tool_verdict};
+use mcprove_report::{AuditFacts, audit_table, harmless_json, is_tool, known_word, scan_counts, score, tool_verdict};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn write_suite(args: &Args, scanned: &Scanned, context: &Context) -> Result<(), 
     let described = Described::new(&scanned.server, fixture);
     let files = starters::of_scan(&scanned.called, &described, &mut FileNames::default());
     let unnameable = starters::unnameable(&scanned.info.catalog);
-    let written = starters::write_all(folder, &files, args.overwrite)?.without(unnameable);
+    let written = starters::write_all(folder, &starters::texts(&files), args.overwrite)?.without(unnameable);
     let mut text = written.told(folder);
     let flag = fixture.map(|fixture| format!(" --fixture {}", fixture.display())).unwrap_or_default();
     let _ = writeln!(text, "run them: mcprove run {}{flag}", folder.display());
@@ -124,6 +124,7 @@ fn as_json(scanned: &Scanned) -> Value {
     let results: Vec<Value> = report
         .cases
         .iter()
+        .filter(|case| is_tool(case))
         .map(|case| {
             let finished = case.finished.as_ref();
             let call = finished.and_then(|finished| finished.calls.last());
@@ -150,11 +151,16 @@ fn as_json(scanned: &Scanned) -> Value {
             })
         })
         .collect();
+    let offers = report.cases.iter().filter(|case| !is_tool(case)).map(|case| {
+        let findings = case.finished.as_ref().map(|finished| finished.findings.as_slice()).unwrap_or_default();
+        json!({"name": case.started.name, "verdict": tool_verdict(case).word(), "findings": findings})
+    });
     json!({
         "server": scanned.server.name,
         "transport": transport,
-        "tool_count": report.cases.len(),
+        "tool_count": results.len(),
         "results": results,
+        "resources_and_prompts": offers.collect::<Vec<_>>(),
         "score": score(report),
         "counts": scan_counts(report).line(),
         "catalog_tokens": tokens(scanned),

@@ -159,7 +159,7 @@ impl Fuzzed {
 /// What the tests that are kept have in common.
 fn keeping(server: &ServerSpec, timeout: Duration) -> Keeping {
     let secrets = || server.secrets.iter().map(String::as_str);
-    let values = Context::variable_values();
+    let values = Context::secret_values();
     Keeping {
         server: WrittenServer::of(server, FileKind::Assertion, &[]),
         timeout,

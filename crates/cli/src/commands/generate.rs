@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mut names = FileNames::default();
     let described = Described::new(&server, args.fixture.as_deref());
     let mut files = starters::of_tools(&catalog, &described, consent, &mut names);
-    files.extend(starters::of_offer(&catalog, &described, &mut names));
+    files.extend(starters::of_offer(&catalog, &described, &|_| None, &mut names));
     if files.is_empty() {
         if let Some(failed) = catalog.findings.iter().find(|finding| finding.severity >= Severity::Error) {
             return Err(Failure::of(failed));
@@ -60,7 +60,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             help: "look at what it lists".to_owned(),
         });
     }
-    let written = starters::write_all(&args.output, &files, args.overwrite)?.without(starters::unnameable(&catalog));
+    let written = starters::write_all(&args.output, &starters::texts(&files), args.overwrite)?
+        .without(starters::unnameable(&catalog));
     if args.json {
         let fixture =
             args.fixture.as_ref().map(|folder| format!(" --fixture {}", folder.display())).unwrap_or_default();

@@ -3,21 +3,19 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mcprove_engine::{PlanOptions, ScanKind, plan};
+use mcprove_engine::ScanKind;
 use mcprove_model::ExitStatus;
-use mcprove_report::{harmless_json, score};
+use mcprove_report::{harmless_json, is_tool, scan_counts, score, tool_verdict};
 use mcprove_suite::starter::FileNames;
 use mcprove_suite::written_server::WrittenServer;
 
 use crate::context::Context;
-use crate::execution::{Execution, RunMode};
 use crate::failure::Failure;
 use crate::run_flags::RunFlags;
 use crate::scan::{InputFlags, Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
-use crate::snapshots;
-use crate::starters::{self, Begun, Described, StarterFile, Written};
+use crate::starters::{self, Begun, Described, StarterFile, TextFile, Written};
 use crate::stdout::print;
-use crate::suites::{Suites, Watched, usable};
+use crate::verified_suite::{Verification, Verified, verify};
 
 /// Where GitHub looks for workflows.
 const WORKFLOW: &str = ".github/workflows/mcprove.yml";
@@ -41,6 +39,9 @@ pub(crate) struct Args {
     /// Replace files that are there already.
     #[arg(long)]
     overwrite: bool,
+    /// Write files only for what works.
+    #[arg(long)]
+    only_working: bool,
     /// Write no workflow for GitHub.
     #[arg(long)]
     no_workflow: bool,
@@ -64,7 +65,7 @@ pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failu
 }
 
 fn with_template(args: &Args) -> Result<ExitStatus, Failure> {
-    let file = StarterFile { name: "example.yaml".to_owned(), text: TEMPLATE.to_owned() };
+    let file = TextFile { name: "example.yaml".to_owned(), text: TEMPLATE.to_owned() };
     let written = starters::write_all(&args.folder, &[file], args.overwrite)?;
     refuse_to_replace(&written, &args.folder)?;
     let folder = args.folder.display();
@@ -94,21 +95,37 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         Scan::Made(scanned) => scanned,
     };
     let described = Described::new(&scanned.server, args.inputs.fixture.as_deref());
-    let files = files(&scanned, &described);
-    let written = starters::write_all(&args.folder, &files, args.overwrite)?;
+    let mut files = files(&scanned, &described);
+    if args.only_working {
+        files
+            .retain(|file| file.starter.skip.is_none() && file.starter.known.is_none() && file.starter.needs.is_none());
+    }
+    let written = starters::write_all(&args.folder, &starters::texts(&files), args.overwrite)?;
     let written = written.without(starters::unnameable(&scanned.info.catalog));
     refuse_to_replace(&written, &args.folder)?;
     let score = score(&scanned.outcome.report);
-    let mut told = match score {
-        Some(score) => format!("score: {score} % (`mcprove audit` says more)\n"),
-        None => "no tool could be called\n".to_owned(),
-    };
+    let mut told = format!("{} (`mcprove audit` says more)\n", scan_counts(&scanned.outcome.report).summary());
     told.push_str(&written.told(&args.folder));
-    let (snapshots, captured) = capture(args, &described.written, times, context)?;
-    told.push_str(&captured);
+    // Files of an earlier time are not ours to change.
+    files.retain(|file| written.added.contains(&args.folder.join(&file.name)));
+    let verification = Verification {
+        folder: &args.folder,
+        fixture: args.inputs.fixture.as_deref(),
+        variables: described.written.variables.clone(),
+        confinement: args.scan.confinement,
+        execution: args.run.execution.verifying(times.call),
+    };
+    let verified = {
+        let _waiting = context.waiting("running the new suite until it holds");
+        verify(&mut files, &verification, context)?
+    };
+    if verified.is_interrupted {
+        context.complain("interrupted: the new files were not verified\n");
+        return Ok(ExitStatus::Interrupted);
+    }
+    told.push_str(&told_of(&verified, &files, &args.folder));
     if !args.no_workflow {
-        let workflow =
-            StarterFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &described.written) };
+        let workflow = TextFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &described.written) };
         let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
         let word = if done.added.is_empty() { "kept" } else { "wrote" };
         let _ = writeln!(told, "{word} {WORKFLOW}");
@@ -122,7 +139,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let _ = writeln!(told, "next: {set}{next}");
     if args.run.json {
         let workflow = (!args.no_workflow).then_some(WORKFLOW);
-        let begun = Begun { score, snapshots, workflow, variables, next, ..Begun::of(&written) };
+        let begun = Begun { score, snapshots: verified.stored, workflow, variables, next, ..Begun::of(&written) };
         print(&harmless_json(&begun.as_json(&args.folder)))?;
     } else {
         print(&told)?;
@@ -134,39 +151,36 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     })
 }
 
-fn files(scanned: &Scanned, described: &Described<'_>) -> Vec<StarterFile> {
+fn files<'d>(scanned: &Scanned, described: &'d Described<'_>) -> Vec<StarterFile<'d>> {
     let mut names = FileNames::default();
     let mut files = starters::of_scan(&scanned.called, described, &mut names);
-    files.extend(starters::of_offer(&scanned.info.catalog, described, &mut names));
+    let tried = |name: &str| {
+        let case = scanned.outcome.report.cases.iter().find(|case| !is_tool(case) && case.started.name == name)?;
+        Some(tool_verdict(case))
+    };
+    files.extend(starters::of_offer(&scanned.info.catalog, described, &tried, &mut names));
     files
 }
 
-/// Stores the replies of the suite that was just written: how many, and what is told of it.
-fn capture(
-    args: &Args,
-    server: &WrittenServer,
-    times: ScanTimes,
-    context: &Context,
-) -> Result<(usize, String), Failure> {
-    // The files ask the environment for what the server was given here; the replies are those it gave with that.
-    let suites = Suites::at(&args.folder, args.inputs.fixture.as_deref()).with_variables(server.variables.clone());
-    let mut loaded = suites.load(None, Watched::Perhaps)?;
-    args.scan.confinement.apply_to_cases(&mut loaded.cases);
-    let warnings = usable(&loaded, false)?;
-    let plan = plan(&loaded.cases, &PlanOptions::default());
-    let mode = RunMode::capturing(&plan, &loaded.secrets, warnings);
-    let outcome = Execution::plain(times.call).run(&plan, mode, context)?;
-    let judgement = snapshots::judge(&loaded.cases, &outcome.report)?;
-    judgement.store()?;
-    let stored = judgement.count("NEW") + judgement.count("CHANGED") + judgement.count("MATCH");
-    let errors = judgement.count("ERROR");
-    let replies = if stored == 1 { "1 reply".to_owned() } else { format!("{stored} replies") };
-    let mut told = format!("stored {replies} in {}\n", args.folder.join(".snapshots").display());
-    if errors > 0 {
-        let cases = if errors == 1 { "1 case".to_owned() } else { format!("{errors} cases") };
-        let _ = writeln!(told, "{cases} gave no reply; `mcprove run` says why");
+/// The end of the verification, for people.
+fn told_of(verified: &Verified, files: &[StarterFile<'_>], folder: &Path) -> String {
+    let count = |wanted: &dyn Fn(&StarterFile<'_>) -> bool| files.iter().filter(|file| wanted(file)).count();
+    let tests = |count: usize| if count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
+    let known = count(&|file| file.starter.known.is_some());
+    let idle = count(&|file| file.starter.skip.is_some() || file.starter.needs.is_some());
+    let mut text = format!("verified: {} hold in two runs", tests(files.len() - known - idle));
+    for (count, what) in [
+        (verified.weakened, "expect less, because replies differ"),
+        (known, "fail for a known defect (`known:`)"),
+        (idle, "are skipped, and say why"),
+    ] {
+        if count > 0 {
+            let _ = write!(text, "; {count} {what}");
+        }
     }
-    Ok((stored, told))
+    let replies = if verified.stored == 1 { "1 reply".to_owned() } else { format!("{} replies", verified.stored) };
+    let _ = writeln!(text, "\nstored {replies} in {}", folder.join(".snapshots").display());
+    text
 }
 
 /// A folder that is a suite already is not begun again.

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use mcprove_judge::fuzz::{EnvironmentValues, leak_in};
+use mcprove_judge::listed_values::with_listed_values;
+use mcprove_judge::reply_shape::{ReplyKind, refused_shape};
 use mcprove_judge::scan_verdict::{ScanCall, ScanJudgement, judge_call};
-use mcprove_model::{CallRole, Finding, Observation, Outcome, ToolVerdict, shorten};
-use mcprove_wire::Closing;
-use serde_json::Value;
+use mcprove_judge::tool_effect::ToolEffect;
+use mcprove_model::{CallRole, Exchange, FailureCause, Finding, Observation, Outcome, Target, ToolVerdict, shorten};
+use mcprove_wire::{Closing, Session};
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
@@ -13,7 +17,6 @@ use crate::calls;
 use crate::discover::tool_name;
 use crate::refused::{excuse, refusal_of};
 use crate::restart::Restartable;
-use crate::workplace::written;
 
 /// The number of lines of standard error that are shown of a server that died.
 const LAST_LINES: usize = 6;
@@ -22,10 +25,11 @@ const LAST_LINES: usize = 6;
 #[derive(Debug)]
 pub(crate) struct AuditTool {
     pub(crate) tool: Value,
+    pub(crate) effect: ToolEffect,
     /// Its input; paths in it are templates.
     pub(crate) input: Value,
-    /// True if the tool says that it only reads.
-    pub(crate) reads: bool,
+    /// The names of tools that may list what its input has to name.
+    pub(crate) listing: Vec<String>,
     /// True if a tool that answers is called again on a fresh server, to see what stays the same.
     pub(crate) repeat: bool,
     /// The time a call may take.
@@ -39,6 +43,8 @@ pub struct Called {
     pub tool: String,
     /// Its input; `None` when none could be made. The path of the fixture copy is `{{fixture}}`.
     pub input: Option<Value>,
+    /// The verdict about it; `None` when it was not called.
+    pub judged: Option<ScanJudgement>,
     /// Its answers, each of a fresh server; empty when it was not called.
     pub replies: Vec<Observation>,
     /// The reason why it was not called.
@@ -56,18 +62,24 @@ impl Scan for AuditTool {
 impl AuditTool {
     async fn audit(&self, mut case: ScanCase<'_>) -> ScanEnd {
         let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
-        let (name, input) = (tool_name(&self.tool), case.workplace.filled(&self.input));
-        let exchange = lane.session.call_tool(name, &input, Instant::now() + self.timeout).await;
+        let name = tool_name(&self.tool);
+        let mut input = case.workplace.filled(&self.input);
+        let mut exchange = lane.session.call_tool(name, &input, Instant::now() + self.timeout).await;
         case.record.calls.push(calls::record(CallRole::Act, Some(name), &exchange));
+        let mut judged = self.judge(&exchange, &input, lane.session);
+        if matches!(judged.verdict, ToolVerdict::Fails(FailureCause::InputNotFound | FailureCause::Other))
+            && let Some(listed) = self.listed(&input, &mut case).await
+        {
+            let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
+            let again = lane.session.call_tool(name, &listed, Instant::now() + self.timeout).await;
+            case.record.calls.push(calls::record(CallRole::Act, Some(name), &again));
+            judged = self.judge(&again, &listed, lane.session);
+            (exchange, input) = (again, listed);
+        }
         case.record.mark(|timings| &mut timings.call);
+        let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
         let seen = Observation::of_tool_call(exchange.outcome);
-        let refused = lane.session.server_requests().iter().rfind(|request| !request.answered);
-        let mut found = finding(judge_call(&ScanCall {
-            outcome: &seen.outcome,
-            arguments: &input,
-            output_schema: self.tool.get("outputSchema"),
-            refused: refused.map(|request| request.method.as_str()),
-        }));
+        let mut found = finding(&judged);
         if let (Some(finding), Outcome::Closed { what, .. }) = (&mut found, &seen.outcome) {
             finding.actual = Some(last_lines(&lane.session.stderr())).filter(|lines| !lines.is_empty());
             case.record.server_ended(what);
@@ -77,8 +89,12 @@ impl AuditTool {
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
         }
+        if let Some(leak) = leak_in(&seen.outcome, &input, &environment(&case)) {
+            let finding = Finding::error("leak", format!("the reply gives something away: {}", leak.message));
+            case.record.findings.push(finding.help("answer with a text made for the agent"));
+        }
         match case.workplace.restore() {
-            Ok(changes) if self.reads => case.record.findings.extend(contradiction(&changes)),
+            Ok(changes) if self.effect == ToolEffect::Reads => case.record.findings.extend(contradiction(&changes)),
             Ok(_) => {}
             Err(error) => {
                 let text = format!("the fixture copy could not be put back as it was: {error}");
@@ -97,10 +113,37 @@ impl AuditTool {
             replies.clear();
         }
         let replies = replies.into_iter().map(|seen| case.workplace.seen_as_template(seen)).collect();
-        let input = Some(written(&self.input));
-        let called = Called { tool: name.to_owned(), input, replies, skipped, misses_file };
+        let input = Some(case.workplace.as_template(&input));
+        let called = Called { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file };
         case.record.scanned = Some(ScanResult::Audit(called));
         ScanEnd::Judged
+    }
+
+    /// The verdict about one call.
+    fn judge(&self, exchange: &Exchange, input: &Value, session: &Session) -> ScanJudgement {
+        judge_exchange(exchange, session, |call| ScanCall {
+            arguments: input,
+            output_schema: self.tool.get("outputSchema"),
+            ..call
+        })
+    }
+
+    /// The input with values that other tools list in the place of those that were made up.
+    async fn listed(&self, input: &Value, case: &mut ScanCase<'_>) -> Option<Value> {
+        let guard = case.workplace.guard(&self.tool, &self.effect, &[]);
+        for name in &self.listing {
+            let lane = case.lane.as_mut()?;
+            if !lane.restore(case.record).await {
+                return None;
+            }
+            let exchange = lane.session.call_tool(name, &json!({}), Instant::now() + self.timeout).await;
+            case.record.calls.push(calls::record(CallRole::Setup, Some(name), &exchange));
+            let Outcome::Result(listed) = &exchange.outcome else { continue };
+            if let Some(input) = with_listed_values(&self.tool, input, listed, &guard) {
+                return Some(input);
+            }
+        }
+        None
     }
 
     /// The answer to the same call where nothing else was called.
@@ -116,6 +159,39 @@ impl AuditTool {
         let _ = case.workplace.restore();
         Some(Observation::of_tool_call(exchange.outcome))
     }
+}
+
+/// Judges an exchange with what its session knows of it.
+pub(super) fn judge_exchange<'e>(
+    exchange: &'e Exchange,
+    session: &'e Session,
+    about: impl FnOnce(ScanCall<'e>) -> ScanCall<'e>,
+) -> ScanJudgement {
+    let refused = session.server_requests().iter().rfind(|request| !request.answered);
+    let kind = match exchange.method.as_str() {
+        "resources/read" => ReplyKind::ReadResource,
+        "prompts/get" => ReplyKind::GetPrompt,
+        "tools/list" => ReplyKind::ListTools,
+        _ => ReplyKind::CallTool,
+    };
+    let fault = match &exchange.outcome {
+        Outcome::Result(result) => refused_shape(kind, session.negotiated().revision, result),
+        _ => None,
+    };
+    judge_call(&ScanCall {
+        refused: refused.map(|request| request.method.as_str()),
+        shape_fault: fault.as_deref(),
+        ..about(ScanCall::of_tool(&exchange.outcome, &Value::Null))
+    })
+}
+
+/// The values of a server's environment that no reply should hold.
+pub(super) fn environment(case: &ScanCase<'_>) -> EnvironmentValues {
+    let mut values = case.context.environment.to_vec();
+    if let Target::Stdio { env, .. } = &case.server.target {
+        values.extend(env.iter().map(|(_, value)| value.clone()));
+    }
+    EnvironmentValues::new(&values)
 }
 
 fn last_lines(stderr: &str) -> String {
@@ -141,15 +217,17 @@ fn contradiction(changes: &[String]) -> Option<Finding> {
     Some(finding.help("say `readOnlyHint: false`: hosts call read-only tools without asking"))
 }
 
-/// The finding about a call; nothing for a tool that works.
-fn finding(judged: ScanJudgement) -> Option<Finding> {
+/// The finding about a call; nothing for what works.
+pub(super) fn finding(judged: &ScanJudgement) -> Option<Finding> {
     let rule = judged.verdict.rule()?;
     let mut finding = match judged.verdict {
-        ToolVerdict::Crashed | ToolVerdict::TimedOut => Finding::error(rule, judged.sentence),
-        ToolVerdict::ErrorAsSuccess => Finding::warning(rule, judged.sentence),
-        ToolVerdict::Works | ToolVerdict::Fails(_) | ToolVerdict::Skipped => Finding::note(rule, judged.sentence),
+        ToolVerdict::Crashed | ToolVerdict::TimedOut => Finding::error(rule, judged.sentence.clone()),
+        ToolVerdict::ErrorAsSuccess => Finding::warning(rule, judged.sentence.clone()),
+        ToolVerdict::Works | ToolVerdict::Fails(_) | ToolVerdict::Skipped => {
+            Finding::note(rule, judged.sentence.clone())
+        }
     };
-    finding.actual = judged.evidence;
+    finding.actual.clone_from(&judged.evidence);
     finding.help = match judged.verdict {
         ToolVerdict::Crashed => {
             Some("report failures as a result with `isError: true` and a text the agent can act on")

@@ -8,6 +8,7 @@ mod attempt;
 mod audit;
 mod conformance;
 mod fuzz;
+mod offer;
 mod plan;
 mod probe;
 
@@ -27,6 +28,7 @@ pub(crate) use attempt::attempt;
 pub use audit::Called;
 pub use conformance::{ConformanceOptions, plan_conformance};
 pub use fuzz::FuzzedTool;
+pub use offer::{expanded_template, prompt_arguments};
 pub use plan::{FuzzScan, PlannedScan, ScanKind, ScanOptions, plan_scan};
 
 /// A piece of work on a server that judges what it sees by itself.
@@ -129,6 +131,7 @@ impl ScanSubject<'_> {
             tags: self.tags,
             timeout: Some(self.start),
             skip: self.skip.map(|reason| Skip { reason }),
+            known: None,
             suite: None,
         })
     }

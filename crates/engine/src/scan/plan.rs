@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
+use mcprove_judge::listed_values::listing_tools;
 use mcprove_judge::negative::Probe;
 use mcprove_judge::tool_effect::{Consent, ScanPlan, ToolEffect};
-use mcprove_model::{Case, Finding, ServerSpec};
+use mcprove_model::{Case, Finding, OFFER_TAG, ServerSpec};
 use mcprove_suite::template::FIXTURE;
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -16,6 +17,7 @@ use tokio::sync::OnceCell;
 use super::ScanSubject;
 use super::audit::{AuditTool, Called};
 use super::fuzz::{FuzzPlan, FuzzTarget, FuzzTool};
+use super::offer::offered_items;
 use super::probe::ProbeTool;
 use crate::discover::{Catalog, nameless, tool_name};
 use crate::workplace::{SCRATCH, written};
@@ -118,7 +120,20 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     if matches!(options.kind, ScanKind::Fuzz(_)) {
         findings.push(Finding::note("seed", format!("seed {}", options.seed)));
     }
-    let cases = cases.collect();
+    let mut cases: Vec<Arc<Case>> = cases.collect();
+    if matches!(options.kind, ScanKind::Audit { .. }) && options.tools.is_empty() {
+        cases.extend(offered_items(catalog, options.timeout).into_iter().map(|item| {
+            let subject = ScanSubject {
+                name: &item.name.clone(),
+                server,
+                fixture: options.fixture.clone(),
+                skip: None,
+                tags: vec![OFFER_TAG.to_owned()],
+                start: options.start,
+            };
+            subject.case("audit", item)
+        }));
+    }
     let called = called.into_iter().map(|called| Called { input: called.input.as_ref().map(written), ..called });
     PlannedScan { cases, findings, called: called.collect(), tools: plan }
 }
@@ -135,13 +150,21 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
     let given = |tool: &Value| options.given.get(tool_name(tool)).cloned().unwrap_or_default();
     let input = |at: usize| called[at].input.clone().unwrap_or_default();
     let each = tools.iter().enumerate();
+    // Tools that may be called as they are: what they list is what others can be asked for.
+    let is_callable = |at: &usize| called[*at].skipped.is_none();
+    let callable: Vec<&Value> = (0..tools.len()).filter(is_callable).map(|at| &tools[at]).collect();
+    let listing = |at: usize| match options.given.contains_key(tool_name(&tools[at])) {
+        true => Vec::new(),
+        false => listing_tools(&tools[at], &callable).into_iter().map(|tool| tool_name(tool).to_owned()).collect(),
+    };
     match &options.kind {
         ScanKind::Audit { repeat } => each
             .map(|(at, tool)| {
                 Work::Audit(AuditTool {
                     tool: tool.clone(),
+                    effect: plan.effect(at).clone(),
                     input: input(at),
-                    reads: *plan.effect(at) == ToolEffect::Reads,
+                    listing: listing(at),
                     repeat: *repeat,
                     timeout: options.timeout,
                 })
@@ -162,14 +185,13 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
             })
             .collect(),
         ScanKind::Fuzz(fuzz) => {
-            let is_called = |at: &usize| called[*at].skipped.is_none();
             let target = |at: usize| FuzzTarget {
                 tool: tools[at].clone(),
                 effect: plan.effect(at).clone(),
                 given: given(&tools[at]),
             };
             let shared = Arc::new(FuzzPlan {
-                tools: (0..tools.len()).filter(is_called).map(target).collect(),
+                tools: (0..tools.len()).filter(is_callable).map(target).collect(),
                 seed: options.seed,
                 runs: fuzz.runs,
                 time: fuzz.time,
@@ -182,7 +204,7 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
                 begun: OnceCell::new(),
             });
             // A tool that is skipped is never looked up.
-            let at = |at: usize| (0..at).filter(is_called).count();
+            let at = |at: usize| (0..at).filter(is_callable).count();
             each.map(|(index, _)| Work::Fuzz(FuzzTool { plan: Arc::clone(&shared), at: at(index) })).collect()
         }
     }
@@ -209,7 +231,8 @@ fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, opt
         (Err(why), None) if needs_input => Some(format!("no valid input could be made for it: {why}")),
         (Err(_) | Ok(_), None) => None,
     };
-    Called { tool: tool_name(tool).to_owned(), input: made.ok(), replies: Vec::new(), skipped, misses_file: false }
+    let (tool, input) = (tool_name(tool).to_owned(), made.ok());
+    Called { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false }
 }
 
 /// The tag of a case, by the effect of its tool.

@@ -4,10 +4,15 @@ use std::time::Duration;
 
 use mcprove_judge::harm::argument_schema;
 use mcprove_judge::negative::{Probe, Subject};
+use mcprove_judge::scan_verdict::ScanCall;
 use mcprove_judge::tool_effect::ToolEffect;
+use mcprove_model::{CallRole, Finding, ToolVerdict};
 use serde_json::Value;
+use tokio::time::Instant;
 
+use super::audit::judge_exchange;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture};
+use crate::calls;
 use crate::discover::tool_name;
 use crate::probing::{self, Probing};
 
@@ -39,6 +44,16 @@ impl ProbeTool {
         let Some(server) = case.lane else { unreachable!("probes work on the session of their lane") };
         let guard = case.workplace.guard(&self.tool, &self.effect, &self.given);
         let (schema, base) = (argument_schema(&self.tool), case.workplace.filled(&self.input));
+        // A rejection proves something only where valid input is not rejected.
+        let name = tool_name(&self.tool);
+        let exchange = server.session.call_tool(name, &base, Instant::now() + self.timeout).await;
+        case.record.calls.push(calls::record(CallRole::Setup, Some(name), &exchange));
+        let control = judge_exchange(&exchange, server.session, |call| ScanCall { arguments: &base, ..call });
+        if control.verdict != ToolVerdict::Works {
+            let text = format!("rejections prove nothing, because valid input fails, too: {}", control.sentence);
+            let finding = Finding::note("control-failed", text);
+            case.record.findings.push(finding.help("`--seed-args FILE` gives the tool arguments that work"));
+        }
         let mut probing = Probing {
             subject: Subject { tool: tool_name(&self.tool), schema: &schema, base: &base, oversized: self.oversized },
             server,
@@ -46,6 +61,7 @@ impl ProbeTool {
             timeout: self.timeout,
             is_listed: true,
             guard: if self.allows_all { guard.allowing_all() } else { guard },
+            control: Some(control),
         };
         probing::make(&self.probes, &mut probing).await;
         ScanEnd::Judged

@@ -26,6 +26,8 @@ const METHOD_NOT_FOUND: i64 = -32601;
 /// A call of a tool and what is known of it.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanCall<'a> {
+    /// What was called, for sentences: "the tool".
+    pub subject: &'a str,
     /// The end of the call.
     pub outcome: &'a Outcome,
     /// The arguments; what a reply merely repeats is no finding.
@@ -34,6 +36,15 @@ pub struct ScanCall<'a> {
     pub output_schema: Option<&'a Value>,
     /// The method of a request of the server that mcprove refused during the call.
     pub refused: Option<&'a str>,
+    /// The part of the reply for which official clients refuse it.
+    pub shape_fault: Option<&'a str>,
+}
+
+impl<'a> ScanCall<'a> {
+    /// A call of a tool of which no more is known.
+    pub fn of_tool(outcome: &'a Outcome, arguments: &'a Value) -> Self {
+        Self { subject: "the tool", outcome, arguments, output_schema: None, refused: None, shape_fault: None }
+    }
 }
 
 /// A verdict with what it rests on.
@@ -49,6 +60,7 @@ pub struct ScanJudgement {
 
 /// Judges one call.
 pub fn judge_call(call: &ScanCall<'_>) -> ScanJudgement {
+    let subject = call.subject;
     let judged = match call.outcome {
         Outcome::Result(result) => of_result(call, result),
         Outcome::Error(error) => {
@@ -58,11 +70,11 @@ pub fn judge_call(call: &ScanCall<'_>) -> ScanJudgement {
         }
         Outcome::TimedOut { after_ms } => {
             let seconds = after_ms / 1000;
-            ScanJudgement::new(ToolVerdict::TimedOut, format!("the tool did not answer within {seconds} s"), "")
+            ScanJudgement::new(ToolVerdict::TimedOut, format!("{subject} did not answer within {seconds} s"), "")
         }
         Outcome::Cancelled => ScanJudgement::new(ToolVerdict::Skipped, "the call was cancelled".to_owned(), ""),
         Outcome::Closed { what, .. } => {
-            ScanJudgement::new(ToolVerdict::Crashed, format!("{what} when the tool was called"), "")
+            ScanJudgement::new(ToolVerdict::Crashed, format!("{what} when {subject} was called"), "")
         }
         Outcome::Malformed(malformed) => {
             let shown =
@@ -83,7 +95,7 @@ pub fn judge_call(call: &ScanCall<'_>) -> ScanJudgement {
         (ToolVerdict::Fails(_) | ToolVerdict::ErrorAsSuccess | ToolVerdict::Crashed, Some(method))
             if matches!(call.outcome, Outcome::Result(_) | Outcome::Error(_)) =>
         {
-            let sentence = format!("the tool needs `{method}`, which mcprove refused");
+            let sentence = format!("{subject} needs `{method}`, which mcprove refused");
             ScanJudgement { verdict: ToolVerdict::Fails(FailureCause::Refused), sentence, ..judged }
         }
         (_, _) => judged,
@@ -104,11 +116,17 @@ impl ScanJudgement {
 }
 
 fn of_result(call: &ScanCall<'_>, result: &Value) -> ScanJudgement {
+    if let Some(fault) = call.shape_fault {
+        let sentence = "the reply breaks the protocol: official clients refuse it".to_owned();
+        return ScanJudgement::new(ToolVerdict::Crashed, sentence, fault);
+    }
     let text = text_of_tool_result(result);
     if result.get("isError") == Some(&Value::Bool(true)) {
         return of_error(call, 0, &text);
     }
-    if let Some(found) = error_as_success(result) {
+    // A tool that was asked for an error, or for a text about one, answers with one.
+    let is_asked = call.arguments.to_string().to_lowercase().contains("error");
+    if let Some(found) = error_as_success(result).filter(|_| !is_asked) {
         let sentence = format!("the tool answered with an error as a success: {}", shorten(&escape_line(&found), 200));
         return ScanJudgement::new(ToolVerdict::ErrorAsSuccess, sentence, &text);
     }
@@ -123,11 +141,23 @@ fn of_result(call: &ScanCall<'_>, result: &Value) -> ScanJudgement {
     ScanJudgement::new(ToolVerdict::Works, String::new(), "")
 }
 
+/// True if an error says nothing but the input: `Error executing tool read: /no/such/file`.
+fn is_only_input(text: &str, arguments: &Value) -> bool {
+    let last = text.trim().rsplit(": ").next().unwrap_or_default().trim_matches(['\'', '"', '`', '.']);
+    let values = arguments.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str());
+    let is_path_to =
+        |value: &str| last.strip_suffix(value).is_some_and(|start| start.is_empty() || start.ends_with('/'));
+    values.filter(|value| value.len() >= 4).any(is_path_to)
+}
+
 /// Judges the text of an error; a code of 0 is that of a result with `isError`.
 fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
     // A trace may well be about a missing key or the network: an exception that was not handled all the same, unless it is
     // worded and the server lives on.
-    let cause = failure_cause(text);
+    let cause = match failure_cause(text) {
+        FailureCause::Other if is_only_input(text, call.arguments) => FailureCause::InputNotFound,
+        cause => cause,
+    };
     if let Some(trace) = unhandled(text, call.arguments).or_else(|| crash::sdk_marker(text))
         && (cause == FailureCause::Other || crash::is_trace(text))
     {

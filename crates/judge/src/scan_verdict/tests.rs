@@ -7,7 +7,7 @@ use super::*;
 
 fn judged(outcome: &Outcome) -> ScanJudgement {
     let arguments = json!({});
-    judge_call(&ScanCall { outcome, arguments: &arguments, output_schema: None, refused: None })
+    judge_call(&ScanCall::of_tool(outcome, &arguments))
 }
 
 fn failed(text: &str) -> Outcome {
@@ -56,8 +56,7 @@ fn replies_have_verdicts() {
 fn a_refusal_of_ours_is_never_the_servers_defect() {
     let arguments = json!({});
     let outcome = error(-32601, "Method not found: elicitation/create");
-    let call =
-        ScanCall { outcome: &outcome, arguments: &arguments, output_schema: None, refused: Some("elicitation/create") };
+    let call = ScanCall { refused: Some("elicitation/create"), ..ScanCall::of_tool(&outcome, &arguments) };
     let found = judge_call(&call);
     assert_eq!(found.verdict, ToolVerdict::Fails(FailureCause::Refused));
     assert_eq!(found.sentence, "the tool needs `elicitation/create`, which mcprove refused");
@@ -71,9 +70,31 @@ fn structured_content_must_fit_the_output_schema() {
     let arguments = json!({});
     let verdict = |structured: Value| {
         let outcome = Outcome::Result(json!({"content": [], "structuredContent": structured}));
-        judge_call(&ScanCall { outcome: &outcome, arguments: &arguments, output_schema: Some(&schema), refused: None })
-            .verdict
+        judge_call(&ScanCall { output_schema: Some(&schema), ..ScanCall::of_tool(&outcome, &arguments) }).verdict
     };
     assert_eq!(verdict(json!({"n": 1})), ToolVerdict::Works);
     assert_eq!(verdict(json!({"n": "1"})), ToolVerdict::Fails(FailureCause::Other));
+}
+
+#[test]
+fn a_success_that_clients_refuse_is_no_success() {
+    let (arguments, outcome) = (json!({}), Outcome::Result(json!({"content": "nope"})));
+    let call = ScanCall { shape_fault: Some("`/content` must be a list"), ..ScanCall::of_tool(&outcome, &arguments) };
+    assert_eq!(judge_call(&call).verdict, ToolVerdict::Crashed);
+}
+
+#[test]
+fn an_error_that_repeats_the_input_says_that_it_is_not_there() {
+    let outcome = failed("Error executing tool git_log: /work/mcprove-example");
+    let verdict = |arguments: Value| judge_call(&ScanCall::of_tool(&outcome, &arguments)).verdict;
+    assert_eq!(verdict(json!({"repo": "mcprove-example"})), ToolVerdict::Fails(FailureCause::InputNotFound));
+    assert_eq!(verdict(json!({"repo": "example"})), ToolVerdict::Fails(FailureCause::Other));
+}
+
+#[test]
+fn an_error_that_was_asked_for_is_an_answer() {
+    let outcome = Outcome::Result(json!({"content": [{"type": "text", "text": "Error: Operation failed"}]}));
+    let verdict = |arguments: Value| judge_call(&ScanCall::of_tool(&outcome, &arguments)).verdict;
+    assert_eq!(verdict(json!({"messageType": "error"})), ToolVerdict::Works);
+    assert_eq!(verdict(json!({"messageType": "debug"})), ToolVerdict::ErrorAsSuccess);
 }

@@ -54,6 +54,7 @@ use templates::Scope;
 const FIELDS: &[Field] = &[
     Field::optional("cases", cases::schema),
     Field::optional("implicit", implicit::schema),
+    Field::optional("known", known_schema),
     Field::optional("mask", mask::schema),
     Field::optional("matrix", || matrix::schema(false)),
     Field::optional("name", || fragment::scalar("What the test is called; the file's name when left out.")),
@@ -141,6 +142,7 @@ pub fn decode(source: &Arc<SourceFile>, document: Document<'_>, context: &Contex
         tags: parts.tags,
         timeout: parts.timeout,
         skip: parts.skip,
+        known: parts.known,
         suite: None,
     });
     Decoded { name, name_span, case, findings, secrets }
@@ -156,6 +158,7 @@ struct Parts {
     asked: block::Asked,
     timeout: Option<Duration>,
     skip: Option<mcprove_model::Skip>,
+    known: Option<String>,
     tags: Vec<String>,
     masks: Vec<String>,
 }
@@ -169,6 +172,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
         }
     }
     let skip = skip::decode(node, &context.environment, found);
+    let known_failure = skip::known(node, found);
     let timeout = time::optional(node, "timeout", found);
     let masks = mask::decode(node, found);
     let tags = tags::decode(node, found);
@@ -214,7 +218,20 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let server = server.map(|server| with_script(server, asked.script.take(), found));
     let server = server.map(|server| ServerSpec { accepts_any_shape, ..server });
     let redacted = redact::decode(node, (&context.environment, unset), found);
-    Some(Parts { server, matrix, redacted, setup, verify, teardown, asked, timeout, skip, tags, masks })
+    Some(Parts {
+        server,
+        matrix,
+        redacted,
+        setup,
+        verify,
+        teardown,
+        asked,
+        timeout,
+        skip,
+        known: known_failure,
+        tags,
+        masks,
+    })
 }
 
 /// The server with the answers that the block gives in the place of a model.
@@ -291,6 +308,14 @@ pub(crate) fn capture_schema() -> Value {
 /// The JSON Schema of `skip`.
 pub(crate) fn skip_schema() -> Value {
     json!({"type": ["string", "boolean", "null"], "description": "Why it is not to be run."})
+}
+
+/// The JSON Schema of `known`.
+pub(crate) fn known_schema() -> Value {
+    json!({
+        "type": ["string", "null"],
+        "description": "The known defect for which the test fails: it is run, and its failure does not fail the run.",
+    })
 }
 
 /// The JSON Schema of `skip_unless_env`.

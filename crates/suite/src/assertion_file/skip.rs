@@ -1,4 +1,4 @@
-//! `skip` and `skip_unless_env`: cases that are not run, and why.
+//! `skip`, `skip_unless_env` and `known`: cases that are not run, or fail for a known defect.
 
 use mcprove_model::{Diagnostics, Node, Skip};
 
@@ -9,6 +9,22 @@ pub(crate) fn decode(node: &Node, environment: &Environment<'_>, found: &mut Dia
     let asked = node.get("skip").and_then(|skip| asked(skip, found));
     let missing = node.get("skip_unless_env").and_then(|names| missing(names, environment, found));
     asked.or(missing).map(|reason| Skip { reason })
+}
+
+/// The known defect for which a document's case fails.
+pub(crate) fn known(node: &Node, found: &mut Diagnostics<'_>) -> Option<String> {
+    let known = node.get("known").filter(|known| !known.is_null())?;
+    let reason = found.text(known, "`known`")?;
+    if reason.trim().is_empty() {
+        found.error_with_help(
+            "empty-known",
+            known.span,
+            "`known` is empty",
+            "name the defect, such as `issue 12: crashes`",
+        );
+        return None;
+    }
+    Some(reason.to_owned())
 }
 
 fn asked(skip: &Node, found: &mut Diagnostics<'_>) -> Option<String> {

@@ -22,6 +22,7 @@ const FIELDS: &[Field] = &[
     Field::optional("capture", assertion_file::capture_schema),
     Field::optional("cases", cases::schema),
     Field::optional("elicitation", client_capabilities::elicitation_schema),
+    Field::optional("known", assertion_file::known_schema),
     Field::optional("mask", mask::schema),
     Field::required("name", || fragment::text("What the test is called; unique in its file.")),
     Field::optional("only", || fragment::flag("Run this test and others like it, and no other; refused in CI.")),
@@ -59,6 +60,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let only = only.filter(|only| found.boolean(only, "`only`") == Some(true)).map(|only| only.span);
 
     let skip = skip::decode(node, &suite.context.environment, found);
+    let known = skip::known(node, found);
     let timeout = milliseconds(node, "timeout_ms", found).or_else(|| time::optional(node, "timeout", found));
     let tags = tags::decode(node, found);
     let masks = mask::decode(node, found);
@@ -112,6 +114,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             tags,
             timeout,
             skip,
+            known,
             suite: Some(Arc::clone(&suite.options)),
         }))
     });

@@ -150,7 +150,7 @@ impl<'c> Sessions<'c> {
             limits: self.context.limits,
             timeout: params.timeout_ms.map_or(TIMEOUT, Duration::from_millis),
             storing: if params.update_snapshots { Storing::Update } else { Storing::Compare },
-            environment: Context::variable_values().into(),
+            environment: Context::secret_values().into(),
         };
         let opened = self.runtime.block_on(Driver::open(spec, &options));
         let driver = opened.map_err(|failure| Failure::unreachable(&failure))?;

@@ -305,7 +305,7 @@ impl Inner {
             limits: self.limits,
             timeout,
             storing: Storing::Compare,
-            environment: Context::variable_values().into(),
+            environment: Context::secret_values().into(),
         };
         Driver::open(&server.spec, &options).await.map_err(|failure| {
             let help = failure.help.as_ref().map(|help| format!("\n  help: {help}")).unwrap_or_default();
