@@ -76,9 +76,13 @@ impl Opener {
         {
             // A start and a handshake, no more: what `doctor` and every host do.
             let free = Box::pin(Session::connect(&endpoint, http, &options, Instant::now() + FREE_START)).await;
-            if let Ok(session) = free {
-                session.close().await;
-                explain_confinement(failure, &policy);
+            match free {
+                Ok(session) => {
+                    session.close().await;
+                    explain_confinement(failure, &policy);
+                }
+                // It does not start without the sandbox either, and that is the cause.
+                Err(free) => *failure = free,
             }
         }
         let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);

@@ -108,12 +108,12 @@ impl FailureCause {
     /// The beginning of a sentence about it.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::InputNotFound => "the made-up input does not exist",
+            Self::InputNotFound => "the made-up input is not there or not accepted",
             Self::CredentialsMissing => "credentials are missing",
             Self::NetworkUnreachable => "the network cannot be reached",
             Self::NotConfigured => "the server is not configured",
             Self::Refused => "mcprove refused a request of the server",
-            Self::Other => "the tool says that it failed",
+            Self::Other => "it says that it failed",
         }
     }
 

@@ -144,7 +144,9 @@ impl OfferedItem {
                 };
                 // An error about an address that was made up says nothing about the server.
                 if *made_up && judged.verdict == ToolVerdict::Fails(FailureCause::Other) {
-                    judged.verdict = ToolVerdict::Fails(FailureCause::InputNotFound);
+                    let (other, cause) = (FailureCause::Other, FailureCause::InputNotFound);
+                    judged.verdict = ToolVerdict::Fails(cause);
+                    judged.sentence = judged.sentence.replacen(other.sentence(), cause.sentence(), 1);
                 }
                 case.record.findings.extend(finding(&judged));
             }

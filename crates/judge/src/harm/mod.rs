@@ -25,6 +25,8 @@ pub struct HarmGuard {
     is_off: bool,
     /// True if the tool says that it only reads: then paths may be any.
     reads: bool,
+    /// True if paths may be any for a tool that only reads; inputs that are made name paths that cannot exist.
+    any_path: bool,
     speaks_of_sql: bool,
     /// A folder of mcprove's.
     scratch: String,
@@ -45,6 +47,7 @@ impl HarmGuard {
         Self {
             is_off: false,
             reads,
+            any_path: reads,
             speaks_of_sql: speaks_of_sql(tool),
             scratch: scratch.trim_end_matches('/').to_owned(),
             fixture: None,
@@ -105,9 +108,15 @@ impl HarmGuard {
         let made = valid_input(&schema, seed)?;
         let made = places.map_or_else(|| made.clone(), |places| placed(tool, &made, places));
         let oracle = Oracle::new(&schema).map_err(|reason| Ungeneratable { pointer: String::new(), reason })?;
+        let strict = Self { any_path: false, ..self.clone() };
         let mut input = made;
-        for fault in self.faults(&input) {
-            input = self.replaced(&input, &fault, &oracle)?;
+        for fault in strict.faults(&input) {
+            let is_free = self.reads && matches!(fault.role, Some(Role::File | Role::Folder | Role::Pattern));
+            input = match self.replaced(&input, &fault, &oracle) {
+                // A path that is read does no harm where no other is valid.
+                Err(_) if is_free => input,
+                replaced => replaced?,
+            };
         }
         Ok(input)
     }
@@ -179,7 +188,7 @@ impl HarmGuard {
         if !is_id && self.authored.contains(value) && (self.reads || !is_everything(value)) {
             return false;
         }
-        if self.reads && matches!(role, Role::File | Role::Folder | Role::Pattern) {
+        if self.any_path && matches!(role, Role::File | Role::Folder | Role::Pattern) {
             return false;
         }
         let is_in_fixture = |text: &str| self.fixture.as_deref().is_some_and(|folder| value::is_within(text, folder));

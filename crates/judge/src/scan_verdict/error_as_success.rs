@@ -17,12 +17,13 @@ static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = concat!(
         r"^(?i)[\s*_#>`❌⛔🚫✗✘×-]*(?:\[?(?:fatal |internal |unexpected |unknown |runtime |validation |network |api |http |tool |request |connection |authentication |server )?",
         r"(?:error|exception|failure)\]?[*_`]*(?:\s*\(?(?:code\s*)?[\w.-]{1,20}\)?)?\s*[:：–—-]\s*\S",
-        r"|(?:error|exception) (?:executing|calling|running|fetching|reading|writing|getting|loading|opening|parsing|processing|creating|searching|listing|connecting|occurred|while|in|during|when)\b",
+        r"|(?:error|exception) (?:\w+ing|occurred|while|in|during|when)\b",
         r"|an? (?:\w+ )?(?:error|exception) (?:has )?occurred\b",
         r"|failed to \w+|failed:|(?:\w+ ){1,3}failed(?: with|:|\.| to|$)",
         r"|unable to \w+|could not \w+|couldn't \w+|cannot \w+|can't \w+",
         r"|(?:access|permission) denied\b|unauthorized\b|forbidden\b|invalid api key\b",
         r"|[\w ]{0,40}\bnot found[.!]?\s*$",
+        r"|[^\n]{1,150} (?:does not|doesn't) exist[.!]?\s*$",
         r"|traceback \(most recent call last\)",
         r"|(?:\w+\.)*\w+(?:Error|Exception): )",
     );
@@ -130,14 +131,14 @@ fn in_object(map: &Map<String, Value>) -> Option<String> {
     let has_data = map.iter().any(|(key, value)| is_data(key, value));
     let said = |keys: &[&str]| keys.iter().find_map(|key| map.get(*key).and_then(words));
     let is_false = |key: &str| map.get(key) == Some(&Value::Bool(false));
-    let failed = is_false("success") || is_false("ok");
+    let failed = is_false("success") || is_false("ok") || is_false("exists") || is_false("found");
     let status = map.get("status").and_then(Value::as_str).unwrap_or_default();
     let is_bad = ["error", "failed", "failure"].iter().any(|bad| status.eq_ignore_ascii_case(bad));
     let error = said(&["error", "error_message", "errorMessage"]);
     match error {
         // An error next to data is a partial success, unless the reply says that it failed.
         Some(error) if !has_data || failed || is_bad => Some(error),
-        None if (failed || is_bad) && !has_data => Some(
+        None if (is_false("success") || is_false("ok") || is_bad) && !has_data => Some(
             said(&["message", "detail", "details", "reason"])
                 .unwrap_or_else(|| "the reply says that it failed".to_owned()),
         ),

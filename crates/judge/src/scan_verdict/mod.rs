@@ -8,7 +8,7 @@ mod cause;
 mod crash;
 mod error_as_success;
 
-use mcprove_model::{FailureCause, Outcome, ToolVerdict, escape_line, shorten, text_of_tool_result};
+use mcprove_model::{FailureCause, Outcome, ToolVerdict, escape_line, first_json, shorten, text_of_tool_result};
 use serde_json::Value;
 
 use crate::exception::unhandled;
@@ -109,8 +109,14 @@ impl ScanJudgement {
     }
 
     fn failed(cause: FailureCause, text: &str) -> Self {
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        let sentence = format!("{}: {}", cause.sentence(), shorten(&escape_line(first), 200));
+        let words = first_json(text).and_then(|json| {
+            let keys = ["/error/message", "/message", "/error", "/detail"];
+            keys.iter().find_map(|key| Some(json.pointer(key)?.as_str()?.to_owned()))
+        });
+        let has_words = |line: &&str| line.chars().any(char::is_alphanumeric);
+        let first = text.lines().map(str::trim).find(has_words).unwrap_or_default();
+        let words = words.as_deref().unwrap_or(first);
+        let sentence = format!("{}: {}", cause.sentence(), shorten(&escape_line(words), 200));
         Self::new(ToolVerdict::Fails(cause), sentence, text)
     }
 }
