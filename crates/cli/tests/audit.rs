@@ -62,7 +62,7 @@ fn every_input_made_for_five_hundred_tools_is_accepted() {
     assert_eq!((results.len(), &told["score"]), (500, &json!(100)));
     for result in results {
         // The mock rejects arguments that the schema does not accept.
-        assert_eq!(result["health"], "healthy", "{result}");
+        assert_eq!(result["verdict"], "works", "{result}");
         let number: usize = result["tool"]
             .as_str()
             .and_then(|name| name.strip_prefix("tool_"))
@@ -103,7 +103,7 @@ fn a_tool_without_a_name_is_an_error_of_the_server_and_no_healthy_tool() {
     let tools = r#"[{"name":"look","inputSchema":{"type":"object"}},{"inputSchema":{"type":"object"}}]"#;
     shell_server::write(folder.path(), tools, r#""fine""#);
     let told = audit(folder.path(), &["--server", "sh server.sh"], 1);
-    assert_eq!(told["results"][1]["health"], "skipped", "{told}");
+    assert_eq!(told["results"][1]["verdict"], "skipped", "{told}");
     assert_eq!(told["findings"][0]["rule"], "nameless-tool", "{told}");
 }
 

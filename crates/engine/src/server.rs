@@ -82,7 +82,8 @@ impl Opener {
                     explain_confinement(failure, &policy);
                 }
                 // It does not start without the sandbox either, and that is the cause.
-                Err(free) => *failure = free,
+                Err(free) if !free.closing.stderr.trim().is_empty() => *failure = free,
+                Err(_) => {}
             }
         }
         let in_docker = matches!(&endpoint, Endpoint::Stdio(program) if program.command == DOCKER);

@@ -29,7 +29,8 @@ pub fn tool_verdict(case: &CaseReport) -> ToolVerdict {
 /// The word for a verdict in the JSON that other tools read.
 pub fn known_word(verdict: ToolVerdict) -> &'static str {
     match verdict {
-        ToolVerdict::Works | ToolVerdict::Fails(_) | ToolVerdict::ErrorAsSuccess => "healthy",
+        ToolVerdict::Works => "healthy",
+        ToolVerdict::Fails(_) | ToolVerdict::ErrorAsSuccess => "failed",
         ToolVerdict::Crashed => "crash",
         ToolVerdict::TimedOut => "timeout",
         ToolVerdict::Skipped => "skipped",
@@ -70,9 +71,13 @@ pub struct AuditFacts {
 pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String {
     let mut text = String::new();
     run_findings(&mut text, report, style);
-    let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 60);
+    let names = report.cases.iter().filter(|case| is_tool(case) || tool_verdict(case) != ToolVerdict::Works);
+    let widest = names.map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 60);
     for case in &report.cases {
         let verdict = tool_verdict(case);
+        if verdict == ToolVerdict::Works && !is_tool(case) && !has_warning(case) {
+            continue;
+        }
         let word = style.paint(role(verdict), &format!("{:<16}", verdict.word()));
         let name = harmless::line(&case.started.name);
         let Some(finished) = &case.finished else { continue };
@@ -217,8 +222,14 @@ fn cell(findings: &[Finding], probe: &str) -> (Role, String) {
     }
 }
 
+/// True if something is wrong with a case that is more than a note.
+fn has_warning(case: &CaseReport) -> bool {
+    let findings = case.finished.as_ref().map(|finished| finished.findings.as_slice()).unwrap_or_default();
+    findings.iter().any(|finding| finding.severity >= Severity::Warning)
+}
+
 fn slowest(report: &Report) -> Option<(&str, u64)> {
-    let called = report.cases.iter().filter_map(|case| {
+    let called = report.cases.iter().filter(|case| is_tool(case)).filter_map(|case| {
         let call = case.finished.as_ref()?.calls.last()?;
         Some((case.started.name.as_str(), call.elapsed_us))
     });

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if !scanned.is_interrupted() {
         write_suite(args, &scanned, context)?;
     }
-    let was_called = report.cases.iter().any(|case| tool_verdict(case) != ToolVerdict::Skipped);
+    let was_called = report.cases.iter().any(|case| is_tool(case) && tool_verdict(case) != ToolVerdict::Skipped);
     let status = scanned.status(&args.run, (was_called, "there is no score"), context)?;
     Ok(if status == ExitStatus::Wrong && args.no_fail { ExitStatus::Good } else { status })
 }

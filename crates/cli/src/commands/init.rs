@@ -168,14 +168,14 @@ fn told_of(verified: &Verified, files: &[StarterFile<'_>], folder: &Path) -> Str
     let tests = |count: usize| if count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
     let known = count(&|file| file.starter.known.is_some());
     let idle = count(&|file| file.starter.skip.is_some() || file.starter.needs.is_some());
-    let mut text = format!("verified: {} hold in two runs", tests(files.len() - known - idle));
+    let mut text = format!("verified in two runs: {} hold", tests(files.len() - known - idle));
     for (count, what) in [
-        (verified.weakened, "expect less, because replies differ"),
-        (known, "fail for a known defect (`known:`)"),
-        (idle, "are skipped, and say why"),
+        (verified.weakened, "with weaker checks, because replies differ"),
+        (known, "known to fail (`known:` says why)"),
+        (idle, "skipped (`skip:` says why)"),
     ] {
         if count > 0 {
-            let _ = write!(text, "; {count} {what}");
+            let _ = write!(text, ", {count} {what}");
         }
     }
     let replies = if verified.stored == 1 { "1 reply".to_owned() } else { format!("{} replies", verified.stored) };

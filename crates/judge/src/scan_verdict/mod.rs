@@ -69,8 +69,9 @@ pub fn judge_call(call: &ScanCall<'_>) -> ScanJudgement {
             of_error(call, error.code, &text)
         }
         Outcome::TimedOut { after_ms } => {
-            let seconds = after_ms / 1000;
-            ScanJudgement::new(ToolVerdict::TimedOut, format!("{subject} did not answer within {seconds} s"), "")
+            let (seconds, tenths) = (after_ms / 1000, after_ms % 1000 / 100);
+            let sentence = format!("{subject} did not answer within {seconds}.{tenths} s");
+            ScanJudgement::new(ToolVerdict::TimedOut, sentence, "")
         }
         Outcome::Cancelled => ScanJudgement::new(ToolVerdict::Skipped, "the call was cancelled".to_owned(), ""),
         Outcome::Closed { what, .. } => {
@@ -147,13 +148,17 @@ fn of_result(call: &ScanCall<'_>, result: &Value) -> ScanJudgement {
     ScanJudgement::new(ToolVerdict::Works, String::new(), "")
 }
 
-/// True if an error says nothing but the input: `Error executing tool read: /no/such/file`.
-fn is_only_input(text: &str, arguments: &Value) -> bool {
+/// True if an error is about the input: it quotes a value, or says nothing else (`Error executing tool read: /no/such`).
+fn is_about_input(text: &str, arguments: &Value) -> bool {
     let last = text.trim().rsplit(": ").next().unwrap_or_default().trim_matches(['\'', '"', '`', '.']);
     let values = arguments.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str());
     let is_path_to =
         |value: &str| last.strip_suffix(value).is_some_and(|start| start.is_empty() || start.ends_with('/'));
-    values.filter(|value| value.len() >= 4).any(is_path_to)
+    let is_quoted = |value: &str| {
+        let head = &text[..text.floor_char_boundary(4_000)];
+        ['\'', '"', '`'].iter().any(|quote| head.contains(&format!("{quote}{value}{quote}")))
+    };
+    values.filter(|value| value.len() >= 4).any(|value| is_path_to(value) || is_quoted(value))
 }
 
 /// Judges the text of an error; a code of 0 is that of a result with `isError`.
@@ -161,13 +166,16 @@ fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
     // A trace may well be about a missing key or the network: an exception that was not handled all the same, unless it is
     // worded and the server lives on.
     let cause = match failure_cause(text) {
-        FailureCause::Other if is_only_input(text, call.arguments) => FailureCause::InputNotFound,
+        FailureCause::Other if is_about_input(text, call.arguments) => FailureCause::InputNotFound,
         cause => cause,
     };
     if let Some(trace) = unhandled(text, call.arguments).or_else(|| crash::sdk_marker(text))
         && (cause == FailureCause::Other || crash::is_trace(text))
     {
-        let sentence = "the tool answered with an unhandled exception".to_owned();
+        let sentence = match code {
+            INTERNAL_ERROR => "the tool failed with an internal error (-32603): an unhandled exception".to_owned(),
+            _ => "the tool answered with an unhandled exception".to_owned(),
+        };
         return ScanJudgement::new(ToolVerdict::Crashed, sentence, trace);
     }
     match code {
@@ -175,8 +183,9 @@ fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
             let sentence = "the server lists the tool but does not know it (-32601)".to_owned();
             ScanJudgement::new(ToolVerdict::Crashed, sentence, text)
         }
-        INTERNAL_ERROR if text.trim().is_empty() => {
-            let sentence = "the tool failed with an internal error (-32603) without a word".to_owned();
+        // Whoever words an error on purpose has `isError` for it.
+        INTERNAL_ERROR if cause == FailureCause::Other => {
+            let sentence = "the tool failed with an internal error (-32603)".to_owned();
             ScanJudgement::new(ToolVerdict::Crashed, sentence, text)
         }
         _ => ScanJudgement::failed(cause, text),

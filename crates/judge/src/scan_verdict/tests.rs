@@ -41,7 +41,7 @@ fn replies_have_verdicts() {
         (error(-32603, "Cannot read properties of undefined (reading 'x')"), ToolVerdict::Crashed),
         (error(-32603, "Internal error"), ToolVerdict::Crashed),
         (error(-32603, ""), ToolVerdict::Crashed),
-        (error(-32603, "the quota of the month is used up"), fails(FailureCause::Other)),
+        (error(-32603, "boom"), ToolVerdict::Crashed),
         (error(-32602, "expected a number"), fails(FailureCause::Other)),
         (error(-32601, "Method not found"), ToolVerdict::Crashed),
         (Outcome::TimedOut { after_ms: 15_000 }, ToolVerdict::TimedOut),
@@ -89,6 +89,9 @@ fn an_error_that_repeats_the_input_says_that_it_is_not_there() {
     let verdict = |arguments: Value| judge_call(&ScanCall::of_tool(&outcome, &arguments)).verdict;
     assert_eq!(verdict(json!({"repo": "mcprove-example"})), ToolVerdict::Fails(FailureCause::InputNotFound));
     assert_eq!(verdict(json!({"repo": "example"})), ToolVerdict::Fails(FailureCause::Other));
+    let outcome = failed("Path '/tmp/a-example.txt' must point to an Excel file");
+    let verdict = |arguments: Value| judge_call(&ScanCall::of_tool(&outcome, &arguments)).verdict;
+    assert_eq!(verdict(json!({"path": "/tmp/a-example.txt"})), ToolVerdict::Fails(FailureCause::InputNotFound));
 }
 
 #[test]
