@@ -38,6 +38,7 @@ pub fn schema() -> Value {
         "properties": {"weighted_average": terms, "weighted_sum": terms},
     });
     json!({
+        "x-definition": "derived-metrics",
         "type": "array",
         "items": {
             "type": "object",

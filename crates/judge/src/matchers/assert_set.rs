@@ -47,7 +47,13 @@ pub(super) fn schema(assertion: &Value) -> Value {
         "properties": properties,
         "description": "Assertions of which a share must hold, by weight; the set counts as one.",
     });
-    json!({"type": "object", "required": [KEY], "additionalProperties": false, "properties": {KEY: set}})
+    json!({
+        "x-definition": KEY,
+        "type": "object",
+        "required": [KEY],
+        "additionalProperties": false,
+        "properties": {KEY: set},
+    })
 }
 
 #[derive(Debug)]

@@ -166,13 +166,8 @@ pub fn is_suite(document: &Node) -> bool {
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
     };
-    let known = known_keys();
-    // A server alone is a suite without tests, if nothing else is there that could be a misspelt block.
-    let is_server_alone = || {
-        document.get(short_forms::SERVER).is_some()
-            && entries.iter().all(|entry| known.contains(&entry.key.text.as_str()))
-    };
-    document.get("servers").is_some() || !has_block && (entries.iter().any(is_ours) || is_server_alone())
+    let is_own_server = || document.get(short_forms::SERVER).is_some_and(servers::is_of_suites);
+    document.get("servers").is_some() || !has_block && (entries.iter().any(is_ours) || is_own_server())
 }
 
 /// True for a test whose block is spread over its keys, such as `trace` and `trajectory`.

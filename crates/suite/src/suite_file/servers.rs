@@ -70,6 +70,13 @@ fn played_file(server: &Node) -> Option<&Node> {
     ["cassette", "mock"].iter().find_map(|key| server.get(key)).filter(|file| file.as_text().is_some())
 }
 
+/// True for a server as only suite files describe it.
+pub(super) fn is_of_suites(server: &Node) -> bool {
+    let own = ["auth", "cassette", "mock", "wait_for_ready"];
+    own.iter().any(|key| server.get(key).is_some())
+        || server.get("command").is_some_and(|command| command.as_list().is_some())
+}
+
 /// Decodes a server; `default_auth` is for those with a `url` and no `auth` of their own.
 pub(super) fn decode(
     entry: &Entry,
