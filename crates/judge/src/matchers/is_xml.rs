@@ -98,11 +98,9 @@ fn root_of(text: &str) -> Result<String, String> {
 }
 
 fn begin(root: &mut Option<String>, name: &[u8]) -> Result<(), String> {
-    match root {
-        Some(_) => Err("it has several root elements".to_owned()),
-        None => {
-            *root = Some(String::from_utf8_lossy(name).into_owned());
-            Ok(())
-        }
+    if root.is_some() {
+        return Err("it has several root elements".to_owned());
     }
+    *root = Some(String::from_utf8_lossy(name).into_owned());
+    Ok(())
 }

@@ -14,15 +14,14 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Program
         let command = found.text(node, "`transform`")?;
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
         let quoted = command.strip_prefix("jq ").map(str::trim).map(unquoted);
-        match jq::of_command(&words).map(|program| unquoted(program).to_owned()).or(quoted.map(str::to_owned)) {
-            Some(program) => program,
-            None => {
-                let message = "`transform` of an assertion runs jq programs only";
-                let help = "write `{jq: PROGRAM}`; `transform` of a test runs any command";
-                found.error_with_help("unsupported-key", node.span, message, help);
-                return None;
-            }
-        }
+        let plain = jq::of_command(&words).map(unquoted);
+        let Some(program) = plain.or(quoted) else {
+            let message = "`transform` of an assertion runs jq programs only";
+            let help = "write `{jq: PROGRAM}`; `transform` of a test runs any command";
+            found.error_with_help("unsupported-key", node.span, message, help);
+            return None;
+        };
+        program.to_owned()
     };
     match Program::parse(&program) {
         Ok(program) => Some(program),

@@ -40,7 +40,7 @@ const FIELDS: &[Field] = &[
 ];
 
 /// The JSON Schema of `compliance`: a list of tests, or a map with one.
-pub(super) fn schema(list: Value) -> Value {
+pub(super) fn schema(list: &Value) -> Value {
     let properties =
         json!({SPEC_VERSION: fragment::text("The revision to speak, for example `v2025-06-18`."), "tests": list});
     let map = fragment::map("The tests and their revision.", properties, &["tests"]);

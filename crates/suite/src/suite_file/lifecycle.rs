@@ -78,7 +78,7 @@ pub(super) fn schema(when: When) -> Value {
     });
     match when {
         When::Setup => {
-            properties["background"] = fragment::flag("Go on while it runs; it is ended after the last test.")
+            properties["background"] = fragment::flag("Go on while it runs; it is ended after the last test.");
         }
         When::PerTest => {
             let call = json!({"tool": fragment::text("The tool."), "args": fragment::any_map("Its arguments.")});

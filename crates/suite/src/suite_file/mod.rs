@@ -277,7 +277,7 @@ pub fn schema() -> Value {
     for list in List::all() {
         properties[list.key()] = test::schema(list);
     }
-    properties[compliance::KEY] = compliance::schema(properties[compliance::KEY].take());
+    properties[compliance::KEY] = compliance::schema(&properties[compliance::KEY]);
     properties[agents::KIND.key]["x-mcprove-status"] = "preview".into();
     let mut schema = fragment::map("A suite file: servers, and lists of tests.", properties, &[]);
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {

@@ -76,7 +76,9 @@ pub(super) fn with_captures(node: &Node) -> Node {
         while let Some((before, after)) = rest.split_once("${capture:") {
             let (name, after) = after.split_once('}')?;
             result.push_str(before);
-            result.push_str(&format!("{{{{{name}}}}}"));
+            result.push_str("{{");
+            result.push_str(name);
+            result.push_str("}}");
             rest = after;
         }
         (rest.len() != text.len()).then(|| Value::String(result + rest))
