@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcprove_engine::{override_servers, problems_of_played};
 use mcprove_model::{Finding, Matrix, NewServer, Override, Place, Target, some_of};
-use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, load};
+use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, is_settings_file, load};
 
 use crate::context::Context;
 use crate::env_files::KnownVariables;
@@ -13,12 +13,12 @@ use crate::failure::Failure;
 use crate::subject::Subject;
 
 /// Where suites are looked for when none is named.
-pub(crate) const DEFAULT_SUITES: &[&str] = &["mcprove.yml", "mcptest.yml", "evals"];
+pub(crate) const DEFAULT_SUITES: &[&str] = &["mcprove.yaml", "mcprove.yml", "mcptest.yaml", "mcptest.yml", "evals"];
 
 /// Which suites a command is about.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Suites {
-    /// Suite files or folders [default: mcprove.yml, mcptest.yml or evals/].
+    /// Suite files or folders [default: mcprove.yaml, mcptest.yaml or evals/].
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// One more suite folder or file.
@@ -144,7 +144,7 @@ impl Suites {
 
 /// The suites that are meant when none is named.
 pub(crate) fn default_paths() -> Result<PathBuf, Failure> {
-    let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists());
+    let found = DEFAULT_SUITES.iter().map(Path::new).find(|path| path.exists() && !is_settings_file(path));
     found.map(Path::to_owned).ok_or_else(|| {
         Failure::new(
             format!("no suite was named, and there is no {} here", DEFAULT_SUITES.join(", no ")),

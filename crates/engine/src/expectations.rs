@@ -39,6 +39,8 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
     let mut findings = Vec::new();
     let (mut held, mut total) = (0.0, 0.0);
     let mut is_settle_named = false;
+    // What counts for nothing in the share is a gate of its own.
+    let mut gates = Vec::new();
     for planned in &expect.checks {
         total += planned.weight;
         // Most checks hold and have nothing to say, so their place is not looked up.
@@ -62,6 +64,9 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
                     is_settle_named = true;
                     finding.help = Some("a server that needs longer: raise `settle:` (200ms when left out)".to_owned());
                 }
+                if planned.weight == 0.0 {
+                    gates.push(findings.len());
+                }
                 findings.push(finding);
             }
         }
@@ -69,8 +74,10 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
     let Some(threshold) = expect.threshold.filter(|_| total > 0.0) else { return findings };
     let share = held / total;
     if share >= threshold {
-        for finding in &mut findings {
-            finding.severity = Severity::Note;
+        for (at, finding) in findings.iter_mut().enumerate() {
+            if !gates.contains(&at) {
+                finding.severity = Severity::Note;
+            }
         }
     } else {
         let message = format!("{share:.2} of the checks held, by weight, and `threshold` asks for {threshold}");

@@ -2,15 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use mcprove_model::{Finding, Hook, Plan, SuiteOptions};
-use mcprove_wire::run_command;
+use mcprove_wire::{Background, HttpClient, run_command, wait_until_reachable};
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
-
-/// How long a command may take.
-const DEADLINE: Duration = Duration::from_mins(1);
 
 /// What became of `beforeAll` of one suite: nothing to say, or why its cases cannot be run.
 type Begun = OnceCell<Option<Finding>>;
@@ -21,6 +17,8 @@ pub(crate) struct Hooks {
     begun: Arc<Mutex<HashMap<usize, Arc<Begun>>>>,
     /// The runtime that commands are awaited on, when it is not the current one.
     runtime: Option<Handle>,
+    /// Commands that run until the last case has ended.
+    background: Arc<Mutex<Vec<Background>>>,
 }
 
 impl Hooks {
@@ -59,13 +57,15 @@ impl Hooks {
             ended.push(identity(suite));
             findings.extend(self.run(&suite.hooks.after_all, "afterAll", suite).await.map(as_warning));
         }
+        self.background.lock().unwrap_or_else(PoisonError::into_inner).clear();
         findings
     }
 
     async fn run(&self, hooks: &[Hook], when: &'static str, suite: &Arc<SuiteOptions>) -> Option<Finding> {
-        let Some(runtime) = &self.runtime else { return run(hooks, when, suite).await };
+        let background = Arc::clone(&self.background);
+        let Some(runtime) = &self.runtime else { return run(hooks, when, suite, &background).await };
         let (hooks, suite) = (hooks.to_vec(), Arc::clone(suite));
-        let running = runtime.spawn(async move { run(&hooks, when, &suite).await });
+        let running = runtime.spawn(async move { run(&hooks, when, &suite, &background).await });
         running.await.unwrap_or_else(|error| {
             Some(Finding::error("hook", format!("the `{when}` hook could not be awaited: {error}")))
         })
@@ -76,14 +76,30 @@ fn identity(suite: &Arc<SuiteOptions>) -> usize {
     Arc::as_ptr(suite) as usize
 }
 
-async fn run(hooks: &[Hook], when: &str, suite: &SuiteOptions) -> Option<Finding> {
+async fn run(hooks: &[Hook], when: &str, suite: &SuiteOptions, background: &Mutex<Vec<Background>>) -> Option<Finding> {
     for hook in hooks {
-        if let Err(reason) = run_command(&hook.words, DEADLINE).await {
-            let text = format!("the `{when}` hook failed: {reason}");
+        if let Err(reason) = run_one(hook, background).await {
+            let text = match &hook.message {
+                Some(message) => format!("{message} (the `{when}` command failed: {reason})"),
+                None => format!("the `{when}` hook failed: {reason}"),
+            };
             return Some(Finding::error("hook", text).at(suite.source.place(hook.span)));
         }
     }
     None
+}
+
+async fn run_one(hook: &Hook, background: &Mutex<Vec<Background>>) -> Result<(), String> {
+    if hook.background {
+        let started = Background::start(&hook.words)?;
+        background.lock().unwrap_or_else(PoisonError::into_inner).push(started);
+    } else {
+        run_command(&hook.words, hook.timeout).await?;
+    }
+    match &hook.wait_for {
+        Some(target) => wait_until_reachable(target, &HttpClient::default(), hook.timeout).await,
+        None => Ok(()),
+    }
 }
 
 fn as_warning(mut finding: Finding) -> Finding {

@@ -7,7 +7,7 @@ use mcprove_model::{ClientCapabilities, Node, Sandbox, ServerSpec, Span, Target}
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{
     Closing, Endpoint, HttpClient, HttpRoute, Limits, OpenFailure, Program, SandboxPolicy, SandboxSupport, Session,
-    SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support, writable_paths,
+    SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support, wait_until_reachable, writable_paths,
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -17,6 +17,9 @@ use crate::played::{Play, Played};
 
 /// How long a server that did not start confined may take to start unconfined.
 const FREE_START: Duration = Duration::from_secs(10);
+
+/// The pause between two tries to open a session with a server that may still be starting.
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 /// What opening a session needs beside the server's description.
 #[derive(Clone, Debug)]
@@ -44,7 +47,30 @@ impl Opener {
         }
     }
 
+    /// Opens a session; a server that may still be starting is waited for.
     pub(crate) async fn open(
+        &self,
+        server: &ServerSpec,
+        variables: &Variables,
+        deadline: Instant,
+    ) -> Result<Session, Box<OpenFailure>> {
+        let Some(ready) = &server.ready else { return self.open_once(server, variables, deadline).await };
+        let until = (Instant::now() + ready.within).min(deadline);
+        if let Some(probe) = &ready.probe
+            && let Err(reason) = wait_until_reachable(probe, &self.http, until - Instant::now()).await
+        {
+            return Err(not_ready(reason));
+        }
+        loop {
+            let opened = Box::pin(self.open_once(server, variables, deadline)).await;
+            if opened.is_ok() || ready.probe.is_some() || Instant::now() + BETWEEN_TRIES >= until {
+                return opened;
+            }
+            tokio::time::sleep(BETWEEN_TRIES).await;
+        }
+    }
+
+    async fn open_once(
         &self,
         server: &ServerSpec,
         variables: &Variables,
@@ -210,6 +236,19 @@ fn explain_confinement(failure: &mut OpenFailure, policy: &SandboxPolicy) {
     let why = refusal.map(|refusal| format!(": {refusal}")).unwrap_or_default();
     failure.message = format!("the server does not start in mcprove's sandbox{why}; {}", failure.message);
     failure.help = Some("it starts without the sandbox: add `--no-sandbox` (it may then write as you may)".to_owned());
+}
+
+/// A server that is not ready in time is not spoken to.
+fn not_ready(message: String) -> Box<OpenFailure> {
+    Box::new(OpenFailure {
+        stage: Stage::Start,
+        message,
+        help: Some("start the server, or raise `wait_for_ready`".to_owned()),
+        evidence: None,
+        status: None,
+        again: None,
+        closing: Closing::default(),
+    })
 }
 
 /// A server that cannot be run in a container is not started.

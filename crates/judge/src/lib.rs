@@ -12,6 +12,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod harm;
 pub mod hidden_text;
+pub mod jq;
 pub mod json_path;
 pub mod listed_values;
 pub mod log_level;

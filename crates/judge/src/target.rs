@@ -55,7 +55,8 @@ impl Target {
 
     /// Whether it speaks of a JSON-RPC error.
     pub fn is_error(&self) -> bool {
-        self.leading_keys().starts_with(&["result", "error"])
+        let keys = self.leading_keys();
+        keys.starts_with(&["result", "error"]) || keys.first() == Some(&"error")
     }
 
     /// Whether it speaks of why the run of an agent ended.
@@ -113,6 +114,8 @@ fn root_of<'s>(name: &str, seen: &'s Observation) -> Option<Cow<'s, Value>> {
     match (name, &seen.outcome) {
         ("result", Outcome::Result(result)) => Some(Cow::Borrowed(result)),
         ("result", Outcome::Error(error)) => Some(Cow::Owned(json!({"jsonrpc": "2.0", "error": error}))),
+        ("error", Outcome::Result(_)) if seen.extra.get("error").is_none() => Some(Cow::Owned(Value::Null)),
+        ("error", Outcome::Error(error)) => Some(Cow::Owned(json!(error))),
         (name, _) => seen.extra.get(name).map(Cow::Borrowed),
     }
 }
@@ -123,8 +126,10 @@ fn envelope(seen: &Observation) -> Value {
         Value::Object(extra) => extra.clone(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => serde_json::Map::new(),
     };
-    if let Some(result) = root_of("result", seen) {
-        envelope.insert("result".to_owned(), result.into_owned());
+    for name in ["result", "error"] {
+        if let Some(value) = root_of(name, seen) {
+            envelope.insert(name.to_owned(), value.into_owned());
+        }
     }
     Value::Object(envelope)
 }
@@ -293,5 +298,11 @@ mod tests {
         let target = Target::parse("result.error.code").expect("fine");
         assert!(target.is_error());
         assert_eq!(target.look_up(&seen).map(Cow::into_owned), Ok(json!(-32602)));
+        for (text, value) in [("error.code", json!(-32602)), ("$.error.message", json!("no"))] {
+            let target = Target::parse(text).expect("fine");
+            assert!(target.is_error(), "{text}");
+            assert_eq!(target.look_up(&seen).map(Cow::into_owned), Ok(value), "{text}");
+        }
+        assert_eq!(look("error", json!({"content": []})), Ok(Value::Null));
     }
 }

@@ -200,6 +200,8 @@ pub enum Raw {
     },
     /// A line exactly as written.
     Text(Node),
+    /// Nothing more: the result of the handshake is judged. The node is where it is asked for.
+    Handshake(Node),
 }
 
 /// The time after a reply in which notifications are still awaited, where a file says nothing else.

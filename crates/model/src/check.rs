@@ -15,6 +15,11 @@ pub trait Check: Debug + Send + Sync {
         None
     }
 
+    /// The name its author gave it, by which metrics refer to it.
+    fn label(&self) -> Option<&str> {
+        None
+    }
+
     /// The files it speaks of; they are read before and after the request under test.
     fn files(&self) -> Vec<&str> {
         Vec::new()

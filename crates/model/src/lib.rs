@@ -84,12 +84,13 @@ pub use safe_text::{escape_line, escape_text, is_active, shorten, some_of};
 pub use scan::ScanWork;
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
-    Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, SamplingReply, Sandbox, ServerSpec, Target,
+    Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, Ready, SamplingReply, Sandbox, ServerSpec,
+    Target,
 };
 pub use server_override::{NewServer, Override};
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
-pub use suite_options::{Budget, Coverage, Hook, Hooks, Parallel, SuiteOptions};
+pub use suite_options::{Budget, Coverage, Hook, Hooks, Parallel, SuiteOptions, WaitFor};
 pub use tool_verdict::{FailureCause, OFFER_TAG, ScanCounts, ToolVerdict};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
 pub use vocabulary::Vocabulary;

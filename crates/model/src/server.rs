@@ -1,8 +1,10 @@
 //! How to reach a server, and what the client offers it.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
-use crate::{Origin, Revision, password_in, without_password};
+use crate::{Origin, Revision, WaitFor, password_in, without_password};
 
 /// A server as a suite or a command line describes it. Strings may still hold `{{fixture}}`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +27,17 @@ pub struct ServerSpec {
     pub origins: Vec<Origin>,
     /// The confinement of a server that is started; `None` starts it unconfined.
     pub sandbox: Option<Sandbox>,
+    /// How long a server that may still be starting is waited for.
+    pub ready: Option<Ready>,
+}
+
+/// How long a server that may still be starting is waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// The time after which it is given up.
+    pub within: Duration,
+    /// What must be reachable first; without it, the handshake is tried until it succeeds.
+    pub probe: Option<WaitFor>,
 }
 
 /// The confinement of a server: it may write to its fixture copy, its temporary folder, known caches and what is listed.

@@ -73,6 +73,54 @@ pub struct Hook {
     pub words: Vec<String>,
     /// Where it is written.
     pub span: Span,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// True if nothing waits for its end; it is ended after the last case.
+    pub background: bool,
+    /// What must be reachable before anything goes on.
+    pub wait_for: Option<WaitFor>,
+    /// What its author wants to be said if it fails.
+    pub message: Option<String>,
+}
+
+impl Hook {
+    /// The deadline of a command of which nothing else is said.
+    pub const TIMEOUT: Duration = Duration::from_mins(1);
+
+    /// A command that is waited for.
+    pub fn new(words: Vec<String>, span: Span) -> Self {
+        Self { words, span, timeout: Self::TIMEOUT, background: false, wait_for: None, message: None }
+    }
+}
+
+/// Something that is waited for until it can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitFor {
+    /// A `host:port` that accepts connections.
+    Tcp(String),
+    /// A URL that answers with a status of 2xx.
+    Url(String),
+}
+
+impl WaitFor {
+    /// Reads `tcp://host:port`, or a URL.
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some(address) = text.strip_prefix("tcp://") {
+            let (host, port) = address.rsplit_once(':')?;
+            return (!host.is_empty() && port.parse::<u16>().is_ok()).then(|| Self::Tcp(address.to_owned()));
+        }
+        let is_url = ["http://", "https://"].iter().any(|scheme| text.len() > scheme.len() && text.starts_with(scheme));
+        is_url.then(|| Self::Url(text.to_owned()))
+    }
+}
+
+impl std::fmt::Display for WaitFor {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(out, "tcp://{address}"),
+            Self::Url(url) => out.write_str(url),
+        }
+    }
 }
 
 /// The least share of a server that cases must reach, in percent; what is absent is not asked for.

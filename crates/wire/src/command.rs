@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
@@ -18,6 +18,7 @@ const KEPT: usize = 2_000;
 const OUTPUT: usize = 1 << 20;
 
 /// The group of a command that has not ended by itself; it is ended when nobody waits for it any more.
+#[derive(Debug)]
 struct Group(Option<ProcessGroup>);
 
 impl Drop for Group {
@@ -123,4 +124,65 @@ pub async fn command_output(words: &[String], deadline: Duration) -> Result<Stri
         None => "was ended by a signal".to_owned(),
     };
     Err(if tail.is_empty() { format!("`{shown}` {how}") } else { format!("`{shown}` {how}: {tail}") })
+}
+
+/// A command that runs on until this is dropped.
+#[derive(Debug)]
+pub struct Background {
+    _child: Child,
+    _group: Group,
+    _guard: Guard,
+}
+
+impl Background {
+    /// Starts a command; the error says why it could not be started.
+    pub fn start(words: &[String]) -> Result<Self, String> {
+        let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+        let mut command = Command::new(program);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.kill_on_drop(true);
+        ProcessGroup::lead(&mut command);
+        let child = command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))?;
+        let group = Group(ProcessGroup::of(&child));
+        let guard = Guard::group(group.0.as_ref());
+        Ok(Self { _child: child, _group: group, _guard: guard })
+    }
+}
+
+/// Runs a command with a text on its standard input, and returns what it prints.
+pub async fn filter_command(
+    words: &[String],
+    variables: &[(&str, String)],
+    input: &str,
+    deadline: Duration,
+) -> Result<String, String> {
+    let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    command.kill_on_drop(true);
+    ProcessGroup::lead(&mut command);
+    let mut child = command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))?;
+    let mut group = Group(ProcessGroup::of(&child));
+    let _guard = Guard::group(group.0.as_ref());
+    let stdin = child.stdin.take();
+    let writing = async {
+        if let Some(mut stdin) = stdin {
+            // A command that does not read its input may still answer.
+            let _ = stdin.write_all(input.as_bytes()).await;
+        }
+    };
+    let both = async { tokio::join!(writing, output_of(&mut child)).1 };
+    let output = match timeout(deadline, both).await {
+        Err(_) => return Err(format!("`{program}` did not end within {:.1} s", deadline.as_secs_f64())),
+        Ok(Err(error)) => return Err(format!("`{program}` could not be waited for: {error}")),
+        Ok(Ok(output)) => output,
+    };
+    group.0 = None;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let tail = String::from_utf8_lossy(&output.stderr[output.stderr.len().saturating_sub(KEPT)..]).trim().to_owned();
+    let code = output.status.code().map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
+    Err(format!("`{program}` ended with {code}: {tail}"))
 }

@@ -16,6 +16,7 @@ mod process_group;
 mod provider;
 mod raw_http;
 mod raw_pipe;
+mod ready;
 mod relay;
 mod remove_folder;
 mod sandbox;
@@ -26,7 +27,7 @@ pub mod transport;
 mod tree;
 mod watchdog;
 
-pub use command::{Captured, captured_command, command_output, run_command};
+pub use command::{Background, Captured, captured_command, command_output, filter_command, run_command};
 pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
@@ -34,6 +35,7 @@ pub use process::{Program, SpawnError, StderrTail};
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};
+pub use ready::wait_until_reachable;
 pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, pass_readable, relay_stdio};
 pub use remove_folder::remove_folder;
 pub use sandbox::{

@@ -23,7 +23,7 @@ use crate::whole_file;
                         mcprove lint evals/\n  mcprove lint evals/ --target 2025-11-25\n  \
                         mcprove lint suite.yaml --fix --write\n\nRules: `mcprove explain` lists them.")]
 pub(crate) struct Args {
-    /// Suite files or folders [default: mcprove.yml, mcptest.yml or evals/].
+    /// Suite files or folders [default: mcprove.yaml, mcptest.yaml or evals/].
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The protocol revision that servers are to speak.

@@ -26,6 +26,14 @@ pub(super) async fn perform(raw: &Raw, checks: &[PlannedCheck], talk: &mut Conve
             };
             (exchange, format!("`{name}`"), method.span)
         }
+        Raw::Handshake(asked) => {
+            let result = talk.session.negotiated().result.clone();
+            (
+                Exchange { outcome: Outcome::Result(result), ..nothing("initialize") },
+                "`initialize`".to_owned(),
+                asked.span,
+            )
+        }
         Raw::Text(text) => {
             let mut line = talk.text(text);
             if !line.ends_with('\n') {

@@ -38,6 +38,7 @@ mod trajectory;
 
 mod among;
 mod bound;
+mod derived_metrics;
 mod example;
 mod file_state;
 mod named;
@@ -45,15 +46,17 @@ mod outcome;
 mod pattern;
 mod results;
 mod shape;
+mod threshold;
 #[cfg(test)]
 mod trial;
 mod vocabulary;
 
+pub use derived_metrics::{KEY as DERIVED_METRICS, schema as derived_metrics_schema};
 pub use example::{Example, Seen};
+pub use threshold::{decode_threshold, threshold_schema};
 pub use trajectory::{decode_trajectory, trajectory_schema};
 pub use vocabulary::{
-    TABLES, Table, decode, decode_logging, decode_notifications, decode_raw, decode_sampling, decode_threshold,
-    sampling_schema, schema, threshold_schema,
+    TABLES, Table, decode, decode_logging, decode_notifications, decode_raw, decode_sampling, sampling_schema, schema,
 };
 
 /// One kind of check: its name in files, how it is decoded, and what it is for.

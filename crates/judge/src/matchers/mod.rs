@@ -2,8 +2,10 @@
 
 mod all_of;
 mod any_of;
+mod assert_set;
 mod between;
 mod bounds;
+mod cel;
 mod contains;
 mod contains_all;
 mod contains_any;
@@ -14,8 +16,11 @@ mod gt;
 mod gte;
 mod icontains;
 mod is_json;
+mod is_sql;
 mod is_valid_tools_call;
+mod is_xml;
 mod length;
+mod levenshtein;
 mod lt;
 mod lte;
 mod not;
@@ -24,11 +29,14 @@ mod parts;
 mod regex;
 mod schema;
 mod several;
+mod similar;
 mod snapshot;
 mod starts_with;
 mod subset;
 mod text;
+mod transform;
 
+pub(crate) use assert_set::assertions_in;
 pub use regex::is_found_everywhere;
 
 use std::fmt::Debug;
@@ -40,6 +48,7 @@ use mcprove_model::{
 use serde_json::{Value, json};
 
 use crate::excerpt;
+use crate::jq::Program;
 use crate::target::Target;
 
 /// What is expected of a value.
@@ -117,6 +126,7 @@ pub const MATCHERS: &[MatcherKind] = &[
     all_of::KIND,
     any_of::KIND,
     between::KIND,
+    cel::KIND,
     contains::KIND,
     contains_all::KIND,
     contains_any::KIND,
@@ -127,14 +137,18 @@ pub const MATCHERS: &[MatcherKind] = &[
     gte::KIND,
     icontains::KIND,
     is_json::KIND,
+    is_sql::KIND,
     is_valid_tools_call::KIND,
+    is_xml::KIND,
     length::KIND,
+    levenshtein::KIND,
     lt::KIND,
     lte::KIND,
     not::KIND,
     one_of::KIND,
     regex::KIND,
     schema::KIND,
+    similar::KIND,
     snapshot::KIND,
     starts_with::KIND,
     subset::KIND,
@@ -143,40 +157,36 @@ pub const MATCHERS: &[MatcherKind] = &[
 /// Matchers of the tool whose files we run that are not ours, and the nearest thing we have.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("answer-relevance", "no language model judges here; state facts with `contains-all` or `regex`"),
-    ("cel", "use `schema`, or the bounds `lt`, `lte`, `gt`, `gte` and `between`"),
     ("citation", "nothing is fetched here; compare addresses with `contains-all`"),
     ("context-faithfulness", "no language model judges here; state facts with `contains-all` or `regex`"),
     ("factuality", "no language model judges here; state facts with `contains-all` or `regex`"),
-    ("is-sql", "use `regex`"),
-    ("is-xml", "use `regex`"),
-    ("levenshtein", "use `icontains` or `regex`"),
     ("llm-judge", "no language model judges here; state facts with `contains-all` or `regex`"),
     ("llm-jury", "no language model judges here; state facts with `contains-all` or `regex`"),
-    ("similar", "use `icontains` or `regex`"),
 ];
 
-const ASSERTION_KEYS: &[&str] = &["matcher", "message", "name", "target", "weight"];
+const ASSERTION_KEYS: &[&str] = &["matcher", "message", "name", "target", "transform", "weight"];
 
-/// Decodes a list of `{target, matcher, message, weight, name}`.
+/// Decodes a list of `{target, matcher, message, weight, name, transform}` and `{assert-set}`.
 pub fn decode_assertions(list: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    found.list(list, "`expect`").iter().filter_map(|node| decode_assertion(node, found)).collect()
+    found.list(list, "`expect`").iter().filter_map(|node| decode_item(node, found)).collect()
+}
+
+fn decode_item(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedCheck> {
+    match node.as_map() {
+        Some([entry]) if entry.key.text == assert_set::KEY => assert_set::decode(entry, found),
+        Some(_) | None => decode_assertion(node, found),
+    }
 }
 
 fn decode_assertion(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedCheck> {
     let entries = found.map(node, "an assertion")?;
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     for entry in entries.iter().filter(|entry| !ASSERTION_KEYS.contains(&entry.key.text.as_str())) {
-        match entry.key.text.as_str() {
-            "assert-set" => {
-                let help = "give each assertion a `weight`, and the test a `threshold`";
-                found.error_with_help("unsupported-key", entry.key.span, "`assert-set` is not supported", help);
-                return None;
-            }
-            "transform" => {
-                let help = "a target looks at a part of the answer; `is-json` reads JSON in a text";
-                found.error_with_help("unsupported-key", entry.key.span, "`transform` is not supported", help);
-            }
-            _ => found.unknown_key(&entry.key, "an assertion", ASSERTION_KEYS),
+        if entry.key.text == assert_set::KEY {
+            let help = "write it as an item of its own: `- assert-set: {threshold: 1, assertions: […]}`";
+            found.error_with_help("wrong-key", entry.key.span, "`assert-set` is an item, not a key", help);
+        } else {
+            found.unknown_key(&entry.key, "an assertion", ASSERTION_KEYS);
         }
     }
     let target = decode_target(node, place, found);
@@ -193,8 +203,12 @@ fn decode_assertion(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedC
         Some(name) => found.text(name, "`name`").map(str::to_owned),
         None => None,
     };
+    let transform = match node.get("transform") {
+        Some(transform) => Some(transform::decode(transform, found)?),
+        None => None,
+    };
     let (kind, decoded) = decode_kind(matcher, found)?;
-    let check = Expected { target: target?, matcher: decoded, name, message };
+    let check = Expected { target: target?, transform, matcher: decoded, name, message };
     Some(PlannedCheck { name: kind, span: matcher.span, weight, check: Arc::new(check) })
 }
 
@@ -237,6 +251,12 @@ fn decode_kind(node: &Node, found: &mut Diagnostics<'_>) -> Option<(&'static str
     if let Some(kind) = MATCHERS.iter().find(|kind| kind.name == entry.key.text) {
         return (kind.decode)(&entry.value, found).map(|matcher| (kind.name, matcher));
     }
+    // `not-contains` is `not: {contains: …}`.
+    let negated = entry.key.text.strip_prefix("not-").and_then(|name| MATCHERS.iter().find(|kind| kind.name == name));
+    if let Some(kind) = negated {
+        let matcher = (kind.decode)(&entry.value, found)?;
+        return Some(("not", not::of(matcher, kind.name, &entry.value)));
+    }
     if let Some((name, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == entry.key.text) {
         let message = format!("the matcher `{name}` is not supported");
         found.error_with_help("unsupported-matcher", entry.key.span, message, *instead);
@@ -276,18 +296,27 @@ pub fn matcher_schema() -> Value {
         }
         json!({"type": "object", "required": [kind.name], "properties": {kind.name: schema}, "additionalProperties": false})
     };
-    json!({"oneOf": MATCHERS.iter().map(one).collect::<Vec<_>>()})
+    let names: Vec<&str> = MATCHERS.iter().map(|kind| kind.name).collect();
+    let negated = json!({
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "propertyNames": {"pattern": format!("^not-({})$", names.join("|"))},
+        "description": "The matcher after `not-` does not hold.",
+    });
+    json!({"oneOf": MATCHERS.iter().map(one).chain([negated]).collect::<Vec<_>>()})
 }
 
 /// The JSON Schema of a matcher inside another: its name is checked, what is under the name is not.
 fn inner_schema() -> Value {
     let names: Vec<&str> = MATCHERS.iter().map(|kind| kind.name).collect();
-    json!({"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": {"enum": names}})
+    let pattern = format!("^(not-)?({})$", names.join("|"));
+    json!({"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": {"pattern": pattern}})
 }
 
-/// The JSON Schema of a list of `{target, matcher, message, weight, name}`.
+/// The JSON Schema of a list of `{target, matcher, message, weight, name, transform}` and `{assert-set}`.
 pub fn assertions_schema() -> Value {
-    json!({"type": "array", "items": {
+    let assertion = json!({
         "type": "object",
         "required": ["target", "matcher"],
         "additionalProperties": false,
@@ -299,26 +328,42 @@ pub fn assertions_schema() -> Value {
             },
             "matcher": matcher_schema(),
             "message": {"type": "string", "description": "What to say when it does not hold."},
-            "name": {"type": "string", "description": "What to call it when it does not hold."},
+            "name": {"type": "string", "description": "What to call it when it does not hold, and in `derivedMetrics`."},
+            "transform": transform::schema(),
             "weight": {
                 "type": "number",
                 "exclusiveMinimum": 0,
                 "description": "How much it counts where a `threshold` is set; 1 when left out.",
             },
         },
-    }})
+    });
+    let set = assert_set::schema(&assertion);
+    json!({"type": "array", "items": {"anyOf": [assertion, set]}})
 }
 
 /// A target, what is expected there, and what to say when it is not so.
 #[derive(Debug)]
 struct Expected {
     target: Target,
+    transform: Option<Program>,
     matcher: Arc<dyn Matcher>,
     name: Option<String>,
     message: Option<String>,
 }
 
 impl Expected {
+    /// The value at the target as the matcher sees it.
+    fn judge_value(&self, value: &Value, stored: &StoredValues) -> Result<(), Mismatch> {
+        let Some(program) = &self.transform else { return self.matcher.judge_with(value, stored) };
+        match program.run(value) {
+            Ok(value) => self.matcher.judge_with(&value, stored),
+            Err(reason) => {
+                let message = format!("cannot be transformed: {reason}");
+                Err(mismatch(message, format!("a value that `{}` takes", program.text()), value))
+            }
+        }
+    }
+
     fn missing(&self) -> Missing {
         if self.target.is_singular() { Missing::TheOne } else { Missing::NoneOfSeveral }
     }
@@ -328,7 +373,7 @@ impl Check for Expected {
     fn judge(&self, seen: &Observation) -> Result<(), Mismatch> {
         let target = self.target.text();
         let judged = match self.target.look_up(seen) {
-            Ok(value) => self.matcher.judge_with(&value, &seen.stored).map_err(|mut mismatch| {
+            Ok(value) => self.judge_value(&value, &seen.stored).map_err(|mut mismatch| {
                 mismatch.message = format!("`{target}` {}", mismatch.message);
                 mismatch
             }),
@@ -351,12 +396,21 @@ impl Check for Expected {
         })
     }
 
+    fn label(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn wants_stored(&self) -> bool {
         self.matcher.wants_stored()
     }
 
     fn to_store(&self, seen: &Observation) -> Vec<Snapshot> {
-        self.target.look_up(seen).map(|value| self.matcher.to_store(&value, &seen.stored)).unwrap_or_default()
+        let Ok(value) = self.target.look_up(seen) else { return Vec::new() };
+        let value = match &self.transform {
+            Some(program) => program.run(&value),
+            None => Ok(value.into_owned()),
+        };
+        value.map(|value| self.matcher.to_store(&value, &seen.stored)).unwrap_or_default()
     }
 
     fn wants_protocol_error(&self) -> bool {

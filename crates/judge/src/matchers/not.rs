@@ -25,6 +25,11 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     Some(Arc::new(Not { inner: decode_matcher(node, found)?, written: node.to_json().to_string() }))
 }
 
+/// The opposite of a matcher, as `not-NAME` writes it.
+pub(super) fn of(inner: Arc<dyn Matcher>, name: &str, given: &Node) -> Arc<dyn Matcher> {
+    Arc::new(Not { inner, written: format!("{{\"{name}\":{}}}", given.to_json()) })
+}
+
 impl Matcher for Not {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
         self.judge_with(value, &StoredValues::default())

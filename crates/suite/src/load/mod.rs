@@ -74,6 +74,13 @@ pub fn parse(paths: &[PathBuf]) -> (Vec<Parsed>, Vec<Finding>) {
     (files, findings)
 }
 
+/// True for a file that holds settings of another tool and no tests.
+pub fn is_settings_file(path: &Path) -> bool {
+    let Ok(text) = read(path) else { return false };
+    let documents = parse_text(path, text).documents;
+    documents.len() == 1 && documents.iter().all(suite_file::is_settings)
+}
+
 /// Loads files and folders; whatever is wrong with any of them is found in one go.
 pub fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Loaded {
     let found = folder::find(paths, options.fixture.as_deref());
@@ -116,6 +123,11 @@ impl Loading {
                 self.loaded.findings.push(finding.help("`mcprove mock` plays it; name it under `mock:` in a suite"));
             }
             return;
+        }
+        if documents.len() == 1 && documents.iter().all(suite_file::is_settings) {
+            let message = format!("`{}` holds settings of mcptest and no tests; it was skipped", source.path());
+            let note = Finding::note("settings-file", message).at(source.place(Span::default()));
+            return self.loaded.findings.push(note.help("the same settings are flags of `mcprove run`"));
         }
         self.loaded.files += 1;
         if documents.is_empty() && findings.is_empty() {

@@ -7,7 +7,13 @@ use super::Context;
 use crate::assertion_file::{block, texts};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["bearer_token_env", "oauth"];
+const KEYS: &[&str] = &["bearer_token_env", "headers", "oauth"];
+
+/// The flow in which a person signs in with a browser; a run uses the token that came of it.
+const BROWSER_FLOW: &str = "authorization_code_pkce";
+
+/// The variable that holds the token of a person who signed in, where no other is named.
+const ACCESS_TOKEN: &str = "MCP_ACCESS_TOKEN";
 
 /// Ways of the other tool, and what to do instead.
 const OUTSIDE: &[(&str, &str)] = &[
@@ -27,12 +33,15 @@ pub(super) fn apply(
     let Some(node) = auth else { return (headers, None) };
     let Some(entries) = found.map(node, "`auth`") else { return (headers, None) };
     super::outside::known_keys(entries, "`auth`", (KEYS, OUTSIDE), found);
-    let mut ways = entries.iter().filter(|entry| KEYS.contains(&entry.key.text.as_str()));
+    headers.extend(decode_headers(node, (context, secrets), found));
+    let mut ways = entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "bearer_token_env" | "oauth"));
     if let Some(way) = ways.next() {
         let rival = match ways.next() {
-            Some(other) => Some((other.key.span, format!("`{}` stands beside `{}`", other.key.text, way.key.text))),
+            Some(other) => {
+                Some((other.key.span, format!("`{}` and `{}` are mutually exclusive", way.key.text, other.key.text)))
+            }
             None if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) => {
-                Some((way.key.span, format!("`{}` stands beside an `Authorization` header field", way.key.text)))
+                Some((way.key.span, format!("`{}` and an `Authorization` header are mutually exclusive", way.key.text)))
             }
             None => None,
         };
@@ -41,11 +50,50 @@ pub(super) fn apply(
         }
     }
     let oauth = entries.iter().find(|entry| entry.key.text == "oauth");
+    if let Some(entry) = oauth.filter(|entry| entry.value.get("flow").is_some()) {
+        headers.extend(decode_browser_flow(&entry.value, (context, secrets), found));
+        return (headers, None);
+    }
     let oauth = oauth.and_then(|entry| decode_oauth(entry, (context, secrets), found));
     let Some(name) = node.get("bearer_token_env") else { return (headers, oauth) };
     let token = from_environment(name, "`bearer_token_env`", (context, secrets), found);
     headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
     (headers, oauth)
+}
+
+/// Headers whose values are never shown: a text, or `{env: NAME}`.
+fn decode_headers(
+    auth: &Node,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> Vec<(String, String)> {
+    let headers = super::servers::decode_headers(auth, (context, secrets), found);
+    secrets.extend(headers.iter().map(|(_, value)| value.clone()).filter(|value| !value.is_empty()));
+    headers
+}
+
+/// The token of a person who signed in with a browser before the run; without one, the server decides.
+fn decode_browser_flow(
+    node: &Node,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> Option<(String, String)> {
+    found.known_keys(node, "`oauth`", &["flow", "token_env"]);
+    let flow = node.get("flow")?;
+    if flow.as_text() != Some(BROWSER_FLOW) {
+        let help = format!("write `{BROWSER_FLOW}`, or `grant: client_credentials`");
+        found.error_with_help("wrong-type", flow.span, "unknown `flow`", help);
+        return None;
+    }
+    let name = texts::optional(node, "token_env", found).unwrap_or(ACCESS_TOKEN);
+    let Some(token) = (context.environment.lookup)(name).filter(|token| !token.is_empty()) else {
+        let message = format!("no browser is opened in a run, and `{name}` holds no access token");
+        let help = format!("sign in with any client and set `{name}`; without it, no token is sent");
+        found.warning("unset-variable", flow.span, message, Some(help));
+        return None;
+    };
+    secrets.push(token.clone());
+    Some(("Authorization".to_owned(), format!("Bearer {token}")))
 }
 
 /// Client credentials.
@@ -108,9 +156,18 @@ pub(super) fn schema() -> Value {
         }),
         &["client_id", "client_secret_env", "token_endpoint"],
     );
+    let browser = fragment::map(
+        "The token of a person who signed in with a browser before the run.",
+        json!({
+            "flow": {"const": BROWSER_FLOW},
+            "token_env": text("The variable of the environment that holds the token; `MCP_ACCESS_TOKEN` when left out."),
+        }),
+        &["flow"],
+    );
     let properties = json!({
+        "headers": super::servers::headers_schema("Headers of every request, whose values are never shown."),
         "bearer_token_env": text("The variable of the environment that holds the token."),
-        "oauth": oauth,
+        "oauth": {"anyOf": [oauth, browser]},
     });
     fragment::map("How the client shows who it is.", properties, &[])
 }

@@ -9,14 +9,13 @@ use crate::field::{self, Field};
 use crate::schema::fragment;
 
 const FIELDS: &[Field] = &[
+    Field::optional(checks::DERIVED_METRICS, checks::derived_metrics_schema),
     Field::optional("expect", || fragment::expect(mcprove_model::Vocabulary::Tool)),
     Field::optional("threshold", checks::threshold_schema),
 ];
 
-const OUTSIDE: &[(&str, &str)] = &[
-    ("derivedMetrics", "use weights and a `threshold`"),
-    ("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text"),
-];
+const OUTSIDE: &[(&str, &str)] =
+    &[("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text")];
 
 /// What every test expects besides its own.
 #[derive(Default)]
@@ -30,11 +29,11 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> DefaultTest {
     let Some(entries) = found.map(node, "`defaultTest`") else { return DefaultTest::default() };
     outside::known_keys(entries, "`defaultTest`", (&field::keys(FIELDS), OUTSIDE), found);
     let before = found.count();
-    let expect = node.get("expect").filter(|expect| !expect.is_null());
-    if let Some(expect) = expect {
+    let expect = with_metrics(node.get("expect"), node.get(checks::DERIVED_METRICS), node.span);
+    if let Some(expect) = &expect {
         checks::decode_expect(expect, found);
     }
-    let expect = expect.filter(|_| found.count() == before).cloned();
+    let expect = expect.filter(|_| found.count() == before);
     let threshold = node.get("threshold").and_then(|share| checks::decode_threshold(share, found));
     DefaultTest { expect, threshold }
 }
@@ -72,6 +71,21 @@ impl DefaultTest {
         };
         Node { span: own.span, kind }
     }
+}
+
+/// What a test expects with the metrics that stand next to it; they become a key of its map.
+pub(super) fn with_metrics(expect: Option<&Node>, metrics: Option<&Node>, span: Span) -> Option<Node> {
+    let expect = expect.filter(|expect| !expect.is_null());
+    let Some(metrics) = metrics.filter(|metrics| !metrics.is_null()) else { return expect.cloned() };
+    let entry =
+        |key: &str, value: &Node| Entry { key: Key { text: key.into(), span: value.span }, value: value.clone() };
+    let mut entries = match expect.map(|expect| (expect, &expect.kind)) {
+        Some((_, Kind::Map(entries))) => entries.clone(),
+        Some((list, _)) => vec![entry("assertions", list)],
+        None => Vec::new(),
+    };
+    entries.push(entry(checks::DERIVED_METRICS, metrics));
+    Some(Node { span: expect.map_or(span, |expect| expect.span), kind: Kind::Map(entries) })
 }
 
 #[derive(Clone, Copy)]

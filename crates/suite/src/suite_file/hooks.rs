@@ -57,7 +57,7 @@ fn decode_hook(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<H
         node
     };
     match shell_words::split(found.text(command, what)?) {
-        Ok(words) if !words.is_empty() => Some(Hook { words, span: command.span }),
+        Ok(words) if !words.is_empty() => Some(Hook::new(words, command.span)),
         Ok(_) => {
             found.error_with_help("no-command", command.span, format!("{what} is empty"), "write a command");
             None

@@ -2,13 +2,14 @@
 
 use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node};
 
-use super::{Suite, agents, prompts, resources, tool_quality, tools};
+use super::{Suite, agents, compliance, prompts, resources, stepwise, tool_quality, tools};
 use crate::assertion_file::block::{Asked, BLOCKS, Block, Input};
 use crate::assertion_file::templates::Scope;
 use crate::field::{self, Field};
 
 /// The kinds of tests that only suite files have, sorted by key.
-pub(super) const KINDS: &[Kind] = &[agents::KIND, prompts::KIND, resources::KIND, tool_quality::KIND, tools::KIND];
+pub(super) const KINDS: &[Kind] =
+    &[agents::KIND, compliance::KIND, prompts::KIND, resources::KIND, stepwise::KIND, tool_quality::KIND, tools::KIND];
 
 /// One kind of test.
 pub(super) struct Kind {

@@ -7,12 +7,14 @@ mod agents;
 mod auth;
 mod budget;
 mod claims;
+mod compliance;
 mod coverage;
 mod default_test;
 mod faults;
 mod hooks;
 mod imports;
 mod interpolate;
+mod lifecycle;
 mod list;
 mod negative_path;
 mod outside;
@@ -23,7 +25,9 @@ mod resources;
 mod run_options;
 mod security;
 mod servers;
+mod short_forms;
 mod steps;
+mod stepwise;
 mod test;
 mod tool_quality;
 mod tools;
@@ -48,12 +52,14 @@ use crate::schema::fragment;
 use default_test::DefaultTest;
 use faults::Faults;
 use interpolate::{Interpolation, Values};
+use lifecycle::When;
 use list::List;
 use performance::Performance;
 use run_options::RunOptions;
 use variables::Variables;
 
 pub use imports::imports;
+pub use short_forms::is_settings;
 
 /// The keys of a suite file besides its lists of tests, sorted.
 const FIELDS: &[Field] = &[
@@ -61,6 +67,7 @@ const FIELDS: &[Field] = &[
     Field::optional("budget", budget::schema),
     Field::preview("coverage", coverage::schema),
     Field::optional("defaultTest", default_test::schema),
+    Field::optional("default_server", short_forms::default_server_schema),
     Field::preview("faults", faults::schema),
     Field::preview("hooks", hooks::schema),
     Field::optional("implicit", implicit::schema),
@@ -73,12 +80,17 @@ const FIELDS: &[Field] = &[
     Field::optional("redact", redact::schema),
     Field::optional("run_options", run_options::schema),
     Field::preview("security", security::schema),
+    Field::optional("server", || servers::one_schema(false)),
     Field::optional("servers", servers::schema),
+    Field::preview("setup", || lifecycle::schema(When::Setup)),
+    Field::preview("setup_per_test", || lifecycle::schema(When::PerTest)),
+    Field::preview("target_versions", short_forms::target_versions_schema),
+    Field::preview("teardown", || lifecycle::schema(When::Teardown)),
     Field::optional("variables", variables::schema),
 ];
 
 /// Keys that both file kinds have, so that they say nothing about the kind.
-const SHARED: &[&str] = &["implicit", "matrix", "redact"];
+const SHARED: &[&str] = &["implicit", "matrix", "redact", "server", "setup", "teardown"];
 
 /// What a suite file is decoded with.
 #[derive(Clone, Copy)]
@@ -154,7 +166,8 @@ pub fn is_suite(document: &Node) -> bool {
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
     };
-    document.get("servers").is_some() || !has_block && entries.iter().any(is_ours)
+    let is_own_server = || document.get(short_forms::SERVER).is_some_and(servers::is_of_suites);
+    document.get("servers").is_some() || !has_block && (entries.iter().any(is_ours) || is_own_server())
 }
 
 /// True for a test whose block is spread over its keys, such as `trace` and `trajectory`.
@@ -186,8 +199,9 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     let mut variables = Variables::new(context.environment, context.folder);
     let sources: Vec<Arc<SourceFile>> = units.iter().map(|unit| Arc::clone(&unit.source)).collect();
     let mut found: Vec<Diagnostics<'_>> = sources.iter().map(|source| Diagnostics::new(source)).collect();
-    for (unit, found) in units.iter().zip(&mut found) {
+    for (unit, found) in units.iter_mut().zip(&mut found) {
         report_unknown(&unit.node, found);
+        short_forms::expand(&mut unit.node, found);
         if let Some(node) = unit.node.get("variables") {
             variables.decode(node, &mut decoded.secrets, found);
         }
@@ -209,7 +223,7 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
         server.secrets.clone_from(&decoded.secrets);
         server.accepts_any_shape = accepts_any_shape;
     }
-    decoded.played = played_files(&units);
+    decoded.played = servers::played_files(&units);
     let general = General::decode(&units, &mut found);
     security::make_modern(&general.options.security, &units, &mut servers);
     for (unit, found) in units.iter().zip(&mut found) {
@@ -217,12 +231,20 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     }
     let matrix = decode_matrix(&units, &servers, context, &mut found);
     let has_servers = units.iter().any(|unit| unit.node.get("servers").is_some());
+    let default_server = units.iter().find_map(|unit| unit.node.get("default_server")).cloned();
+    short_forms::report_unknown_default(default_server.as_ref(), &servers, &mut found[0]);
     for (index, unit) in units.into_iter().enumerate() {
         let suite = Suite {
             source: Arc::clone(&unit.source),
             context,
             servers: &servers,
             has_servers,
+            default_server: default_server.as_ref(),
+            steps: if general.steps_of == Some(index) {
+                general.steps.clone()
+            } else {
+                lifecycle::placed_at(&general.steps, Span::default())
+            },
             given: context
                 .server
                 .map(ServerOverride::alone)
@@ -255,6 +277,7 @@ pub fn schema() -> Value {
     for list in List::all() {
         properties[list.key()] = test::schema(list);
     }
+    properties[compliance::KEY] = compliance::schema(&properties[compliance::KEY]);
     properties[agents::KIND.key]["x-mcprove-status"] = "preview".into();
     let mut schema = fragment::map("A suite file: servers, and lists of tests.", properties, &[]);
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
@@ -270,6 +293,10 @@ struct Suite<'a> {
     /// The servers by name; one that could not be decoded is `None`, and told already.
     servers: &'a [(String, Option<Arc<ServerSpec>>)],
     has_servers: bool,
+    /// The server of tests that name none.
+    default_server: Option<&'a Node>,
+    /// Calls made before each test.
+    steps: Vec<Node>,
     /// The server of the command line or of the matrix, for tests of files that have none.
     given: Option<Arc<ServerSpec>>,
     matrix: Option<Arc<Matrix>>,
@@ -299,6 +326,9 @@ struct General {
     defaults: DefaultTest,
     defaults_of: Option<usize>,
     options: Arc<SuiteOptions>,
+    /// Calls made before each test.
+    steps: Vec<Node>,
+    steps_of: Option<usize>,
 }
 
 impl General {
@@ -313,7 +343,16 @@ impl General {
         let run = first("run_options").map(|(of, node)| run_options::decode(&node, &mut found[of])).unwrap_or_default();
         let performance =
             first("performance").map(|(of, node)| performance::decode(&node, &mut found[of])).unwrap_or_default();
-        let hooks = first("hooks").map(|(of, node)| hooks::decode(&node, &mut found[of])).unwrap_or_default();
+        let mut hooks = first("hooks").map(|(of, node)| hooks::decode(&node, &mut found[of])).unwrap_or_default();
+        let (mut steps, mut steps_of) = (Vec::new(), None);
+        for when in [When::Setup, When::PerTest, When::Teardown] {
+            if let Some((of, node)) = first(when.key()) {
+                let calls = lifecycle::decode(when, &node, &mut hooks, &mut found[of]);
+                if !calls.is_empty() {
+                    (steps, steps_of) = (calls, Some(of));
+                }
+            }
+        }
         let coverage = first("coverage").map(|(of, node)| coverage::decode(&node, &mut found[of])).unwrap_or_default();
         let budget = first("budget").map(|(of, node)| budget::decode(&node, &mut found[of])).unwrap_or_default();
         let security = first("security").map(|(of, node)| security::decode(&node, &mut found[of])).unwrap_or_default();
@@ -329,19 +368,14 @@ impl General {
         };
         let defaults_of = defaults.as_ref().map(|(of, _)| *of);
         let defaults = defaults.map(|(_, defaults)| defaults).unwrap_or_default();
-        Self { run, performance, defaults, defaults_of, options: Arc::new(options) }
+        Self { run, performance, defaults, defaults_of, options: Arc::new(options), steps, steps_of }
     }
 }
 
 fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
     let Some(entries) = found.map(node, "a suite file") else { return };
     let known = known_keys();
-    if let Some(entry) = entries.iter().find(|entry| entry.key.text == "server") {
-        let message = "a suite file has `servers`, a map of names";
-        found.error_with_help("unknown-key", entry.key.span, message, "write `servers: {name: {command: …}}`");
-    }
-    let others = entries.iter().filter(|entry| entry.key.text != "server");
-    outside::known_keys(others, "a suite file", (&known, outside::OF_SUITE), found);
+    outside::known_keys(entries, "a suite file", (&known, outside::OF_SUITE), found);
 }
 
 /// Every key a suite file may have.
@@ -425,22 +459,6 @@ fn decode_servers(
     servers
 }
 
-/// The files that servers are played from; their paths are relative to the suite, which comes first.
-fn played_files(units: &[Unit]) -> Vec<PlayedFile> {
-    let folder = Path::new(units[0].source.path()).parent().unwrap_or(Path::new(""));
-    let mut played = Vec::new();
-    for unit in units {
-        for server in unit.node.get("servers").and_then(Node::as_map).unwrap_or_default() {
-            // A path with a template is known when the test runs.
-            let file = servers::played_file(&server.value).and_then(|file| Some((file, file.as_text()?)));
-            if let Some((file, name)) = file.filter(|(_, name)| !name.contains("{{") && !name.trim().is_empty()) {
-                played.push(PlayedFile { path: folder.join(name), place: unit.source.place(file.span) });
-            }
-        }
-    }
-    played
-}
-
 /// Decodes the tests of a file. The tree goes as its cases come: of a large suite, it is the larger of the two.
 fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {
     let Kind::Map(entries) = unit.node.kind else { return };
@@ -453,6 +471,16 @@ fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, test
             expanded.extend(cases::expand(node, found).into_iter().flat_map(|node| agents::for_each_model(list, node)));
         }
         for mut node in expanded {
+            let mut list = list;
+            if list.key() == stepwise::KEY {
+                let (Some(test), Some(tools)) = (stepwise::rewritten(node, found), List::find("tools")) else {
+                    continue;
+                };
+                (list, node) = (tools, test);
+            }
+            if list.needs_server() {
+                lifecycle::with_calls(&mut node, &suite.steps);
+            }
             aliases::of_list(list.key()).rename(&mut node);
             let Some(test) = test::decode(list, &node, suite, found) else { continue };
             tests.push(DecodedTest {

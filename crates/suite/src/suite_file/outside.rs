@@ -5,11 +5,9 @@ use mcprove_model::{Diagnostics, Entry, Key};
 /// Keys of a suite file, and what to do instead.
 pub(super) const OF_SUITE: &[(&str, &str)] = &[
     ("calibration", "no language model judges here, so there is nothing to calibrate"),
-    ("compliance", "`assert_raw` sends any method; `mcprove audit` checks a server against the protocol"),
     ("compositions", "`setup` steps with `capture` hand values from call to call"),
     ("conformance", "`mcprove audit` checks a server against the protocol"),
     ("corpus", "`mcprove audit` has its rules built in"),
-    ("default_server", "a test may leave out `server` when there is one"),
     ("evals", "no language model judges here; state facts in `expect`"),
     ("fixtures", "`mock` answers with errors of your choice"),
     ("input_responder", "answer in `client_capabilities` of the server"),
@@ -18,18 +16,10 @@ pub(super) const OF_SUITE: &[(&str, &str)] = &[
     ("rubrics", "no language model judges here; state facts in `expect`"),
     ("scenarios", "`trajectory` judges a recorded sequence of calls"),
     ("scorers", "no language model judges here; state facts in `expect`"),
-    ("setup", "`hooks` run commands around tests; `setup` of a test calls tools"),
-    ("setup_per_test", "`setup` of a test calls tools"),
-    ("stepwise", "`setup` steps with `capture` hand values from call to call"),
-    ("target_versions", "`protocol` of a server says which revision is spoken"),
-    ("teardown", "`hooks` run commands around tests; `teardown` of a test calls tools"),
 ];
 
 /// Keys of a test, and what to do instead.
 pub(super) const OF_TEST: &[(&str, &str)] = &[
-    ("cache", "nothing is cached here; remove it"),
-    ("derivedMetrics", "use weights and a `threshold`"),
-    ("effects", "it has no effect there either; remove it"),
     ("hooks", "`hooks` at the top run around each test; `setup` of a test calls tools"),
     ("inject_error", "`mock` answers with errors of your choice"),
     ("input_responder", "answer in `client_capabilities` of the server"),

@@ -1,14 +1,16 @@
 //! `servers`: the servers under test by name, each started, reached, or played.
 
 use std::path::Path;
+use std::time::Duration;
 
-use mcprove_model::{Auth, Diagnostics, Entry, Node, ServerSpec, Target};
+use mcprove_model::{Auth, Diagnostics, Entry, Node, Ready, ServerSpec, Target, WaitFor};
 use serde_json::{Value, json};
 
-use super::{Context, auth};
+use super::{Context, PlayedFile, Unit, auth};
 use crate::assertion_file::server::{self, ServerOverride, Transport};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{client_capabilities, texts};
+use crate::duration;
 use crate::schema::fragment;
 
 const KEYS: &[&str] = &[
@@ -28,23 +30,51 @@ const KEYS: &[&str] = &[
     "transport",
     "url",
     "virtual_time",
+    "wait_for_ready",
 ];
 
 /// Keys that mean something to a mock only.
 const OF_MOCKS: &[&str] = &["keep_state", "virtual_time"];
 
+/// Keys of the server that a recording was made from; replay uses none of them.
+const OF_REFRESH: &[&str] = &["args", "auth", "command", "cwd", "env", "headers", "transport", "url"];
+
 /// Keys that say where a server is; a server has one of them.
 const WHERE: &[&str] = &["cassette", "command", "mock", "url"];
 
+/// How long what `wait_for_ready` names is waited for.
+const READY_WITHIN: Duration = Duration::from_mins(1);
+
 /// Keys of the other tool's servers, and what to do instead.
-const OUTSIDE: &[(&str, &str)] = &[
-    ("http", "the deadline of a test is `timeout_ms`; TLS uses the roots of the platform"),
-    ("wait_for_ready", "start the server with `command`, or wait in the script that starts it"),
-];
+const OUTSIDE: &[(&str, &str)] =
+    &[("http", "the deadline of a test is `timeout_ms`; TLS uses the roots of the platform")];
+
+/// The files that servers are played from; their paths are relative to the suite, which comes first.
+pub(super) fn played_files(units: &[Unit]) -> Vec<PlayedFile> {
+    let folder = Path::new(units[0].source.path()).parent().unwrap_or(Path::new(""));
+    let mut played = Vec::new();
+    for unit in units {
+        for server in unit.node.get("servers").and_then(Node::as_map).unwrap_or_default() {
+            // A path with a template is known when the test runs.
+            let file = played_file(&server.value).and_then(|file| Some((file, file.as_text()?)));
+            if let Some((file, name)) = file.filter(|(_, name)| !name.contains("{{") && !name.trim().is_empty()) {
+                played.push(PlayedFile { path: folder.join(name), place: unit.source.place(file.span) });
+            }
+        }
+    }
+    played
+}
 
 /// Where a server that is played from a file says which.
-pub(super) fn played_file(server: &Node) -> Option<&Node> {
+fn played_file(server: &Node) -> Option<&Node> {
     ["cassette", "mock"].iter().find_map(|key| server.get(key)).filter(|file| file.as_text().is_some())
+}
+
+/// True for a server as only suite files describe it.
+pub(super) fn is_of_suites(server: &Node) -> bool {
+    let own = ["auth", "cassette", "mock", "wait_for_ready"];
+    own.iter().any(|key| server.get(key).is_some())
+        || server.get("command").is_some_and(|command| command.as_list().is_some())
 }
 
 /// Decodes a server; `default_auth` is for those with a `url` and no `auth` of their own.
@@ -67,7 +97,12 @@ pub(super) fn decode(
     let protocol = node.get("protocol").and_then(|protocol| server::decode_protocol(protocol, found));
     let sandbox = server::decode_sandbox(node, found);
     let (target, auth) = decode_target(entry, default_auth, (context, secrets), found)?;
+    let ready = match entries.iter().find(|part| part.key.text == "wait_for_ready" && !part.value.is_null()) {
+        Some(part) => decode_ready(part, &target, found),
+        None => None,
+    };
     Some(ServerSpec {
+        ready,
         name: name.to_string(),
         target,
         auth,
@@ -78,11 +113,49 @@ pub(super) fn decode(
     })
 }
 
+/// `wait_for_ready`: a time in which the handshake must succeed, or what must be reachable before it.
+fn decode_ready(part: &Entry, target: &Target, found: &mut Diagnostics<'_>) -> Option<Ready> {
+    let text = found.text(&part.value, "`wait_for_ready`")?;
+    if let Ok(within) = duration::parse(text) {
+        return Some(Ready { within, probe: None });
+    }
+    let url = match target {
+        Target::Http { url, .. } | Target::Sse { url, .. } => url.as_str(),
+        Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => "",
+    };
+    let probe = if text.starts_with('/') {
+        let host = url.split_once("://").map(|(scheme, rest)| (scheme, rest.split('/').next().unwrap_or(rest)));
+        host.and_then(|(scheme, host)| WaitFor::parse(&format!("{scheme}://{host}{text}")))
+    } else {
+        WaitFor::parse(text)
+    };
+    if probe.is_none() {
+        let help = "write a duration such as `30s`, a URL, or a path of the server such as `/health`";
+        found.error_with_help(
+            "wrong-type",
+            part.value.span,
+            format!("`wait_for_ready: {text}` is not understood"),
+            help,
+        );
+    }
+    probe.map(|probe| Ready { within: READY_WITHIN, probe: Some(probe) })
+}
+
 /// The JSON Schema of `servers`.
 pub(super) fn schema() -> Value {
+    json!({
+        "anyOf": [
+            {"type": "object", "additionalProperties": one_schema(false)},
+            {"type": "array", "items": one_schema(true)},
+        ],
+        "description": "The servers under test, by name.",
+    })
+}
+
+/// The JSON Schema of one server; in a list, it has a name.
+pub(super) fn one_schema(is_named: bool) -> Value {
     let word = json!({"type": ["string", "number", "boolean"]});
-    let header = fragment::map("A variable of the environment.", json!({"env": fragment::text("Its name.")}), &["env"]);
-    let properties = json!({
+    let mut properties = json!({
         "args": fragment::texts("Further arguments of the command."),
         "auth": auth::schema(),
         "cassette": fragment::text("A recorded event log that is played instead of a server."),
@@ -94,24 +167,22 @@ pub(super) fn schema() -> Value {
         "cwd": fragment::scalar("The folder it is started in; the caller's when left out."),
         "docker": fragment::scalar("An image to run the command in."),
         "env": fragment::scalars("Variables added to the caller's environment."),
-        "headers": {
-            "type": ["object", "null"],
-            "additionalProperties": {"anyOf": [fragment::scalar("The value."), header]},
-            "description": "Header fields of every request.",
-        },
+        "headers": headers_schema("Headers of every request."),
         "keep_state": fragment::flag("All sessions speak to one mock, so that its faults go on counting after a restart."),
         "mock": fragment::text("A manifest of the built-in mock that is played instead of a server."),
         "protocol": server::protocol_schema(),
         "sandbox": server::sandbox_schema(),
         "transport": server::transport_schema(),
         "url": fragment::text("The address of a server that runs already."),
+        "wait_for_ready": fragment::text("A time such as `30s` in which the handshake must succeed, or a URL or path that must answer with 2xx first."),
         "virtual_time": fragment::flag("A mock's delays take no time, and are measured as if they did."),
     });
-    json!({
-        "type": "object",
-        "additionalProperties": fragment::map("A server.", properties, &[]),
-        "description": "The servers under test, by name.",
-    })
+    if is_named {
+        properties["name"] = fragment::text("The name by which tests refer to it.");
+    }
+    let mut schema = fragment::map("A server.", properties, if is_named { &["name"] } else { &[] });
+    schema[fragment::DEFINITION] = if is_named { "named-server" } else { "server" }.into();
+    schema
 }
 
 fn decode_target(
@@ -127,7 +198,10 @@ fn decode_target(
         .iter()
         .filter(|part| WHERE.contains(&part.key.text.as_str()) && !part.value.is_null())
         .collect();
-    if let [first, second, ..] = places[..] {
+    // What a recording is made anew from may stand next to it.
+    let has_cassette = places.iter().any(|part| part.key.text == "cassette");
+    let is_refreshed = has_cassette && places.len() == 2 && places.iter().all(|part| part.key.text != "mock");
+    if let ([first, second, ..], false) = (&places[..], is_refreshed) {
         let message = format!("`{}` stands beside `{}`: a server is in one place", second.key.text, first.key.text);
         found.error_with_help("two-places", second.key.span, message, "keep one of the two");
         return None;
@@ -183,13 +257,19 @@ fn decode_target(
     Some((target, auth))
 }
 
+/// True if a recording names the server it was made from.
+fn has_live_target(node: &Node) -> bool {
+    ["command", "url"].iter().any(|key| node.get(key).is_some_and(|value| !value.is_null()))
+}
+
 /// A mock or a recording; its path is relative to the folder of the suite.
 fn decode_played(part: &Entry, node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>) -> Option<Target> {
     let key = part.key.text.as_str();
     for other in node.as_map().unwrap_or_default() {
         let name = other.key.text.as_str();
         let is_fit = matches!(name, "cassette" | "client_capabilities" | "mock" | "protocol")
-            || OF_MOCKS.contains(&name) && key == "mock";
+            || OF_MOCKS.contains(&name) && key == "mock"
+            || OF_REFRESH.contains(&name) && key == "cassette" && has_live_target(node);
         if KEYS.contains(&name) && !is_fit {
             let message = format!("`{name}` means nothing beside `{key}`, which starts nothing");
             found.error_with_help("wrong-key", other.key.span, message, "remove it");
@@ -246,8 +326,18 @@ fn decode_command(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<(String,
     Some((program, words.chain(args).collect()))
 }
 
-/// Header fields: a text, or `{env: NAME}` for a value that must be set and is never shown.
-fn decode_headers(
+/// The JSON Schema of headers.
+pub(super) fn headers_schema(description: &str) -> Value {
+    let header = fragment::map("A variable of the environment.", json!({"env": fragment::text("Its name.")}), &["env"]);
+    json!({
+        "type": ["object", "null"],
+        "additionalProperties": {"anyOf": [fragment::scalar("The value."), header]},
+        "description": description,
+    })
+}
+
+/// Headers: a text, or `{env: NAME}` for a value that must be set and is never shown.
+pub(super) fn decode_headers(
     node: &Node,
     (context, secrets): (&Context<'_>, &mut Vec<String>),
     found: &mut Diagnostics<'_>,

@@ -7,11 +7,11 @@ use mcprove_judge::checks;
 use mcprove_model::{
     Act, Capture, Case, Diagnostics, Entry, Era, Key, Kind, Node, Protocol, ServerSpec, Span, nearest,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::list::List;
 use super::performance::{MILLISECONDS, milliseconds};
-use super::{Suite, agents, outside, steps};
+use super::{Suite, agents, compliance, default_test, outside, steps};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{self, aliases, cases, client_capabilities, mask, skip, tags, texts, time};
 use crate::field::{self, Field};
@@ -19,8 +19,17 @@ use crate::schema::fragment;
 
 /// The keys that all tests have, sorted.
 const FIELDS: &[Field] = &[
+    Field::optional(
+        "cache",
+        || json!({"enum": ["auto", "never"], "description": "Nothing is cached, so both mean the same."}),
+    ),
     Field::optional("capture", assertion_file::capture_schema),
     Field::optional("cases", cases::schema),
+    Field::optional(checks::DERIVED_METRICS, checks::derived_metrics_schema),
+    Field::optional("effects", || {
+        let effects = json!({"type": "array", "items": {"enum": EFFECTS}});
+        json!({"anyOf": [effects], "description": "What it changes; each is a tag `effect:NAME`."})
+    }),
     Field::optional("elicitation", client_capabilities::elicitation_schema),
     Field::optional("known", assertion_file::known_schema),
     Field::optional("mask", mask::schema),
@@ -37,6 +46,9 @@ const FIELDS: &[Field] = &[
     Field::optional("timeout_ms", || fragment::count_within("Its deadline in milliseconds.", &MILLISECONDS)),
     Field::optional("verify", || steps::schema("Calls made after, to look at the state it left.")),
 ];
+
+/// What a test may say that it changes.
+const EFFECTS: &[&str] = &["external", "filesystem", "local"];
 
 /// A test that was decoded.
 pub(super) struct Test {
@@ -62,12 +74,15 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let skip = skip::decode(node, &suite.context.environment, found);
     let known = skip::known(node, found);
     let timeout = milliseconds(node, "timeout_ms", found).or_else(|| time::optional(node, "timeout", found));
-    let tags = tags::decode(node, found);
+    let mut tags = tags::decode(node, found);
+    tags.extend(decode_effects(node, found));
+    report_cache(node, found);
     let masks = mask::decode(node, found);
     let server = server_of(list, node, (place, skip.is_some()), suite, found);
     let mut scope = Scope::new(suite.context.fixture.is_some());
     let setup = steps::decode(node, "setup", (&mut scope, suite, server.as_ref()), found);
-    let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, place, suite);
+    let metrics = node.get(checks::DERIVED_METRICS);
+    let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, (place, metrics), suite);
     let asked = list.decode(&test, (&scope, suite), found);
     let capture: Vec<Capture> =
         node.get("capture").map(|capture| assertion_file::steps::decode_captures(capture, found)).unwrap_or_default();
@@ -91,6 +106,11 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             (server, _) => server,
         };
         let server = server.map(|server| own_client(server, node, &asked.act, found));
+        let protocol = compliance::protocol(&test, found);
+        let server = server.map(|server| match protocol {
+            Some(protocol) => Arc::new(ServerSpec { protocol, ..ServerSpec::clone(&server) }),
+            None => server,
+        });
         if list.needs_server() && server.is_none() && skip.is_none() {
             return None;
         }
@@ -119,6 +139,32 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
         }))
     });
     Some(Test { name, name_span, only, case })
+}
+
+/// The tags of what a test says that it changes.
+fn decode_effects(node: &Node, found: &mut Diagnostics<'_>) -> Vec<String> {
+    let Some(effects) = node.get("effects").filter(|effects| !effects.is_null()) else { return Vec::new() };
+    let mut tags = Vec::new();
+    for effect in found.list(effects, "`effects`") {
+        match found.text(effect, "an effect") {
+            Some(name) if EFFECTS.contains(&name) => tags.push(format!("effect:{name}")),
+            Some(name) => {
+                let help = format!("write one of {}", EFFECTS.join(", "));
+                found.error_with_help("wrong-type", effect.span, format!("unknown effect `{name}`"), help);
+            }
+            None => {}
+        }
+    }
+    tags
+}
+
+/// `cache: always` asks for what is not done here.
+fn report_cache(node: &Node, found: &mut Diagnostics<'_>) {
+    let Some(cache) = node.get("cache").filter(|cache| !cache.is_null()) else { return };
+    if !matches!(cache.as_text(), Some("auto" | "never")) {
+        let message = "`cache` must be auto or never: nothing is cached";
+        found.error_with_help("unsupported-key", cache.span, message, "remove it");
+    }
 }
 
 /// The server with the answers and the claims of a test, which get a session of their own.
@@ -190,6 +236,9 @@ fn server_of(
     if !list.needs_server() {
         return None;
     }
+    if let Some(default) = suite.default_server {
+        return server_named(default, suite, found);
+    }
     match suite.servers {
         [(_, only)] => only.clone(),
         [_, ..] if suite.has_columns() => suite.given.clone(),
@@ -256,7 +305,14 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
 }
 
 /// The test with what every test expects.
-fn with_defaults(list: List, mut node: Node, place: Span, suite: &Suite<'_>) -> Entry {
+fn with_defaults(list: List, mut node: Node, (place, metrics): (Span, Option<&Node>), suite: &Suite<'_>) -> Entry {
+    if let (Kind::Map(entries), Some(metrics)) = (&mut node.kind, metrics) {
+        let at = entries.iter().position(|entry| entry.key.text == "expect");
+        let expect = at.map(|at| entries.remove(at).value);
+        if let Some(value) = default_test::with_metrics(expect.as_ref(), Some(metrics), place) {
+            entries.push(Entry { key: Key { text: "expect".into(), span: place }, value });
+        }
+    }
     let defaults = if suite.has_own_defaults { None } else { Some(suite.defaults.placed_at(place)) };
     let defaults = defaults.as_ref().unwrap_or(suite.defaults);
     if let Kind::Map(entries) = &mut node.kind

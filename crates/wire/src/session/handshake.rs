@@ -196,6 +196,7 @@ impl Session {
             });
         }
         self.negotiated = Negotiated {
+            result: result.clone(),
             revision: wanted,
             server_name: Self::identity(result, "name"),
             server_version: Self::identity(result, "version"),
@@ -341,6 +342,7 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
         text.unwrap_or_default().to_owned()
     };
     Ok(Negotiated {
+        result: result.clone(),
         revision,
         server_name: info("name"),
         server_version: info("version"),

@@ -116,6 +116,8 @@ pub struct Negotiated {
     pub capabilities: Value,
     /// The server's instructions to whoever uses it.
     pub instructions: Option<String>,
+    /// The result of the handshake as it came.
+    pub result: Value,
 }
 
 /// A request the server made of us, and our answer.
@@ -210,6 +212,7 @@ impl Session {
                 server_version: String::new(),
                 capabilities: Value::Null,
                 instructions: None,
+                result: Value::Null,
             },
             log: FrameLog::new(options.limits),
             next_id: 1,

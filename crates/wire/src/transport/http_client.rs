@@ -104,6 +104,13 @@ impl HttpClient {
         sent.map_err(|error| explain(&error, &without_password(host.as_ref().map_or("", Authority::as_str))))
     }
 
+    /// The status that a URL answers a plain request with.
+    pub(crate) async fn status(&self, method: Method, url: &str, body: Bytes) -> Result<u16, String> {
+        let prepared = prepare(HttpAsk { method, url, headers: Vec::new(), wished: &[], body });
+        let response = self.send(prepared.map_err(|error| error.what)?).await.map_err(|error| error.what)?;
+        Ok(response.status().as_u16())
+    }
+
     fn secure(&self) -> Result<&SecureClient, NoResponse> {
         let made = self.secure.get_or_init(|| Ok(Client::builder(TokioExecutor::new()).build(secure_connector()?)));
         made.as_ref().map_err(|error| NoResponse {

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::trajectory::{decode_trajectory, trajectory_schema};
 use super::{
-    CHECKS, CheckKind, agent_trajectory, expect_notification, logging, notifications, raw, sampling, trajectory,
+    CHECKS, CheckKind, agent_trajectory, decode_threshold, derived_metrics, expect_notification, logging,
+    notifications, raw, sampling, threshold_schema, trajectory,
 };
 use crate::matchers;
 use crate::target::Target;
@@ -137,7 +138,7 @@ const AGENT_ROOTS: &[&str] = &[
 /// What targets begin with; nothing where whole targets are known.
 fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
     match vocabulary {
-        Vocabulary::Tool => &["fuzz", "negative_path", "result"],
+        Vocabulary::Tool => &["error", "fuzz", "negative_path", "result"],
         Vocabulary::ToolStep
         | Vocabulary::ReadStep
         | Vocabulary::Resources
@@ -146,7 +147,7 @@ fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
         | Vocabulary::Sampling
         | Vocabulary::Logging
         | Vocabulary::Notifications
-        | Vocabulary::Raw => &["result"],
+        | Vocabulary::Raw => &["error", "result"],
         Vocabulary::Agent => AGENT_ROOTS,
         Vocabulary::Trajectory
         | Vocabulary::AgentTrajectory
@@ -157,7 +158,7 @@ fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
 }
 
 /// Keys of a map of checks that are no checks themselves: the other form of `expect`, and how much of it must hold.
-const AROUND: &[&str] = &["assertions", "threshold"];
+const AROUND: &[&str] = &["assertions", derived_metrics::KEY, "threshold"];
 
 /// Decodes what a block expects; unknown keys, keys of other blocks and wrong values are reported, the rest is kept.
 ///
@@ -350,6 +351,8 @@ impl Words {
             if let Some(threshold) = block.get("threshold") {
                 decode_threshold(threshold, found);
             }
+            let metrics = part(block, derived_metrics::KEY, |metrics| derived_metrics::decode(metrics, &checks, found));
+            checks.extend(metrics);
         }
         checks
     }
@@ -370,7 +373,9 @@ impl Words {
         if known.is_empty() {
             return;
         }
-        for target in list.as_list().unwrap_or_default().iter().filter_map(|assertion| assertion.get("target")) {
+        let items = list.as_list().unwrap_or_default().iter();
+        let assertions = items.flat_map(|item| std::iter::once(item).chain(matchers::assertions_in(item)));
+        for target in assertions.filter_map(|assertion| assertion.get("target")) {
             let Some(text) = target.as_text() else { continue };
             if known.iter().any(|root| text.strip_prefix(*root).is_some_and(|rest| rest.starts_with('.'))) {
                 continue;
@@ -434,6 +439,7 @@ impl Words {
         let mut assertions = matchers::assertions_schema();
         assertions["description"] = "Values at targets, each with what is expected of it.".into();
         properties.insert("assertions".to_owned(), assertions);
+        properties.insert(derived_metrics::KEY.to_owned(), derived_metrics::schema());
         properties.insert("threshold".to_owned(), threshold_schema());
         let map = json!({"type": "object", "additionalProperties": false, "properties": properties});
         json!({"anyOf": [map, matchers::assertions_schema(), {"type": "null"}]})
@@ -452,30 +458,6 @@ fn report_impossible_bounds(entries: &[Entry], found: &mut Diagnostics<'_>) {
             found.error_with_help("never-holds", lower.value.span, message, "swap them, or remove one");
         }
     }
-}
-
-/// The weighted share of checks that must hold; what is no share is reported.
-pub fn decode_threshold(node: &Node, found: &mut Diagnostics<'_>) -> Option<f64> {
-    let share = node.as_number().and_then(serde_json::Number::as_f64).filter(|share| (0.0..=1.0).contains(share));
-    if share.is_none() {
-        let message = format!("`threshold` must be a number from 0 to 1, found {}", node.kind_name());
-        found.error_with_help("wrong-type", node.span, message, "write for example `threshold: 0.8`");
-    }
-    if share == Some(0.0) {
-        let help = "write how much of it must hold, for example `threshold: 0.8`".to_owned();
-        found.warning("nothing-asked", node.span, "with `threshold: 0`, no check can fail the test", Some(help));
-    }
-    share
-}
-
-/// The JSON Schema of a `threshold`.
-pub fn threshold_schema() -> Value {
-    json!({
-        "type": "number",
-        "minimum": 0,
-        "maximum": 1,
-        "description": "The weighted share of checks that must hold; all of them when it is left out.",
-    })
 }
 
 fn applies(name: &str, vocabulary: Vocabulary) -> bool {

@@ -28,7 +28,7 @@ fn targets_begin_with_what_the_block_has() {
         assert_eq!(told(Vocabulary::Tool, typo), unknown("did you mean `result`?"), "{typo}");
         assert_eq!(told(Vocabulary::Prompts, typo), unknown("did you mean `result`?"), "{typo}");
     }
-    assert_eq!(told(Vocabulary::Prompts, "fuzz.crashes"), unknown("targets begin with result"));
+    assert_eq!(told(Vocabulary::Prompts, "fuzz.crashes"), unknown("targets begin with error, result"));
     for fine in ["final_response", "tool_calls[0].name", "recovery.recovered", "result.content"] {
         assert_eq!(told(Vocabulary::Agent, fine), [], "{fine}");
     }
