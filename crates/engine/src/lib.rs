@@ -35,6 +35,7 @@ mod remarks;
 mod reply_shape;
 mod restart;
 mod run;
+mod sanitizers;
 mod scan;
 mod selection;
 mod server;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcprove_judge::harm::HarmGuard;
 use mcprove_judge::negative::{Answer, Probe, ProbeResult, Subject, answer};
 use mcprove_judge::scan_verdict::ScanJudgement;
-use mcprove_model::{CallRole, Exchange, Finding, Outcome};
+use mcprove_model::{CallRole, Evidence, Exchange, Finding, Outcome};
 use tokio::time::Instant;
 
 use crate::record::CaseRecord;
@@ -127,7 +127,7 @@ fn finding(probe: &Probe, (what, seen, result): (&str, &Answer, &ProbeResult), e
     finding.expected = Some(format!("{} [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
     finding.actual = Some(word);
     let shown = |bytes: &[u8]| calls::shown(bytes, SHOWN);
-    let reply = exchange.reply.as_deref().map(|reply| format!(", answered with {}", shown(reply)));
-    finding.help = Some(format!("the request was {}{}", shown(&exchange.request), reply.unwrap_or_default()));
+    finding.evidence =
+        Some(Evidence { request: shown(&exchange.request), reply: exchange.reply.as_deref().map(shown) });
     finding
 }
