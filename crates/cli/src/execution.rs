@@ -17,6 +17,7 @@ use crate::finish::RunOutcome;
 use crate::run_sink::{RunSink, SinkOptions};
 use crate::stop_signals::StopSignals;
 use crate::suggested::Suggested;
+use crate::whole_file;
 
 /// The default deadline of a case.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -289,7 +290,7 @@ impl Execution {
     fn create_log(&self) -> Result<Option<(String, File)>, String> {
         let Some(path) = &self.events else { return Ok(None) };
         let shown = path.display().to_string();
-        match File::create(path) {
+        match whole_file::create(path) {
             Ok(file) => Ok(Some((shown, file))),
             Err(error) => Err(format!("the event log `{shown}` could not be created: {error}")),
         }

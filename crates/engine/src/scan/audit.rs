@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mcprove_judge::fuzz::{EnvironmentValues, leak_in};
 use mcprove_judge::listed_values::with_listed_values;
+use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_judge::reply_shape::{ReplyKind, refused_shape};
 use mcprove_judge::scan_verdict::{ScanCall, ScanJudgement, judge_call};
 use mcprove_judge::tool_effect::ToolEffect;
@@ -84,7 +85,7 @@ impl AuditTool {
             finding.actual = Some(last_lines(&lane.session.stderr())).filter(|lines| !lines.is_empty());
             case.record.server_ended(what);
         }
-        case.record.findings.extend(found);
+        case.record.findings.extend(found.into_iter().chain(output_mismatch(&self.tool, &seen)));
         let refusal = refusal_of(case.server, case.workplace.variables(), (&seen, &lane.session.stderr()));
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
@@ -237,5 +238,19 @@ pub(super) fn finding(judged: &ScanJudgement) -> Option<Finding> {
         ToolVerdict::Works | ToolVerdict::TimedOut | ToolVerdict::Skipped => None,
     }
     .map(str::to_owned);
+    Some(finding)
+}
+
+fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {
+    let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
+    let violation = match violates_output_schema(tool.get("outputSchema")?, structured) {
+        Ok(violation) => violation?,
+        Err(reason) => {
+            let text = format!("`structuredContent` could not be compared with the tool's `outputSchema`: {reason}");
+            return Some(Finding::warning("output-schema", text));
+        }
+    };
+    let mut finding = Finding::warning("output-schema", "`structuredContent` violates the tool's own `outputSchema`");
+    finding.actual = Some(violation);
     Some(finding)
 }
