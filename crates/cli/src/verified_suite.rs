@@ -116,19 +116,16 @@ fn settle(
     };
     if fails {
         let weaker = starter.content.get("expect").and_then(weaker);
-        match weaker.filter(|_| !is_last && starter.known.is_none()) {
-            Some(weaker) => {
-                starter.content["expect"] = weaker;
-                starter.remarks.push("The reply differs from run to run, so little of it is expected.".to_owned());
-                verified.weakened += 1;
-            }
-            None => {
-                let why = finished.findings.first().map(|finding| finding.message.as_ref()).unwrap_or_default();
-                let why = shorten(why, 200);
-                starter.skip = Some(format!("it passes and fails by turns ({why}); remove this line to run it"));
-                starter.known = None;
-                verified.unstable += 1;
-            }
+        if let Some(weaker) = weaker.filter(|_| !is_last && starter.known.is_none()) {
+            starter.content["expect"] = weaker;
+            starter.remarks.push("The reply differs from run to run, so little of it is expected.".to_owned());
+            verified.weakened += 1;
+        } else {
+            let why = finished.findings.first().map(|finding| finding.message.as_ref()).unwrap_or_default();
+            let why = shorten(why, 200);
+            starter.skip = Some(format!("it passes and fails by turns ({why}); remove this line to run it"));
+            starter.known = None;
+            verified.unstable += 1;
         }
         return true;
     }

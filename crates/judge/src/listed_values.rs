@@ -92,18 +92,18 @@ mod tests {
     use super::*;
     use crate::tool_effect::ToolEffect;
 
-    fn tool(name: &str, schema: Value) -> Value {
+    fn tool(name: &str, schema: &Value) -> Value {
         json!({"name": name, "inputSchema": schema})
     }
 
     #[test]
     fn a_listed_id_takes_the_place_of_one_that_was_made_up() {
         let needs = |name: &str, kind: &str| json!({"type": "object", "required": [name], "properties": {name: {"type": kind}}});
-        let get = tool("get_user", needs("id", "string"));
-        let (users, orders) = (tool("list_users", json!({"type": "object"})), tool("list_orders", json!({})));
-        let search = tool("search_users", needs("query", "string"));
+        let get = tool("get_user", &needs("id", "string"));
+        let (users, orders) = (tool("list_users", &json!({"type": "object"})), tool("list_orders", &json!({})));
+        let search = tool("search_users", &needs("query", "string"));
         assert_eq!(listing_tools(&get, &[&orders, &search, &users, &get]), [&users]);
-        assert_eq!(listing_tools(&tool("fetch", json!({})), &[&orders]), [&orders]);
+        assert_eq!(listing_tools(&tool("fetch", &json!({})), &[&orders]), [&orders]);
         let guard = HarmGuard::new(&get, &ToolEffect::Reads, "/scratch");
         let listed = json!({"content": [{"type": "text", "text": "{\"users\": [{\"id\": 7}]}"}]});
         let made = json!({"id": "example"});

@@ -168,7 +168,7 @@ impl OfferedItem {
                         ToolVerdict::Crashed | ToolVerdict::TimedOut => {
                             let found = finding(&judged);
                             case.record.findings.extend(found.map(|finding| Finding {
-                                message: format!("`{method}` with {what}: {}", finding.message).into(),
+                                message: format!("`{method}` with {what}: {}", finding.message),
                                 ..finding
                             }));
                         }

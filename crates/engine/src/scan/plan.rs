@@ -166,9 +166,11 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
     // Tools that may be called as they are: what they list is what others can be asked for.
     let is_callable = |at: &usize| called[*at].skipped.is_none();
     let callable: Vec<&Value> = (0..tools.len()).filter(is_callable).map(|at| &tools[at]).collect();
-    let listing = |at: usize| match options.given.contains_key(tool_name(&tools[at])) {
-        true => Vec::new(),
-        false => listing_tools(&tools[at], &callable).into_iter().map(|tool| tool_name(tool).to_owned()).collect(),
+    let listing = |at: usize| {
+        // Arguments that the user gave are not replaced.
+        let is_given = options.given.contains_key(tool_name(&tools[at]));
+        let listing = if is_given { Vec::new() } else { listing_tools(&tools[at], &callable) };
+        listing.into_iter().map(|tool| tool_name(tool).to_owned()).collect()
     };
     match &options.kind {
         ScanKind::Audit { repeat } => each

@@ -18,6 +18,15 @@ use role::{Role, role};
 /// Texts that mean "everything" to some program, whatever the argument is called.
 const EVERYTHING: &[&str] = &["*", "**", "**/*", "*.*", ".", "..", "./", "../", "/", "/*", "~", "~/", "\\", "C:\\"];
 
+/// The paths that may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PathRule {
+    /// Any: the tool only reads.
+    Any,
+    /// Paths that cannot exist, and those of the fixture.
+    Harmless,
+}
+
 /// What may be sent to one tool.
 #[derive(Clone, Debug)]
 pub struct HarmGuard {
@@ -25,8 +34,7 @@ pub struct HarmGuard {
     is_off: bool,
     /// True if the tool says that it only reads: then paths may be any.
     reads: bool,
-    /// True if paths may be any for a tool that only reads; inputs that are made name paths that cannot exist.
-    any_path: bool,
+    paths: PathRule,
     speaks_of_sql: bool,
     /// A folder of mcprove's.
     scratch: String,
@@ -47,7 +55,7 @@ impl HarmGuard {
         Self {
             is_off: false,
             reads,
-            any_path: reads,
+            paths: if reads { PathRule::Any } else { PathRule::Harmless },
             speaks_of_sql: speaks_of_sql(tool),
             scratch: scratch.trim_end_matches('/').to_owned(),
             fixture: None,
@@ -108,7 +116,8 @@ impl HarmGuard {
         let made = valid_input(&schema, seed)?;
         let made = places.map_or_else(|| made.clone(), |places| placed(tool, &made, places));
         let oracle = Oracle::new(&schema).map_err(|reason| Ungeneratable { pointer: String::new(), reason })?;
-        let strict = Self { any_path: false, ..self.clone() };
+        // Also a tool that only reads is asked for a path that cannot exist.
+        let strict = Self { paths: PathRule::Harmless, ..self.clone() };
         let mut input = made;
         for fault in strict.faults(&input) {
             let is_free = self.reads && matches!(fault.role, Some(Role::File | Role::Folder | Role::Pattern));
@@ -188,7 +197,7 @@ impl HarmGuard {
         if !is_id && self.authored.contains(value) && (self.reads || !is_everything(value)) {
             return false;
         }
-        if self.any_path && matches!(role, Role::File | Role::Folder | Role::Pattern) {
+        if self.paths == PathRule::Any && matches!(role, Role::File | Role::Folder | Role::Pattern) {
             return false;
         }
         let is_in_fixture = |text: &str| self.fixture.as_deref().is_some_and(|folder| value::is_within(text, folder));
