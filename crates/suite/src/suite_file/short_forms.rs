@@ -4,7 +4,7 @@
 use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Span, nearest};
 use serde_json::{Value, json};
 
-use super::{Servers, compliance, outside, stepwise};
+use super::{Servers, compliance, compositions, outside, stepwise};
 use crate::schema::fragment;
 
 /// The name of the one server that has none.
@@ -28,6 +28,7 @@ pub(super) fn expand(document: &mut Node, found: &mut Diagnostics<'_>) {
         match entry.key.text.as_str() {
             "servers" => expand_servers(&mut entry.value, found),
             compliance::KEY => expand_compliance(&mut entry.value, found),
+            compositions::KEY => entry.value = compositions::protected(&entry.value),
             // `${capture:NAME}` of a stepwise test is a value that the test captures, not a variable.
             stepwise::KEY => entry.value = stepwise::with_captures(&entry.value),
             _ => {}
