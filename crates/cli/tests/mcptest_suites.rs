@@ -129,7 +129,7 @@ fn the_file_that_init_writes_runs_without_arguments() {
     assert_eq!(found, ["say_hello greets the caller PASS"], "{all}");
     let output = mcprove(folder.path(), &["validate", "mcptest.yml"]);
     let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("settings of mcptest"), "{told}");
+    assert!(told.contains("settings or rules of mcptest"), "{told}");
 }
 
 #[test]

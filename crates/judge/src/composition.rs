@@ -71,7 +71,7 @@ impl<'c> Progress<'c> {
             match self.prepared(node) {
                 Ok(calls) => return Some(Calls { node: self.at, args: calls }),
                 Err(trace) => {
-                    self.traces.insert(&node.id, trace);
+                    self.traces.insert(&node.id, *trace);
                     self.at += 1;
                 }
             }
@@ -121,10 +121,10 @@ impl<'c> Progress<'c> {
             Err(reason) => (Value::Null, Some(reason)),
         };
         let tripped = composition.max_duration.filter(|most| took > *most).map(|_| "max_duration_ms");
-        let nodes: Map<String, Value> = traces.into_iter().map(|(id, trace)| (id.to_owned(), shown(trace))).collect();
+        let nodes: Map<String, Value> = traces.iter().map(|(id, trace)| ((*id).to_owned(), shown(trace))).collect();
         let ran = failed.is_empty() && no_output.is_none() && tripped.is_none();
         let envelope = json!({
-            "composition": {"ran": ran, "budget_tripped": tripped, "duration_ms": took.as_millis() as u64},
+            "composition": {"ran": ran, "budget_tripped": tripped, "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX)},
             "nodes": nodes,
             "output": output,
         });
@@ -132,8 +132,11 @@ impl<'c> Progress<'c> {
     }
 
     /// The arguments of the calls of a node; the trace of one that needs none.
-    fn prepared(&self, node: &CompositionNode) -> Result<Vec<Value>, Trace> {
-        let skipped = || Trace { status: Status::Skipped, inputs: Value::Null, output: Value::Null, reason: None };
+    fn prepared(&self, node: &CompositionNode) -> Result<Vec<Value>, Box<Trace>> {
+        let skipped =
+            || Box::new(Trace { status: Status::Skipped, inputs: Value::Null, output: Value::Null, reason: None });
+        let failed = |reason: String| Box::new(Trace::failed(Value::Null, reason));
+        let done = |inputs: Value, output: Value| Box::new(transformed(node, inputs, output));
         let mut parents = Map::new();
         for parent in &node.needs {
             match self.traces.get(parent.as_str()) {
@@ -148,15 +151,15 @@ impl<'c> Progress<'c> {
             match asked {
                 Ok(Value::Bool(false) | Value::Null) => return Err(skipped()),
                 Ok(_) => {}
-                Err(reason) => return Err(Trace::failed(Value::Null, format!("`when` cannot be decided: {reason}"))),
+                Err(reason) => return Err(failed(format!("`when` cannot be decided: {reason}"))),
             }
         }
         let scope = Scope { parents: &parents, vars: &self.composition.vars, item: None };
         let args = &self.args[self.at];
         let Some(list) = &node.for_each else {
-            let inputs = substituted(args, &scope).map_err(|reason| Trace::failed(Value::Null, reason))?;
+            let inputs = substituted(args, &scope).map_err(failed)?;
             return match &node.mock {
-                Some(result) => Err(transformed(node, inputs, result.clone())),
+                Some(result) => Err(done(inputs, result.clone())),
                 None => Ok(vec![inputs]),
             };
         };
@@ -164,25 +167,25 @@ impl<'c> Progress<'c> {
             Some(Value::Array(items)) => items,
             Some(other) => {
                 let found = crate::excerpt::around(&other.to_string(), 0..0);
-                return Err(Trace::failed(Value::Null, format!("`for_each` needs a list, and `{list}` is {found}")));
+                return Err(failed(format!("`for_each` needs a list, and `{list}` is {found}")));
             }
             None => {
-                return Err(Trace::failed(Value::Null, format!("`for_each` names `{list}`, which it does not need")));
+                return Err(failed(format!("`for_each` names `{list}`, which it does not need")));
             }
         };
         if items.len() > node.max_iterations {
             let reason =
                 format!("`{list}` has {} items, more than `max_iterations: {}`", items.len(), node.max_iterations);
-            return Err(Trace::failed(Value::Null, reason));
+            return Err(failed(reason));
         }
         let each = items.iter().map(|item| substituted(args, &Scope { item: Some(item), ..scope }));
-        let inputs: Vec<Value> = each.collect::<Result<_, _>>().map_err(|reason| Trace::failed(Value::Null, reason))?;
+        let inputs: Vec<Value> = each.collect::<Result<_, _>>().map_err(failed)?;
         match &node.mock {
             Some(result) => {
                 let outputs = vec![result.clone(); inputs.len()];
-                Err(transformed(node, Value::Array(inputs), Value::Array(outputs)))
+                Err(done(Value::Array(inputs), Value::Array(outputs)))
             }
-            None if inputs.is_empty() => Err(transformed(node, json!([]), json!([]))),
+            None if inputs.is_empty() => Err(done(json!([]), json!([]))),
             None => Ok(inputs),
         }
     }
@@ -199,7 +202,7 @@ fn transformed(node: &CompositionNode, inputs: Value, output: Value) -> Trace {
     }
 }
 
-fn shown(trace: Trace) -> Value {
+fn shown(trace: &Trace) -> Value {
     let status = match trace.status {
         Status::Ok => "ok",
         Status::Err => "err",

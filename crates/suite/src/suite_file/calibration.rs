@@ -52,12 +52,12 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
 fn decode_reliability(node: &Node, found: &mut Diagnostics<'_>) -> Option<Reliability> {
     found.map(node, "`reliability`")?;
     found.known_keys(node, "`reliability`", &["fn", "fp", "tn", "tp"]);
-    let mut count = |key: &str| match node.get(key) {
-        Some(value) => number(value, &format!("`{key}`"), found),
-        None => {
+    let mut count = |key: &str| {
+        let Some(value) = node.get(key) else {
             found.error_with_help("missing-key", node.span, format!("`reliability` has no `{key}`"), "add all four");
-            None
-        }
+            return None;
+        };
+        number(value, &format!("`{key}`"), found)
     };
     Some(Reliability { tp: count("tp")?, fn_: count("fn")?, tn: count("tn")?, fp: count("fp")? })
 }

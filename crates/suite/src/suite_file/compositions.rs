@@ -181,7 +181,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     }
     let output = decode_output(test.get("output"), &nodes, found);
     let max_duration = decode_budget(test.get("budget"), found);
-    let vars = test.get("vars").map(Node::to_json).unwrap_or_else(|| json!({}));
+    let vars = test.get("vars").map_or_else(|| json!({}), Node::to_json);
     let with_golden = with_golden(test);
     let expect = expectation::decode(with_golden.as_ref().or(test.get("expect")), VOCABULARY, input.scope, found);
     let judged = judged_nodes(test.get("expect"), &nodes, found);
@@ -268,7 +268,7 @@ fn decode_for_each(node: &Node, needs: &[String], found: &mut Diagnostics<'_>) -
 /// A reference to a node that is not needed would lead nowhere.
 fn report_references(args: &Node, (needs, has_items): (&[String], bool), found: &mut Diagnostics<'_>) {
     let mut roots: Vec<(String, Span)> = Vec::new();
-    args.map_text(&mut |text, span| {
+    let _ = args.map_text(&mut |text, span| {
         for (_, _, path) in references(text) {
             roots.push((path.split(['.', '[']).next().unwrap_or(path).to_owned(), span));
         }

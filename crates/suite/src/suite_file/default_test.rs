@@ -15,9 +15,6 @@ const FIELDS: &[Field] = &[
     Field::optional(transform::KEY, transform::schema),
 ];
 
-const OUTSIDE: &[(&str, &str)] =
-    &[("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text")];
-
 /// What every test expects besides its own.
 #[derive(Default)]
 pub(super) struct DefaultTest {

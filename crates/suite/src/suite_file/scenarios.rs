@@ -72,7 +72,7 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
     let node = &input.entry.value;
     let expect = expectation::decode(node.get("expect"), VOCABULARY, input.scope, found);
     let mut scenario = Scenario {
-        seed: node.get("seed").map(Node::to_json).unwrap_or_else(|| json!({})),
+        seed: node.get("seed").map_or_else(|| json!({}), Node::to_json),
         expect_state: json_map(node.get("expect_state"), "`expect_state`", found),
         ..Scenario::default()
     };

@@ -13,10 +13,11 @@ pub(super) const SERVER: &str = "server";
 /// Keys of a file that holds settings of mcptest, and nothing to run.
 const SETTINGS: &[&str] = &["color", "log_level", "output", "parallel", "reporter", "retry", "timeout_secs"];
 
-/// True for a document that holds settings of mcptest, and nothing to run.
+/// True for a document that holds settings of mcptest or definitions of its rules, and nothing to run.
 pub fn is_settings(document: &Node) -> bool {
     let entries = document.as_map().unwrap_or_default();
-    !entries.is_empty() && entries.iter().all(|entry| SETTINGS.contains(&entry.key.text.as_str()))
+    let is_rules = matches!(entries, [only] if only.key.text == "corpus");
+    is_rules || !entries.is_empty() && entries.iter().all(|entry| SETTINGS.contains(&entry.key.text.as_str()))
 }
 
 /// Rewrites the short forms of a document.

@@ -303,8 +303,7 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
         }
         if field::has(list.fields(), key) {
             kept.push(entry.clone());
-        } else if list.key() == compositions::KEY && outside::is_told(&entry.key, what, compositions::OUTSIDE, found) {
-        } else if !outside::is_told(&entry.key, what, outside::OF_TEST, found) {
+        } else if !is_outside(list, entry, what, found) {
             match nearest(key, known.iter().copied()) {
                 Some(near) if field::has(FIELDS, near) => found.unknown_key(&entry.key, what, &known),
                 // The kind has more to say about a key that is almost its own, and about keys of other tools.
@@ -315,6 +314,12 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
         }
     }
     kept
+}
+
+/// Reports a key of the other tool that is not supported; false where it is none.
+fn is_outside(list: List, entry: &Entry, what: &str, found: &mut Diagnostics<'_>) -> bool {
+    let of_list = if list.key() == compositions::KEY { compositions::OUTSIDE } else { &[] };
+    outside::is_told(&entry.key, what, of_list, found) || outside::is_told(&entry.key, what, outside::OF_TEST, found)
 }
 
 /// The test with what every test expects.
