@@ -114,7 +114,7 @@ pub(super) fn for_each_case(node: Node, found: &mut Diagnostics<'_>) -> Vec<Node
         if let Some(NodeKind::List(further)) = case.get("expect").map(|expect| &expect.kind) {
             match entries.iter_mut().find(|entry| entry.key.text == "expect") {
                 Some(Entry { value: Node { kind: NodeKind::List(all), .. }, .. }) => {
-                    all.extend(further.iter().cloned())
+                    all.extend(further.iter().cloned());
                 }
                 Some(_) => {}
                 None => entries.push(entry("expect", Node { span: case.span, kind: NodeKind::List(further.clone()) })),
@@ -275,7 +275,7 @@ fn report_references(args: &Node, (needs, has_items): (&[String], bool), found: 
         None
     });
     for (root, span) in roots {
-        let is_known = needs.iter().any(|need| *need == root) || root == "var" || root == "item" && has_items;
+        let is_known = needs.contains(&root) || root == "var" || root == "item" && has_items;
         if !is_known {
             let help = if root == "item" { "add `for_each`".to_owned() } else { format!("add `{root}` to `needs`") };
             let message = format!("`${{{root}}}` is no node that this one needs");
@@ -361,7 +361,7 @@ fn ordered(nodes: Vec<CompositionNode>, found: &mut Diagnostics<'_>) -> Option<V
             found.error_with_help("duplicate-key", node.span, message, "give each node an id of its own");
             return None;
         }
-        for need in node.needs.iter().filter(|need| nodes.iter().all(|other| other.id != **need)) {
+        if let Some(need) = node.needs.iter().find(|need| nodes.iter().all(|other| other.id != **need)) {
             report_unknown_node(need, node.span, &nodes, found);
             return None;
         }
