@@ -129,7 +129,7 @@ fn the_file_that_init_writes_runs_without_arguments() {
     assert_eq!(found, ["say_hello greets the caller PASS"], "{all}");
     let output = mcprove(folder.path(), &["validate", "mcptest.yml"]);
     let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("settings of mcptest"), "{told}");
+    assert!(told.contains("settings or rules of mcptest"), "{told}");
 }
 
 #[test]
@@ -291,4 +291,169 @@ fn a_recording_may_name_the_server_it_was_made_from() {
     fs::write(folder.path().join("suite.yaml"), suite).expect("written");
     let (found, all) = verdicts(folder.path(), &["suite.yaml"]);
     assert_eq!(found, ["t PASS"], "{all}");
+}
+
+#[test]
+fn transforms_rewrite_requests_and_replies() {
+    let test = |transform: &str, expect: &str| {
+        format!(
+            "tools:\n  - name: t\n    tool: say_hello\n    args: {{name: a}}\n    transform: {transform}\n    expect: {expect}\n"
+        )
+    };
+    let text = |wanted: &str| format!("[{{target: 'result.content[0].text', matcher: {{exact: '{wanted}'}}}}]");
+    let request = "{request: {jq: '.arguments.name = \"Ada\"'}}";
+    assert_verdicts(&test(request, &text("Hello, Ada!")), &["t PASS"]);
+    assert_verdicts(&test(request, &text("Hello, a!")), &["t FAIL"]);
+    let id = |wanted: &str| format!("[{{target: result.id, matcher: {{exact: {wanted}}}}}]");
+    let response = "{response: \"jq '.result.id = \\\"fixed\\\"'\"}";
+    assert_verdicts(&test(response, &id("fixed")), &["t PASS"]);
+    assert_verdicts(&test(response, &id("other")), &["t FAIL"]);
+    let command = "{response: \"sed s/Hello/Bye/\"}";
+    assert_verdicts(&test(command, &text("Bye, a!")), &["t PASS"]);
+    assert_verdicts(&test("{response: 'false'}", &text("Hello, a!")), &["t FAIL"]);
+    assert_verdicts(&test("{response: {jq: '.result.content[]'}}", &text("Hello, a!")), &["t FAIL"]);
+    let inherited = "defaultTest: {transform: {response: {jq: '.result.id = 1'}}}\ntools:\n  \
+        - {name: inherits, tool: query, expect: [{target: result.id, matcher: {exact: 1}}]}\n  \
+        - {name: overrides, tool: query, transform: {response: {jq: '.result.id = 2'}}, expect: [{target: result.id, matcher: {exact: 2}}]}\n";
+    assert_verdicts(inherited, &["inherits PASS", "overrides PASS"]);
+}
+
+#[test]
+fn compositions_hand_results_from_node_to_node() {
+    let suite = |expect: &str| {
+        format!(
+            "compositions:\n  - name: c\n    nodes:\n      \
+             - {{id: greet, tool: say_hello, args: {{name: Ada}}}}\n      \
+             - {{id: again, needs: [greet], tool: say_hello, args: {{name: '${{greet.greeting}} ${{greet.id}}'}}}}\n      \
+             - {{id: each, needs: [list], for_each: '${{list[*]}}', max_concurrency: 2, tool: say_hello, args: {{name: '${{item}}'}}}}\n      \
+             - {{id: list, needs: [greet], tool: say_hello, args: {{name: x}}, transform: {{jq: .structuredContent.tags}}}}\n      \
+             - {{id: never, needs: [greet], tool: broken, when: '.parents.greet.structuredContent.id > 7'}}\n    \
+             output: {{assemble: '[.nodes.each[].content[0].text] + [.nodes.again.content[0].text]'}}\n    expect: {expect}\n"
+        )
+    };
+    let output = "[{target: output, matcher: {exact: ['Hello, a!', 'Hello, b!', 'Hello, Hello 7!']}}, {target: nodes.never.status, matcher: {exact: skipped}}, {target: composition.ran, matcher: {exact: true}}]";
+    assert_verdicts(&suite(output), &["c PASS"]);
+    assert_verdicts(&suite("[{target: output, matcher: {length: 2}}]"), &["c FAIL"]);
+    let broken = |expect: &str| {
+        format!(
+            "compositions:\n  - name: c\n    nodes: [{{id: a, tool: broken}}, {{id: b, needs: [a], tool: query}}]\n{expect}"
+        )
+    };
+    assert_verdicts(&broken(""), &["c FAIL"]);
+    let judged = "    expect: [{target: nodes.a.status, matcher: {exact: err}}, {target: nodes.b.status, matcher: {exact: skipped}}]\n";
+    assert_verdicts(&broken(judged), &["c PASS"]);
+}
+
+#[test]
+fn compositions_have_cases_mocks_and_golden_outputs() {
+    let suite = |golden: &str| {
+        format!(
+            "compositions:\n  - name: c\n    nodes: [{{id: a, tool: say_hello, args: {{name: '${{var.who}}'}}, transform: {{jq: '.content[0].text'}}}}]\n    \
+             cases:\n      - {{name: ada, vars: {{who: Ada}}, golden: 'Hello, Ada!'}}\n      - {{name: bob, vars: {{who: Bob}}, golden: '{golden}'}}\n"
+        )
+    };
+    assert_verdicts(&suite("Hello, Bob!"), &["c (ada) PASS", "c (bob) PASS"]);
+    assert_verdicts(&suite("Hello, Eve!"), &["c (ada) PASS", "c (bob) FAIL"]);
+    let mocked = |wanted: &str| {
+        format!(
+            "servers: {{none: {{command: [no-such-program]}}}}\ncompositions:\n  - name: m\n    nodes: [{{id: a, tool: t, mock: {{result: {{hits: [1, 2]}}}}}}]\n    \
+             expect: [{{target: output.hits, matcher: {{length: {wanted}}}}}]\n"
+        )
+    };
+    for (wanted, status) in [("2", "m PASS"), ("3", "m FAIL")] {
+        let folder = folder(&[("suite.yaml", &mocked(wanted))]);
+        let (found, all) = verdicts(folder.path(), &["suite.yaml"]);
+        assert_eq!(found, [status], "{all}");
+    }
+}
+
+/// A mock whose answer to `search` depends on its arguments in the ways that relations find.
+const SEARCH: &str = r#"
+mock_server:
+  tools:
+    - name: good
+      response: {content: [{type: text, text: "[1,2,3]"}]}
+    - name: counts
+      responses: [{sequence: ["[1,2,3]", "[4,5]"]}]
+"#;
+
+#[test]
+fn each_relation_finds_its_bug_and_is_silent_on_a_correct_server() {
+    for relation in [
+        "idempotent",
+        "arg_order_insensitive",
+        "case_insensitive",
+        "whitespace_insensitive",
+        "{noop_filter: {arg: tags, value: x}}",
+        "{subset_under_filter: {arg: tags, value: x}}",
+        "{monotone: {arg: limit}}",
+        "{limit_superset: {arg: limit}}",
+        "{duplicate_insensitive: {arg: tags}}",
+        "{symmetric_args: {arg_a: q, arg_b: r}}",
+        "{substitution_insensitive: {arg: q, from: A, to: O}}",
+    ] {
+        for (tool, status) in [("good", "t PASS"), ("counts", "t FAIL")] {
+            let suite = format!(
+                "servers: {{s: {{mock: search.yml}}}}\ntools:\n  - name: t\n    tool: {tool}\n    args: {{q: Ab, r: Cd, limit: 2, tags: [a]}}\n    metamorphic: {{relations: [{relation}]}}\n"
+            );
+            let folder = folder(&[("search.yml", SEARCH), ("suite.yaml", &suite)]);
+            let (found, all) = verdicts(folder.path(), &["suite.yaml"]);
+            assert_eq!(found, [status], "{relation}: {all}");
+        }
+    }
+    let counted = |tool: &str, violations: u32| {
+        format!(
+            "servers: {{s: {{mock: search.yml}}}}\ntools:\n  - name: t\n    tool: {tool}\n    args: {{q: Ab, r: Cd}}\n    metamorphic: {{presets: [universal, text], expect: [{{target: metamorphic.violations, matcher: {{exact: {violations}}}}}, {{target: metamorphic.relations_checked, matcher: {{exact: 4}}}}]}}\n"
+        )
+    };
+    for (tool, violations, status) in [("good", 0, "t PASS"), ("good", 1, "t FAIL"), ("counts", 4, "t PASS")] {
+        let folder = folder(&[("search.yml", SEARCH), ("suite.yaml", &counted(tool, violations))]);
+        let (found, all) = verdicts(folder.path(), &["suite.yaml"]);
+        assert_eq!(found, [status], "{tool} {violations}: {all}");
+    }
+}
+
+#[test]
+fn scenarios_replay_a_recorded_agent_on_a_world() {
+    let recording = r#"{"schema_version": "v1", "trace": {"tool_calls": [{"name": "add_widget", "server": "inv", "args": {}}],
+        "tool_results": [{"call_index": 0, "is_error": false, "result": {}}], "final_response": "done"}}"#;
+    let suite = |widgets: u32| {
+        format!(
+            "scenarios:\n  - name: add one widget\n    cassette: c.json\n    seed: {{widgets: 3}}\n    \
+             transitions: [{{tool: add_widget, effect: {{widgets: {{inc: 1}}}}}}]\n    expect_state: {{widgets: {widgets}}}\n    \
+             expect: [{{target: invalid_actions, matcher: {{exact: 0}}}}]\n"
+        )
+    };
+    for (widgets, status) in [(4, "add one widget PASS"), (9, "add one widget FAIL")] {
+        let folder = folder(&[("c.json", recording), ("suite.yaml", &suite(widgets))]);
+        let (found, all) = verdicts(folder.path(), &["suite.yaml"]);
+        assert_eq!(found, [status], "{all}");
+    }
+}
+
+#[test]
+fn calibration_compares_confidence_with_labels() {
+    let good = "{\"confidence\": 1.0, \"correct\": true}\n{\"confidence\": 0.0, \"correct\": false}\n";
+    let bad = "{\"confidence\": 1.0, \"correct\": false}\n";
+    let loose = "    expect: [{target: ece, matcher: {schema: {maximum: 1}}}]\n";
+    for (labels, expect, status) in [(good, "", "c PASS"), (bad, "", "c FAIL"), (bad, loose, "c PASS")] {
+        let suite = format!("calibration:\n  - name: c\n    labels: ./labels.jsonl\n{expect}");
+        let folder = folder(&[("labels.jsonl", labels), ("suite.yaml", &suite)]);
+        let (found, all) = verdicts(folder.path(), &["suite.yaml"]);
+        assert_eq!(found, [status], "{all}");
+    }
+}
+
+#[test]
+fn evals_without_a_judge_are_skipped_and_commands_grade() {
+    let eval = "evals:\n  - {name: e, server: example, prompt: hi, response: hello, rubric: short, threshold: 0.7, judge: {jury: {size: 3}}}\n";
+    assert_verdicts(eval, &["e SKIP"]);
+    let scored = |output: &str| {
+        format!(
+            "{eval}scorers: [{{name: s, type: exec, command: [sh, -c, 'cat >/dev/null; printf \"%s\" ''{output}'' ']}}]\n"
+        )
+    };
+    assert_verdicts(&scored(r#"{"verdict":"pass","reasoning":"fine"}"#), &["e PASS"]);
+    assert_verdicts(&scored(r#"{"score":0.2,"reasoning":"poor"}"#), &["e FAIL"]);
+    assert_verdicts(&scored(r#"{"cost_usd":0}"#), &["e FAIL"]);
 }

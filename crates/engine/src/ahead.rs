@@ -57,6 +57,8 @@ pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
         beside,
         fuzz: None,
         settle: _,
+        transform: None,
+        metamorphic: None,
     } = call
     else {
         return None;

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use mcprove_model::{
-    Act, CallTool, Case, Finding, FuzzBlock, Observation, Outcome, PlannedCase, PlannedCheck, Trajectory, Verdict,
-    escape_line, shorten,
+    Act, CallTool, Case, Finding, FuzzBlock, Metamorphic, Outcome, PlannedCase, PlannedCheck, Verdict, escape_line,
+    shorten,
 };
 use mcprove_suite::template::Variables;
 use mcprove_wire::{HttpClient, Session};
@@ -27,7 +27,8 @@ use crate::shared::Shared;
 use crate::stop::{Stop, Stopper};
 use crate::stored::{self, Storing};
 use crate::{
-    calls, expectations, known, nearby, negative_path, not_recorded, remarks, reply_shape, scan, steps, trust,
+    calls, expectations, known, metamorphic, nearby, negative_path, not_recorded, offline, remarks, reply_shape, scan, score,
+    steps, transform, trust,
 };
 
 /// What running a case needs.
@@ -197,7 +198,11 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
     record.mark(|timings| &mut timings.fixture);
 
     let verdict = match &case.act {
-        Act::Trajectory(trajectory) => judge_trajectory(case, trajectory, &variables, &mut record, context.strict),
+        Act::Trajectory(trajectory) => {
+            offline::judge_trajectory(case, trajectory, &variables, &mut record, context.strict)
+        }
+        Act::Score(score) => Box::pin(score::perform(case, score, &mut record, context.strict)).await,
+        Act::Offline(work) => offline::judge(case, work.as_ref(), &variables, &mut record, context.strict),
         Act::Agent(agent) => {
             let trial = planned.trial;
             let talk = AgentCase {
@@ -225,6 +230,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         | Act::Logging(_)
         | Act::Notifications(_)
         | Act::Raw(_)
+        | Act::Compose(_)
         | Act::ToolQuality => {
             let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
             speak(talk, shared).await
@@ -241,40 +247,6 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         run.frames = Vec::new();
     }
     (run, gone)
-}
-
-/// A case that needs no server.
-fn judge_trajectory(
-    case: &Case,
-    trajectory: &Trajectory,
-    variables: &Variables,
-    record: &mut CaseRecord,
-    strict: bool,
-) -> Verdict {
-    let (expect, problems) = expectations::resolve(case, &case.expect, variables);
-    record.findings.extend(problems);
-    let (Trajectory::Trace(written) | Trajectory::AuditLog(written)) = trajectory;
-    let place = case.source.place(written.span);
-    match acts::trajectory::trace(trajectory, variables) {
-        Ok(trace) => {
-            if trace.is_empty() && matches!(trajectory, Trajectory::AuditLog(_)) {
-                let text = "the log holds no tool call, so nothing that is absent proves anything";
-                let finding = Finding::warning("empty-log", text).at(place);
-                record.findings.push(finding.help("a line is `{\"tool\": …, \"args\": …}`, or an event log"));
-            }
-            let mut seen = Observation::new(Outcome::Cancelled, String::new());
-            seen.trace = trace;
-            record.findings.extend(expectations::judge(&case.source, &expect, &seen));
-            record.verdict(strict)
-        }
-        Err(reason) => {
-            let finding = Finding::error("audit-log", reason).at(place);
-            record
-                .findings
-                .push(finding.help("a line of a log is `{\"tool\": …, \"args\": …}`, or it is an event log"));
-            Verdict::Error
-        }
-    }
 }
 
 /// What one attempt at a case works with.
@@ -458,7 +430,10 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     }
     let mut judged = if accepted {
         let mut judged = expectations::judge(&case.source, &expect, &seen);
-        judged.extend(reply_shape::judge(&what, &seen.outcome, talk).map(|finding| finding.at(talk.place(at))));
+        // A reply that the suite rewrites was judged as it came.
+        if !transform::rewrites_reply(&case.act) {
+            judged.extend(reply_shape::judge(&what, &seen.outcome, talk).map(|finding| finding.at(talk.place(at))));
+        }
         judged
     } else {
         let finding = calls::no_result(&what, &seen.outcome, Some(talk.place(at)));
@@ -471,12 +446,20 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         judged.extend(expectations::judge(&case.source, &path.expect, &seen));
     }
     let gated = matches!(case.act, Act::ToolQuality) || negative.is_some() || fuzz_block(case).is_some();
+    let related = related_calls(case);
+    let gated = gated || related.is_some() || matches!(case.act, Act::Compose(_));
     if accepted && checks.is_empty() && case.verify.is_empty() && !gated {
         let note = "nothing was checked: the case has no `expect`";
         judged.push(Finding::note(Finding::NOTHING_CHECKED, note).at(talk.place(case.span)));
     }
     talk.record.findings.splice(told_before..told_before, judged);
     remarks::add(&seen, talk).await;
+    if let (Some((call, block)), Outcome::Result(base)) = (related, &seen.outcome)
+        && talk.record.verdict(context.strict) == Verdict::Passed
+    {
+        // Few cases have it, and all of them carry the size of what they await.
+        Box::pin(metamorphic::perform(call, block, base, talk)).await;
+    }
     talk.record.seen = context.keep_seen.then_some(seen);
     talk.record.mark(|timings| &mut timings.checks);
 }
@@ -491,10 +474,19 @@ fn fuzz_block(case: &Case) -> Option<&FuzzBlock> {
         | Act::Notifications(_)
         | Act::Trajectory(_)
         | Act::ToolQuality
+        | Act::Compose(_)
+        | Act::Offline(_)
+        | Act::Score(_)
         | Act::Scan(_)
         | Act::Agent(_)
         | Act::Raw(_) => None,
     }
+}
+
+/// The related calls of a case.
+fn related_calls(case: &Case) -> Option<(&CallTool, &Metamorphic)> {
+    let Act::CallTool(call) = &case.act else { return None };
+    Some((call, call.metamorphic.as_deref()?))
 }
 
 /// Makes the adversarial calls of a test, which mean nothing before the honest one is as expected.

@@ -25,6 +25,9 @@ pub(crate) fn of(act: &Act) -> Option<&NegativePath> {
         | Act::Trajectory(_)
         | Act::Raw(_)
         | Act::ToolQuality
+        | Act::Compose(_)
+        | Act::Offline(_)
+        | Act::Score(_)
         | Act::Scan(_)
         | Act::Agent(_) => None,
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::conversation::Conversation;
+use crate::transform;
 
 /// How long the list of tools may take that a result is compared with; the case itself is over.
 const LOOK_UP: Duration = Duration::from_secs(2);
@@ -49,6 +50,9 @@ pub(crate) async fn listed_tool(talk: &mut Conversation<'_>) -> Option<Value> {
         | Act::Logging(_)
         | Act::Trajectory(_)
         | Act::ToolQuality
+        | Act::Compose(_)
+        | Act::Offline(_)
+        | Act::Score(_)
         | Act::Scan(_)
         | Act::Agent(_)
         | Act::Raw(_) => return None,
@@ -61,6 +65,9 @@ pub(crate) async fn listed_tool(talk: &mut Conversation<'_>) -> Option<Value> {
 /// Structured content that violates the tool's own output schema.
 async fn output_schema(seen: &Observation, talk: &mut Conversation<'_>) -> Option<Finding> {
     let (Act::CallTool(call) | Act::Notifications(call)) = &talk.case.act else { return None };
+    if transform::rewrites_reply(&talk.case.act) {
+        return None;
+    }
     let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
     let name = talk.text(&call.tool);
     let deadline = talk.deadline.min(Instant::now() + LOOK_UP);

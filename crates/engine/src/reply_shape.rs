@@ -52,6 +52,12 @@ fn kind(act: &Act) -> Option<ReplyKind> {
         Act::Prompts(Prompts::Get { .. }) => ReplyKind::GetPrompt,
         Act::Complete(_) => ReplyKind::Complete,
         Act::ToolQuality => ReplyKind::ListTools,
-        Act::Trajectory(_) | Act::Raw(_) | Act::Agent(_) | Act::Scan(_) => return None,
+        Act::Trajectory(_)
+        | Act::Raw(_)
+        | Act::Agent(_)
+        | Act::Compose(_)
+        | Act::Offline(_)
+        | Act::Score(_)
+        | Act::Scan(_) => return None,
     })
 }

@@ -96,6 +96,9 @@ fn exercise(case: &Case) -> Option<Exercise> {
         | Act::Trajectory(_)
         | Act::Raw(_)
         | Act::ToolQuality
+        | Act::Compose(_)
+        | Act::Offline(_)
+        | Act::Score(_)
         | Act::Scan(_) => None,
     }
 }

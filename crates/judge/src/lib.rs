@@ -1,8 +1,10 @@
 //! What is true of an observation. Everything here is pure: no clock, no environment, no files, no waiting.
 
 pub mod arguments;
+pub mod calibration;
 pub mod catalog_change;
 pub mod checks;
+pub mod composition;
 pub mod conformance;
 pub mod coverage;
 pub mod elicitation;
@@ -17,15 +19,18 @@ pub mod json_path;
 pub mod listed_values;
 pub mod log_level;
 pub mod matchers;
+pub mod metamorphic;
 pub mod negative;
 pub mod output_schema;
 pub mod progress;
 pub mod recovery;
 pub mod reply_shape;
 pub mod scan_verdict;
+pub mod scenario;
 pub mod schema_change;
 pub mod snapshot;
 pub mod target;
+pub mod target_sets;
 pub mod tool_effect;
 pub mod trace;
 pub mod trajectory_match;

@@ -1,10 +1,11 @@
 //! What a case does: exactly one thing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Agent, Expectation, Node, ScanWork, Span};
+use crate::{Agent, Composition, Expectation, Metamorphic, Node, Offline, ScanWork, Score, Span};
 
 /// The one thing a case does. What a file asks for is this enum, never "whichever field is present".
 ///
@@ -31,6 +32,12 @@ pub enum Act {
     Agent(Box<Agent>),
     /// Every tool is listed, and judged by how it describes itself (`tool_quality`).
     ToolQuality,
+    /// A graph of tool calls (`compositions`).
+    Compose(Box<Composition>),
+    /// Work on files, judged without any server (`scenarios`, `calibration`, mocked `compositions`).
+    Offline(Arc<dyn Offline>),
+    /// An answer that commands grade (`evals`).
+    Score(Box<Score>),
     /// Work that a planner made from what the server lists (`audit`, `negative`, `fuzz`).
     Scan(ScanWork),
 }
@@ -58,6 +65,30 @@ pub struct CallTool {
     pub fuzz: Option<Box<FuzzBlock>>,
     /// The time after the reply in which notifications are still awaited.
     pub settle: Duration,
+    /// What rewrites the request and the reply.
+    pub transform: Option<Box<Transform>>,
+    /// Related calls, made once everything else held.
+    pub metamorphic: Option<Box<Metamorphic>>,
+}
+
+/// What rewrites the request and the reply of a call.
+#[derive(Clone, Debug)]
+pub struct Transform {
+    /// Rewrites `{name, arguments}` before it is sent.
+    pub request: Option<TransformPhase>,
+    /// Rewrites `{result}` before it is judged.
+    pub response: Option<TransformPhase>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// One value in, one value out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TransformPhase {
+    /// A jq program.
+    Jq(String),
+    /// A command that reads JSON and prints JSON.
+    Command(Vec<String>),
 }
 
 /// A call that is open at the same time as another.
@@ -221,12 +252,15 @@ impl Act {
             | Self::Raw(_)
             | Self::Agent(_)
             | Self::Scan(_)
+            | Self::Compose(_)
+            | Self::Offline(_)
+            | Self::Score(_)
             | Self::ToolQuality => Duration::ZERO,
         }
     }
 
     /// Whether it speaks to a server.
     pub fn needs_server(&self) -> bool {
-        !matches!(self, Self::Trajectory(_))
+        !matches!(self, Self::Trajectory(_) | Self::Offline(_) | Self::Score(_))
     }
 }

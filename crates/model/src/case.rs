@@ -58,7 +58,9 @@ impl Case {
     pub fn servers(&self) -> impl Iterator<Item = &Arc<ServerSpec>> {
         let of_agent = self.agent().into_iter().flat_map(|agent| agent.servers.iter().map(|own| &own.spec));
         let steps = self.setup.iter().chain(&self.verify).chain(&self.teardown);
-        self.server.iter().chain(of_agent).chain(steps.filter_map(|step| step.server.as_ref()))
+        let nodes = if let Act::Compose(composition) = &self.act { composition.nodes.as_slice() } else { &[] };
+        let of_nodes = nodes.iter().filter_map(|node| node.server.as_ref());
+        self.server.iter().chain(of_agent).chain(of_nodes).chain(steps.filter_map(|step| step.server.as_ref()))
     }
 
     /// Replaces all its servers, also those of its steps; an agent goes on calling them by the names it knows.
@@ -70,6 +72,11 @@ impl Case {
         if let Act::Agent(agent) = &mut self.act {
             for own in &mut agent.servers {
                 own.spec = other(&own.spec);
+            }
+        }
+        if let Act::Compose(composition) = &mut self.act {
+            for server in composition.nodes.iter_mut().filter_map(|node| node.server.as_mut()) {
+                *server = other(server);
             }
         }
     }
@@ -87,6 +94,9 @@ impl Case {
             | Act::Trajectory(_)
             | Act::Raw(_)
             | Act::ToolQuality
+            | Act::Compose(_)
+            | Act::Offline(_)
+            | Act::Score(_)
             | Act::Scan(_) => None,
         }
     }

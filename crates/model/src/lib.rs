@@ -11,6 +11,7 @@ mod agent;
 mod case;
 mod chat;
 mod check;
+mod composition;
 mod credentials;
 mod diagnostics;
 mod event;
@@ -23,9 +24,11 @@ mod form;
 mod frame;
 mod isolation;
 mod matrix;
+mod metamorphic;
 mod nearest;
 mod node;
 mod observation;
+mod offline;
 mod origin;
 mod plan;
 mod reach;
@@ -35,6 +38,7 @@ mod revision;
 mod rule_text;
 mod safe_text;
 mod scan;
+mod score;
 mod security;
 mod server;
 mod server_override;
@@ -48,7 +52,7 @@ mod vocabulary;
 
 pub use act::{
     Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
-    SETTLE, Trajectory,
+    SETTLE, Trajectory, Transform, TransformPhase,
 };
 pub use address::{password_in, passwords, without_password};
 pub use agent::{
@@ -58,6 +62,7 @@ pub use agent::{
 pub use case::{Capture, Case, Expectation, Poll, Skip, Step, StepCall};
 pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
 pub use check::{Check, Mismatch, PlannedCheck};
+pub use composition::{Composition, CompositionNode, CompositionOutput};
 pub use credentials::{Credential, CredentialKind, is_credential, is_scheme};
 pub use diagnostics::Diagnostics;
 pub use event::{
@@ -73,9 +78,11 @@ pub use form::filled_form;
 pub use frame::{Direction, Frame, FrameKind, Part};
 pub use isolation::Isolation;
 pub use matrix::{Column, ColumnServer, Matrix};
+pub use metamorphic::{Metamorphic, Relation};
 pub use nearest::nearest;
 pub use node::{Entry, Key, Kind, Meaning, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
+pub use offline::{Evaluated, Offline};
 pub use origin::{Origin, OriginPart};
 pub use plan::{Plan, PlannedCase};
 pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};
@@ -85,6 +92,7 @@ pub use revision::{Era, Revision};
 pub use rule_text::RuleText;
 pub use safe_text::{escape_line, escape_text, is_active, shorten, some_of};
 pub use scan::ScanWork;
+pub use score::{Score, Scorer};
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, Ready, SamplingReply, Sandbox, ServerSpec,
@@ -97,4 +105,4 @@ pub use suite_options::{Budget, Coverage, Hook, Hooks, Parallel, SuiteOptions, W
 pub use telling_line::telling_line;
 pub use tool_verdict::{FailureCause, OFFER_TAG, ScanCounts, ToolVerdict};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
-pub use vocabulary::Vocabulary;
+pub use vocabulary::{Targets, Vocabulary};

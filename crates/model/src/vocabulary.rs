@@ -39,6 +39,19 @@ pub enum Vocabulary {
     NegativePath,
     /// `expect` of `fuzz`: targets only.
     Fuzz,
+    /// `expect` of a block without a result: targets only.
+    Targets(&'static Targets),
+}
+
+/// Targets that a block without a result has.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Targets {
+    /// One word for it.
+    pub name: &'static str,
+    /// The block, as people call it.
+    pub block: &'static str,
+    /// What targets begin with.
+    pub known: &'static [&'static str],
 }
 
 impl Vocabulary {
@@ -61,6 +74,7 @@ impl Vocabulary {
             Self::ToolQuality => "`tool_quality`",
             Self::NegativePath => "`negative_path`",
             Self::Fuzz => "`fuzz`",
+            Self::Targets(targets) => targets.block,
         }
     }
 }

@@ -97,6 +97,7 @@ fn act(act: &Act) -> String {
             format!("message {} {}, notification: {notification}", json(method), optional(params.as_ref()))
         }
         Act::Raw(Raw::Text(text)) => format!("text {}", json(text)),
+        Act::Compose(_) | Act::Offline(_) | Act::Score(_) => unreachable!("only suite files have them"),
         Act::Raw(Raw::Handshake(_)) => "handshake".to_owned(),
         Act::ToolQuality => "tool quality".to_owned(),
         Act::Scan(_) => unreachable!("no file asks for a scan"),

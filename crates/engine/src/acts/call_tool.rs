@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use mcprove_model::{BesideCall, CallRole, CallTool, Exchange, Finding, Observation, Outcome, PlannedCheck};
+use mcprove_model::{BesideCall, CallRole, CallTool, Exchange, Finding, Observation, Outcome, PlannedCheck, Transform};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Performed, SETTLE};
 use crate::ahead::Sent;
 use crate::conversation::Conversation;
-use crate::{calls, steps, trust};
+use crate::{calls, reply_shape, steps, transform, trust};
 
 pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
     // What few cases ask for is kept out of the state of all others.
@@ -21,15 +21,50 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
     }
     let name = talk.text(&call.tool);
     let args = talk.json(&call.args);
+    let (name, args) = match &call.transform {
+        None => (name, args),
+        Some(rewriting) => match Box::pin(transform::request(rewriting, (name, args), talk)).await {
+            Ok(rewritten) => rewritten,
+            Err(reason) => return not_rewritten(call, reason, talk),
+        },
+    };
     talk.session.claim(call.claims.clone());
-    let exchange = match call.cancel_after {
+    let mut exchange = match call.cancel_after {
         Some(after) => cancelled(&name, &args, after, talk).await,
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,
         None if !call.beside.is_empty() => Box::pin(together(&name, &args, &call.beside, talk)).await,
         None => talk.session.call_tool(&name, &args, talk.deadline).await,
     };
     talk.session.claim(None);
+    if let Some(rewriting) = &call.transform
+        && let Err(reason) = Box::pin(rewrite_reply(rewriting, &name, &mut exchange, talk)).await
+    {
+        return not_rewritten(call, reason, talk);
+    }
     performed(call, (name, args), exchange, talk)
+}
+
+/// Replaces the result by what the suite makes of it; its shape is judged as it came.
+async fn rewrite_reply(
+    rewriting: &Transform,
+    name: &str,
+    exchange: &mut Exchange,
+    talk: &mut Conversation<'_>,
+) -> Result<(), String> {
+    let Outcome::Result(result) = &exchange.outcome else { return Ok(()) };
+    let shape = reply_shape::judge(&format!("`tools/call` of `{name}`"), &exchange.outcome, talk);
+    talk.record.findings.extend(shape);
+    let rewritten = transform::response(rewriting, result, (name, talk)).await?;
+    exchange.outcome = Outcome::Result(rewritten);
+    Ok(())
+}
+
+/// A call whose request or reply could not be rewritten.
+fn not_rewritten(call: &CallTool, reason: String, talk: &mut Conversation<'_>) -> Performed {
+    let span = call.transform.as_ref().map_or(call.tool.span, |transform| transform.span);
+    talk.record.findings.push(Finding::error("transform", reason).at(talk.place(span)));
+    let seen = Observation::new(Outcome::Cancelled, String::new());
+    Performed { seen, what: "the call".to_owned(), at: call.tool.span }
 }
 
 /// Awaits the answer to a call that was sent before the case began.

@@ -2,6 +2,7 @@
 
 mod call_tool;
 mod completion;
+mod compose;
 mod logging;
 mod prompts;
 mod raw;
@@ -40,6 +41,9 @@ pub(crate) async fn prepare(act: &Act, talk: &mut Conversation<'_>) -> bool {
         | Act::Trajectory(_)
         | Act::Raw(_)
         | Act::ToolQuality
+        | Act::Compose(_)
+        | Act::Offline(_)
+        | Act::Score(_)
         | Act::Scan(_)
         | Act::Agent(_) => true,
     }
@@ -55,6 +59,10 @@ pub(crate) async fn perform(act: &Act, checks: &[PlannedCheck], talk: &mut Conve
         Act::Logging(logging) => logging::perform(logging, checks, talk).await,
         Act::Raw(raw) => raw::perform(raw, checks, talk).await,
         Act::ToolQuality => tool_quality::perform(talk).await,
+        // Few cases have it, and all of them carry the size of what they await.
+        Act::Compose(composition) => Box::pin(compose::perform(composition, talk)).await,
+        Act::Score(_) => unreachable!("scorers need no session"),
+        Act::Offline(_) => unreachable!("offline work is judged without a session"),
         Act::Trajectory(_) => unreachable!("a trajectory is judged without a session"),
         Act::Agent(_) => unreachable!("an agent opens sessions of its own"),
         Act::Scan(_) => unreachable!("a scan judges what it sees by itself"),

@@ -20,6 +20,8 @@ pub(super) fn envelope(
         "tool_calls": calls.iter().map(tool_call).collect::<Vec<_>>(),
         "tool_results": calls.iter().enumerate().map(tool_result).collect::<Vec<_>>(),
         "tool_names": calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>(),
+        "tools": {"called": calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>()},
+        "trace": {"text": transcript.answer()},
         "redundant_tool_calls": redundant(calls),
         "truncated": transcript.truncated,
         "conversation": {

@@ -154,6 +154,8 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
         fuzz: None,
         negative_path: None,
         settle: SETTLE,
+        transform: None,
+        metamorphic: None,
     })
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn decode(
         | Vocabulary::Raw
         | Vocabulary::ToolQuality
         | Vocabulary::NegativePath
-        | Vocabulary::Fuzz => block,
+        | Vocabulary::Fuzz
+        | Vocabulary::Targets(_) => block,
     };
     let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
     Expectation { templated, vocabulary, checks, threshold }

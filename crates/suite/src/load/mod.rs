@@ -125,7 +125,8 @@ impl Loading {
             return;
         }
         if documents.len() == 1 && documents.iter().all(suite_file::is_settings) {
-            let message = format!("`{}` holds settings of mcptest and no tests; it was skipped", source.path());
+            let message =
+                format!("`{}` holds settings or rules of mcptest and no tests; it was skipped", source.path());
             let note = Finding::note("settings-file", message).at(source.place(Span::default()));
             return self.loaded.findings.push(note.help("the same settings are flags of `mcprove run`"));
         }

@@ -87,7 +87,11 @@ pub(crate) fn listing(description: &str) -> Value {
 /// What a block expects.
 pub(crate) fn expect(vocabulary: Vocabulary) -> Value {
     let mut schema = checks::schema(vocabulary);
-    schema[DEFINITION] = format!("expect-{vocabulary:?}").to_lowercase().into();
+    let name = match vocabulary {
+        Vocabulary::Targets(targets) => targets.name.to_owned(),
+        other => format!("{other:?}").to_lowercase(),
+    };
+    schema[DEFINITION] = format!("expect-{name}").into();
     schema["description"] = "What is expected: a map of checks, or a list of targets, each with a matcher.".into();
     schema
 }

@@ -4,7 +4,7 @@ use mcprove_judge::checks;
 use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Span};
 use serde_json::Value;
 
-use super::outside;
+use super::transform;
 use crate::field::{self, Field};
 use crate::schema::fragment;
 
@@ -12,22 +12,24 @@ const FIELDS: &[Field] = &[
     Field::optional(checks::DERIVED_METRICS, checks::derived_metrics_schema),
     Field::optional("expect", || fragment::expect(mcprove_model::Vocabulary::Tool)),
     Field::optional("threshold", checks::threshold_schema),
+    Field::optional(transform::KEY, transform::schema),
 ];
-
-const OUTSIDE: &[(&str, &str)] =
-    &[("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text")];
 
 /// What every test expects besides its own.
 #[derive(Default)]
 pub(super) struct DefaultTest {
     expect: Option<Node>,
     pub(super) threshold: Option<f64>,
+    /// What rewrites the requests and replies of tool tests that do not say so themselves.
+    transform: Option<Node>,
 }
 
 /// Decodes `defaultTest`; what is wrong with it is told once, here.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> DefaultTest {
-    let Some(entries) = found.map(node, "`defaultTest`") else { return DefaultTest::default() };
-    outside::known_keys(entries, "`defaultTest`", (&field::keys(FIELDS), OUTSIDE), found);
+    if found.map(node, "`defaultTest`").is_none() {
+        return DefaultTest::default();
+    }
+    found.known_keys(node, "`defaultTest`", &field::keys(FIELDS));
     let before = found.count();
     let expect = with_metrics(node.get("expect"), node.get(checks::DERIVED_METRICS), node.span);
     if let Some(expect) = &expect {
@@ -35,7 +37,9 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> DefaultTest {
     }
     let expect = expect.filter(|_| found.count() == before);
     let threshold = node.get("threshold").and_then(|share| checks::decode_threshold(share, found));
-    DefaultTest { expect, threshold }
+    let transform = node.get(transform::KEY).filter(|node| !node.is_null());
+    let transform = transform.filter(|node| transform::decode(node, found).is_some()).cloned();
+    DefaultTest { expect, threshold, transform }
 }
 
 /// The JSON Schema of `defaultTest`.
@@ -47,7 +51,16 @@ impl DefaultTest {
     /// For tests of another file: every place becomes this one.
     pub(super) fn placed_at(&self, span: Span) -> Self {
         let expect = self.expect.as_ref().map(|expect| Node::from_json(span, expect.to_json()));
-        Self { expect, threshold: self.threshold }
+        let transform = self.transform.as_ref().map(|transform| Node::from_json(span, transform.to_json()));
+        Self { expect, threshold: self.threshold, transform }
+    }
+
+    /// Adds what rewrites requests and replies to a test that does not say so itself.
+    pub(super) fn add_transform(&self, entries: &mut Vec<Entry>) {
+        let has_own = entries.iter().any(|entry| entry.key.text == transform::KEY);
+        if let Some(value) = self.transform.clone().filter(|_| !has_own) {
+            entries.push(Entry { key: Key { text: transform::KEY.into(), span: value.span }, value });
+        }
     }
 
     /// Whether nothing is expected of every test.
@@ -147,7 +160,7 @@ mod tests {
                 json!({"not_error": true, "contains": "y", "assertions": [a, b]}),
             ),
         ] {
-            let merged = DefaultTest { expect: Some(node(default)), threshold: None }.merged(&node(own));
+            let merged = DefaultTest { expect: Some(node(default)), ..DefaultTest::default() }.merged(&node(own));
             assert_eq!(merged.to_json(), expected);
         }
     }

@@ -232,6 +232,12 @@ impl<'t> Reference<'t> {
         if let Some(message) = rest.strip_prefix('?') {
             return made(name, Form::Required(message));
         }
+        if name == "env"
+            && let Some((own, default)) = rest.split_once(":-")
+            && is_name(own)
+        {
+            return made(own, Form::Default(default));
+        }
         match name {
             "env" if is_name(rest) => made(rest, Form::Environment),
             "secret" if is_name(rest) => made(rest, Form::Secret),

@@ -2,14 +2,28 @@
 
 use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node};
 
-use super::{Suite, agents, compliance, prompts, resources, stepwise, tool_quality, tools};
+use super::{
+    Suite, agents, calibration, compliance, compositions, evals, prompts, resources, scenarios, stepwise, tool_quality,
+    tools,
+};
 use crate::assertion_file::block::{Asked, BLOCKS, Block, Input};
 use crate::assertion_file::templates::Scope;
 use crate::field::{self, Field};
 
 /// The kinds of tests that only suite files have, sorted by key.
-pub(super) const KINDS: &[Kind] =
-    &[agents::KIND, compliance::KIND, prompts::KIND, resources::KIND, stepwise::KIND, tool_quality::KIND, tools::KIND];
+pub(super) const KINDS: &[Kind] = &[
+    agents::KIND,
+    calibration::KIND,
+    compliance::KIND,
+    compositions::KIND,
+    evals::KIND,
+    prompts::KIND,
+    resources::KIND,
+    scenarios::KIND,
+    stepwise::KIND,
+    tool_quality::KIND,
+    tools::KIND,
+];
 
 /// One kind of test.
 pub(super) struct Kind {
@@ -73,14 +87,15 @@ impl List {
 
     pub(super) fn needs_server(self) -> bool {
         match self {
-            Self::Own(_) => true,
+            Self::Own(kind) => ![calibration::KIND.key, evals::KEY, scenarios::KIND.key].contains(&kind.key),
             Self::Of(block) => block.needs_server,
         }
     }
 
     /// Whether what every test expects is expected of these, too: only of those with a result.
     pub(super) fn takes_defaults(self) -> bool {
-        field::has(self.fields(), "expect") && self.key() != tool_quality::KIND.key
+        let own_targets = [tool_quality::KIND.key, calibration::KIND.key, compositions::KEY, scenarios::KIND.key];
+        field::has(self.fields(), "expect") && !own_targets.contains(&self.key())
     }
 
     /// Decodes a test that has been stripped to the keys of its kind.

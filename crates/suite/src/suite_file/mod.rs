@@ -6,16 +6,20 @@
 mod agents;
 mod auth;
 mod budget;
+mod calibration;
 mod claims;
 mod compliance;
+mod compositions;
 mod coverage;
 mod default_test;
+mod evals;
 mod faults;
 mod hooks;
 mod imports;
 mod interpolate;
 mod lifecycle;
 mod list;
+mod metamorphic;
 mod negative_path;
 mod outside;
 mod performance;
@@ -23,6 +27,7 @@ mod prompts;
 mod providers;
 mod resources;
 mod run_options;
+mod scenarios;
 mod security;
 mod servers;
 mod short_forms;
@@ -31,6 +36,7 @@ mod stepwise;
 mod test;
 mod tool_quality;
 mod tools;
+mod transform;
 mod variables;
 
 use std::path::{Path, PathBuf};
@@ -38,7 +44,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::{
-    Case, Diagnostics, Entry, Finding, Isolation, Kind, Matrix, Node, Provider, ServerSpec, SourceFile, Span,
+    Case, Diagnostics, Entry, Finding, Isolation, Kind, Matrix, Node, Provider, Scorer, ServerSpec, SourceFile, Span,
     SuiteOptions, TextPlace,
 };
 use serde_json::Value;
@@ -78,7 +84,9 @@ const FIELDS: &[Field] = &[
     Field::optional("performance", performance::schema),
     Field::preview("providers", providers::schema),
     Field::optional("redact", redact::schema),
+    Field::preview("rubrics", evals::rubrics_schema),
     Field::optional("run_options", run_options::schema),
+    Field::preview("scorers", evals::scorers_schema),
     Field::preview("security", security::schema),
     Field::optional("server", || servers::one_schema(false)),
     Field::optional("servers", servers::schema),
@@ -219,6 +227,12 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     let mut servers = decode_servers(&units, (context, &mut decoded.secrets), &mut found);
     let providers = providers::decode(&units, (context, &mut decoded.secrets), &mut found);
     let faults = faults::decode(&units, &servers, &mut found);
+    let scorers: Arc<[Scorer]> = evals::decode_scorers(&units, &mut found).into();
+    let rubrics: Vec<(String, Value)> = units
+        .iter()
+        .flat_map(|unit| unit.node.get("rubrics").and_then(Node::as_map).unwrap_or_default())
+        .map(|entry| (entry.key.text.to_string(), entry.value.to_json()))
+        .collect();
     for server in servers.iter_mut().filter_map(|(_, server)| server.as_mut()).filter_map(Arc::get_mut) {
         server.secrets.clone_from(&decoded.secrets);
         server.accepts_any_shape = accepts_any_shape;
@@ -258,6 +272,8 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
             options: Arc::clone(&general.options),
             faults: &faults,
             providers: &providers,
+            scorers: Arc::clone(&scorers),
+            rubrics: &rubrics,
         };
         decode_tests(unit, &suite, &mut found[index], &mut decoded.tests);
     }
@@ -310,6 +326,10 @@ struct Suite<'a> {
     faults: &'a Faults,
     /// Who runs language models: those of the suite, and the built-in ones.
     providers: &'a [Arc<Provider>],
+    /// Commands that grade answers.
+    scorers: Arc<[Scorer]>,
+    /// Rubrics by name.
+    rubrics: &'a [(String, Value)],
 }
 
 impl Suite<'_> {
@@ -468,6 +488,10 @@ fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, test
         let Kind::List(nodes) = entry.value.kind else { continue };
         let mut expanded = Vec::with_capacity(nodes.len());
         for node in nodes {
+            if list.key() == compositions::KEY {
+                expanded.extend(compositions::for_each_case(node, found));
+                continue;
+            }
             expanded.extend(cases::expand(node, found).into_iter().flat_map(|node| agents::for_each_model(list, node)));
         }
         for mut node in expanded {

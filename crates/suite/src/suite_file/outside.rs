@@ -4,18 +4,12 @@ use mcprove_model::{Diagnostics, Entry, Key};
 
 /// Keys of a suite file, and what to do instead.
 pub(super) const OF_SUITE: &[(&str, &str)] = &[
-    ("calibration", "no language model judges here, so there is nothing to calibrate"),
-    ("compositions", "`setup` steps with `capture` hand values from call to call"),
     ("conformance", "`mcprove audit` checks a server against the protocol"),
     ("corpus", "`mcprove audit` has its rules built in"),
-    ("evals", "no language model judges here; state facts in `expect`"),
     ("fixtures", "`mock` answers with errors of your choice"),
     ("input_responder", "answer in `client_capabilities` of the server"),
     ("model_compat", "compare two runs with `mcprove report`"),
     ("model_compatibility", "it has no effect there either; remove it"),
-    ("rubrics", "no language model judges here; state facts in `expect`"),
-    ("scenarios", "`trajectory` judges a recorded sequence of calls"),
-    ("scorers", "no language model judges here; state facts in `expect`"),
 ];
 
 /// Keys of a test, and what to do instead.
@@ -24,9 +18,9 @@ pub(super) const OF_TEST: &[(&str, &str)] = &[
     ("inject_error", "`mock` answers with errors of your choice"),
     ("input_responder", "answer in `client_capabilities` of the server"),
     ("input_responses", "answer in `client_capabilities` of the server"),
-    ("metamorphic", "write one test for each relation"),
+    ("metamorphic", "it is for tests of `tools`"),
     ("server_version", "it has no effect there either; remove it"),
-    ("transform", "a target looks at a part of the answer; `is-json` reads JSON in a text"),
+    ("transform", "it is for tests of `tools`; an assertion may have one, too"),
 ];
 
 /// Reports the keys that mean nothing here: known elsewhere, or misspelt.

@@ -30,6 +30,13 @@ const BUILT_IN: &[BuiltIn] = &[
         models: &["claude"],
     },
     BuiltIn {
+        name: "google",
+        dialect: Dialect::OpenAi,
+        base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
+        variable: "GEMINI_API_KEY",
+        models: &["gemini"],
+    },
+    BuiltIn {
         name: "openai",
         dialect: Dialect::OpenAi,
         base_url: "https://api.openai.com/v1",
@@ -92,7 +99,7 @@ pub(super) fn schema() -> Value {
     json!({
         "type": ["object", "null"],
         "additionalProperties": fragment::map("A provider.", properties, &[]),
-        "description": "Who runs language models, by name: local servers too. `anthropic` and `openai` are built in.",
+        "description": "Who runs language models, by name: local servers too. `anthropic`, `google` and `openai` are built in.",
     })
 }
 

@@ -4,7 +4,7 @@
 use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Span, nearest};
 use serde_json::{Value, json};
 
-use super::{Servers, compliance, outside, stepwise};
+use super::{Servers, compliance, compositions, outside, stepwise};
 use crate::schema::fragment;
 
 /// The name of the one server that has none.
@@ -13,10 +13,11 @@ pub(super) const SERVER: &str = "server";
 /// Keys of a file that holds settings of mcptest, and nothing to run.
 const SETTINGS: &[&str] = &["color", "log_level", "output", "parallel", "reporter", "retry", "timeout_secs"];
 
-/// True for a document that holds settings of mcptest, and nothing to run.
+/// True for a document that holds settings of mcptest or definitions of its rules, and nothing to run.
 pub fn is_settings(document: &Node) -> bool {
     let entries = document.as_map().unwrap_or_default();
-    !entries.is_empty() && entries.iter().all(|entry| SETTINGS.contains(&entry.key.text.as_str()))
+    let is_rules = matches!(entries, [only] if only.key.text == "corpus");
+    is_rules || !entries.is_empty() && entries.iter().all(|entry| SETTINGS.contains(&entry.key.text.as_str()))
 }
 
 /// Rewrites the short forms of a document.
@@ -28,6 +29,7 @@ pub(super) fn expand(document: &mut Node, found: &mut Diagnostics<'_>) {
         match entry.key.text.as_str() {
             "servers" => expand_servers(&mut entry.value, found),
             compliance::KEY => expand_compliance(&mut entry.value, found),
+            compositions::KEY => entry.value = compositions::protected(&entry.value),
             // `${capture:NAME}` of a stepwise test is a value that the test captures, not a variable.
             stepwise::KEY => entry.value = stepwise::with_captures(&entry.value),
             _ => {}

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::list::List;
 use super::performance::{MILLISECONDS, milliseconds};
-use super::{Suite, agents, compliance, default_test, outside, steps};
+use super::{Suite, agents, compliance, compositions, default_test, evals, outside, steps, tools};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{self, aliases, cases, client_capabilities, mask, skip, tags, texts, time};
 use crate::field::{self, Field};
@@ -73,6 +73,8 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
 
     let skip = skip::decode(node, &suite.context.environment, found);
     let known = skip::known(node, found);
+    let ungraded = if list.key() == evals::KEY { evals::skip_reason(node, suite) } else { None };
+    let skip = skip.or(ungraded);
     let timeout = milliseconds(node, "timeout_ms", found).or_else(|| time::optional(node, "timeout", found));
     let mut tags = tags::decode(node, found);
     tags.extend(decode_effects(node, found));
@@ -97,7 +99,8 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let timeout = timeout.or(suite.default_timeout);
     let case = asked.and_then(|mut asked| {
         assertion_file::assert_tool::report_late_cancel(&asked.act, node, timeout, found);
-        let server = server.filter(|_| list.needs_server());
+        let needs_server = list.needs_server() && asked.act.needs_server();
+        let server = server.filter(|_| needs_server);
         let server = match (server, asked.script.take()) {
             (Some(server), Some(script)) => {
                 let scripted = assertion_file::with_script(ServerSpec::clone(&server), Some(script), found);
@@ -111,7 +114,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             Some(protocol) => Arc::new(ServerSpec { protocol, ..ServerSpec::clone(&server) }),
             None => server,
         });
-        if list.needs_server() && server.is_none() && skip.is_none() {
+        if needs_server && server.is_none() && skip.is_none() {
             return None;
         }
         let mut expect = asked.expect;
@@ -230,6 +233,18 @@ fn server_of(
     if list.names_servers() {
         return agents::server_of_steps(node, suite, found);
     }
+    let chosen = |found: &mut Diagnostics<'_>| chosen_server(list, node, (place, is_skipped), suite, found);
+    if list.key() == compositions::KEY { compositions::server_of(node, chosen, suite, found) } else { chosen(found) }
+}
+
+/// The server that a test names, or the one that is meant where it names none.
+fn chosen_server(
+    list: List,
+    node: &Node,
+    (place, is_skipped): (Span, bool),
+    suite: &Suite<'_>,
+    found: &mut Diagnostics<'_>,
+) -> Option<Arc<ServerSpec>> {
     if let Some(named) = node.get("server").filter(|named| !named.is_null()) {
         return server_named(named, suite, found);
     }
@@ -291,7 +306,7 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
         }
         if field::has(list.fields(), key) {
             kept.push(entry.clone());
-        } else if !outside::is_told(&entry.key, what, outside::OF_TEST, found) {
+        } else if !is_outside(list, entry, what, found) {
             match nearest(key, known.iter().copied()) {
                 Some(near) if field::has(FIELDS, near) => found.unknown_key(&entry.key, what, &known),
                 // The kind has more to say about a key that is almost its own, and about keys of other tools.
@@ -302,6 +317,12 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
         }
     }
     kept
+}
+
+/// Reports a key of the other tool that is not supported; false where it is none.
+fn is_outside(list: List, entry: &Entry, what: &str, found: &mut Diagnostics<'_>) -> bool {
+    let of_list = if list.key() == compositions::KEY { compositions::OUTSIDE } else { &[] };
+    outside::is_told(&entry.key, what, of_list, found) || outside::is_told(&entry.key, what, outside::OF_TEST, found)
 }
 
 /// The test with what every test expects.
@@ -315,6 +336,9 @@ fn with_defaults(list: List, mut node: Node, (place, metrics): (Span, Option<&No
     }
     let defaults = if suite.has_own_defaults { None } else { Some(suite.defaults.placed_at(place)) };
     let defaults = defaults.as_ref().unwrap_or(suite.defaults);
+    if let (Kind::Map(entries), true) = (&mut node.kind, list.key() == tools::KIND.key) {
+        defaults.add_transform(entries);
+    }
     if let Kind::Map(entries) = &mut node.kind
         && !defaults.is_empty()
         && list.takes_defaults()

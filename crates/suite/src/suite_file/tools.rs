@@ -4,7 +4,7 @@ use mcprove_model::{Act, Diagnostics, Entry, Expectation, Kind as NodeKind, Node
 
 use super::Suite;
 use super::list::Kind;
-use super::{claims, negative_path};
+use super::{claims, metamorphic, negative_path, transform};
 use crate::assertion_file::assert_tool;
 use crate::assertion_file::block::Input;
 use crate::field::{self, Field};
@@ -17,14 +17,23 @@ pub(super) const KIND: Kind = Kind {
 };
 
 /// What only a file with many tests asks of a tool.
-const OWN: &[Field] =
-    &[Field::optional(claims::KEY, claims::schema), Field::optional(negative_path::KEY, negative_path::schema)];
+const OWN: &[Field] = &[
+    Field::optional(claims::KEY, claims::schema),
+    Field::preview(metamorphic::KEY, metamorphic::schema),
+    Field::optional(negative_path::KEY, negative_path::schema),
+    Field::optional(transform::KEY, transform::schema),
+];
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     let negative = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == negative_path::KEY);
     let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, test, input.scope, found));
     let claims = claims::decode(test, found);
+    let related = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == metamorphic::KEY);
+    let related = related.filter(|entry| !entry.value.is_null());
+    let metamorphic = related.and_then(|entry| metamorphic::decode(entry, input.scope, found)).map(Box::new);
+    let rewriting = test.get(transform::KEY).filter(|node| !node.is_null());
+    let transform = rewriting.and_then(|node| transform::decode(node, found)).map(Box::new);
     let own = field::keys(OWN);
     let asked = if own.iter().all(|key| test.get(key).is_none()) {
         (assert_tool::BLOCK.decode)(input, found)?
@@ -33,7 +42,9 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
         (assert_tool::BLOCK.decode)(&Input { document: &call.value, entry: &call, scope: input.scope }, found)?
     };
     let act = match asked.act {
-        Act::CallTool(call) => Act::CallTool(mcprove_model::CallTool { claims, negative_path, ..call }),
+        Act::CallTool(call) => {
+            Act::CallTool(mcprove_model::CallTool { claims, negative_path, transform, metamorphic, ..call })
+        }
         other => other,
     };
     Some((act, asked.expect))

@@ -132,6 +132,8 @@ const AGENT_ROOTS: &[&str] = &[
     "tool_calls",
     "tool_names",
     "tool_results",
+    "tools",
+    "trace",
     "truncated",
 ];
 
@@ -153,7 +155,8 @@ fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
         | Vocabulary::AgentTrajectory
         | Vocabulary::ToolQuality
         | Vocabulary::NegativePath
-        | Vocabulary::Fuzz => &[],
+        | Vocabulary::Fuzz
+        | Vocabulary::Targets(_) => &[],
     }
 }
 
@@ -187,6 +190,7 @@ pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>)
         Vocabulary::ToolQuality => decode_targets(vocabulary, block, QUALITY_TARGETS, found),
         Vocabulary::NegativePath => decode_targets(vocabulary, block, NEGATIVE_TARGETS, found),
         Vocabulary::Fuzz => decode_targets(vocabulary, block, FUZZ_TARGETS, found),
+        Vocabulary::Targets(targets) => decode_targets(vocabulary, block, targets.known, found),
     }
 }
 
@@ -226,6 +230,7 @@ pub fn schema(vocabulary: Vocabulary) -> Value {
         | Vocabulary::ToolQuality
         | Vocabulary::NegativePath
         | Vocabulary::Fuzz
+        | Vocabulary::Targets(_)
         | Vocabulary::Agent => result_words(vocabulary).schema(),
         Vocabulary::Trajectory => trajectory_schema(),
         Vocabulary::AgentTrajectory => agent_trajectory::schema(),
@@ -310,7 +315,7 @@ fn result_words(vocabulary: Vocabulary) -> Words {
         | Vocabulary::Agent
         | Vocabulary::AgentTrajectory => &[],
         // There is no result, only numbers at targets.
-        Vocabulary::ToolQuality | Vocabulary::NegativePath | Vocabulary::Fuzz => {
+        Vocabulary::ToolQuality | Vocabulary::NegativePath | Vocabulary::Fuzz | Vocabulary::Targets(_) => {
             return Words { what: "`expect`", vocabulary, kinds: Vec::new() };
         }
     };

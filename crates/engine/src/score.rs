@@ -1,0 +1,59 @@
+//! Answers that commands grade.
+
+use std::time::Duration;
+
+use mcprove_model::{Case, Finding, Score, Verdict, shorten};
+use mcprove_wire::filter_command;
+use serde_json::{Value, json};
+
+use crate::record::CaseRecord;
+
+/// How long a scorer may take.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// The least score where the suite names none.
+const THRESHOLD: f64 = 0.7;
+
+/// Lets every scorer grade the answer; one that cannot is an error, never a pass.
+pub(crate) async fn perform(case: &Case, score: &Score, record: &mut CaseRecord, strict: bool) -> Verdict {
+    let input = json!({"prompt": score.prompt, "response": score.response, "rubric": score.rubric}).to_string();
+    let threshold = case.expect.threshold.unwrap_or(THRESHOLD);
+    let mut has_failed = false;
+    for scorer in score.scorers.iter() {
+        let place = || case.source.place(score.span);
+        let printed =
+            filter_command(&scorer.words, &[("MCPTEST_TEST_NAME", case.name.clone())], &input, DEADLINE).await;
+        let graded = printed.and_then(|printed| {
+            let graded: Value =
+                serde_json::from_str(&printed).map_err(|error| format!("it printed no JSON: {error}"))?;
+            grade(&graded, threshold).map(|passed| (passed, graded))
+        });
+        match graded {
+            Ok((passed, graded)) => {
+                let reasoning = graded.get("reasoning").and_then(Value::as_str).unwrap_or("it gave no reason");
+                let text = format!("graded by `{}`: {}", scorer.name, shorten(reasoning, 500));
+                let finding = if passed { Finding::note("graded", text) } else { Finding::error("graded", text) };
+                record
+                    .findings
+                    .push(finding.at(place()).compared(format!("a score of {threshold}"), graded.to_string()));
+            }
+            Err(reason) => {
+                has_failed = true;
+                record
+                    .findings
+                    .push(Finding::error("scorer", format!("`{}` cannot grade: {reason}", scorer.name)).at(place()));
+            }
+        }
+    }
+    if has_failed { Verdict::Error } else { record.verdict(strict) }
+}
+
+/// Whether a grade is a pass: by its score, or by its verdict where it has none.
+fn grade(graded: &Value, threshold: f64) -> Result<bool, String> {
+    match (graded.get("score").and_then(Value::as_f64), graded.get("verdict").and_then(Value::as_str)) {
+        (_, Some("fail")) => Ok(false),
+        (Some(score), _) => Ok(score >= threshold),
+        (None, Some("pass")) => Ok(true),
+        (None, _) => Err("it printed neither a `score` nor a `verdict` of pass or fail".to_owned()),
+    }
+}

@@ -1,0 +1,31 @@
+//! An answer that commands grade.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::Span;
+
+/// An answer that commands grade.
+#[derive(Clone, Debug)]
+pub struct Score {
+    /// What was asked.
+    pub prompt: String,
+    /// The answer.
+    pub response: String,
+    /// What a good answer is, of any form.
+    pub rubric: Value,
+    /// Who grades.
+    pub scorers: Arc<[Scorer]>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A command that reads `{prompt, response, rubric}` and prints `{verdict, score, reasoning}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scorer {
+    /// Its name.
+    pub name: String,
+    /// The program and its arguments.
+    pub words: Vec<String>,
+}

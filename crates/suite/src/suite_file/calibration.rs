@@ -1,0 +1,71 @@
+//! `calibration`: how well the confidence of a judge agrees with labels.
+
+use std::sync::Arc;
+
+use mcprove_judge::calibration::{Calibration, Reliability};
+use mcprove_judge::target_sets;
+use mcprove_model::{Act, Diagnostics, Expectation, Node, Vocabulary};
+use serde_json::json;
+
+use super::Suite;
+use super::list::Kind;
+use crate::assertion_file::block::{self, Input};
+use crate::assertion_file::expectation;
+use crate::field::Field;
+use crate::schema::fragment;
+
+const VOCABULARY: Vocabulary = Vocabulary::Targets(&target_sets::CALIBRATION);
+
+pub(super) const KIND: Kind = Kind {
+    key: "calibration",
+    summary: "Compare the confidence of a judge with labels, without a server.",
+    fields: &[FIELDS],
+    decode,
+};
+
+const FIELDS: &[Field] = &[
+    Field::optional("expect", || fragment::expect(VOCABULARY)),
+    Field::required("labels", || fragment::text("A file of `{confidence, correct}`: one per line, or a JSON list.")),
+    Field::optional("observed_positive_rate", || json!({"type": "number", "minimum": 0, "maximum": 1})),
+    Field::optional("reliability", || {
+        let count = || fragment::count("How many.", 0);
+        let properties = json!({"tp": count(), "fn": count(), "tn": count(), "fp": count()});
+        fragment::map("What the judge said where the truth is known.", properties, &["tp", "fn", "tn", "fp"])
+    }),
+];
+
+fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+    let node = &input.entry.value;
+    let expect = expectation::decode(node.get("expect"), VOCABULARY, input.scope, found);
+    let labels = block::named(node, "labels", input.entry.key.span, found)?.as_text()?.to_owned();
+    let rate = node.get("observed_positive_rate").filter(|rate| !rate.is_null());
+    let observed_positive_rate = rate.and_then(|rate| number(rate, "`observed_positive_rate`", found));
+    let reliability = match node.get("reliability").filter(|matrix| !matrix.is_null()) {
+        Some(matrix) => Some(decode_reliability(matrix, found)?),
+        None => None,
+    };
+    let has_default_gate = expect.checks.is_empty();
+    let calibration = Calibration { labels, reliability, observed_positive_rate, has_default_gate };
+    Some((Act::Offline(Arc::new(calibration)), expect))
+}
+
+fn decode_reliability(node: &Node, found: &mut Diagnostics<'_>) -> Option<Reliability> {
+    found.map(node, "`reliability`")?;
+    found.known_keys(node, "`reliability`", &["fn", "fp", "tn", "tp"]);
+    let mut count = |key: &str| {
+        let Some(value) = node.get(key) else {
+            found.error_with_help("missing-key", node.span, format!("`reliability` has no `{key}`"), "add all four");
+            return None;
+        };
+        number(value, &format!("`{key}`"), found)
+    };
+    Some(Reliability { tp: count("tp")?, fn_: count("fn")?, tn: count("tn")?, fp: count("fp")? })
+}
+
+fn number(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<f64> {
+    let number = node.as_number().and_then(serde_json::Number::as_f64).filter(|number| *number >= 0.0);
+    if number.is_none() {
+        found.wrong_kind(node, what, "a number, 0 or more");
+    }
+    number
+}

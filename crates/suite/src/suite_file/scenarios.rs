@@ -1,0 +1,149 @@
+//! `scenarios`: the calls of a recorded agent, replayed on a made-up world.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mcprove_judge::scenario::{Effect, Forbidden, Guard, Scenario, Transition};
+use mcprove_judge::target_sets;
+use mcprove_model::{Act, Diagnostics, Expectation, Node, Vocabulary};
+use serde_json::{Value, json};
+
+use super::Suite;
+use super::list::Kind;
+use crate::assertion_file::block::{self, Input};
+use crate::assertion_file::{expectation, texts};
+use crate::field::Field;
+use crate::schema::fragment;
+
+const VOCABULARY: Vocabulary = Vocabulary::Targets(&target_sets::SCENARIO);
+
+pub(super) const KIND: Kind = Kind {
+    key: "scenarios",
+    summary: "Replay the calls of a recorded agent on a made-up world, without a server.",
+    fields: &[FIELDS],
+    decode,
+};
+
+const FIELDS: &[Field] = &[
+    Field::required("cassette", || fragment::text("The recording of an agent, relative to the folder of the suite.")),
+    Field::optional("escalation", || {
+        let properties = json!({"markers": fragment::texts("Words of answers."), "tools": fragment::texts("Tools.")});
+        fragment::map("What an escalation is known by.", properties, &[])
+    }),
+    Field::optional("expect", || fragment::expect(VOCABULARY)),
+    Field::optional("expect_state", || fragment::any_map("Values of the world in the end, by path such as `a.b`.")),
+    Field::optional("forbidden", || {
+        let properties = json!({
+            "reason": fragment::text("Why."),
+            "tool": fragment::text("The tool."),
+            "when": guards_schema(),
+        });
+        fragment::list("Calls that must not be made.", fragment::map("A call.", properties, &["tool", "reason"]))
+    }),
+    Field::optional("golden", || {
+        let sequence = json!({"type": "array", "items": {"type": "string"}});
+        let properties = json!({"alternates": {"type": "array", "items": sequence}, "calls": sequence});
+        fragment::map("The ideal sequence of calls, and others that are as good.", properties, &["calls"])
+    }),
+    Field::optional("refusal", || {
+        fragment::map(
+            "What a refusal is known by.",
+            json!({"markers": fragment::texts("Words of answers.")}),
+            &["markers"],
+        )
+    }),
+    Field::optional("seed", || fragment::any_map("The world at first.")),
+    Field::optional("transitions", || {
+        let effect = "What changes, by path: `{inc: 1}`, `{dec: 1}`, `{set: value}`, `{from_arg: path}`, or a value.";
+        let properties = json!({
+            "effect": fragment::any_map(effect),
+            "tool": fragment::text("The tool."),
+            "when": guards_schema(),
+        });
+        fragment::list("What calls do to the world.", fragment::map("A transition.", properties, &["tool"]))
+    }),
+];
+
+fn guards_schema() -> Value {
+    fragment::any_map("What must be true of the world, by path: `{eq: value}`, `{min: 1}`, `{max: 1}`, or a value.")
+}
+
+fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+    let node = &input.entry.value;
+    let expect = expectation::decode(node.get("expect"), VOCABULARY, input.scope, found);
+    let mut scenario = Scenario {
+        seed: node.get("seed").map_or_else(|| json!({}), Node::to_json),
+        expect_state: json_map(node.get("expect_state"), "`expect_state`", found),
+        ..Scenario::default()
+    };
+    for transition in part_list(node, "transitions", found) {
+        found.map(transition, "a transition")?;
+        found.known_keys(transition, "a transition", &["effect", "tool", "when"]);
+        let effect = json_map(transition.get("effect"), "`effect`", found);
+        scenario.transitions.push(Transition {
+            tool: block::named(transition, "tool", transition.span, found)?.as_text()?.to_owned(),
+            when: guards(transition, found),
+            effect: effect.iter().map(|(path, value)| (path.clone(), Effect::read(value))).collect(),
+        });
+    }
+    for rule in part_list(node, "forbidden", found) {
+        found.map(rule, "a forbidden call")?;
+        found.known_keys(rule, "a forbidden call", &["reason", "tool", "when"]);
+        scenario.forbidden.push(Forbidden {
+            tool: block::named(rule, "tool", rule.span, found)?.as_text()?.to_owned(),
+            when: guards(rule, found),
+            reason: block::named(rule, "reason", rule.span, found)?.as_text()?.to_owned(),
+        });
+    }
+    if let Some(refusal) = node.get("refusal").filter(|part| !part.is_null()) {
+        found.known_keys(refusal, "`refusal`", &["markers"]);
+        scenario.refusal_markers = words(refusal, "markers", found);
+    }
+    if let Some(escalation) = node.get("escalation").filter(|part| !part.is_null()) {
+        found.known_keys(escalation, "`escalation`", &["markers", "tools"]);
+        scenario.escalation_markers = words(escalation, "markers", found);
+        scenario.escalation_tools = words(escalation, "tools", found);
+    }
+    if let Some(golden) = node.get("golden").filter(|part| !part.is_null()) {
+        found.known_keys(golden, "`golden`", &["alternates", "calls"]);
+        scenario.golden.push(words(golden, "calls", found));
+        for alternate in part_list(golden, "alternates", found) {
+            scenario.golden.push(texts::list(alternate, "a sequence of `alternates`", found));
+        }
+    }
+    block::named(node, "cassette", input.entry.key.span, found)?.as_text()?.clone_into(&mut scenario.cassette);
+    if expect.checks.is_empty()
+        && scenario.expect_state.is_empty()
+        && scenario.golden.is_empty()
+        && scenario.forbidden.is_empty()
+        && scenario.transitions.is_empty()
+    {
+        let message = "the scenario says nothing about the world or the calls, so it checks nothing";
+        found.warning("nothing-asked", node.span, message, Some("add `transitions` and `expect_state`".to_owned()));
+    }
+    Some((Act::Offline(Arc::new(scenario)), expect))
+}
+
+fn part_list<'n>(node: &'n Node, key: &str, found: &mut Diagnostics<'_>) -> &'n [Node] {
+    match node.get(key).filter(|part| !part.is_null()) {
+        Some(part) => found.list(part, &format!("`{key}`")),
+        None => &[],
+    }
+}
+
+fn words(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Vec<String> {
+    node.get(key)
+        .filter(|part| !part.is_null())
+        .map(|part| texts::list(part, &format!("`{key}`"), found))
+        .unwrap_or_default()
+}
+
+fn guards(node: &Node, found: &mut Diagnostics<'_>) -> BTreeMap<String, Guard> {
+    json_map(node.get("when"), "`when`", found).iter().map(|(path, value)| (path.clone(), Guard::read(value))).collect()
+}
+
+fn json_map(node: Option<&Node>, what: &str, found: &mut Diagnostics<'_>) -> BTreeMap<String, Value> {
+    let Some(node) = node.filter(|node| !node.is_null()) else { return BTreeMap::new() };
+    let entries = found.map(node, what).unwrap_or_default();
+    entries.iter().map(|entry| (entry.key.text.to_string(), entry.value.to_json())).collect()
+}
