@@ -241,11 +241,8 @@ fn every_misbehaviour_gets_its_verdict_and_leaves_nothing_behind() {
         }
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
         command.args(["run", "--json", "--jobs", jobs]).arg(&suite).env("TMPDIR", &temporary);
-        let child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
-        let peak = peak_memory(child.id());
-        let output = child.wait_with_output().expect("mcprove ends");
-        memory = memory.max(peak.join().expect("no panic"));
+        let (output, peak) = watched(command);
+        memory = memory.max(peak);
         let results: Vec<Value> = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
         assert!(matches!(output.status.code(), Some(1 | 2)), "{:?}", output.status);
@@ -259,6 +256,86 @@ fn every_misbehaviour_gets_its_verdict_and_leaves_nothing_behind() {
     assert!(memory < MEMORY, "{summary}");
     assert_eq!(processes_in(&home), Vec::<String>::new(), "processes were left behind");
     assert_eq!(fs::read_dir(&temporary).expect("a folder").count(), 0, "files were left behind");
+}
+
+/// Commands that look into input schemas, without the subject.
+const SCANS: &[&[&str]] = &[
+    &["schema-lint", "--all"],
+    &["audit", "--tool", "echo", "--yes", "--timeout", "5s"],
+    &["negative", "--tool", "echo", "--yes", "--timeout", "5s"],
+    &["fuzz", "--tool", "echo", "--runs", "5", "--yes", "--timeout", "5s"],
+];
+
+#[test]
+fn output_schemas_that_explode_are_judged_within_a_budget() {
+    let misbehave = subject::build("misbehave");
+    let folder = tempfile::tempdir().expect("a folder");
+    let bombs = bombs(&misbehave);
+    for (number, bomb) in bombs.iter().enumerate() {
+        let server = format!("{{ command: {misbehave:?}, args: [output-bomb, {bomb}] }}");
+        let yaml = format!(
+            "name: {bomb}\nserver: {server}\ntimeout: 60s\nassert:\n  tool: echo\n  args: {{ text: hi }}\n  \
+             expect: {{ contains: [hi] }}\n"
+        );
+        fs::write(folder.path().join(format!("{number:03}.yaml")), yaml).expect("a file");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    command.args(["run", "--json", "--strict", "--jobs", "2"]).arg(folder.path());
+    let (output, peak) = watched(command);
+    let results: Vec<Value> = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!(results.len(), bombs.len());
+    for (bomb, result) in bombs.iter().zip(&results) {
+        let said = result.to_string();
+        // A reply that does not fit, or cannot be compared, is a warning, which fails under `--strict`.
+        assert!(
+            result["status"] == "PASS" || said.contains("outputSchema") || said.contains("output-schema"),
+            "{said}"
+        );
+        let too_much =
+            ["all-of-doubling", "recursive-one-of", "recursive-any-of", "recursive-all-of", "dynamic-recursion"];
+        assert!(!too_much.contains(&bomb.as_str()) || said.contains("too complex to judge"), "{said}");
+    }
+    writeln!(io::stderr(), "{} output schemas, {} MiB at most", bombs.len(), peak >> 20).expect("standard error");
+    assert!(peak < MEMORY, "{} MiB", peak >> 20);
+}
+
+/// Each schema meets one command; with `MATRIX=full`, every command.
+#[test]
+fn input_schemas_that_explode_are_judged_within_a_budget() {
+    let misbehave = subject::build("misbehave");
+    let folder = tempfile::tempdir().expect("a folder");
+    let full = std::env::var("MATRIX").is_ok_and(|value| value == "full");
+    let (mut most, mut count) = (0, 0);
+    for (number, bomb) in bombs(&misbehave).iter().enumerate() {
+        for (at, scan) in SCANS.iter().enumerate().filter(|(at, _)| full || number % SCANS.len() == *at) {
+            let home = folder.path().join(format!("{number}-{at}"));
+            fs::create_dir(&home).expect("a folder");
+            let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+            command.args(*scan).args(["--server", &format!("{} input-bomb {bomb}", misbehave.display())]);
+            command.current_dir(&home);
+            let (output, peak) = watched(command);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+            assert!(matches!(output.status.code(), Some(0..=2)), "{bomb} {scan:?}: {:?} {said}", output.status);
+            assert!(peak < MEMORY, "{bomb} {scan:?}: {} MiB", peak >> 20);
+            (most, count) = (most.max(peak), count + 1);
+        }
+    }
+    writeln!(io::stderr(), "{count} scans of input schemas, {} MiB at most", most >> 20).expect("standard error");
+}
+
+fn bombs(misbehave: &Path) -> Vec<String> {
+    let output = Command::new(misbehave).arg("--bombs").output().expect("it runs");
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+/// The output of a command, and the most memory that it took.
+fn watched(mut command: Command) -> (std::process::Output, u64) {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("it runs");
+    let peak = peak_memory(child.id());
+    let output = child.wait_with_output().expect("it ends");
+    (output, peak.join().expect("no panic"))
 }
 
 /// A misbehaving server, and how a suite names it.

@@ -79,7 +79,8 @@ async fn output_schema(seen: &Observation, talk: &mut Conversation<'_>) -> Optio
             Some(finding)
         }
         Err(reason) => {
-            let text = format!("the `outputSchema` of `{name}` is not a valid schema: {reason}");
+            let text =
+                format!("`structuredContent` of `{name}` could not be compared with its `outputSchema`: {reason}");
             Some(Finding::warning("output-schema", text))
         }
     }

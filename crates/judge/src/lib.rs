@@ -37,12 +37,14 @@ mod excerpt;
 mod ignores;
 mod input_schema;
 mod json_style;
+mod judged;
 mod lint;
 mod near;
 mod quality;
 mod rules;
 mod sameness;
 mod schema;
+mod schema_budget;
 mod spanned_json;
 mod tighten;
 
@@ -58,4 +60,5 @@ pub use output_schema::violates_output_schema;
 pub use quality::{GateFailure, Quality, ToolQuality};
 
 pub use rules::{Example as RuleExample, Group, RULES, Rule, Selection, SelectionOptions, catalog_tokens, rules_page};
+pub use schema_budget::{TooComplex, too_complex};
 pub use tighten::{Required, TightenOptions, Tightened};

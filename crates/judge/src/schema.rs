@@ -4,12 +4,14 @@ use jsonschema::error::{ValidationError, ValidationErrorKind};
 use mcprove_model::shorten;
 use serde_json::{Value, json};
 
+use crate::judged::Judged;
+use crate::schema_budget::{measure, on_deep_stack};
+
 /// What is wrong with a value, each with its JSON Pointer; an unusable schema is an error that says why.
 ///
 /// The draft is the one `$schema` names, else 2020-12. References outside the schema are never fetched.
 pub(crate) fn errors(schema: &Value, value: &Value) -> Result<Vec<String>, String> {
-    let validator = jsonschema::options().offline().build(schema).map_err(|error| unusable(&error))?;
-    Ok(validator.iter_errors(value).map(|error| described(&error)).collect())
+    Judged::new(schema)?.errors(value, |errors| errors.map(|error| described(&error)).collect())
 }
 
 /// What a schema asks for at the place of its first error, and what is there.
@@ -22,18 +24,20 @@ pub(crate) struct FirstError {
 
 /// The first error of a value; `None` when there is none.
 pub(crate) fn first_error(schema: &Value, value: &Value) -> Option<FirstError> {
-    let validator = jsonschema::options().offline().build(schema).ok()?;
-    let error = validator.iter_errors(value).next()?;
+    Judged::new(schema).ok()?.errors(value, |errors| Some(first(schema, &errors.next()?))).ok()?
+}
+
+fn first(schema: &Value, error: &ValidationError<'_>) -> FirstError {
     let path = error.schema_path().as_str().to_owned();
     let keyword = path.rsplit('/').next().unwrap_or_default();
     // Behind a reference the path leads through another schema.
     let asked = schema.pointer(&path).map(|asked| json!({ keyword: asked }).to_string());
     let place = error.instance_path().as_str().to_owned();
     let at = if place.is_empty() { String::new() } else { format!(" at `{place}`") };
-    Some(FirstError {
+    FirstError {
         expected: format!("{}{at}", asked.unwrap_or_else(|| schema.to_string())),
         actual: error.instance().as_ref().clone(),
-    })
+    }
 }
 
 /// What is wrong with a value by one part of a schema, which may refer to other parts; see [`errors`].
@@ -61,18 +65,20 @@ pub(crate) struct Uncompilable {
     pub(crate) message: String,
 }
 
-/// Compiles a schema; references that lead nowhere are not looked at.
+/// Compiles a schema; references that lead nowhere are not looked at, nor is a schema that is too complex.
 pub(crate) fn compiled(schema: &Value) -> Result<(), Uncompilable> {
-    match jsonschema::options().offline().build(schema) {
+    let Ok(size) = measure(schema) else { return Ok(()) };
+    on_deep_stack(size.chain, || match jsonschema::options().offline().build(schema) {
         Err(error) if !matches!(error.kind(), ValidationErrorKind::Referencing(_)) => Err(Uncompilable {
             pointer: error.instance_path().as_str().to_owned(),
             message: shorten(&error.to_string(), 200).into_owned(),
         }),
         Ok(_) | Err(_) => Ok(()),
-    }
+    })
 }
 
-fn described(error: &ValidationError<'_>) -> String {
+/// A schema error with its place.
+pub(crate) fn described(error: &ValidationError<'_>) -> String {
     // Messages quote the value they speak of, however long it is.
     let message = error.to_string();
     let message = shorten(&message, 200);
@@ -80,13 +86,6 @@ fn described(error: &ValidationError<'_>) -> String {
         "" => format!("{message} (at the top)"),
         pointer => format!("{message} (at {pointer})"),
     }
-}
-
-fn unusable(error: &ValidationError<'_>) -> String {
-    let message = error.to_string();
-    let place = error.instance_path().as_str();
-    let place = if place.is_empty() { String::new() } else { format!(" (at {place})") };
-    format!("the schema is not usable: {}{place}", shorten(&message, 200))
 }
 
 #[cfg(test)]

@@ -192,7 +192,13 @@ fn quoted(evidence: &[u8]) -> Option<String> {
 
 fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {
     let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
-    let violation = violates_output_schema(tool.get("outputSchema")?, structured).ok()??;
+    let violation = match violates_output_schema(tool.get("outputSchema")?, structured) {
+        Ok(violation) => violation?,
+        Err(reason) => {
+            let text = format!("`structuredContent` could not be compared with the tool's `outputSchema`: {reason}");
+            return Some(Finding::warning("output-schema", text));
+        }
+    };
     let mut finding = Finding::warning("output-schema", "`structuredContent` violates the tool's own `outputSchema`");
     finding.actual = Some(violation);
     Some(finding)

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
 use mcprove_judge::negative::Probe;
+use mcprove_judge::too_complex;
 use mcprove_judge::tool_effect::{Consent, ScanPlan, ToolEffect};
 use mcprove_model::{Case, Finding, ServerSpec};
 use mcprove_suite::template::FIXTURE;
@@ -114,6 +115,7 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     });
     let mut findings = catalog.findings.clone();
     findings.extend(nameless(&tools));
+    findings.extend(tools.iter().flat_map(complex_schemas));
     findings.extend(on_own_data(&plan, options));
     if matches!(options.kind, ScanKind::Fuzz(_)) {
         findings.push(Finding::note("seed", format!("seed {}", options.seed)));
@@ -121,6 +123,15 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     let cases = cases.collect();
     let called = called.into_iter().map(|called| Called { input: called.input.as_ref().map(written), ..called });
     PlannedScan { cases, findings, called: called.collect(), tools: plan }
+}
+
+/// Schemas of a tool that are too complex to judge.
+fn complex_schemas(tool: &Value) -> impl Iterator<Item = Finding> {
+    ["inputSchema", "outputSchema"].into_iter().filter_map(|key| {
+        let problem = too_complex(tool.get(key)?)?;
+        let text = format!("tool `{}`: `{key}`: {problem}", tool_name(tool));
+        Some(Finding::warning("complex-schema", text).help("split the tool, or describe it with fewer schemas"))
+    })
 }
 
 enum Work {

@@ -122,6 +122,10 @@ impl Desk<'_, '_> {
         if !self.sent.insert(fingerprint(&text)) {
             return;
         }
+        // What cannot be judged proves nothing.
+        if self.oracle.is_some_and(|oracle| !oracle.can_judge(&arguments)) {
+            return;
+        }
         let accepted = self.accepts(&arguments);
         self.cases.push(FuzzCase { label, arguments, text, accepted, phase });
     }

@@ -1,70 +1,50 @@
 //! The last word on whether a schema accepts a value.
 
-use jsonschema::Validator;
-use jsonschema::error::ValidationError;
 use mcprove_model::shorten;
 use serde_json::Value;
 
-/// How deep a schema may be nested. What comes over the wire is never deeper than serde reads (128).
-const DEEPEST: usize = 128;
+use crate::judged::Judged;
+use crate::schema::described;
 
 /// A schema, compiled once, that says what it accepts.
-///
-/// The draft is the one `$schema` names, else 2020-12, where `format` only annotates. References outside the schema
-/// are never fetched.
 #[derive(Debug)]
 pub struct Oracle {
-    validator: Validator,
+    judged: Judged,
 }
 
 impl Oracle {
-    /// Compiles a schema; one that cannot be used is an error that says why.
+    /// Compiles a schema; one that cannot be used or is too complex to judge is an error that says why.
     pub fn new(schema: &Value) -> Result<Self, String> {
-        if is_deeper_than(schema, DEEPEST) {
-            return Err(format!("the schema is not usable: it is nested more than {DEEPEST} deep"));
-        }
-        match jsonschema::options().offline().build(schema) {
-            Ok(validator) => Ok(Self { validator }),
-            Err(error) => Err(unusable(&error)),
-        }
+        Judged::new(schema).map(|judged| Self { judged })
     }
 
-    /// Whether the schema accepts the value.
+    /// True if the value can be judged within the budget.
+    pub fn can_judge(&self, value: &Value) -> bool {
+        self.judged.steps(value).is_ok()
+    }
+
+    /// Whether the schema accepts the value; not if that is too complex to judge.
     pub fn accepts(&self, value: &Value) -> bool {
-        self.validator.is_valid(value)
+        self.judged.accepts(value) == Ok(true)
     }
 
-    /// What is wrong with a value, each fault with its JSON Pointer.
+    /// What is wrong with a value, each fault with its JSON Pointer; nothing if that is too complex to judge.
     pub fn faults(&self, value: &Value) -> Vec<String> {
-        self.validator.iter_errors(value).map(|error| described(&error)).collect()
+        self.judged.errors(value, |errors| errors.map(|error| described(&error)).collect()).unwrap_or_default()
     }
 
     /// The JSON Pointer and the message of the first fault.
     pub(crate) fn first_fault(&self, value: &Value) -> Option<(String, String)> {
-        let error = self.validator.iter_errors(value).next()?;
-        Some((error.instance_path().as_str().to_owned(), message(&error)))
+        let first = self.judged.errors(value, |errors| {
+            let error = errors.next()?;
+            Some((error.instance_path().as_str().to_owned(), shorten(&error.to_string(), 200).into_owned()))
+        });
+        first.unwrap_or_else(|problem| Some((String::new(), problem)))
     }
-}
-
-fn described(error: &ValidationError<'_>) -> String {
-    match error.instance_path().as_str() {
-        "" => format!("{} (at the top)", message(error)),
-        pointer => format!("{} (at {pointer})", message(error)),
-    }
-}
-
-fn unusable(error: &ValidationError<'_>) -> String {
-    let place = error.instance_path().as_str();
-    let place = if place.is_empty() { String::new() } else { format!(" (at {place})") };
-    format!("the schema is not usable: {}{place}", message(error))
-}
-
-/// Messages quote the value they speak of, however long it is.
-fn message(error: &ValidationError<'_>) -> String {
-    shorten(&error.to_string(), 200).into_owned()
 }
 
 /// Whether a value is nested deeper than `limit`, without recursion.
+#[cfg(test)]
 pub(crate) fn is_deeper_than(value: &Value, limit: usize) -> bool {
     let mut open = vec![(value, 0)];
     while let Some((value, depth)) = open.pop() {

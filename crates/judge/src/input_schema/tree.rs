@@ -6,13 +6,19 @@
 
 use super::forced::Forced;
 use super::same_value::SameValue;
+use crate::schema_budget::{MAPS, TooComplex, measure};
 use crate::spanned_json::{Json, JsonKind};
+
+/// The number of JSON values, and of bytes, from which on a schema is measured.
+const LARGE: u32 = 5_000;
+const LONG: usize = 100_000;
 
 /// The schemas of one input schema, in the order of its text; the first is the whole.
 #[derive(Debug, Default)]
 pub(crate) struct SchemaTree<'t> {
     sites: Vec<Site<'t>>,
     has_references: bool,
+    too_complex: Option<TooComplex>,
     pub(super) same_value: SameValue,
     pub(super) forced: Forced,
 }
@@ -191,6 +197,19 @@ impl<'t> SchemaTree<'t> {
     pub(crate) fn rebuild(&mut self, schema: Json<'t>) {
         self.clear();
         self.add(schema, Role::Root, None);
+        let is_large =
+            self.sites.len() > MAPS || schema.next_slot() - schema.slot() > LARGE || schema.raw().len() > LONG;
+        if is_large || self.has_references {
+            self.too_complex = measure(&schema.to_value()).err();
+        }
+        if self.too_complex.is_some() {
+            self.sites.clear();
+        }
+    }
+
+    /// The reason why the schema is not looked into; it has no sites then.
+    pub(crate) fn too_complex(&self) -> Option<&TooComplex> {
+        self.too_complex.as_ref()
     }
 
     /// Forgets all schemas.
@@ -199,6 +218,7 @@ impl<'t> SchemaTree<'t> {
         self.same_value = SameValue::default();
         self.forced = Forced::default();
         self.has_references = false;
+        self.too_complex = None;
     }
 
     /// The schemas in the order of the text.

@@ -7,6 +7,7 @@ use crate::tighten::Part;
 
 mod any_value;
 mod array_without_items;
+mod complex_schema;
 mod confusable_tool_names;
 mod costly_catalog;
 mod costly_tool;
@@ -182,6 +183,7 @@ pub const RULES: &[Rule] = &[
     wrong_annotation_type::RULE,
     duplicate_key::RULE,
     enum_outside_type::RULE,
+    complex_schema::RULE,
 ];
 
 impl Rule {

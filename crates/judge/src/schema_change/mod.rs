@@ -72,11 +72,20 @@ const OWN: &[&str] = &[
 ];
 /// How deep schemas are compared.
 const DEEPEST: usize = 40;
+/// How many pairs of schemas are compared.
+const MOST_STEPS: usize = 20_000;
 
 /// Everything that changed between two schemas.
 pub fn schema_changes(old: &Value, new: &Value) -> Vec<SchemaChange> {
-    let mut comparison = Comparison { roots: (old, new), open: BTreeSet::new(), changes: Vec::new() };
+    // The same text means the same, however much it describes.
+    if old == new {
+        return Vec::new();
+    }
+    let mut comparison = Comparison { roots: (old, new), open: BTreeSet::new(), changes: Vec::new(), left: MOST_STEPS };
     comparison.compare(old, new, "", 0);
+    if comparison.left == 0 {
+        comparison.add("", Effect::Replaces, "the schema changed and is too complex to compare");
+    }
     comparison.changes
 }
 
@@ -85,6 +94,8 @@ struct Comparison<'s> {
     /// Pairs of references that are being compared: schemas may go round in circles.
     open: BTreeSet<(String, String)>,
     changes: Vec<SchemaChange>,
+    /// How many more pairs of schemas are compared.
+    left: usize,
 }
 
 impl<'s> Comparison<'s> {
@@ -94,7 +105,8 @@ impl<'s> Comparison<'s> {
 
     fn compare(&mut self, old: &'s Value, new: &'s Value, pointer: &str, depth: usize) {
         let names = (reference(old), reference(new));
-        if depth > DEEPEST || old == new && names == (None, None) && !mentions_reference(old) {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || depth > DEEPEST || old == new && names == (None, None) && !mentions_reference(old) {
             return;
         }
         let pair = (names.0.unwrap_or_default().to_owned(), names.1.unwrap_or_default().to_owned());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{effects, floods, server::Server, texts};
+use crate::{bombs, effects, floods, server::Server, texts};
 
 /// A way to misbehave.
 pub(crate) struct Behaviour {
@@ -123,6 +123,7 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("huge-line", Number(16 << 20), CALL, Bytes(effects::huge_line), "replies with a text of so many bytes"),
     row("ignore-eof", None, "", End(effects::outlive), "goes on living when stdin is closed"),
     row("ignore-sigterm", None, "", Start(effects::ignore_sigterm), "goes on living when stdin is closed and when told to end"),
+    row("input-bomb", Text("ref-chain"), LIST, Reply(bombs::input), "has an input schema that takes for ever to judge"),
     row("invalid-utf8", None, CALL, Bytes(effects::invalid_utf8), "replies with bytes that are no text"),
     row("json-log-lines", None, ALL, Before(effects::json_log_line), "prints a JSON log line on stdout before each reply"),
     row("late", Number(1_000), CALL, Instead(effects::late), "answers after so many milliseconds, cancelled or not"),
@@ -140,6 +141,7 @@ pub(crate) const BEHAVIOURS: &[Behaviour] = &[
     row("null-id", None, CALL, Reply(effects::null_id), "replies with the id null"),
     row("old-version", Text("2024-11-05"), INIT, Reply(effects::version), "agrees on an older protocol version"),
     row("out-of-order", Number(200), CALL, Instead(effects::out_of_order), "answers the next request first if one comes within so many milliseconds"),
+    row("output-bomb", Text("ref-chain"), ALL, Reply(bombs::output), "has an output schema that takes for ever to judge"),
     row("pages", Number(3), LIST, Reply(effects::pages), "lists its tools on so many pages, as it should"),
     row("ping-client", None, CALL, Instead(effects::ping_client), "pings the client and returns its answer"),
     row("pretty", None, CALL, Bytes(effects::pretty), "spreads the reply over several lines"),

@@ -2,9 +2,11 @@
 //! `misbehave http BEHAVIOUR` over HTTP.
 //!
 //! Apart from its one behaviour it is an honest server with one tool, `echo {text}`. The behaviours are the rows of
-//! [`behaviours::BEHAVIOURS`]; `misbehave --list` prints them.
+//! [`behaviours::BEHAVIOURS`]; `misbehave --list` prints them, `misbehave --bombs` the arguments of
+//! `input-bomb` and `output-bomb`.
 
 mod behaviours;
+mod bombs;
 mod effects;
 mod floods;
 mod http;
@@ -18,12 +20,14 @@ use std::{
 };
 
 use behaviours::{ALL, Arg, BEHAVIOURS, Behaviour};
+use bombs::BOMBS;
 use http::{HTTP, HttpBehaviour};
 use server::Server;
 
 fn main() -> ExitCode {
     match read(env::args().skip(1).collect()) {
         Ok(Asked::List) => list(),
+        Ok(Asked::Bombs) => list_bombs(),
         Ok(Asked::Serve(server)) => server.run(),
         Ok(Asked::ServeHttp(behaviour)) => http::serve(behaviour),
         Err(reason) => {
@@ -35,6 +39,7 @@ fn main() -> ExitCode {
 
 enum Asked {
     List,
+    Bombs,
     Serve(Server),
     ServeHttp(&'static HttpBehaviour),
 }
@@ -47,6 +52,9 @@ fn read(mut words: Vec<String>) -> Result<Asked, String> {
     };
     let mut words = words.into_iter();
     let name = words.next().ok_or("no behaviour was given")?;
+    if name == "--bombs" {
+        return Ok(Asked::Bombs);
+    }
     if name == "--list" {
         return Ok(Asked::List);
     }
@@ -75,6 +83,12 @@ fn read(mut words: Vec<String>) -> Result<Asked, String> {
         (Arg::Text(default), given) => (0, given.clone().unwrap_or_else(|| default.to_owned())),
     };
     Ok(Asked::Serve(Server::new(behaviour, at, number, text)))
+}
+
+fn list_bombs() -> ExitCode {
+    let names: Vec<&str> = BOMBS.iter().map(|bomb| bomb.name).collect();
+    let printed = writeln!(io::stdout(), "{}", names.join("\n"));
+    if printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn list() -> ExitCode {
