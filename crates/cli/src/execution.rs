@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::finish::RunOutcome;
 use crate::run_sink::{RunSink, SinkOptions};
 use crate::stop_signals::StopSignals;
+use crate::whole_file;
 
 /// The default deadline of a case.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -282,7 +283,7 @@ impl Execution {
     fn create_log(&self) -> Result<Option<(String, File)>, String> {
         let Some(path) = &self.events else { return Ok(None) };
         let shown = path.display().to_string();
-        match File::create(path) {
+        match whole_file::create(path) {
             Ok(file) => Ok(Some((shown, file))),
             Err(error) => Err(format!("the event log `{shown}` could not be created: {error}")),
         }

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::whole_file;
 
 /// How much of a call's arguments is shown as it happens.
 const SHOWN: usize = 120;
@@ -40,7 +41,7 @@ impl InterceptionLog {
             None => None,
             Some(path) => {
                 let shown = path.display().to_string();
-                let file = File::create(path).map_err(|error| {
+                let file = whole_file::create(path).map_err(|error| {
                     Failure::new(format!("the event log `{shown}` could not be created: {error}"), "give another path")
                 })?;
                 Some((shown, BufWriter::new(file)))

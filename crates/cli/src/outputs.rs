@@ -74,6 +74,10 @@ impl Outputs {
             .chain([("--badge".to_owned(), svg.as_deref())])
             .filter_map(|(flag, path)| Some((flag, path?)))
         {
+            if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+                let message = format!("`{flag}` would write over `{}`, which looks like a suite", path.display());
+                return Err(Failure::new(message, "give a path that does not end in `.yaml`"));
+            }
             let real = real_path(path);
             // What is no file, such as `/dev/null`, takes any number of writers.
             let is_file = std::fs::metadata(&real).map_or(true, |meta| meta.is_file());

@@ -262,11 +262,21 @@ pub(crate) fn call(tool: &str, input: &Value, expect: &Value) -> Value {
     json!({"tool": tool, "args": input, "expect": expect})
 }
 
+/// The number of files that are written without a question.
+const MANY_FILES: usize = 1_000;
+
 /// Writes files into a folder, which is made if need be; what is there already stays unless it may be replaced.
 pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -> Result<Written, Failure> {
     let failed = |path: &Path, error: &std::io::Error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "give a folder that can be written")
     };
+    if files.len() > MANY_FILES {
+        let many = format!("{} files would be written to `{}`", files.len(), folder.display());
+        let answer = Context::ask(&format!("{many}. Go on? [y/N] "));
+        if !answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes")) {
+            return Err(Failure::new(many, "run it in a terminal and confirm, or choose tools with `--tool`"));
+        }
+    }
     fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
     let mut done = Written::default();
     for file in files {
@@ -274,11 +284,11 @@ pub(crate) fn write_all(folder: &Path, files: &[StarterFile], overwrite: bool) -
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(|error| failed(parent, &error))?;
         }
-        if path.exists() && !overwrite {
+        if fs::symlink_metadata(&path).is_ok() && !overwrite {
             done.kept.push(path);
             continue;
         }
-        whole_file::write(&path, file.text.as_bytes()).map_err(|error| failed(&path, &error))?;
+        whole_file::write_within(folder, &path, file.text.as_bytes()).map_err(|error| failed(&path, &error))?;
         done.added.push(path);
     }
     Ok(done)

@@ -9,10 +9,56 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
     if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
         // A pipe or `/dev/stderr` is written to; to move a file there would take it away from everybody.
-        return fs::OpenOptions::new().write(true).open(path)?.write_all(content);
+        return open_other(path)?.write_all(content);
     }
     // A link stays one: the file it points to is replaced.
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    replace(&place, content, existing)
+}
+
+/// Writes a file inside a folder. A link at its place is replaced, and a folder on the way that leads out of it by a link is an
+/// error: whoever put it there does not decide what is overwritten.
+pub(crate) fn write_within(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
+    let (parent, name) = (path.parent().unwrap_or(folder), path.file_name().unwrap_or_default());
+    let real = fs::canonicalize(parent)?;
+    if !real.starts_with(fs::canonicalize(folder)?) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the folder"));
+    }
+    let place = real.join(name);
+    let existing = fs::symlink_metadata(&place).ok();
+    if existing.as_ref().is_some_and(|existing| !existing.is_file() && !existing.is_symlink()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    replace(&place, content, existing.filter(fs::Metadata::is_file))
+}
+
+/// Creates a file that is written bit by bit; a pipe must have a reader.
+pub(crate) fn create(path: &Path) -> io::Result<fs::File> {
+    match fs::metadata(path) {
+        Ok(existing) if !existing.is_file() => open_other(path),
+        Ok(_) | Err(_) => fs::File::create(path),
+    }
+}
+
+/// Opens what is no regular file; a pipe that nobody reads is an error, because to open it would wait for ever.
+#[cfg(unix)]
+fn open_other(path: &Path) -> io::Result<fs::File> {
+    use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
+    let opened = open(path, OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY, Mode::empty());
+    let file = opened.map_err(|error| match error {
+        rustix::io::Errno::NXIO => io::Error::new(io::ErrorKind::NotConnected, "it is a pipe that nothing reads"),
+        other => other.into(),
+    })?;
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(fs::File::from(file))
+}
+
+#[cfg(not(unix))]
+fn open_other(path: &Path) -> io::Result<fs::File> {
+    fs::OpenOptions::new().write(true).open(path)
+}
+
+fn replace(place: &Path, content: &[u8], existing: Option<fs::Metadata>) -> io::Result<()> {
     let folder = match place.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         Some(_) | None => PathBuf::from("."),
@@ -72,6 +118,34 @@ mod tests {
         assert_eq!(write(&missing, b"x").expect_err("no folder").kind(), io::ErrorKind::NotFound);
         assert!(write(folder.path(), b"x").is_err(), "a folder is no file");
         assert!(names(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_a_target_folder_is_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (target, outside) = (folder.path().join("evals"), folder.path().join("outside"));
+        fs::create_dir_all(target.join("sub")).expect("a folder");
+        fs::create_dir(&outside).expect("a folder");
+        fs::write(outside.join("precious"), "old").expect("written");
+        std::os::unix::fs::symlink(outside.join("precious"), target.join("a.yaml")).expect("linked");
+        std::os::unix::fs::symlink(&outside, target.join("out")).expect("linked");
+        write_within(&target, &target.join("a.yaml"), b"new").expect("written");
+        write_within(&target, &target.join("sub/b.yaml"), b"new").expect("written");
+        assert!(fs::symlink_metadata(target.join("a.yaml")).expect("a file").is_file());
+        assert!(write_within(&target, &target.join("out/precious"), b"new").is_err());
+        assert!(write_within(&target, &target.join("sub"), b"new").is_err());
+        assert_eq!(fs::read(outside.join("precious")).expect("read"), b"old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_nothing_reads_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+        assert!(write(&pipe, b"x").expect_err("no reader").to_string().contains("nothing reads"));
+        assert!(create(&pipe).is_err());
     }
 
     #[cfg(unix)]

@@ -19,13 +19,18 @@ pub struct FixtureCopy {
 impl FixtureCopy {
     /// Copies a folder: permissions are kept, symbolic links stay links.
     pub fn make(original: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix(&format!("{TEMPORARY}fixture-")).tempdir()?;
+        let folder = private_folder()?;
         let guard = Guard::folder(folder.path());
         // The copy keeps the folder's name, so that paths relative to its parent stay valid.
-        let name = original.canonicalize()?.file_name().map_or_else(|| PathBuf::from("fixture"), PathBuf::from);
+        let real = original.canonicalize()?;
+        if ["/proc", "/sys", "/dev"].iter().any(|system| real.starts_with(system)) {
+            let text = format!("{} is not a folder of files: the kernel makes them up", real.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        let name = real.file_name().map_or_else(|| PathBuf::from("fixture"), PathBuf::from);
         // Servers that resolve links (on macOS the temporary folder is one) must see the path they were given.
         let copies = folder.path().canonicalize()?;
-        if copies.starts_with(original.canonicalize()?) {
+        if copies.starts_with(&real) {
             let text = format!("{} holds the folder for temporary files", original.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
@@ -58,8 +63,7 @@ impl Drop for FixtureCopy {
 
 /// Copies a folder; an error names the one path it is about.
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    let mut found = Found::default();
-    find(from, to, &mut found)?;
+    let found = find(from, to)?;
     copy_files(&found.files)?;
     // Last and from the inside out, so that a read-only folder can still be filled.
     for (from, to) in found.folders.iter().rev() {
@@ -77,24 +81,58 @@ struct Found {
 }
 
 /// Makes the folders and the links, and finds the files.
-fn find(from: &Path, to: &Path, found: &mut Found) -> io::Result<()> {
-    fs::create_dir(to).map_err(|error| named(&error, to))?;
-    found.folders.push((from.to_owned(), to.to_owned()));
-    for entry in fs::read_dir(from).map_err(|error| named(&error, from))? {
-        let entry = entry.map_err(|error| named(&error, from))?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type().map_err(|error| named(&error, &source))?;
-        if kind.is_dir() {
-            find(&source, &target, found)?;
-        } else if kind.is_symlink() {
-            let linked = fs::read_link(&source).and_then(|link| make_link(&link, &target));
-            linked.map_err(|error| named(&error, &source))?;
-        } else if kind.is_file() {
-            // Sockets, pipes and devices have no content to copy.
-            found.files.push((source, target));
+fn find(from: &Path, to: &Path) -> io::Result<Found> {
+    let mut found = Found::default();
+    let mut bytes = 0_u64;
+    let mut open = vec![(from.to_owned(), to.to_owned(), 1)];
+    while let Some((from, to, depth)) = open.pop() {
+        if depth > DEEPEST {
+            return Err(too_large(&from, &format!("it is nested more than {DEEPEST} folders deep")));
         }
+        fs::create_dir(&to).map_err(|error| named(&error, &to))?;
+        for entry in fs::read_dir(&from).map_err(|error| named(&error, &from))? {
+            let entry = entry.map_err(|error| named(&error, &from))?;
+            let (source, target) = (entry.path(), to.join(entry.file_name()));
+            let kind = entry.file_type().map_err(|error| named(&error, &source))?;
+            if kind.is_dir() {
+                open.push((source, target, depth + 1));
+            } else if kind.is_symlink() {
+                let linked = fs::read_link(&source).and_then(|link| make_link(&link, &target));
+                linked.map_err(|error| named(&error, &source))?;
+            } else if kind.is_file() {
+                // Sockets, pipes and devices have no content to copy.
+                bytes += entry.metadata().map_err(|error| named(&error, &source))?.len();
+                if bytes > LARGEST {
+                    return Err(too_large(&source, &format!("the fixture is larger than {} GiB", LARGEST >> 30)));
+                }
+                found.files.push((source, target));
+            }
+        }
+        found.folders.push((from, to));
     }
-    Ok(())
+    Ok(found)
+}
+
+/// The deepest folder of a fixture; paths of the system end at 4,096 bytes.
+const DEEPEST: usize = 256;
+/// The largest fixture.
+const LARGEST: u64 = 16 << 30;
+
+fn too_large(path: &Path, why: &str) -> io::Error {
+    named(&io::Error::new(io::ErrorKind::FileTooLarge, why.to_owned()), path)
+}
+
+/// A temporary folder that only this user can look into.
+fn private_folder() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    let prefix = format!("{TEMPORARY}fixture-");
+    builder.prefix(&prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir()
 }
 
 /// From this many files on, several threads copy them.
@@ -138,6 +176,22 @@ fn make_link(to: &Path, at: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_copy_is_private_and_neither_endless_nor_too_deep() {
+        let original = tempfile::tempdir().expect("a folder");
+        let copy = FixtureCopy::make(original.path()).expect("copied");
+        assert_eq!(fs::metadata(copy.folder.path()).expect("a folder").permissions().mode() & 0o777, 0o700);
+        let link = original.path().join("kernel");
+        std::os::unix::fs::symlink("/proc", &link).expect("linked");
+        assert!(FixtureCopy::make(&link).expect_err("not files").to_string().contains("the kernel makes them up"));
+        let mut deep = original.path().to_owned();
+        for _ in 0..300 {
+            deep.push("d");
+        }
+        fs::create_dir_all(&deep).expect("folders");
+        assert!(FixtureCopy::make(original.path()).expect_err("too deep").to_string().contains("256 folders deep"));
+    }
 
     #[test]
     fn links_and_permissions_are_kept_and_everything_is_removed() {

@@ -5,6 +5,7 @@
 //! gate judges a replay as it judges a live run. Secrets are masked.
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use mcprove_model::{
@@ -126,12 +127,18 @@ impl Recorder {
             return Some(Finding::error("cassette", message).help("give one of the two agents another name"));
         }
         let write = || {
-            fs::create_dir_all(self.path.parent().unwrap_or(Path::new("")))?;
+            let folder = self.path.parent().unwrap_or(Path::new(""));
+            fs::create_dir_all(folder)?;
+            if fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_symlink()) {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "its folder is a symbolic link"));
+            }
             let mut text = serde_json::to_string_pretty(&self.cassette)?;
             text.push('\n');
-            let draft = self.path.with_extension("draft");
-            fs::write(&draft, text)?;
-            fs::rename(&draft, &self.path)
+            // A name that nobody can guess, so that no link is there already.
+            let mut draft = tempfile::Builder::new().prefix(".mcprove-").tempfile_in(folder)?;
+            draft.write_all(text.as_bytes())?;
+            draft.persist(&self.path)?;
+            Ok(())
         };
         match write() {
             Ok(()) => Some(Finding::note("recorded", format!("the conversation was recorded in `{shown}`"))),

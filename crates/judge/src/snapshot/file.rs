@@ -1,12 +1,14 @@
 //! The text of a snapshot file: sections that people read in review.
 //!
 //! A section begins with `=== case NAME` or `=== value NAME`, and every line up to the next one is its text. A line of the
-//! text that would look like a beginning, or that begins with a backslash, has a backslash before it.
+//! text that would look like a beginning, or that begins with a backslash, has a backslash before it. A line with
+//! characters that cannot be seen, such as a carriage return, is written as a backslash and a JSON string.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 
-use mcprove_model::{Snapshot, SnapshotKind};
+use mcprove_model::{Snapshot, SnapshotKind, is_active};
 
 const HEAD: &str = "# Stored replies. `mcprove snapshot --update` writes this file; read its changes as you read code.";
 const MARK: &str = "=== ";
@@ -36,7 +38,7 @@ impl fmt::Display for Unreadable {
 impl SnapshotFile {
     /// Reads a file.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        let mut sections: Vec<(SnapshotKind, String, Vec<&str>)> = Vec::new();
+        let mut sections: Vec<(SnapshotKind, String, Vec<Cow<'_, str>>)> = Vec::new();
         // The last line ends with a line feed too, so what stands after it is not a line.
         let text = text.strip_suffix('\n').unwrap_or(text);
         for (index, line) in text.split('\n').enumerate() {
@@ -50,7 +52,7 @@ impl SnapshotFile {
                 }
                 sections.push((kind, name, Vec::new()));
             } else if let Some((_, _, lines)) = sections.last_mut() {
-                lines.push(line.strip_prefix('\\').unwrap_or(line));
+                lines.push(unescaped_line(line).map_err(|reason| Unreadable { line: index + 1, reason })?);
             } else if !line.is_empty() && !line.starts_with('#') {
                 let reason = format!("text before the first section, which begins with `{MARK}`");
                 return Err(Unreadable { line: index + 1, reason });
@@ -67,6 +69,10 @@ impl SnapshotFile {
             let name = escaped_name(&section.name);
             let _ = writeln!(text, "{MARK}{} {name}", word(section.kind));
             for line in section.text.split('\n') {
+                if line.chars().any(is_hidden) {
+                    let _ = writeln!(text, "\\{}", json_string(line));
+                    continue;
+                }
                 if line.starts_with(MARK) || line.starts_with('\\') {
                     text.push('\\');
                 }
@@ -110,9 +116,44 @@ fn section(head: &str) -> Result<(SnapshotKind, String), String> {
     Ok((kind, unescaped_name(name)))
 }
 
+/// True for characters that would not survive a review: a tab does.
+fn is_hidden(c: char) -> bool {
+    c != '\t' && is_active(c)
+}
+
+/// A line as a JSON string in which everything can be seen.
+fn json_string(line: &str) -> String {
+    let mut text = String::from("\"");
+    for c in line.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            '\r' => text.push_str("\\r"),
+            c if is_hidden(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(text, "\\u{unit:04x}");
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+    text
+}
+
+fn unescaped_line(line: &str) -> Result<Cow<'_, str>, String> {
+    match line.strip_prefix('\\') {
+        Some(json) if json.starts_with('"') => {
+            // A tab may stand in a line as it is, but not in JSON.
+            let text = serde_json::from_str(&json.replace('\t', "\\t"));
+            text.map(Cow::Owned).map_err(|error| format!("not a JSON string: {error}"))
+        }
+        rest => Ok(Cow::Borrowed(rest.unwrap_or(line))),
+    }
+}
+
 /// A name on one line.
 fn escaped_name(name: &str) -> String {
-    name.replace('\\', "\\\\").replace('\n', "\\n")
+    name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
 }
 
 fn unescaped_name(line: &str) -> String {
@@ -122,6 +163,7 @@ fn unescaped_name(line: &str) -> String {
         name.push(match (c, c == '\\') {
             (_, true) => match chars.next() {
                 Some('n') => '\n',
+                Some('r') => '\r',
                 Some(other) => other,
                 None => '\\',
             },
@@ -170,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(texts in proptest::collection::btree_map("[a-z\\\\ ]{1,8}", "(=== |case|\\\\|\n|é|x ){0,12}", 0..4)) {
+        fn what_is_written_is_read(texts in proptest::collection::btree_map("[a-z\\\\\r ]{1,8}", "(=== |case|\\\\|\"|\n|\r\n|\r|\t|\u{1b}|\u{e0041}|\u{feff}|é|x ){0,12}", 0..4)) {
             let sections = texts.iter().map(|(name, text)| case(&format!("n{name}"), text)).collect();
             let file = SnapshotFile { sections };
             prop_assert_eq!(SnapshotFile::parse(&file.write()), Ok(file));
