@@ -20,8 +20,9 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 /// error: whoever put it there does not decide what is overwritten.
 pub(crate) fn write_within(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     let (parent, name) = (path.parent().unwrap_or(folder), path.file_name().unwrap_or_default());
-    let real = fs::canonicalize(parent)?;
-    if !real.starts_with(fs::canonicalize(folder)?) {
+    let real = |path: &Path| fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path });
+    let (folder, real) = (real(folder)?, real(parent)?);
+    if !real.starts_with(folder) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the folder"));
     }
     let place = real.join(name);
