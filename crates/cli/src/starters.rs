@@ -135,7 +135,7 @@ pub(crate) fn unnameable(catalog: &Catalog) -> usize {
 
 /// Whether a suite can call a tool of that name; braces in it are written so that they mean themselves.
 fn is_nameable(name: &str) -> bool {
-    !name.is_empty()
+    !name.trim().is_empty()
 }
 
 fn of_called(called: &Called, described: &Described<'_>, machine: &[String], names: &mut FileNames) -> StarterFile {
@@ -154,7 +154,7 @@ fn of_called(called: &Called, described: &Described<'_>, machine: &[String], nam
         masks.push("(?s).+".to_owned());
     }
     let starter = Starter {
-        name: called.tool.clone(),
+        name: names.title(&called.tool),
         remarks,
         server,
         fixture: *fixture,
@@ -177,7 +177,7 @@ pub(crate) fn of_offer(catalog: &Catalog, described: &Described<'_>, names: &mut
     let mut files = Vec::new();
     let mut add = |stem: String, name: String, skip: Option<&str>, block: &'static str, content: Value| {
         let starter = Starter {
-            name,
+            name: names.title(&name),
             remarks: server.remark().into_iter().collect(),
             server,
             fixture: *fixture,
@@ -201,7 +201,7 @@ pub(crate) fn of_offer(catalog: &Catalog, described: &Described<'_>, names: &mut
         let skip = "fill in the variables of the address, then remove this line";
         add(stem, format!("template {uri}"), Some(skip), "assert_resources", content);
     }
-    for prompt in &catalog.prompts {
+    for prompt in catalog.prompts.iter().filter(|prompt| is_nameable(&text(prompt, "name"))) {
         let name = text(prompt, "name");
         let arguments = prompt.get("arguments").and_then(Value::as_array).into_iter().flatten();
         let required = arguments.filter(|argument| argument.get("required") == Some(&Value::Bool(true)));
@@ -240,7 +240,7 @@ pub(crate) fn of_tools(
             vec!["The arguments are made from the tool's schema. Say what you expect of the reply.".to_owned()];
         remarks.extend(server.remark());
         let starter = Starter {
-            name: name.to_owned(),
+            name: names.title(name),
             remarks,
             server,
             fixture: *fixture,
