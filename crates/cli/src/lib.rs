@@ -83,6 +83,7 @@ pub use help::{PURPOSES, command_line};
 pub use json_outputs::{JSON_OUTPUTS, JsonOutput};
 
 use context::Context;
+use failure::Failure;
 
 /// Runs the program with the arguments and environment of this process.
 pub fn main() -> ExitCode {
@@ -121,8 +122,33 @@ fn parsed() -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches_mut(&mut line.try_get_matches()?)
 }
 
+/// The fewest open files that the program, its runtime and one server need.
+#[cfg(unix)]
+const OPEN_FILES: u64 = 20;
+
+/// Why nothing can be done: the system lets this process open too few files.
+#[cfg(unix)]
+fn too_few_files() -> Option<Failure> {
+    let allowed = rustix::process::getrlimit(rustix::process::Resource::Nofile).current?;
+    (allowed < OPEN_FILES).then(|| {
+        Failure::new(
+            format!("only {allowed} files may be open at a time, and at least {OPEN_FILES} are needed"),
+            "raise the limit, for example with `ulimit -n 256`",
+        )
+    })
+}
+
+#[cfg(not(unix))]
+fn too_few_files() -> Option<Failure> {
+    None
+}
+
 fn run(arguments: Arguments) -> u8 {
     let context = Context::of_this_process(&arguments);
+    if let Some(failure) = too_few_files() {
+        failure.tell(&context);
+        return failure.status().code();
+    }
     mcprove_wire::arm(&context.own_program);
     mcprove_wire::prepare_sandbox(context.sandbox_setup());
     match commands::run(arguments.command, &context) {

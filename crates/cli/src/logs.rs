@@ -27,6 +27,16 @@ pub(crate) struct Read {
     pub(crate) complaints: Vec<String>,
 }
 
+/// Opens a log. A pipe by a name of its own may never have a writer; one that a shell made (`<(…)`) has.
+fn open(path: &Path) -> io::Result<File> {
+    let is_given = ["/dev/fd/", "/dev/stdin", "/proc/"].iter().any(|system| path.starts_with(system));
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() && !metadata.is_dir() && !is_given {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(path)
+}
+
 /// Reads logs, one after the other, into one report. `-` is standard input.
 pub(crate) fn read(paths: &[PathBuf], frames: Frames) -> Result<Read, Failure> {
     let mut read = Read { report: Report::default(), complaints: Vec::new() };
@@ -39,7 +49,7 @@ pub(crate) fn read(paths: &[PathBuf], frames: Frames) -> Result<Read, Failure> {
         let input: Box<dyn BufRead> = if path == Path::new("-") {
             Box::new(io::stdin().lock())
         } else {
-            Box::new(BufReader::new(File::open(path).map_err(|error| unreadable(path, &error.to_string()))?))
+            Box::new(BufReader::new(open(path).map_err(|error| unreadable(path, &error.to_string()))?))
         };
         let mut is_empty = true;
         for event in Events::new(input) {

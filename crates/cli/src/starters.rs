@@ -175,7 +175,7 @@ pub(crate) fn unnameable(catalog: &Catalog) -> usize {
 
 /// Whether a suite can call a tool of that name; braces in it are written so that they mean themselves.
 fn is_nameable(name: &str) -> bool {
-    !name.is_empty()
+    !name.trim().is_empty()
 }
 
 fn of_called<'d>(
@@ -204,7 +204,7 @@ fn of_called<'d>(
     let standing = called.judged.as_ref().filter(|_| skipped.is_none()).map(standing).unwrap_or_default();
     remarks.extend(standing.remark);
     let starter = Starter {
-        name: called.tool.clone(),
+        name: names.title(&called.tool),
         remarks,
         server,
         fixture: *fixture,
@@ -303,7 +303,7 @@ pub(crate) fn of_offer<'d>(
             }
         };
         let starter = Starter {
-            name,
+            name: names.title(&name),
             remarks: server.remark().into_iter().collect(),
             server,
             fixture: *fixture,
@@ -329,7 +329,7 @@ pub(crate) fn of_offer<'d>(
         let fill = "fill in the variables of the address, then remove this line";
         add(stem, format!("template {uri}"), Some(fill), "assert_resources", content);
     }
-    for prompt in &catalog.prompts {
+    for prompt in catalog.prompts.iter().filter(|prompt| is_nameable(&text(prompt, "name"))) {
         let name = text(prompt, "name");
         let arguments = prompt_arguments(prompt);
         let fill = (!arguments.is_empty()).then_some("fill in the arguments, then remove this line");
@@ -366,7 +366,7 @@ pub(crate) fn of_tools<'d>(
             vec!["The arguments are made from the tool's schema. Say what you expect of the reply.".to_owned()];
         remarks.extend(server.remark());
         let starter = Starter {
-            name: name.to_owned(),
+            name: names.title(name),
             remarks,
             server,
             fixture: *fixture,

@@ -34,6 +34,38 @@ fn a_signal_ends_a_handshake_that_hangs() {
     }
 }
 
+#[test]
+fn a_signal_ends_a_hook_that_hangs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().canonicalize().expect("it is there");
+    let suite = "servers: {s: {command: x}}\nhooks: {beforeAll: sh -c 'sleep 20; touch done'}\n\
+                 tools: [{name: a, tool: echo, expect: {contains: [hi]}}]\n";
+    fs::write(home.join("suite.yaml"), suite).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    command.args(["run", "suite.yaml"]).current_dir(&home).stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mcprove runs");
+    while !processes_in(&home).iter().any(|process| process.contains("sleep")) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!home.join("done").exists(), "the hook was waited for");
+    assert_eq!(processes_in(&home), Vec::<String>::new());
+}
+
+#[test]
+fn too_few_open_files_are_named() {
+    for limit in [6, 8, 12, 16] {
+        let script = format!("ulimit -n {limit}; exec '{}' doctor", env!("CARGO_BIN_EXE_mcprove"));
+        let output = Command::new("sh").args(["-c", &script]).output().expect("sh runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("only {limit} files may be open")), "{said}");
+    }
+}
+
 /// Sends one signal to a command once it has started the server, and looks how it ends.
 fn interrupt(misbehave: &Path, args: &[&str], behaviour: &str) {
     let command = args[0];

@@ -2,11 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use mcprove_model::{Finding, Hook, Plan, SuiteOptions};
 use mcprove_wire::{Background, HttpClient, run_command, wait_until_reachable};
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
+
+use crate::stop::Stop;
+
+/// How long a command that cleans up may still take after the run was stopped.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// What became of `beforeAll` of one suite: nothing to say, or why its cases cannot be run.
 type Begun = OnceCell<Option<Finding>>;
@@ -19,9 +25,16 @@ pub(crate) struct Hooks {
     runtime: Option<Handle>,
     /// Commands that run until the last case has ended.
     background: Arc<Mutex<Vec<Background>>>,
+    /// Ends commands with the run.
+    stop: Option<Stop>,
 }
 
 impl Hooks {
+    /// Hooks that end when the run is stopped.
+    pub(crate) fn of_run(stop: &Stop) -> Self {
+        Self { stop: Some(stop.clone()), ..Self::default() }
+    }
+
     /// The same, with commands awaited on this runtime.
     pub(crate) fn run_on(self, runtime: Handle) -> Self {
         Self { runtime: Some(runtime), ..self }
@@ -62,10 +75,10 @@ impl Hooks {
     }
 
     async fn run(&self, hooks: &[Hook], when: &'static str, suite: &Arc<SuiteOptions>) -> Option<Finding> {
-        let background = Arc::clone(&self.background);
-        let Some(runtime) = &self.runtime else { return run(hooks, when, suite, &background).await };
+        let (background, stop) = (Arc::clone(&self.background), self.stop.clone());
+        let Some(runtime) = &self.runtime else { return run(hooks, when, suite, (&background, stop)).await };
         let (hooks, suite) = (hooks.to_vec(), Arc::clone(suite));
-        let running = runtime.spawn(async move { run(&hooks, when, &suite, &background).await });
+        let running = runtime.spawn(async move { run(&hooks, when, &suite, (&background, stop)).await });
         running.await.unwrap_or_else(|error| {
             Some(Finding::error("hook", format!("the `{when}` hook could not be awaited: {error}")))
         })
@@ -76,9 +89,28 @@ fn identity(suite: &Arc<SuiteOptions>) -> usize {
     Arc::as_ptr(suite) as usize
 }
 
-async fn run(hooks: &[Hook], when: &str, suite: &SuiteOptions, background: &Mutex<Vec<Background>>) -> Option<Finding> {
+async fn run(
+    hooks: &[Hook],
+    when: &str,
+    suite: &SuiteOptions,
+    (background, mut stop): (&Mutex<Vec<Background>>, Option<Stop>),
+) -> Option<Finding> {
+    // What cleans up is given a moment; what prepares has nothing to prepare for any more.
+    let grace = if when.starts_with("after") { GRACE } else { Duration::ZERO };
     for hook in hooks {
-        if let Err(reason) = run_one(hook, background).await {
+        let stopped = async {
+            match &mut stop {
+                Some(stop) => stop.stopped().await,
+                None => std::future::pending().await,
+            }
+            tokio::time::sleep(grace).await;
+        };
+        // A command that is no longer awaited is ended.
+        let ended = tokio::select! {
+            ended = run_one(hook, background) => ended,
+            () = stopped => Err("the run was stopped".to_owned()),
+        };
+        if let Err(reason) = ended {
             let text = match &hook.message {
                 Some(message) => format!("{message} (the `{when}` command failed: {reason})"),
                 None => format!("the `{when}` hook failed: {reason}"),

@@ -158,7 +158,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         acting: Arc::new(Semaphore::new(options.jobs)),
         calls: Arc::default(),
         stop: stop.clone(),
-        hooks: Hooks::default(),
+        hooks: Hooks::of_run(stop),
         environment: Arc::clone(&options.environment),
         enough,
         halt,

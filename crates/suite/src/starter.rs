@@ -1,7 +1,7 @@
 //! Assertion files that somebody goes on writing: a server, one block, and the words around them. Pure: values in, text
 //! out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use mcprove_model::{Entry, Key, Kind, Node, ScalarStyle, Span};
@@ -70,9 +70,32 @@ impl Starter<'_> {
 #[derive(Debug, Default)]
 pub struct FileNames {
     taken: BTreeSet<String>,
+    titles: BTreeSet<String>,
+    /// The number that was tried last for a name, so that a thousand files of one name do not count from 2 again.
+    numbers: BTreeMap<String, usize>,
 }
 
 impl FileNames {
+    /// A title for a test: the name itself, with a number if another test has it.
+    pub fn title(&mut self, name: &str) -> String {
+        if self.titles.insert(name.to_owned()) {
+            return name.to_owned();
+        }
+        loop {
+            let number = self.next_number(format!("title {name}"));
+            let title = format!("{name} ({number})");
+            if self.titles.insert(title.clone()) {
+                return title;
+            }
+        }
+    }
+
+    fn next_number(&mut self, name: String) -> usize {
+        let number = self.numbers.entry(name).or_insert(1);
+        *number += 1;
+        *number
+    }
+
     /// A name for a file, without its extension.
     pub fn stem(&mut self, name: &str) -> String {
         let mut stem = String::new();
@@ -86,10 +109,12 @@ impl FileNames {
         let stem = stem.trim_matches('-');
         let stem: String = if stem.is_empty() { "unnamed".to_owned() } else { stem.chars().take(80).collect() };
         let stem = if is_device(&stem) { format!("tool-{stem}") } else { stem };
-        let numbered = (2..).map(|number| format!("{stem}-{number}"));
-        let mut names = std::iter::once(stem.clone()).chain(numbered);
-        // Names that differ in case only are one file on many disks; and the numbers do not end.
-        names.find(|name| self.taken.insert(name.to_lowercase())).unwrap_or(stem)
+        let mut name = stem.clone();
+        // Names that differ in case only are one file on many disks.
+        while !self.taken.insert(name.to_lowercase()) {
+            name = format!("{stem}-{}", self.next_number(stem.to_lowercase()));
+        }
+        name
     }
 }
 
@@ -133,6 +158,15 @@ mod tests {
 
     use super::*;
     use crate::written_server::FileKind;
+
+    #[test]
+    fn tests_of_one_name_are_numbered() {
+        let mut names = FileNames::default();
+        let titles: Vec<String> = ["dup", "dup", "dup (2)", "dup"].map(|name| names.title(name)).into();
+        assert_eq!(titles, ["dup", "dup (2)", "dup (2) (2)", "dup (3)"]);
+        let stems: Vec<String> = ["dup", "Dup", "dup-2", "dup"].map(|name| names.stem(name)).into();
+        assert_eq!(stems, ["dup", "Dup-2", "dup-2-2", "dup-3"]);
+    }
 
     #[test]
     fn a_starter_reads_like_a_file_somebody_wrote() {

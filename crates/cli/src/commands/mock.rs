@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mcprove_mock::{Door, FaultRule, Mock, MockOptions, Offer};
+use mcprove_mock::{Door, FaultRule, MUTATIONS, Mock, MockOptions, Offer, conforming};
 use mcprove_model::{ExitStatus, Finding, nearest};
 use mcprove_report::render_findings;
 
@@ -15,11 +15,18 @@ use crate::stop_signals::StopSignals;
 #[command(after_help = "Faults touch `tools/call` alone: hang and wedged never answer (the mock gives up after ten \
                         minutes), slow:<ms> answers late, recover-after:<n> hangs n times first.\n\nExamples:\n  \
                         mcprove mock --tools-from tools.yml\n  mcprove mock --tools-from tools.yml --fault \
-                        search=hang --fault slow:200\n  mcprove mock --tools-from run.ndjson --http 127.0.0.1:0")]
+                        search=hang --fault slow:200\n  mcprove mock --tools-from run.ndjson --http 127.0.0.1:0\n  \
+                        mcprove mock --conforming --mutation string-ids")]
 pub(crate) struct Args {
     /// A manifest, the JSON of a `tools/list`, a cassette, or the event log of a run.
-    #[arg(long, value_name = "FILE")]
-    tools_from: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "conforming")]
+    tools_from: Option<PathBuf>,
+    /// Play the conforming profile that the rules of `mcprove conformance` are tested with.
+    #[arg(long, conflicts_with = "tools_from")]
+    conforming: bool,
+    /// Break one rule of the protocol; docs/conformance-rules.md lists the mutations.
+    #[arg(long, value_name = "NAME", value_parser = mutation)]
+    mutation: Option<&'static str>,
     /// What goes wrong, for every tool or for one: none, hang, wedged, slow:<ms>, recover-after:<n>.
     #[arg(long, value_name = "[TOOL=]KIND")]
     fault: Vec<FaultRule>,
@@ -29,11 +36,20 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let (offer, findings) = mcprove_mock::load(&args.tools_from);
-    let Some(offer) = offer else { return Err(Failure::Suite(findings)) };
-    warn(&findings, context);
+    let offer = match &args.tools_from {
+        None => conforming(),
+        Some(path) => {
+            let (offer, findings) = mcprove_mock::load(path);
+            let Some(offer) = offer else { return Err(Failure::Suite(findings)) };
+            warn(&findings, context);
+            offer
+        }
+    };
     check_faults(&offer, &args.fault)?;
-    let mock = Mock::new(offer, MockOptions { faults: args.fault.clone(), ..MockOptions::default() });
+    let mutation = args.mutation.unwrap_or_default();
+    let mock = Mock::new(offer, MockOptions { faults: args.fault.clone(), mutation, ..MockOptions::default() });
+    // Whoever counts a signal does not end by it.
+    let _held = mock.ignores_sigterm().then(StopSignals::listen);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Failure::Other { message: format!("the runtime could not be started: {error}"), help: None }
     })?;
@@ -44,6 +60,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     // A pending read of standard input would keep the runtime from ending.
     runtime.shutdown_background();
     served.map(|()| ExitStatus::Good)
+}
+
+/// A mutation by its name.
+fn mutation(name: &str) -> Result<&'static str, String> {
+    let names = MUTATIONS.iter().map(|mutation| mutation.name);
+    names.clone().find(|known| *known == name).ok_or_else(|| match nearest(name, names) {
+        Some(near) => format!("no mutation is called that; did you mean `{near}`?"),
+        None => "no mutation is called that; docs/conformance-rules.md lists them".to_owned(),
+    })
 }
 
 async fn serve_stdio(mock: &Mock) -> Result<(), Failure> {
