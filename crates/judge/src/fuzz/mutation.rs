@@ -33,7 +33,7 @@ pub enum Label {
 
 /// One kind of mutation.
 pub struct Mutation {
-    /// Its name, which is its file's.
+    /// Its name.
     pub name: &'static str,
     /// When it is used.
     pub phase: Phase,
@@ -43,7 +43,34 @@ pub struct Mutation {
     pub label: Label,
     /// A schema of a place where it applies; for structural ones, of the whole input.
     pub example: &'static str,
-    pub(crate) make: fn(&Site<'_, '_>, &mut Dice) -> Vec<Variant>,
+    pub(crate) make: Make,
+}
+
+/// Makes the variants of a mutation for a place.
+type Make = fn(&Site<'_, '_>, &mut Dice) -> Vec<Variant>;
+
+impl Mutation {
+    pub(super) const fn structural(name: &'static str, rank: u8, example: &'static str, make: Make) -> Self {
+        Self { name, phase: Phase::Structural, rank, label: Label::Either, example, make }
+    }
+
+    pub(super) const fn property(name: &'static str, rank: u8, example: &'static str, make: Make) -> Self {
+        Self { name, phase: Phase::Property, rank, label: Label::Either, example, make }
+    }
+
+    pub(super) const fn boundary(name: &'static str, rank: u8, example: &'static str, make: Make) -> Self {
+        Self { name, phase: Phase::Boundary, rank, label: Label::Either, example, make }
+    }
+
+    pub(super) const fn random(name: &'static str, rank: u8, example: &'static str, make: Make) -> Self {
+        Self { name, phase: Phase::Random, rank, label: Label::Either, example, make }
+    }
+
+    /// The same mutation, with another label than [`Label::Either`].
+    pub(super) const fn labelled(mut self, label: Label) -> Self {
+        self.label = label;
+        self
+    }
 }
 
 /// A value to stand in a place, and what is special about it.
