@@ -60,7 +60,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 fn scan(runs: usize) -> ScanOptions {
-    let fuzz = FuzzScan { runs, time: None, strict_input: false, attempts: 100, command: String::new() };
+    let (command, call) = (String::new(), String::new());
+    let fuzz = FuzzScan { runs, time: None, strict_input: false, attempts: 100, command, call };
     ScanOptions {
         kind: ScanKind::Fuzz(fuzz),
         consent: Consent::Cautious,

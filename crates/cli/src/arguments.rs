@@ -23,8 +23,8 @@ pub struct Arguments {
     /// Say more: calls, timings, notes.
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) verbose: bool,
-    /// A bound on what a server can cost, such as message=128MiB; SECURITY.md names them all.
-    #[arg(long, global = true, help_heading = "Everywhere", hide = true, value_name = "NAME=VALUE", value_parser = limits::parse)]
+    /// Change a limit on what a server can cost, such as message=128MiB; SECURITY.md lists them.
+    #[arg(long, global = true, help_heading = "Everywhere", value_name = "NAME=VALUE", value_parser = limits::parse)]
     pub(crate) limit: Vec<Limit>,
 }
 

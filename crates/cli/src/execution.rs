@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use mcprove_engine::{RunOptions, Sink as _, Stopper, Storing, wanted_side_by_side};
 use mcprove_model::{AgentModel, Event, Finding, Isolation, Override, Plan, Redactor, RunFinished, ServerSpec, Target};
-use mcprove_report::{Shows, render_findings};
+use mcprove_report::{Shows, Verbosity, render_findings};
 use mcprove_suite::duration;
 
 use crate::context::Context;
@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::finish::RunOutcome;
 use crate::run_sink::{RunSink, SinkOptions};
 use crate::stop_signals::StopSignals;
+use crate::suggested::Suggested;
 use crate::whole_file;
 
 /// The default deadline of a case.
@@ -35,8 +36,8 @@ pub(crate) struct Execution {
     /// How many cases run side by side: a number, or `auto` [default: 1, or what a suite says].
     #[arg(short, long, value_name = "N")]
     jobs: Option<Jobs>,
-    /// Who shares a server: nobody, the cases of a file, or all that want the same.
-    #[arg(long, value_name = "case|file|run", value_parser = isolation)]
+    /// Server reuse: per case, per file, or per run.
+    #[arg(long, value_name = "case|file|run", value_parser = ISOLATION, hide_possible_values = true)]
     isolation: Option<Isolation>,
     /// How long a server may take to say which era it speaks (`--protocol auto`).
     #[arg(long, value_name = "DURATION", default_value = PROBE_TIMEOUT_WORDS, value_parser = duration::parse)]
@@ -80,8 +81,6 @@ pub(crate) struct RunMode {
     pub(crate) storing: Storing,
     /// Whether the replies of language models are saved.
     pub(crate) record: bool,
-    /// Whether a log that cannot be written is reason enough not to begin.
-    pub(crate) strict_reports: bool,
     /// What must not be result by anyone.
     pub(crate) redactor: Redactor,
     /// The command that starts such a run again, without what says how cases are run.
@@ -101,7 +100,6 @@ impl RunMode {
             is_whole: false,
             storing: Storing::Compare,
             record: false,
-            strict_reports: false,
             redactor,
             again: Vec::new(),
         }
@@ -112,6 +110,9 @@ impl RunMode {
         Self { storing: Storing::Capture, ..Self::new(findings, redactor_of(plan, secrets)) }
     }
 }
+
+/// The values of `--isolation`.
+const ISOLATION: Suggested<Isolation> = Suggested { names: || vec!["case", "file", "run"], parse: isolation };
 
 fn isolation(text: &str) -> Result<Isolation, String> {
     match text {
@@ -178,13 +179,9 @@ impl Execution {
 
     /// Runs a plan and tells it as it happens.
     pub(crate) fn run(&self, plan: &Plan, mode: RunMode, context: &Context) -> Result<RunOutcome, Failure> {
-        let (log, mut complaints) = match self.create_log() {
-            Ok(log) => (log, Vec::new()),
-            Err(complaint) if mode.strict_reports => {
-                return Err(Failure::new(complaint, "give `--events` a path in an existing folder"));
-            }
-            Err(complaint) => (None, vec![complaint]),
-        };
+        let log = self
+            .create_log()
+            .map_err(|complaint| Failure::new(complaint, "give `--events` a path in an existing folder"))?;
         let jobs = match self.jobs {
             Some(Jobs::Auto) => context.cores,
             Some(Jobs::Number(number)) => number,
@@ -203,7 +200,7 @@ impl Execution {
             timeout: self.timeout.unwrap_or(TIMEOUT),
             strict: self.strict,
             fail_fast: self.fail_fast,
-            keep_frames: log.is_some() || mode.shows == Shows::Frames,
+            keep_frames: log.is_some() || mode.shows == Shows::Frames || context.verbosity == Verbosity::Verbose,
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
@@ -223,7 +220,12 @@ impl Execution {
             log,
             shown: mode.shown,
             each_once: plan.runs_each_once(),
-            shows: mode.shows,
+            // What is shown of every call is kept until the end by commands that show a table.
+            shows: if !mode.shown && context.verbosity == Verbosity::Verbose {
+                mode.shows.max(Shows::Calls)
+            } else {
+                mode.shows
+            },
             redactor: mode.redactor,
         };
         let mut sink = RunSink::new(context, sink_options);
@@ -250,7 +252,7 @@ impl Execution {
         if let Some(unshown) = result.unshown {
             return Err(Failure::new(unshown, "nothing was lost on the server's side; run again"));
         }
-        complaints.extend(result.log_error);
+        let complaints = result.log_error.into_iter().collect();
         let is_empty_shard = plan.shard.is_some() && plan.cases.is_empty();
         Ok(RunOutcome { report: result.report, scanned: result.scanned, complaints, is_empty_shard, dropped })
     }

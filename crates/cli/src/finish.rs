@@ -128,8 +128,8 @@ pub(crate) fn finish(
     for complaint in &outcome.complaints {
         context.complain(&format!("error: {complaint}\n"));
     }
-    let unwritten = options.outputs.strict_reports && !outcome.complaints.is_empty();
-    Ok(if unwritten && status != ExitStatus::Interrupted { ExitStatus::NotDone } else { status })
+    let is_unwritten = !outcome.complaints.is_empty();
+    Ok(if is_unwritten && status != ExitStatus::Interrupted { ExitStatus::NotDone } else { status })
 }
 
 impl RunOutcome {

@@ -12,9 +12,9 @@ pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
-    ("Stand in", &["mock", "intercept"]),
+    ("Simulate and record", &["mock", "intercept"]),
     ("For other programs", &["drive", "mcp"]),
-    ("Report and explain", &["report", "explain", "completions", "help"]),
+    ("Report and explain", &["report", "explain", "completions", "man", "help"]),
 ];
 
 /// Options that `-h` leaves out where it would not fit a screen; `--help` has them all. One of a single command is written
@@ -98,7 +98,6 @@ const RARE: &[&str] = &[
     "seed",
     "shard",
     "skip_tags",
-    "strict_reports",
     "suite",
     "suite_server",
     "tags",
@@ -110,8 +109,11 @@ const RARE: &[&str] = &[
     "update_snapshots",
 ];
 
+/// Options that are rare elsewhere and shown by `-h` of a command all the same: what a build server needs.
+const SHOWN: &[&str] = &["run events", "run github", "run markdown", "run shard", "run tags"];
+
 /// How many lines of a command's `--help` still count as a screen.
-const SCREEN: usize = 40;
+const SCREEN: usize = 46;
 
 /// The command line for `-h`: like [`command_line`], without what is needed rarely.
 pub(crate) fn short_command_line() -> clap::Command {
@@ -128,7 +130,9 @@ pub(crate) fn short_command_line() -> clap::Command {
         let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let command = command.mut_args(|argument| {
             let id = argument.get_id().as_str();
-            let is_rare = RARE.contains(&id) || RARE.contains(&format!("{name} {id}").as_str());
+            let of_command = format!("{name} {id}");
+            let is_in = |list: &[&str]| list.contains(&of_command.as_str());
+            let is_rare = (RARE.contains(&id) || is_in(RARE)) && !is_in(SHOWN);
             argument.hide(is_rare)
         });
         command.after_help(format!("{after}\n\nMore options: mcprove {name} --help"))
@@ -208,6 +212,35 @@ mod tests {
         assert!(!purposes(&command).contains("Other"), "add the new command to PURPOSES");
     }
 
+    #[test]
+    fn the_list_of_commands_fits_80_columns() {
+        let help = command_line().try_get_matches_from(["mcprove", "--help"]).expect_err("help is printed").to_string();
+        let (list, _) = help.split_once("Options:").expect("the options come last");
+        let long: Vec<&str> = list.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{}", long.join("\n"));
+        for shown in ["  man ", "--limit"] {
+            assert!(help.contains(shown), "{shown}: {help}");
+        }
+    }
+
+    #[test]
+    fn completion_scripts_offer_values() {
+        let bash = ["compgen -W \"case file run\"", "compgen -W \"legacy modern auto", "stdout-pollution"];
+        for (shell, expected) in [
+            (clap_complete::Shell::Bash, bash.as_slice()),
+            // Its scripts offer nothing for positional arguments.
+            (clap_complete::Shell::Fish, &["case\\t", "modern\\t"]),
+            (clap_complete::Shell::Zsh, &["(case file run)", "stdout-pollution"]),
+        ] {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command_line(), "mcprove", &mut script);
+            let script = String::from_utf8(script).expect("text");
+            for expected in expected {
+                assert!(script.contains(expected), "{shell}: {expected}");
+            }
+        }
+    }
+
     /// Lines of the longest `--help`: a scan has the flags of a run, of reports, of a baseline and of its server.
     const LONG: usize = 110;
 
@@ -267,7 +300,7 @@ mod tests {
     fn what_is_rare_exists() {
         let mut command = Arguments::command();
         command.build();
-        for rare in RARE {
+        for rare in RARE.iter().chain(SHOWN) {
             let (of, id) = rare.split_once(' ').map_or((None, *rare), |(of, id)| (Some(of), id));
             let has = |command: &clap::Command| command.get_arguments().any(|argument| argument.get_id() == id);
             let mut commands = command.get_subcommands().filter(|command| of.is_none_or(|of| command.get_name() == of));

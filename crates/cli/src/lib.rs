@@ -43,6 +43,7 @@ mod starters;
 mod stdout;
 mod stop_signals;
 mod subject;
+mod suggested;
 mod suites;
 mod terminal_mode;
 mod ui;

@@ -40,9 +40,6 @@ pub(crate) struct Outputs {
     /// Print GitHub annotations at the end.
     #[arg(long)]
     pub(crate) github: bool,
-    /// Exit with 2 when a report could not be written.
-    #[arg(long)]
-    pub(crate) strict_reports: bool,
     /// Whether Markdown is added to the summary of the step without having been asked for.
     #[arg(skip)]
     pub(crate) summarise: bool,

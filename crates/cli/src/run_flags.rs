@@ -48,7 +48,7 @@ impl RunFlags {
 
     /// Runs a plan.
     pub(crate) fn run(&self, plan: &Plan, mode: RunMode, context: &Context) -> Result<RunOutcome, Failure> {
-        self.execution.run(plan, RunMode { strict_reports: self.outputs.strict_reports, ..mode }, context)
+        self.execution.run(plan, mode, context)
     }
 
     /// Judges, shows and writes a run that is over. `known` are the names of all cases there are.

@@ -1,7 +1,7 @@
 //! Where the events of a run go: the terminal, the event log, and the report at the end.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::time::Instant;
 
 use mcprove_engine::{Progress, ScanResult, Sink};
@@ -30,6 +30,8 @@ pub(crate) struct RunSink<'c> {
     scanned: Vec<(usize, ScanResult)>,
     planned_calls: usize,
     counts: Counts,
+    /// True if the terminal shows cases as they end; the log and the report have them in the order of the plan.
+    by_completion: bool,
 }
 
 /// What is known of a run while it goes on.
@@ -107,6 +109,7 @@ impl<'c> RunSink<'c> {
             scanned: Vec::new(),
             planned_calls: options.planned_calls,
             counts: Counts::default(),
+            by_completion: options.shown && context.live && io::stdout().is_terminal(),
         }
     }
 
@@ -131,6 +134,16 @@ impl<'c> RunSink<'c> {
         self.progress = Some(Instant::now());
     }
 
+    fn show(&mut self, event: &Event) {
+        let Some(terminal) = &mut self.terminal else { return };
+        // A reader that went away (`| head`) does not end the run: servers must still be cleaned up.
+        if let Err(error) = terminal.event(event)
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            self.unshown.get_or_insert(format!("standard output could not be written: {error}"));
+        }
+    }
+
     fn write_log(&mut self, event: &Event) {
         let Some((path, log)) = &mut self.log else { return };
         // A run that is killed leaves behind what was over by then.
@@ -150,22 +163,26 @@ impl<'c> RunSink<'c> {
     }
 }
 
+fn is_of_case(event: &Event) -> bool {
+    match event {
+        Event::CaseStarted(_) | Event::Connected(_) | Event::Frame { .. } | Event::CaseFinished(_) => true,
+        Event::RunStarted(_) | Event::Finding { .. } | Event::RunFinished(_) => false,
+    }
+}
+
 impl Sink for RunSink<'_> {
     fn event(&mut self, mut event: Event) {
         if let Event::RunStarted(started) = &mut event {
             started.context = Some(Box::new(run_context()));
         }
         self.redactor.event(&mut event);
-        self.counts.add(&event);
-        self.clear_progress();
+        if !self.by_completion || !is_of_case(&event) {
+            self.counts.add(&event);
+            self.clear_progress();
+        }
         self.write_log(&event);
-        if let Some(terminal) = &mut self.terminal {
-            // A reader that went away (`| head`) does not end the run: servers must still be cleaned up.
-            if let Err(error) = terminal.event(&event)
-                && error.kind() != io::ErrorKind::BrokenPipe
-            {
-                self.unshown.get_or_insert(format!("standard output could not be written: {error}"));
-            }
+        if !self.by_completion || !is_of_case(&event) {
+            self.show(&event);
         }
         match &mut event {
             Event::Frame { .. } if self.shows < Shows::Frames => return,
@@ -180,6 +197,17 @@ impl Sink for RunSink<'_> {
         }
         self.report.add(event);
         self.shows.trim(&mut self.report);
+    }
+
+    fn wants_ended(&self) -> bool {
+        self.by_completion
+    }
+
+    fn ended(&mut self, mut event: Event) {
+        self.redactor.event(&mut event);
+        self.counts.add(&event);
+        self.clear_progress();
+        self.show(&event);
     }
 
     fn progress(&mut self, progress: &Progress<'_>) {

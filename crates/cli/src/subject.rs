@@ -11,6 +11,7 @@ use mcprove_model::{
 use crate::client_config::{self, Surroundings};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::suggested::Suggested;
 
 /// The server under test. The heading stands at each option: one for all of them would be the heading of whatever
 /// options follow, too.
@@ -35,7 +36,7 @@ pub(crate) struct Subject {
     #[arg(long, value_name = "NAME", requires = "client_config", help_heading = "Server")]
     name: Option<String>,
     /// The protocol revision to speak: legacy, modern, auto or a date [default: the suite's, or legacy].
-    #[arg(long, value_name = "REVISION", value_parser = protocol, help_heading = "Server")]
+    #[arg(long, value_name = "REVISION", value_parser = PROTOCOL, hide_possible_values = true, help_heading = "Server")]
     protocol: Option<Protocol>,
     /// A variable for the server's environment; may be repeated.
     #[arg(long = "env", value_name = "NAME=VALUE", conflicts_with = "url", value_parser = variable, help_heading = "Server")]
@@ -47,6 +48,12 @@ pub(crate) struct Subject {
     #[arg(last = true, value_name = "CMD", help_heading = "Server", conflicts_with_all = ["server", "url", "client_config"])]
     command: Vec<String>,
 }
+
+/// The values of `--protocol`.
+const PROTOCOL: Suggested<Protocol> = Suggested {
+    names: || ["legacy", "modern", "auto"].into_iter().chain(Revision::ALL.map(Revision::as_str)).collect(),
+    parse: protocol,
+};
 
 /// Reads a choice of revision.
 pub(crate) fn protocol(text: &str) -> Result<Protocol, String> {

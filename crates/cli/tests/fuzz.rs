@@ -53,6 +53,59 @@ fn silent_rows() -> Vec<Row> {
     ]
 }
 
+/// A server that divides, and says on standard error why it ended.
+const DIVIDING: &str = r#"
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" not in m:
+        continue
+    if m["method"] == "initialize":
+        r = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "d", "version": "1"}}
+    elif m["method"] == "tools/list":
+        schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+        r = {"tools": [{"name": "half", "description": "Divides.", "inputSchema": schema, "annotations": {"readOnlyHint": True}}]}
+    else:
+        n = m["params"]["arguments"].get("n", 1)
+        r = {"content": [{"type": "text", "text": str(100 // n if type(n) is int else "no")}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+"#;
+
+#[test]
+fn a_crash_shows_its_traceback_a_command_to_paste_and_with_v_every_call() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("dividing.py"), DIVIDING).expect("a file");
+    let mcprove = env!("CARGO_BIN_EXE_mcprove");
+    let fuzz = |more: &[&str]| {
+        let mut command = Command::new(mcprove);
+        command.current_dir(folder.path()).args([
+            "fuzz",
+            "--runs",
+            "20",
+            "--seed",
+            "1",
+            "--server",
+            "python3 dividing.py",
+        ]);
+        String::from_utf8(command.args(more).output().expect("mcprove runs").stdout).expect("text")
+    };
+    let told = fuzz(&[]);
+    assert!(told.contains("stderr: ZeroDivisionError"), "{told}");
+    let again = "again: mcprove call --server 'python3 dividing.py' half 'n:=0'";
+    assert!(told.contains(again), "{told}");
+    assert!(!told.contains("  request "), "{told}");
+    let verbose = fuzz(&["-v"]);
+    assert!(verbose.matches("  request ").count() >= 20, "{verbose}");
+    assert!(verbose.contains(r#"reply    {"jsonrpc": "2.0""#), "{verbose}");
+    // The command does what it says.
+    let called = Command::new(mcprove)
+        .current_dir(folder.path())
+        .args(["call", "--server", "python3 dividing.py", "half", "n:=0"])
+        .output()
+        .expect("mcprove runs");
+    assert_eq!(called.status.code(), Some(1), "{called:?}");
+}
+
 #[test]
 fn every_bug_is_found_made_small_and_kept() {
     for row in rows() {

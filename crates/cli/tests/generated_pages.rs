@@ -16,6 +16,7 @@ up_to_date!(checks_and_matchers, pages::checks::page(), "../../../docs/checks.md
 up_to_date!(commands, pages::commands::page(), "../../../docs/commands.md");
 up_to_date!(conformance_rules, pages::conformance::page(), "../../../docs/conformance-rules.md");
 up_to_date!(findings, pages::findings::page(), "../../../docs/findings.md");
+up_to_date!(rule_texts, pages::rule_texts::page(), "../../model/src/rule_texts.txt");
 up_to_date!(keys, pages::keys::page(), "../../../docs/keys.md");
 
 #[test]

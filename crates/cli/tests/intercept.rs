@@ -166,6 +166,76 @@ fn a_recording_is_judged_rendered_played_and_run_again() {
 }
 
 #[test]
+fn requests_that_become_no_test_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("mock.yml"), MANIFEST).expect("a file");
+    let more = concat!(
+        r#"{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"a://b"}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":5,"method":"prompts/get","params":{"name":"p"}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":6,"method":"tools/list"}"#,
+        "\n",
+    );
+    let input = format!("{CALLS}{more}");
+    let suite = path("suite.yaml");
+    let server = [MCPROVE, "mock", "--tools-from", &path("mock.yml")];
+    let output = say(intercept(&["--as-suite", &suite], &server), input.as_bytes());
+    let left_out = "only calls of tools become tests; left out: prompts/get, resources/read\n";
+    assert!(stderr(&output).contains(left_out), "{}", stderr(&output));
+    let text = fs::read_to_string(&suite).expect("a suite");
+    assert!(text.contains("only calls of tools become tests: prompts/get, resources/read.\n"), "{text}");
+}
+
+/// A server that asks its client for a message before it answers a call.
+const ASKING: &str = r#"
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get("method") == "initialize":
+        r = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+    elif m.get("method") == "tools/call":
+        call = m["id"]
+        print(json.dumps({"jsonrpc": "2.0", "id": "ask", "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}), flush=True)
+    elif m.get("id") == "ask":
+        r = {"content": [{"type": "text", "text": "done"}]}
+        print(json.dumps({"jsonrpc": "2.0", "id": call, "result": r}), flush=True)
+        break
+"#;
+
+#[test]
+fn frames_are_logged_in_the_order_in_which_they_were_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("asking.py"), ASKING).expect("a file");
+    let (log, suite) = (path("log.ndjson"), path("suite.yaml"));
+    let mut child = intercept(&["--quiet", "--events", &log, "--as-suite", &suite], &["python3", &path("asking.py")])
+        .spawn()
+        .expect("mcprove starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let hello =
+        CALLS.lines().next().expect("a line").replace("\"capabilities\":{}", "\"capabilities\":{\"sampling\":{}}");
+    let call = CALLS.lines().nth(2).expect("a line");
+    writeln!(stdin, "{hello}\n{call}").expect("written");
+    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    for line in lines {
+        // Answered at once, as a client does that waits for nothing else.
+        if line.expect("text").contains("sampling/createMessage") {
+            let content = r#"{"role":"assistant","model":"m","content":[{"type":"text","text":"a poem"}]}"#;
+            writeln!(stdin, r#"{{"jsonrpc":"2.0","id":"ask","result":{content}}}"#).expect("written");
+        }
+    }
+    assert_eq!(child.wait().expect("an end").code(), Some(0));
+    let text = fs::read_to_string(&log).expect("a log");
+    let asked = text.find("sampling/createMessage").expect("the request is logged");
+    assert!(asked < text.find("a poem").expect("the reply is logged"), "{text}");
+    let suite = fs::read_to_string(&suite).expect("a suite");
+    assert!(suite.contains("text: a poem"), "{suite}");
+}
+
+#[test]
 fn http_passes_too_and_is_recorded() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();

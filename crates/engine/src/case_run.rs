@@ -121,7 +121,12 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut S
         return record.finish(Verdict::Error);
     }
     let mut run = run_case(planned, context, shared).await;
-    run.finished.findings.extend(context.hooks.after(suite).await);
+    if let Some(finding) = context.hooks.after(suite).await {
+        if finding.fails(context.strict) && run.finished.verdict == Verdict::Passed {
+            run.finished.verdict = Verdict::Failed;
+        }
+        run.finished.findings.push(finding);
+    }
     run
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_judge::coverage::{Offer, coverage};
-use mcprove_model::{Case, Finding, Plan, Reach, ReachPart, ServerSpec, SuiteOptions, Target};
+use mcprove_model::{Case, Finding, Plan, Reach, ReachPart, ServerSpec, SuiteOptions, Target, ToolReach};
 use tokio::time::Instant;
 
 use crate::discover::discover;
@@ -30,7 +30,10 @@ pub(crate) async fn too_little(plan: &Plan, opener: &Opener, timeout: Duration) 
             .filter(|case| case.suite.as_ref().is_some_and(|other| other.source.path() == path))
             .collect();
         match reached(&cases, opener, timeout).await {
-            Ok(reaches) => findings.extend(compare(suite, &reaches, transports(&cases))),
+            Ok(reaches) => {
+                findings.push(measured(path, &reaches));
+                findings.extend(compare(suite, &reaches, transports(&cases)));
+            }
             Err(finding) => findings.push(finding),
         }
     }
@@ -70,6 +73,31 @@ async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Re
         ));
     }
     Ok(reaches)
+}
+
+/// How much is covered, for reports: the sums, and a line per tool.
+fn measured(path: &str, reaches: &[Reach]) -> Finding {
+    let sum = |part: fn(&Reach) -> ReachPart| reaches.iter().map(part).fold(ReachPart::default(), |all, one| all + one);
+    let parts = [
+        ("tools", sum(Reach::tools)),
+        ("arguments", sum(Reach::arguments)),
+        ("error paths", sum(Reach::error_paths)),
+        ("resources", sum(Reach::resources)),
+        ("prompts", sum(Reach::prompts)),
+    ];
+    let shown = |(name, part): &(&str, ReachPart)| {
+        format!("{} of {} {name} ({:.0} %)", part.covered, part.total, part.percent())
+    };
+    let parts: Vec<String> = parts.iter().filter(|(_, part)| part.total > 0).map(shown).collect();
+    let mut finding = Finding::note("coverage", format!("`{path}` covers {}", parts.join(", ")));
+    let tools = reaches.iter().flat_map(|reach| &reach.tools).map(|tool| {
+        let passed = tool.arguments.iter().filter(|argument| argument.exercised).count();
+        let error_path = if tool.error_path { "error path covered" } else { "error path not covered" };
+        let ToolReach { name, assertions, arguments, .. } = tool;
+        format!("{name}: {assertions} assertions, {passed} of {} arguments, {error_path}", arguments.len())
+    });
+    finding.actual = Some(tools.collect::<Vec<_>>().join("\n")).filter(|tools| !tools.is_empty());
+    finding
 }
 
 fn compare(suite: &SuiteOptions, reaches: &[Reach], transports: ReachPart) -> Vec<Finding> {

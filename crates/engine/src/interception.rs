@@ -141,9 +141,22 @@ pub struct Interception {
     first_unreadable: Option<String>,
     /// The calls of tools, in order.
     pub calls: Vec<OverheardCall>,
+    /// How often the client asked for something else that a test could ask for, by method.
+    pub other_requests: BTreeMap<String, usize>,
     /// What the client said of itself.
     pub client: OverheardClient,
 }
+
+/// Requests of every client, which no test would repeat.
+const USUAL: &[&str] = &[
+    "initialize",
+    "ping",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "server/discover",
+    "tools/list",
+];
 
 impl Interception {
     /// Begins to listen.
@@ -177,6 +190,7 @@ impl Interception {
             unreadable: 0,
             first_unreadable: None,
             calls: Vec::new(),
+            other_requests: BTreeMap::new(),
             client: OverheardClient::default(),
         }
     }
@@ -257,6 +271,8 @@ impl Interception {
                 let number = self.calls.len() + 1;
                 news.push(CallNews::Called { number, tool: tool.clone(), args: args.clone() });
                 self.calls.push(OverheardCall { tool, args, outcome: None, at_us: said.at_us, elapsed_us: 0 });
+            } else if !USUAL.contains(&open.method.as_str()) {
+                *self.other_requests.entry(open.method.clone()).or_default() += 1;
             }
             if !matches!(open.method.as_str(), "initialize" | "ping") && self.records.len() < CALLS {
                 open.record = Some(self.records.len());

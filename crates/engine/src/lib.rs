@@ -34,6 +34,7 @@ mod remarks;
 mod reply_shape;
 mod restart;
 mod run;
+mod sanitizers;
 mod scan;
 mod selection;
 mod server;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
 use mcprove_judge::negative::{Answer, Probe, Subject, answer};
-use mcprove_model::{CallRole, Exchange, Finding, Outcome};
+use mcprove_model::{CallRole, Evidence, Exchange, Finding, Outcome};
 use tokio::time::Instant;
 
 use crate::record::CaseRecord;
@@ -115,7 +115,7 @@ fn told(probe: &Probe, what: &str, seen: &Answer, exchange: &Exchange) -> Findin
     finding.expected = Some(format!("{} [{}, {}]", probe.contract, probe.taxonomy, probe.paper));
     finding.actual = Some(word);
     let shown = |bytes: &[u8]| calls::shown(bytes, SHOWN);
-    let reply = exchange.reply.as_deref().map(|reply| format!(", answered with {}", shown(reply)));
-    finding.help = Some(format!("the request was {}{}", shown(&exchange.request), reply.unwrap_or_default()));
+    finding.evidence =
+        Some(Evidence { request: shown(&exchange.request), reply: exchange.reply.as_deref().map(shown) });
     finding
 }

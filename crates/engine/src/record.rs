@@ -42,6 +42,13 @@ impl CaseRun {
         self.finished.duration_us += micros(teardown);
     }
 
+    /// Its events without frames, for whoever shows it before its turn.
+    pub(crate) fn brief_events(&self) -> impl Iterator<Item = Event> {
+        std::iter::once(Event::CaseStarted(self.started.clone()))
+            .chain(self.connected.iter().cloned().map(Event::Connected))
+            .chain(std::iter::once(Event::CaseFinished(self.finished.clone())))
+    }
+
     pub(crate) fn into_events(self) -> impl Iterator<Item = Event> {
         let index = self.finished.index;
         let frames = self.frames.into_iter().map(move |(session, frame)| Event::Frame { index, session, frame });

@@ -19,6 +19,7 @@ use crate::hooks::Hooks;
 use crate::lanes::lanes;
 use crate::latency::too_slow;
 use crate::record::CaseRun;
+use crate::sanitizers;
 use crate::scan::ScanResult;
 use crate::selection::Selections;
 use crate::server::Opener;
@@ -83,6 +84,12 @@ pub trait Sink {
     fn event(&mut self, event: Event);
     /// What is going on right now; not part of the run's record.
     fn progress(&mut self, progress: &Progress<'_>);
+    /// True if cases are wanted as they end, through [`Sink::ended`].
+    fn wants_ended(&self) -> bool {
+        false
+    }
+    /// An event of a case that has ended, in the order of completion and without frames. All of them come again in order.
+    fn ended(&mut self, _event: Event) {}
     /// What a scan brings besides its events, before the events of its case.
     fn scanned(&mut self, _index: usize, _result: ScanResult) {}
 }
@@ -219,7 +226,9 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     findings.extend(too_slow(plan, &ordered.latencies));
     findings.extend(ordered.selections.findings());
     findings.extend(ordered.spending.findings());
+    // Of a part of the cases, nobody can say what their suite reaches.
     if options.is_whole && !stop.is_stopped() {
+        findings.extend(sanitizers::unknown(plan, &opener, options.timeout).await);
         findings.extend(coverage_gate::too_little(plan, &opener, options.timeout).await);
     }
     for finding in findings {
@@ -263,6 +272,12 @@ impl Masks {
 impl InOrder<'_> {
     /// Takes a case that is over and tells all that are now due.
     fn take(&mut self, run: Box<CaseRun>, sink: &mut dyn Sink) {
+        if sink.wants_ended() {
+            for mut event in run.brief_events() {
+                self.masks.cover(&mut event);
+                sink.ended(event);
+            }
+        }
         self.waiting.insert(run.finished.index, run);
         // Indices are those of the whole plan, so a shard has gaps between them.
         while let Some(due) = self.plan.cases.get(self.next)
@@ -298,5 +313,66 @@ impl InOrder<'_> {
             running,
             calls,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_suite::load::{LoadOptions, load};
+
+    use super::*;
+    use crate::{PlanOptions, plan};
+
+    #[derive(Default)]
+    struct Orders {
+        in_order: Vec<usize>,
+        as_ended: Vec<usize>,
+    }
+
+    impl Sink for Orders {
+        fn event(&mut self, event: Event) {
+            if let Event::CaseFinished(finished) = event {
+                self.in_order.push(finished.index);
+            }
+        }
+
+        fn progress(&mut self, _: &Progress<'_>) {}
+
+        fn wants_ended(&self) -> bool {
+            true
+        }
+
+        fn ended(&mut self, event: Event) {
+            if let Event::CaseFinished(finished) = event {
+                self.as_ended.push(finished.index);
+            }
+        }
+    }
+
+    #[test]
+    fn cases_are_shown_as_they_end_and_logged_in_the_order_of_the_plan() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("suite.yaml");
+        let tests = "  - {name: a, tool: t}\n  - {name: b, tool: t}\n  - {name: c, tool: t}\n";
+        std::fs::write(&path, format!("servers: {{s: {{command: server}}}}\ntools:\n{tests}")).expect("written");
+        let options =
+            LoadOptions { environment: &|_| None, known_variables: &[], fixture: None, server: None, ci: false };
+        let plan = plan(&load(&[path], &options).cases, &PlanOptions::default());
+        let mut ordered = InOrder {
+            plan: &plan,
+            next: 0,
+            waiting: BTreeMap::new(),
+            spent: Spent::default(),
+            latencies: BTreeMap::new(),
+            selections: Selections::default(),
+            spending: Spending::default(),
+            masks: Masks { tokens: Tokens::default(), known: 0, redactor: Redactor::default() },
+        };
+        let mut orders = Orders::default();
+        for at in [2, 0, 1] {
+            ordered.take(CaseRun::skipped(&plan.cases[at], "not needed"), &mut orders);
+        }
+        assert_eq!(orders.as_ended, [2, 0, 1]);
+        assert_eq!(orders.in_order, [0, 1, 2]);
     }
 }

@@ -126,6 +126,7 @@ fn scan(folder: &Path, kind: &str) -> (Vec<Arc<Case>>, Vec<Finding>) {
             strict_input: false,
             attempts: 50,
             command: "mcprove fuzz".to_owned(),
+            call: "mcprove call".to_owned(),
         }),
         other => panic!("scan={other}"),
     };

@@ -28,12 +28,25 @@ pub struct Finding {
     /// A unified diff from expected to actual, where one helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// The request that shows it, and its reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// A change that would mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
+}
+
+/// A request that shows what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The request as it was sent, bounded.
+    pub request: String,
+    /// The reply as it came, bounded; absent when none came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
 }
 
 /// How bad a finding is, from harmless to worst.
@@ -155,6 +168,7 @@ impl Finding {
             actual: None,
             seen: None,
             diff: None,
+            evidence: None,
             help: None,
             fix: None,
         }
@@ -195,6 +209,20 @@ impl Finding {
         self.expected = Some(expected.into());
         self.actual = Some(actual.into());
         self
+    }
+
+    /// What it says besides its message, with a label for each part.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let evidence = self.evidence.as_ref();
+        [
+            ("expected", self.expected.as_deref()),
+            ("actual", self.actual.as_deref()),
+            ("request", evidence.map(|evidence| evidence.request.as_str())),
+            ("reply", evidence.and_then(|evidence| evidence.reply.as_deref())),
+            ("help", self.help.as_deref()),
+        ]
+        .into_iter()
+        .filter_map(|(label, part)| Some((label, part?)))
     }
 
     /// Whether it is a result in its own right that fails nothing by itself.

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::{
-    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Finding, Fix, Frame, Part, Place,
-    RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePlace,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Evidence, Finding, Fix, Frame, Part,
+    Place, RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePlace,
 };
 use search::Search;
 
@@ -168,7 +168,7 @@ impl Redactor {
     }
 
     fn finding(&self, finding: &mut Finding) {
-        let Finding { rule, severity: _, message, place, expected, actual, seen, diff, help, fix } = finding;
+        let Finding { rule, severity: _, message, place, expected, actual, seen, diff, evidence, help, fix } = finding;
         if let Some(masked) = self.replaced(rule) {
             *rule = Cow::Owned(masked);
         }
@@ -183,6 +183,10 @@ impl Redactor {
             None => {}
         }
         self.optionals([expected, actual, seen, diff, help]);
+        if let Some(Evidence { request, reply }) = evidence {
+            self.string(request);
+            self.optionals([reply]);
+        }
         if let Some(Fix { title, edits }) = fix {
             self.string(title);
             for Edit { start: _, end: _, text } in edits {

@@ -114,9 +114,10 @@ fn details(case: &CaseReport) -> String {
         if let Some(expected) = &finding.expected {
             let _ = writeln!(text, "    {}", harmless::line(expected));
         }
-        let request = finding.help.as_deref().and_then(|help| help.strip_prefix("the request was "));
-        let request = request.map(|request| request.split("; ").next().unwrap_or_default());
-        for (arrow, part) in [("→", request), ("←", finding.actual.as_deref())] {
+        let evidence = finding.evidence.as_ref();
+        let request = evidence.map(|evidence| evidence.request.as_str());
+        let reply = evidence.and_then(|evidence| evidence.reply.as_deref()).or(finding.actual.as_deref());
+        for (arrow, part) in [("→", request), ("←", reply)] {
             if let Some(part) = part {
                 let _ = writeln!(text, "    {arrow} {}", harmless::line(&shorten(part, SHOWN)));
             }

@@ -1,14 +1,12 @@
 //! What a person needs to understand a case: the calls it made, the server's stderr, how the process ended, the times.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use mcprove_model::{AgentRecord, CallRecord, CallRole, CaseFinished, Connected, Timings, shorten};
+use mcprove_model::{AgentRecord, CallRecord, CallRole, CaseFinished, Connected, Timings, shorten, telling_line};
 
 use crate::style::{Role, Style};
 use crate::usage::Used;
-use crate::wrap::wrapped;
-use crate::{duration, harmless};
+use crate::{duration, harmless, json_view};
 
 /// Columns before a request or a reply.
 const MESSAGE_MARGIN: usize = 11;
@@ -20,6 +18,17 @@ pub(crate) struct Bounds {
     pub(crate) message: usize,
     /// Lines of standard error, counted from the end.
     pub(crate) stderr: usize,
+}
+
+/// How evidence is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'v> {
+    /// How much of it.
+    pub(crate) bounds: Bounds,
+    /// What to look for in a message that is cut.
+    pub(crate) focus: &'v [String],
+    /// Colours and width.
+    pub(crate) style: &'v Style,
 }
 
 /// The calls that explain a failure: the act and what was verified after it, or, when the case never came that far, the
@@ -38,7 +47,8 @@ pub(crate) fn telling_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
 }
 
 /// A call with its request and its reply.
-pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &Style) {
+pub(crate) fn call(out: &mut String, call: &CallRecord, view: &View<'_>) {
+    let style = view.style;
     let role = match call.role {
         CallRole::Setup => "setup: ",
         CallRole::Act | CallRole::Agent => "",
@@ -58,22 +68,21 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, bounds: Bounds, style: &
     }
     let elapsed = style.paint(Role::Faint, &format!("({})", duration::human(call.elapsed_us)));
     let _ = writeln!(out, "{} {elapsed}", style.paint(Role::Strong, &title));
-    message(out, "request", &call.request, bounds, style);
+    message(out, "request", &call.request, view);
     match &call.reply {
-        Some(reply) => message(out, "reply", reply, bounds, style),
+        Some(reply) => message(out, "reply", reply, view),
         None => {
             let _ = writeln!(out, "  {:<8} none came", "reply");
         }
     }
 }
 
-fn message(out: &mut String, label: &str, text: &str, bounds: Bounds, style: &Style) {
-    let spaced = spaced_json(text);
+fn message(out: &mut String, label: &str, text: &str, view: &View<'_>) {
+    let style = view.style;
     let label = style.paint(Role::Faint, &format!("{label:<8}"));
-    let line = harmless::line_within(&spaced, bounds.message);
-    let pieces = wrapped(&line, style.width.map(|width| width.saturating_sub(MESSAGE_MARGIN)));
+    let narrow = Style { width: style.width.map(|width| width.saturating_sub(MESSAGE_MARGIN)), ..*style };
     let gutter = style.paint(Role::Faint, "│");
-    for (number, piece) in pieces.into_iter().enumerate() {
+    for (number, piece) in json_view::lines(text, view.bounds.message, view.focus, &narrow).into_iter().enumerate() {
         let _ = match number {
             0 => writeln!(out, "  {label} {piece}"),
             // A gutter of our own, because no line may begin with what a server sent.
@@ -82,32 +91,9 @@ fn message(out: &mut String, label: &str, text: &str, bounds: Bounds, style: &St
     }
 }
 
-/// JSON with a space after each comma and colon, so that it can be read and broken into lines. It may be cut off anywhere,
-/// so it is not parsed; text that is not an object or a list stays as it is.
-fn spaced_json(text: &str) -> Cow<'_, str> {
-    if !text.starts_with(['{', '[']) {
-        return Cow::Borrowed(text);
-    }
-    let mut spaced = String::with_capacity(text.len() + text.len() / 8);
-    let mut in_string = false;
-    let mut escaped = false;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        spaced.push(c);
-        if in_string {
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-        } else if c == '"' {
-            in_string = true;
-        } else if matches!(c, ',' | ':') && chars.peek().is_some_and(|next| !next.is_whitespace()) {
-            spaced.push(' ');
-        }
-    }
-    Cow::Owned(spaced)
-}
-
 /// What an agent was asked, what it answered, why it ended, and what it used.
-pub(crate) fn agent(out: &mut String, agent: &AgentRecord, bounds: Bounds, style: &Style) {
+pub(crate) fn agent(out: &mut String, agent: &AgentRecord, view: &View<'_>) {
+    let style = view.style;
     let replayed = if agent.replayed { ", replayed" } else { "" };
     let turns = if agent.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", agent.turns) };
     let title = format!("agent ({}{replayed})", harmless::line(&agent.model));
@@ -115,16 +101,16 @@ pub(crate) fn agent(out: &mut String, agent: &AgentRecord, bounds: Bounds, style
     let circumstances = format!("{turns}, {}{used}", agent.stop_reason.name());
     let _ = writeln!(out, "{} {}", style.paint(Role::Strong, &title), style.paint(Role::Faint, &circumstances));
     for prompt in &agent.prompts {
-        message(out, "prompt", prompt, bounds, style);
+        message(out, "prompt", prompt, view);
     }
     match &agent.answer {
-        Some(answer) => message(out, "answer", answer, bounds, style),
+        Some(answer) => message(out, "answer", answer, view),
         None => {
             let _ = writeln!(out, "  {:<8} none came", "answer");
         }
     }
     if let Some(recovery) = &agent.recovery {
-        message(out, "recovery", recovery, bounds, style);
+        message(out, "recovery", recovery, view);
     }
 }
 
@@ -137,19 +123,41 @@ pub(crate) fn server_end(out: &mut String, finished: &CaseFinished, bounds: Boun
         }
         return;
     }
-    let lines: Vec<_> = harmless::lines(finished.stderr.trim_end()).collect();
-    let hidden = lines.len().saturating_sub(bounds.stderr);
+    let raw: Vec<&str> = finished.stderr.trim_end().lines().collect();
+    let hidden = raw.len().saturating_sub(bounds.stderr);
     let mut title = "server stderr".to_owned();
     if hidden > 0 {
-        let _ = write!(title, " (last {} of {} lines)", bounds.stderr, lines.len());
+        let _ = write!(title, " (first and last of {} lines)", raw.len());
     }
     let _ = writeln!(out, "{}", style.paint(Role::Strong, &title));
     let gutter = style.paint(Role::Faint, "│");
-    for line in &lines[hidden..] {
-        let _ = writeln!(out, "  {gutter} {}", shorten(line, bounds.message));
+    let mut line = |text: &str| {
+        let _ = writeln!(out, "  {gutter} {text}");
+    };
+    let shown = |text: &str| shorten(&harmless::lines(text).next().unwrap_or_default(), bounds.message).into_owned();
+    let mut next = 0;
+    // Where the end does not have it, the first line and the one that says why are shown as well.
+    for at in [(hidden > 0).then_some(0), telling_line(&raw)].into_iter().flatten().filter(|at| *at < hidden) {
+        if at >= next {
+            gap(&mut line, at - next);
+            line(&shown(raw[at]));
+            next = at + 1;
+        }
+    }
+    gap(&mut line, hidden.saturating_sub(next));
+    for text in &raw[hidden..] {
+        line(&shown(text));
     }
     if let Some(end) = end {
         let _ = writeln!(out, "{}", style.paint(Role::Faint, &end));
+    }
+}
+
+fn gap(line: &mut impl FnMut(&str), count: usize) {
+    match count {
+        0 => {}
+        1 => line("… 1 line"),
+        count => line(&format!("… {count} lines")),
     }
 }
 
@@ -179,10 +187,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_spaced_outside_its_strings() {
-        assert_eq!(spaced_json(r#"{"a":1,"b":"x,\":y","c":[1, 2]}"#), r#"{"a": 1, "b": "x,\":y", "c": [1, 2]}"#);
-        assert_eq!(spaced_json(r#"{"a":"cut"#), r#"{"a": "cut"#);
-        assert_eq!(spaced_json("a:b,c"), "a:b,c");
+    fn of_much_stderr_the_first_the_telling_and_the_last_lines_are_shown() {
+        let mut lines = vec!["starting up".to_owned(), "loading".to_owned(), "Error: no key".to_owned()];
+        lines.extend((0..20).map(|number| format!("    at frame {number}")));
+        let finished = CaseFinished { stderr: lines.join("\n"), ..finished() };
+        let mut out = String::new();
+        server_end(&mut out, &finished, Bounds { message: 100, stderr: 3 }, &Style::default());
+        let expected = "server stderr (first and last of 23 lines)\n  │ starting up\n  │ … 1 line\n  │ Error: no key\n  │ … \
+                        17 lines\n  │     at frame 17\n  │     at frame 18\n  │     at frame 19\n";
+        assert_eq!(out, expected);
+    }
+
+    fn finished() -> CaseFinished {
+        CaseFinished {
+            index: 0,
+            verdict: mcprove_model::Verdict::Error,
+            findings: Vec::new(),
+            duration_us: 0,
+            timings: Timings::default(),
+            calls: Vec::new(),
+            stderr: String::new(),
+            process_end: None,
+            snapshots: Vec::new(),
+            agent: None,
+        }
     }
 
     #[test]

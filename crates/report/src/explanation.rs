@@ -2,7 +2,8 @@
 
 use mcprove_model::{CaseFinished, CaseReport, Finding, Severity};
 
-use crate::evidence::{self, Bounds};
+use crate::evidence::{self, Bounds, View};
+use crate::json_view::focus_of;
 use crate::snippet::render_finding;
 use crate::status::UNFINISHED;
 use crate::style::Style;
@@ -50,13 +51,16 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
             paragraph(&|text| render_finding(text, finding, style));
         }
     }
+    let focus: Vec<String> =
+        finished.findings.iter().filter(|finding| finding.severity.fails()).flat_map(focus_of).collect();
+    let view = View { bounds: depth.bounds, focus: &focus, style };
     if let Some(agent) = &finished.agent {
-        paragraph(&|text| evidence::agent(text, agent, depth.bounds, style));
+        paragraph(&|text| evidence::agent(text, agent, &view));
     }
     let calls =
         if depth.all_calls { finished.calls.iter().collect() } else { evidence::telling_calls(&finished.calls) };
     for call in calls {
-        paragraph(&|text| evidence::call(text, call, depth.bounds, style));
+        paragraph(&|text| evidence::call(text, call, &view));
     }
     paragraph(&|text| evidence::server_end(text, finished, depth.bounds, style));
     paragraphs.join("\n")

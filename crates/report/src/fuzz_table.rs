@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, Finding, Report, Severity, Verdict};
 
+use crate::evidence::{self, View};
+use crate::explanation::Depth;
 use crate::style::Role;
-use crate::{Style, harmless};
+use crate::{Style, Verbosity, harmless};
 
 /// The rule of the note that says how many calls a tool got and what became of them.
 const FUZZED: &str = "fuzzed";
 
 /// The result of a fuzz run.
-pub fn fuzz_table(report: &Report, style: &Style) -> String {
+pub fn fuzz_table(report: &Report, verbosity: Verbosity, style: &Style) -> String {
     let mut text = String::new();
     for finding in &report.findings {
         let _ = writeln!(text, "{} {}", painted(finding, style, ":"), harmless::line(&finding.message));
@@ -28,6 +30,12 @@ pub fn fuzz_table(report: &Report, style: &Style) -> String {
         let name = harmless::line(&case.started.name);
         let word = style.paint(role, &format!("{word:<7}"));
         let _ = writeln!(text, "{word}  {name:<widest$}  {}", style.paint(Role::Faint, &harmless::line(&note)));
+        if verbosity == Verbosity::Verbose {
+            let view = View { bounds: Depth::FULL.bounds, focus: &[], style };
+            for call in case.finished.iter().flat_map(|finished| &finished.calls) {
+                evidence::call(&mut text, call, &view);
+            }
+        }
     }
     for case in &report.cases {
         for finding in case.finished.iter().flat_map(|finished| &finished.findings) {
@@ -55,7 +63,7 @@ fn tell(text: &mut String, case: &CaseReport, finding: &Finding, style: &Style) 
     let head = format!("[{}]:", finding.rule);
     let name = harmless::line(&case.started.name);
     let _ = writeln!(text, "\n{} `{name}`: {}", painted(finding, style, &head), harmless::line(&finding.message));
-    for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(12) {
+    for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(20) {
         let _ = writeln!(text, "  │ {}", harmless::line(line));
     }
     if let Some(help) = &finding.help {

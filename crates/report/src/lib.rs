@@ -16,6 +16,7 @@ mod formats;
 mod fuzz_table;
 mod harmless;
 mod json_text;
+mod json_view;
 mod known_json;
 mod matrix;
 mod ndjson;

@@ -78,6 +78,12 @@ fn remarks(out: &mut String, margin: &str, finding: &Finding, style: &Style) {
     if let Some(diff) = &finding.diff {
         remark(out, margin, "diff (- expected, + actual)", diff, diff_role, style);
     }
+    if let Some(evidence) = &finding.evidence {
+        let reply = evidence.reply.as_deref().unwrap_or("none came");
+        for (label, text) in [(" request", evidence.request.as_str()), ("   reply", reply)] {
+            remark(out, margin, label, text, plain, style);
+        }
+    }
     if let Some(help) = &finding.help {
         remark(out, margin, "help", help, plain, style);
     }

@@ -25,6 +25,9 @@ pub(crate) enum Role {
     Removed,
     Added,
     Hunk,
+    Key,
+    Text,
+    Literal,
     Plain,
 }
 
@@ -44,13 +47,13 @@ impl Role {
         match self {
             Self::Good => AnsiColor::Green.on_default().effects(Effects::BOLD),
             Self::Bad => AnsiColor::Red.on_default().effects(Effects::BOLD),
-            Self::Warning | Self::Skipped => AnsiColor::Yellow.on_default(),
-            Self::Note | Self::Hunk => AnsiColor::Cyan.on_default(),
+            Self::Warning | Self::Skipped | Self::Literal => AnsiColor::Yellow.on_default(),
+            Self::Note | Self::Hunk | Self::Key => AnsiColor::Cyan.on_default(),
             Self::Strong => anstyle::Style::new().bold(),
             Self::Faint => anstyle::Style::new().dimmed(),
             Self::Frame => AnsiColor::Blue.on_default().effects(Effects::BOLD),
             Self::Removed => AnsiColor::Red.on_default(),
-            Self::Added => AnsiColor::Green.on_default(),
+            Self::Added | Self::Text => AnsiColor::Green.on_default(),
             Self::Plain => anstyle::Style::new(),
         }
     }

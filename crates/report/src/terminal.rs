@@ -13,7 +13,7 @@ use mcprove_model::{
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::again::Known;
-use crate::evidence;
+use crate::evidence::{self, View};
 use crate::explanation::{Depth, explain};
 use crate::reliability::{Reliability, worst_message};
 use crate::snippet::{render_finding, severity_role};
@@ -337,11 +337,12 @@ impl<W: io::Write> Terminal<W> {
         }
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
+            let view = View { bounds: Depth::FULL.bounds, focus: &[], style: &self.style };
             if let Some(agent) = &finished.agent {
-                evidence::agent(text, agent, Depth::FULL.bounds, &self.style);
+                evidence::agent(text, agent, &view);
             }
             for call in &finished.calls {
-                evidence::call(text, call, Depth::FULL.bounds, &self.style);
+                evidence::call(text, call, &view);
             }
         }
     }

@@ -217,10 +217,10 @@ fn remarks_on_probes(text: &mut String, report: &Report, detail: Detail, style: 
         let findings = case.finished.iter().flat_map(|finished| &finished.findings);
         for finding in findings.filter(|finding| finding.is_sub_result() && finding.expected.is_some()) {
             let name = harmless::line(&case.started.name);
-            let (expected, help) = (finding.expected.as_deref(), finding.help.as_deref());
+            let expected = finding.expected.as_deref();
             let _ = writeln!(text, "\n{name}, {}: {}", finding.rule, harmless::line(&finding.message));
             let _ = writeln!(text, "  expected: {}", harmless::line(expected.unwrap_or_default()));
-            let _ = writeln!(text, "  {}", harmless::line(help.unwrap_or_default()));
+            exchange(text, finding);
         }
     }
 }
@@ -250,6 +250,16 @@ fn slowest(report: &Report) -> Option<(&str, u64)> {
 fn evidence(text: &mut String, finding: &Finding) {
     for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(6) {
         let _ = writeln!(text, "  │ {}", harmless::line(line));
+    }
+    exchange(text, finding);
+}
+
+/// The request that shows it, and its reply.
+fn exchange(text: &mut String, finding: &Finding) {
+    let Some(evidence) = &finding.evidence else { return };
+    let reply = evidence.reply.as_deref().unwrap_or("none came");
+    for (label, part) in [("request", evidence.request.as_str()), ("reply", reply)] {
+        let _ = writeln!(text, "  {label:<8} {}", harmless::line(part));
     }
 }
 

@@ -8,7 +8,7 @@
 //! names the variable that holds it; what comes back is not asked for.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use mcprove_model::{
@@ -38,8 +38,21 @@ pub struct Recorded {
     pub modern: bool,
     /// The calls, in order.
     pub calls: Vec<RecordedCall>,
+    /// How often something else than a tool was asked for, by method.
+    pub other_requests: BTreeMap<String, usize>,
     /// Knows what must not be written down.
     pub secrets: Redactor,
+}
+
+impl Recorded {
+    /// The requests that are not in the suite, such as `resources/read (2 times)`; empty when there are none.
+    pub fn left_out(&self) -> String {
+        let shown = |(method, count): (&String, &usize)| match count {
+            1 => escape_line(method).into_owned(),
+            count => format!("{} ({count} times)", escape_line(method)),
+        };
+        self.other_requests.iter().map(shown).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A call that was made.
@@ -83,6 +96,9 @@ pub fn suite_of(recorded: &Recorded) -> (String, usize) {
         if !names.is_empty() {
             let _ = writeln!(text, "# Left out, because {why}: {}.", names.join(", "));
         }
+    }
+    if !recorded.other_requests.is_empty() {
+        let _ = writeln!(text, "# Left out, because only calls of tools become tests: {}.", recorded.left_out());
     }
     if let Some(remark) = written.remark() {
         let _ = writeln!(text, "# {remark}");
@@ -383,6 +399,15 @@ mod tests {
         assert!(findings.is_empty(), "{findings:?}\n{text}");
         let suite = documents[0].to_json();
         (text, suite)
+    }
+
+    #[test]
+    fn requests_that_are_not_recorded_are_named() {
+        let other_requests = BTreeMap::from([("prompts/get".to_owned(), 1), ("resources/read".to_owned(), 2)]);
+        let calls = vec![call("echo", json!({}), Some(Ok(said("hi"))))];
+        let (text, _) = suite_of(&Recorded { calls, other_requests, ..Recorded::default() });
+        let line = "# Left out, because only calls of tools become tests: prompts/get, resources/read (2 times).\n";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ export interface Finding {
   expected?: string;
   actual?: string;
   diff?: string;
+  evidence?: { request: string; reply?: string };
   help?: string;
 }
 

@@ -43,6 +43,12 @@ export function FindingBox({ one }: { one: Finding }): JSX.Element {
           {one.actual !== undefined && <Message label="actual" text={one.actual || '(empty)'} />}
         </div>
       )}
+      {one.evidence && (
+        <div class="compare">
+          <Message label="request" text={one.evidence.request} />
+          <Message label="reply" text={one.evidence.reply ?? '(none came)'} />
+        </div>
+      )}
       {one.help !== undefined && <div class="help"><b>help </b><Prose text={one.help} /></div>}
     </div>
   );

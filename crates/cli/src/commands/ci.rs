@@ -14,7 +14,7 @@ use crate::suites::Watched;
 /// Where JUnit XML goes when no path is given.
 const JUNIT: &str = "mcprove-junit.xml";
 
-/// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
+/// Run suites in CI: a threshold, JUnit XML, GitHub summary.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 #[command(

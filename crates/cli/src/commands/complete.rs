@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::explore::{Attempt, Request, SavedTest, Shown, Subject, Trying, arguments, attempt, pairs, save, tell};
 use crate::failure::Failure;
 
-/// Ask a server to complete an argument of a prompt or a resource template.
+/// Complete an argument of a prompt or a resource template.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The last `key=value` is completed; those before it are the arguments known so far.\n\nExamples:\n  \

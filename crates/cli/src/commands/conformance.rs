@@ -21,7 +21,7 @@ use crate::selection::show_scan;
 use crate::stdout::print;
 use crate::subject::Subject;
 
-/// Check that a server keeps the protocol, in every revision it serves.
+/// Check a server against the protocol, in every revision.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove conformance -- npx my-server\n  \
                         mcprove conformance --url http://localhost:3000/mcp --protocol 2026-07-28\n  \

@@ -16,7 +16,7 @@ use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, usable};
 
-/// Tell how much of a server a suite asserts.
+/// Measure how much of a server a suite tests.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "What setup and teardown call is not coverage, nor is a case that is skipped or expects \
                         nothing.\n\nExamples:\n  mcprove coverage evals/ --server 'npx my-server'\n  \

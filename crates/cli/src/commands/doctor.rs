@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcprove_engine::{ServerInfo, server_info};
-use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, Target, escape_line, shorten};
+use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, Target, escape_line, shorten, telling_line};
 use mcprove_report::{harmless_json, harmless_line};
 use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How much of what a server wrote to standard error is shown.
 const STDERR_LINES: usize = 12;
 
-/// Look at what is installed here, and whether a server can be reached.
+/// Check what is installed, and whether a server can be reached.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Without a server only the machine is looked at. A program that is missing is no failure; a \
                         server that cannot be reached is exit code 2, one that cannot list what it has 1.\n\nExamples:\n  mcprove doctor\n  \
@@ -173,13 +173,22 @@ fn server_text(server: &ServerSpec, met: &Result<ServerInfo, Box<OpenFailure>>, 
                 let _ = writeln!(text, "  it sent  {}", shorten(&harmless_line(sent.trim_end()), 500));
             }
             let lines: Vec<&str> = failure.closing.stderr.lines().collect();
-            let shown = &lines[lines.len().saturating_sub(STDERR_LINES)..];
-            if !shown.is_empty() {
-                let _ = writeln!(text, "  the end of its standard error:");
+            let hidden = lines.len().saturating_sub(STDERR_LINES);
+            if !lines.is_empty() {
+                let _ = writeln!(text, "  its standard error:");
             }
-            for line in shown {
+            let mut line = |line: &str| {
                 let _ = writeln!(text, "    {}", shorten(&harmless_line(line), 200));
+            };
+            // The first line, and the one that says why, where the end does not have it.
+            if hidden > 0 {
+                line(lines[0]);
+                if let Some(at) = telling_line(&lines).filter(|at| (1..hidden).contains(at)) {
+                    line(lines[at]);
+                }
+                line(&format!("… {} lines in all; the last {STDERR_LINES}:", lines.len()));
             }
+            lines[hidden..].iter().for_each(|text| line(text));
         }
     }
     text

@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::explanations::Topic;
 use crate::failure::Failure;
 use crate::stdout::print;
+use crate::suggested::Suggested;
 
 /// The name of a list, and how it is made.
 type NamedList = (&'static str, fn() -> String);
@@ -42,12 +43,24 @@ const WIDTH: usize = 100;
 pub(crate) struct Args {
     /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR, SEC), or one of the lists: checks,
     /// exit-codes, findings, matchers, rules; without it, all rules are listed.
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = TOPIC, hide_possible_values = true)]
     topic: Option<String>,
     /// Print the explanation as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
 }
+
+/// Every name that can be explained.
+const TOPIC: Suggested<String> = Suggested {
+    names: || {
+        let mut names = Topic::names();
+        names.extend(LISTS.iter().map(|(name, _)| *name));
+        names.sort_unstable();
+        names.dedup();
+        names
+    },
+    parse: |name| Ok(name.to_owned()),
+};
 
 pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure> {
     let name = args.topic.as_deref().unwrap_or("rules");

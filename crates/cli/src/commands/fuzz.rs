@@ -74,6 +74,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             strict_input: args.strict_input,
             attempts: ATTEMPTS,
             command: args.command_line(),
+            call: format!("mcprove call {}", args.scan.subject.command_line()),
         }),
     };
     let mut scanned = match scan(request, context) {
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if args.run.json {
         print(&harmless_json(&as_json(&fuzzed, &scanned, args, seed, &kept)))?;
     } else {
-        print(&fuzz_table(&scanned.outcome.report, &context.style()))?;
+        print(&fuzz_table(&scanned.outcome.report, context.verbosity, &context.style()))?;
         print(&ending(&fuzzed, args, seed, (&kept, &keeping)))?;
     }
     if scanned.is_interrupted() {

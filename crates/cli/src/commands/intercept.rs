@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_engine::{AboutInterception, Interception, InterceptionEnd, OverheardCall, OverheardClient};
+use mcprove_engine::{AboutInterception, Interception, InterceptionEnd, OverheardClient};
 use mcprove_model::{
     ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, ProcessEnd, Protocol, Redactor, SamplingReply,
     ServerSpec, Target,
@@ -15,7 +15,7 @@ use mcprove_suite::{duration, load};
 use mcprove_wire::{
     ClientEnds, Ear, HttpRelay, Order, Overheard, Program, RelayEnd, Upstream, Why, pass_readable, relay_stdio,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 
@@ -26,7 +26,7 @@ use crate::interception_log::{InterceptionLog, LiveCalls};
 use crate::subject::Subject;
 use crate::whole_file;
 
-/// Stand between a client and a server, unnoticed, and tell what is called.
+/// Record the traffic between a client and a server.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("protocol", |protocol| protocol.hide(true)))]
 #[command(
@@ -227,7 +227,7 @@ impl Listening<'_> {
     async fn end(mut self, interception: Interception, live: LiveCalls, ending: Ending) -> Result<u8, Failure> {
         let calls = interception.calls.len();
         if let Some(path) = &self.args.as_suite {
-            self.write_suite(path, &interception.calls, &interception.client, &live);
+            self.write_suite(path, &interception, &live);
         }
         let (stderr, process_end) = match &ending {
             Ending::Stdio(end) => (end.stderr.clone(), Some(end.end)),
@@ -254,13 +254,11 @@ impl Listening<'_> {
         })
     }
 
-    fn write_suite(&mut self, path: &Path, calls: &[OverheardCall], client: &OverheardClient, live: &LiveCalls) {
+    fn write_suite(&mut self, path: &Path, interception: &Interception, live: &LiveCalls) {
         let shown = path.display();
-        if calls.is_empty() {
-            live.say(&format!("no tool was called, so `{shown}` was not written"));
-            return;
-        }
+        let Interception { calls, client, other_requests, .. } = interception;
         let recorded = Recorded {
+            other_requests: other_requests.clone(),
             server: self.server.clone(),
             client: capabilities(client),
             modern: !client.initialized,
@@ -275,6 +273,13 @@ impl Listening<'_> {
                 .collect(),
             secrets: self.redactor.clone(),
         };
+        if !other_requests.is_empty() {
+            live.say(&format!("only calls of tools become tests; left out: {}", recorded.left_out()));
+        }
+        if calls.is_empty() {
+            live.say(&format!("no tool was called, so `{shown}` was not written"));
+            return;
+        }
         let (text, count) = suite_of(&recorded);
         match whole_file::write(path, text.as_bytes()) {
             Ok(()) => live.say(&format!("wrote {count} of {} calls to `{shown}`", calls.len())),
@@ -295,14 +300,23 @@ fn capabilities(client: &OverheardClient) -> ClientCapabilities {
         let roots = answer.get("roots").and_then(Value::as_array).into_iter().flatten();
         roots.filter_map(|root| text(root.get("uri"))).collect::<Vec<_>>()
     };
+    // One item of content, or a list of them.
+    let sampled_text = |answer: &Value| {
+        let content = answer.get("content");
+        let items =
+            content.and_then(Value::as_array).map_or(content.into_iter().collect(), |items| items.iter().collect());
+        let texts: Vec<&str> = Vec::<&Value>::into_iter(items).filter_map(|item| item.get("text")?.as_str()).collect();
+        texts.join("\n")
+    };
     let sampled = |answer: &Value| SamplingReply {
-        text: text(answer.pointer("/content/text")).unwrap_or_default(),
+        text: sampled_text(answer),
         model: text(answer.get("model")).unwrap_or_else(|| "recorded".to_owned()),
         stop_reason: text(answer.get("stopReason")).unwrap_or_else(|| "endTurn".to_owned()),
     };
     let mut sampling: Vec<SamplingReply> = answers("sampling/createMessage").map(sampled).collect();
     if sampling.is_empty() && offers("sampling") {
-        sampling.push(sampled(&Value::Null));
+        let unused = json!({"content": {"type": "text", "text": "no reply to a sampling request was recorded"}});
+        sampling.push(sampled(&unused));
     }
     let elicited = |answer: &Value| ElicitationReply {
         action: match answer.get("action").and_then(Value::as_str) {

@@ -17,7 +17,7 @@ use crate::stdout::print_exactly;
 use crate::suites::{default_paths, load_as_written};
 use crate::whole_file;
 
-/// Say what is doubtful about suites: checks that cannot fail, and what a protocol revision has left behind.
+/// Find doubtful parts of suites, such as checks that cannot fail.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 nothing is doubtful, 1 something is, 2 a file cannot be read.\n\nExamples:\n  \
                         mcprove lint evals/\n  mcprove lint evals/ --target 2025-11-25\n  \

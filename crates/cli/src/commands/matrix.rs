@@ -21,7 +21,7 @@ const LANGUAGE_PROGRAM: &str = "agent-lsp";
 /// What fails a matrix.
 const GATES: Gates = Gates { threshold: None, regressions: true };
 
-/// Run the same suite on several servers and in several protocol revisions.
+/// Run a suite on several servers and protocol revisions.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mcprove matrix evals/ --server py='python server.py' --server ts='node server.js'\n  \

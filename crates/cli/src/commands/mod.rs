@@ -47,33 +47,33 @@ pub(crate) enum Command {
     Audit(audit::Args),
     /// Call a tool of a server.
     Call(call::Args),
-    /// Ask a server to complete an argument of a prompt or a resource template.
+    /// Complete an argument of a prompt or a resource template.
     Complete(complete::Args),
-    /// Run suites as a build server wants it: a threshold, JUnit XML, and what GitHub shows.
+    /// Run suites in CI: a threshold, JUnit XML, GitHub summary.
     Ci(ci::Args),
-    /// Check that a server keeps the protocol, in every revision it serves.
+    /// Check a server against the protocol, in every revision.
     Conformance(conformance::Args),
-    /// Tell how much of a server a suite asserts.
+    /// Measure how much of a server a suite tests.
     Coverage(coverage::Args),
     /// Turn assertion files into one suite file with the same verdicts.
     Convert(convert::Args),
-    /// Say what is doubtful about suites: checks that cannot fail, and what a revision has left behind.
+    /// Find doubtful parts of suites, such as checks that cannot fail.
     Lint(lint::Args),
     /// List the tools, resources, templates and prompts of a server.
     List(list::Args),
-    /// Run the same suite on several servers and in several protocol revisions.
+    /// Run a suite on several servers and protocol revisions.
     Matrix(matrix::Args),
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
     /// Call every tool of a server with inputs that break programs.
     Fuzz(fuzz::Args),
-    /// Write an assertion file for each tool, resource and prompt of a server; nothing is called.
+    /// Write an assertion file per tool, resource and prompt.
     Generate(generate::Args),
     /// Begin a suite: a template, or everything for a server.
     Init(init::Args),
-    /// Stand between a client and a server, unnoticed, and tell what is called.
+    /// Record the traffic between a client and a server.
     Intercept(intercept::Args),
-    /// Pretend to be a server, from a manifest.
+    /// Simulate a server from a manifest.
     Mock(mock::Args),
     /// Send every tool of a server requests that it must reject.
     Negative(negative::Args),
@@ -87,28 +87,27 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Judge the input schemas that a server lists.
     SchemaLint(schema_lint::Args),
-    /// Compare replies, or what a server offers, with what is stored beside the suite.
+    /// Compare replies, or a whole catalog, with stored ones.
     Snapshot(snapshot::Args),
-    /// Judge recorded conversations: what flowed from server to server, and what requests claimed.
+    /// Judge recorded conversations by the trust rules of a suite.
     Trust(trust::Args),
     /// Try and test servers on a page in the browser.
     Ui(ui::Args),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(schema::Args),
-    /// Say what is wrong with suites, and start nothing.
+    /// Check suites for mistakes, without starting a server.
     Validate(validate::Args),
     /// Run suites again whenever something they depend on changes.
     Watch(watch::Args),
-    /// Look at what is installed here, and whether a server can be reached.
+    /// Check what is installed, and whether a server can be reached.
     Doctor(doctor::Args),
-    /// Run suites and call servers for another program, over lines of JSON.
+    /// Run suites and call servers over a protocol of JSON lines.
     Drive(drive::Args),
-    /// Be an MCP server with which coding agents inspect and test servers.
+    /// Serve MCP to coding agents that inspect and test servers.
     Mcp(mcp::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
     /// Print the manual page, or write those of all commands.
-    #[command(hide = true)]
     Man(man::Args),
 }
 

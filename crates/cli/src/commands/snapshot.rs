@@ -17,7 +17,7 @@ use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, usable};
 
-/// Compare replies, or what a server offers, with what is stored beside the suite.
+/// Compare replies, or a whole catalog, with stored ones.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(

@@ -17,7 +17,7 @@ use crate::outputs::Outputs;
 use crate::stdout::print;
 use crate::suites::{load_as_written, usable};
 
-/// Judge recorded conversations: what one server said and another was told, and what requests claimed.
+/// Judge recorded conversations by the trust rules of a suite.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each case of a run is a conversation of its own; the logs of `mcprove intercept` are one together, in the \

@@ -8,7 +8,7 @@ use crate::finding_report::{FindingOutputs, Found};
 use crate::subject::Subject;
 use crate::suites::Suites;
 
-/// Say what is wrong with suites, and start nothing.
+/// Check suites for mistakes, without starting a server.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 they can be run, 2 they cannot.\n\nExamples:\n  mcprove validate evals/\n  \
                         mcprove validate evals/ --strict --env-file .env.test\n  mcprove validate suite.yaml --json")]

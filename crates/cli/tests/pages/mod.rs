@@ -5,6 +5,7 @@ pub(crate) mod commands;
 pub(crate) mod conformance;
 pub(crate) mod findings;
 pub(crate) mod keys;
+pub(crate) mod rule_texts;
 
 /// Says where a page comes from, for whoever opens the file.
 pub(crate) fn made_from(what: &str) -> String {

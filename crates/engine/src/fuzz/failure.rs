@@ -20,6 +20,8 @@ pub struct Failure {
     pub times: usize,
     /// How long the call took that found it.
     pub elapsed_us: u64,
+    /// The end of the server's standard error, where the call ended the server.
+    pub stderr: String,
     /// Whether it fails the run, or is only worth knowing.
     pub fails: bool,
 }

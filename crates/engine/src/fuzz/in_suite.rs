@@ -84,7 +84,7 @@ fn judge(block: &FuzzBlock, run: &ToolRun, talk: &mut Conversation<'_>) {
     let gate = counts["gate_passed"] == Value::Bool(true);
     let again = format!("`fuzz: {{seed: {}}}` of this test", block.seed);
     let mut findings: Vec<Finding> =
-        run.failures.iter().map(|failure| telling::finding(failure, &again).at(place.clone())).collect();
+        run.failures.iter().map(|failure| telling::finding(failure, &again, None).at(place.clone())).collect();
     findings.extend(run.notes.iter().cloned());
     if block.expect.checks.is_empty() {
         // Only what is counted fails the gate.

@@ -157,6 +157,7 @@ mod tests {
             reproduction,
             times: 1,
             elapsed_us: 1,
+            stderr: String::new(),
             fails: true,
         }
     }

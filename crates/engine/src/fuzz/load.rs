@@ -118,6 +118,7 @@ pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'
         reproduction,
         times: 1,
         elapsed_us: 0,
+        stderr: String::new(),
         fails: true,
     }
 }
@@ -254,6 +255,7 @@ fn failure(bench: &Bench, mixed: &Mixed, set: &[&Answered], came_again: bool) ->
         reproduction,
         times: 1,
         elapsed_us: mixed.elapsed_us,
+        stderr: String::new(),
         fails: true,
     }
 }

@@ -6,11 +6,18 @@ use serde_json::Value;
 
 use super::failure::{Failure, Reproduction};
 
+/// The longest command that is worth pasting.
+const LONGEST_COMMAND: usize = 2_000;
+
 /// How much of arguments is shown.
 const SHOWN: usize = 600;
 
-/// What there is to say about a failure; `again` is the command that finds it again.
-pub(crate) fn finding(failure: &Failure, again: &str) -> Finding {
+/// Lines of a server's standard error that are shown.
+const STDERR_LINES: usize = 12;
+
+/// What there is to say about a failure; `again` is the command that finds it again, `call` the beginning of one that
+/// makes a single call.
+pub(crate) fn finding(failure: &Failure, again: &str, call: Option<&str>) -> Finding {
     let severity = match (&failure.verdict, failure.fails) {
         (_, true) => Severity::Error,
         (FuzzVerdict::Slow, false) => Severity::Warning,
@@ -18,7 +25,41 @@ pub(crate) fn finding(failure: &Failure, again: &str) -> Finding {
     };
     let mut finding = Finding::new(rule(&failure.verdict), severity, message(failure));
     finding.actual = Some(evidence(failure));
+    let again = call.and_then(|call| single_call(failure, call)).unwrap_or_else(|| again.to_owned());
     finding.help(format!("again: {again}"))
+}
+
+/// The command that makes the one call that fails; `None` where it takes more than that.
+fn single_call(failure: &Failure, call: &str) -> Option<String> {
+    let Reproduction::Alone { arguments: Value::Object(arguments) } = &failure.reproduction else { return None };
+    let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    let mut line = format!("{call} {}", quoted(&failure.tool));
+    for (name, value) in arguments {
+        if name.is_empty() || name.starts_with('-') || !is_plain(name) {
+            return None;
+        }
+        line.push(' ');
+        line.push_str(&quoted(&format!("{name}:={value}")));
+    }
+    (line.len() <= LONGEST_COMMAND && !line.contains(char::is_control)).then_some(line)
+}
+
+/// A word as a shell reads it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The end of a server's standard error: from the last traceback or panic on, or its last lines.
+fn stderr_lines(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr.trim_end().lines().collect();
+    let is_begin = |line: &&str| line.starts_with("Traceback (") || line.contains("panicked at");
+    let begin = lines.iter().rposition(is_begin).unwrap_or(0).max(lines.len().saturating_sub(STDERR_LINES));
+    let shown: Vec<_> = lines[begin..].iter().map(|line| format!("stderr: {}", shorten(line, SHOWN))).collect();
+    shown.join("\n")
 }
 
 fn rule(verdict: &FuzzVerdict) -> &'static str {
@@ -42,8 +83,13 @@ pub(crate) fn message(failure: &Failure) -> String {
     if failure.times > 1 { format!("{what} ({} calls)", failure.times) } else { what }
 }
 
-/// What it takes, a line each.
+/// What it takes, a line each, and what the server wrote when it ended.
 fn evidence(failure: &Failure) -> String {
+    let stderr = stderr_lines(&failure.stderr);
+    if stderr.is_empty() { reproduction(failure) } else { format!("{}\n{stderr}", reproduction(failure)) }
+}
+
+fn reproduction(failure: &Failure) -> String {
     let found = format!("found by {}: {}", failure.label, shown(&failure.original));
     match &failure.reproduction {
         Reproduction::Alone { arguments } => format!("arguments {}\n{found}", shown(arguments)),

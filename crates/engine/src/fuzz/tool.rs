@@ -23,6 +23,9 @@ const SILENCES: usize = 5;
 /// How many cases are made ahead of the calls.
 const AHEAD: usize = 1024;
 
+/// How many calls of a tool are kept where all are wanted.
+const KEPT: usize = 1_000;
+
 /// How many different failures of a tool are made small; a tool with more has one trouble with many faces.
 const SHRUNK: usize = 12;
 
@@ -146,6 +149,7 @@ pub(super) struct Found {
     pub(super) is_silence: bool,
     pub(super) times: usize,
     pub(super) elapsed_us: u64,
+    pub(super) stderr: String,
 }
 
 /// The work in progress.
@@ -232,6 +236,11 @@ impl Hand<'_> {
         }
         self.sent.push(Sent { label: case.label, text: case.text });
         self.run.tally.add(&verdict);
+        // Calls that are wanted besides those that fail.
+        let is_new = !self.is_known(&verdict) && fails(&verdict, self.workshop.strict_input);
+        if self.workshop.keep_frames && !is_new && self.run.records.len() < KEPT {
+            self.run.records.push(calls::record(CallRole::Probe, Some(&self.bench.name), &called.exchange));
+        }
         self.note(verdict, called, case.arguments);
     }
 
@@ -277,6 +286,17 @@ impl Hand<'_> {
             is_silence: called.is_silence(),
             times: 1,
             elapsed_us: called.exchange.elapsed_us,
+            stderr: match &called.exchange.outcome {
+                // The session is over, and what it left was taken from it.
+                Outcome::Closed { .. } if called.stderr.is_empty() => self.line.said.stderr.clone(),
+                Outcome::Result(_)
+                | Outcome::Error(_)
+                | Outcome::Malformed(_)
+                | Outcome::Refused(_)
+                | Outcome::Closed { .. }
+                | Outcome::TimedOut { .. }
+                | Outcome::Cancelled => called.stderr.clone(),
+            },
         });
     }
 
@@ -311,6 +331,7 @@ impl Hand<'_> {
                 reproduction: Reproduction::NotTried,
                 times: found.times,
                 elapsed_us: found.elapsed_us,
+                stderr: found.stderr,
                 fails,
             };
             if fails && small < SHRUNK && !self.workshop.is_over() {

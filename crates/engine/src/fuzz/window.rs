@@ -128,6 +128,7 @@ impl Hand<'_> {
             is_silence: suspicion.is_silence,
             times: 1,
             elapsed_us: 0,
+            stderr: if suspicion.is_exit { self.line.said.stderr.clone() } else { String::new() },
         });
         true
     }

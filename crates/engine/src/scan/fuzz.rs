@@ -16,7 +16,7 @@ use super::{Connections, Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::discover::tool_name;
 use crate::fuzz::line::Said;
 use crate::fuzz::survey::survey;
-use crate::fuzz::telling;
+use crate::fuzz::telling::{self, quoted};
 use crate::fuzz::tool::{Task, ToolRun, work};
 use crate::fuzz::workshop::{Tools, Workshop};
 use crate::fuzz::{Failure, Tally};
@@ -43,6 +43,8 @@ pub(crate) struct FuzzPlan {
     pub(crate) allows_all: bool,
     /// The command line that repeats all of this, without `--tool`, `--runs` and `--seed`.
     pub(crate) command: String,
+    /// The beginning of a command line that calls one tool of the same server.
+    pub(crate) call: String,
     /// The end of the run, and what each tool answered to a valid call; decided by whichever tool comes first.
     pub(crate) begun: OnceCell<Begun>,
 }
@@ -127,7 +129,9 @@ impl FuzzTool {
         // Other reasons to stop early have notes of their own.
         let cut_off = !run.is_complete && run.notes.is_empty();
         let record = case.record;
-        record.findings.extend(run.failures.iter().map(|failure| telling::finding(failure, &again)));
+        record
+            .findings
+            .extend(run.failures.iter().map(|failure| telling::finding(failure, &again, Some(&self.plan.call))));
         if run.tally.runs == 0 && !run.is_complete {
             record.is_unreachable = true;
         }
@@ -189,13 +193,4 @@ impl FuzzPlan {
         let Self { command, seed, runs, .. } = self;
         format!("{command} --tool {} --runs {runs} --seed {seed}", quoted(tool))
     }
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/');
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

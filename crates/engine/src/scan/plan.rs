@@ -74,6 +74,8 @@ pub struct FuzzScan {
     pub attempts: usize,
     /// The command line that repeats all of this, without `--tool`, `--runs` and `--seed`.
     pub command: String,
+    /// The beginning of a command line that calls one tool of the same server.
+    pub call: String,
 }
 
 /// A scan that was planned.
@@ -190,6 +192,7 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
                 attempts: fuzz.attempts,
                 allows_all,
                 command: fuzz.command.clone(),
+                call: fuzz.call.clone(),
                 begun: OnceCell::new(),
             });
             // A tool that is skipped is never looked up.

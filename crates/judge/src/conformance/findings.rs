@@ -1,6 +1,6 @@
 //! Verdicts as findings, for reports.
 
-use mcprove_model::Finding;
+use mcprove_model::{Evidence, Finding};
 
 use super::verdict::Graded;
 
@@ -16,10 +16,11 @@ pub fn findings(graded: &Graded) -> Vec<Finding> {
         // A rule may hold clauses of several levels; what only warns is not the strictest of them.
         let level = if violation.fails { format!(", {}", rule.level.as_str()) } else { String::new() };
         finding.expected = Some(format!("{}{level}: {}", violation.clause, rule.section));
-        finding.actual.clone_from(&violation.reply);
-        let request = violation.request.as_ref().map(|request| format!("the request was {request}; "));
-        finding.help = Some(format!("{}{}", request.unwrap_or_default(), rule.why));
-        finding
+        match violation.request.clone() {
+            Some(request) => finding.evidence = Some(Evidence { request, reply: violation.reply.clone() }),
+            None => finding.actual.clone_from(&violation.reply),
+        }
+        finding.help(rule.why)
     });
     made.collect()
 }

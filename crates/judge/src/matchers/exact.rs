@@ -28,11 +28,16 @@ impl Matcher for Exact {
         if compare(&self.0, value) == Sameness::Same {
             return Ok(());
         }
-        let mut mismatch = mismatch("is not the expected value", shown(&self.0), value);
-        if self.0.is_string() != value.is_string() {
+        let difference = only_difference(&self.0, value, String::new());
+        let message = match difference.place.as_str() {
+            "" => "is not the expected value".to_owned(),
+            place => format!("differs at `{place}`"),
+        };
+        let mut mismatch = mismatch(message, shown(difference.expected), difference.actual);
+        if difference.expected.is_string() != difference.actual.is_string() {
             // `"1"` and 1, or a text that looks like an object, would look the same without the quotes.
-            mismatch.expected = self.0.to_string();
-            mismatch.actual = excerpt::around(&value.to_string(), 0..0);
+            mismatch.expected = difference.expected.to_string();
+            mismatch.actual = excerpt::around(&difference.actual.to_string(), 0..0);
         }
         if matches!(value, Value::Array(_) | Value::Object(_)) || shown(value).contains('\n') {
             let pretty = |value: &Value| match value {
@@ -49,9 +54,55 @@ impl Matcher for Exact {
     }
 }
 
+/// The smallest part in which two values differ.
+struct Difference<'v> {
+    place: String,
+    expected: &'v Value,
+    actual: &'v Value,
+}
+
+/// Goes down as long as everything but one member or item is the same.
+fn only_difference<'v>(expected: &'v Value, actual: &'v Value, place: String) -> Difference<'v> {
+    let pairs: Option<Vec<(String, &Value, &Value)>> = match (expected, actual) {
+        (Value::Object(left), Value::Object(right)) if left.len() == right.len() => left
+            .iter()
+            .map(|(key, value)| Some((key.replace('~', "~0").replace('/', "~1"), value, right.get(key)?)))
+            .collect(),
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            let pairs = left.iter().zip(right).enumerate();
+            Some(pairs.map(|(at, (left, right))| (at.to_string(), left, right)).collect())
+        }
+        _ => None,
+    };
+    let mut differing = pairs.into_iter().flatten().filter(|(_, left, right)| compare(left, right) != Sameness::Same);
+    match (differing.next(), differing.next()) {
+        (Some((name, left, right)), None) => only_difference(left, right, format!("{place}/{name}")),
+        (Some(_) | None, _) => Difference { place, expected, actual },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_single_difference_is_shown_at_its_place() {
+        let told = |expected: Value, actual: Value| {
+            let mismatch = Exact(expected).judge(&actual).expect_err("another value");
+            (mismatch.message, mismatch.expected, mismatch.actual)
+        };
+        let of = |message: &str, expected: &str, actual: &str| (message.into(), expected.into(), actual.into());
+        let expected = json!({"a": [{"n": 1}, {"n": 2}], "b": 1});
+        assert_eq!(
+            told(expected.clone(), json!({"a": [{"n": 1}, {"n": 3}], "b": 1})),
+            of("differs at `/a/1/n`", "2", "3")
+        );
+        assert_eq!(told(expected.clone(), json!({"a": [{"n": 1}], "b": 1})), {
+            of("differs at `/a`", r#"[{"n":1},{"n":2}]"#, r#"[{"n":1}]"#)
+        });
+        let (message, ..) = told(expected, json!({"a": [], "b": 2}));
+        assert_eq!(message, "is not the expected value");
+    }
 
     #[test]
     fn texts_are_quoted_beside_what_is_no_text() {

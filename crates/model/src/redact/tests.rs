@@ -135,6 +135,7 @@ fn events_with(text: &str) -> Vec<Event> {
         actual: some(),
         seen: some(),
         diff: some(),
+        evidence: Some(Evidence { request: own(), reply: some() }),
         help: some(),
         fix: Some(Fix { title: own(), edits: vec![Edit { start: 0, end: 0, text: own() }] }),
     };

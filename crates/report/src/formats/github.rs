@@ -150,12 +150,9 @@ fn worst_of<'f>(findings: &[&'f Finding]) -> Option<&'f Finding> {
 
 fn text(finding: &Finding) -> String {
     let mut text = harmless::line(&finding.message).into_owned();
-    let remarks = [("expected", &finding.expected), ("actual", &finding.actual), ("help", &finding.help)];
-    for (label, remark) in remarks {
-        if let Some(remark) = remark {
-            let lines: Vec<_> = harmless::lines(remark).collect();
-            let _ = write!(text, "\n{label}: {}", lines.join("\n  "));
-        }
+    for (label, part) in finding.parts() {
+        let lines: Vec<_> = harmless::lines(part).collect();
+        let _ = write!(text, "\n{label}: {}", lines.join("\n  "));
     }
     text
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcprove_model::{CaseReport, Finding, Fix, Place, Report, Severity, TextPlace};
+use mcprove_model::{CaseReport, Finding, Fix, Place, Report, RuleText, Severity, TextPlace};
 use serde::Serialize;
 
 use super::{Format, Shows};
@@ -92,12 +92,29 @@ fn rule(id: &str, severity: Severity) -> Rule<'_> {
         Severity::High => (Some("8.0"), ["mcp", "security"].as_slice()),
         Severity::Critical => (Some("9.5"), ["mcp", "security"].as_slice()),
     };
+    let text = RuleText::find(id);
+    let message = |part: fn(&RuleText) -> &'static str| text.as_ref().map(|text| Message { text: literal(part(text)) });
     Rule {
         id,
-        short_description: Message { text: id.replace(['-', '_'], " ") },
+        name: text.as_ref().map(|text| pascal_case(text.name)).filter(|name| name != id),
+        short_description: message(|text| first_sentence(text.summary))
+            .unwrap_or_else(|| Message { text: id.replace(['-', '_'], " ") }),
+        full_description: message(|text| text.summary),
+        help: message(|text| text.help),
+        help_uri: text.as_ref().map(|text| text.url.clone()),
         default_configuration: Configuration { level: level(severity) },
         properties: RuleProperties { tags, security_severity: security },
     }
+}
+
+/// `no-required-list` as SARIF writes names: `NoRequiredList`.
+fn pascal_case(name: &str) -> String {
+    let words = name.split(['-', '_', ' ', '.']).filter(|word| !word.is_empty());
+    words.flat_map(|word| word[..1].to_uppercase().chars().chain(word[1..].chars()).collect::<Vec<_>>()).collect()
+}
+
+fn first_sentence(text: &'static str) -> &'static str {
+    text.find(". ").map_or(text, |end| &text[..=end])
 }
 
 /// Results of the same defect, in the order of the first of each: trials of a case find the same again.
@@ -174,11 +191,8 @@ fn level(severity: Severity) -> &'static str {
 
 fn message(finding: &Finding) -> String {
     let mut text = finding.message.clone();
-    let parts = [("expected", &finding.expected), ("actual", &finding.actual), ("help", &finding.help)];
-    for (label, part) in parts {
-        if let Some(part) = part {
-            let _ = write!(text, "\n{label}: {part}");
-        }
+    for (label, part) in finding.parts() {
+        let _ = write!(text, "\n{label}: {part}");
     }
     literal(&text)
 }
@@ -321,7 +335,15 @@ struct Driver<'a> {
 #[serde(rename_all = "camelCase")]
 struct Rule<'a> {
     id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     short_description: Message,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full_description: Option<Message>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<Message>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help_uri: Option<String>,
     default_configuration: Configuration,
     properties: RuleProperties,
 }

@@ -25,7 +25,10 @@ pub(super) const FORMAT: Format = Format {
 
 fn render(report: &Report) -> String {
     let mut out = "TAP version 13\n".to_owned();
+    let is_interrupted = report.end().is_some_and(|end| end.interrupted);
     match report.cases.len() {
+        // A plan that skips everything ends the file; readers refuse what comes after it.
+        0 if is_interrupted => {}
         0 => out.push_str("1..0 # SKIP nothing was selected\n"),
         count => {
             let _ = writeln!(out, "1..{count}");
@@ -46,7 +49,7 @@ fn render(report: &Report) -> String {
             let _ = writeln!(out, "# flaky: {}", row.flaky_line());
         }
     }
-    if report.end().is_some_and(|end| end.interrupted) {
+    if is_interrupted {
         out.push_str("Bail out! interrupted\n");
     }
     out
@@ -145,9 +148,13 @@ fn finding_item(out: &mut String, finding: &Finding) {
         }
         None => {}
     }
-    for (key, text) in [("wanted", &finding.expected), ("found", &finding.actual), ("help", &finding.help)] {
-        if let Some(text) = text {
-            let _ = writeln!(out, "      {key}: {}", quoted(text));
-        }
+    for (label, text) in finding.parts() {
+        // The names that TAP consumers know.
+        let key = match label {
+            "expected" => "wanted",
+            "actual" => "found",
+            other => other,
+        };
+        let _ = writeln!(out, "      {key}: {}", quoted(text));
     }
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use mcprove_model::{
-    AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Finding, Frame,
-    FrameKind, Part, Place, ProcessEnd, RunFinished, RunStarted, Severity, StopReason, TextPlace, Timings, Usage,
-    Verdict, WirePlace,
+    AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Evidence, Finding,
+    Frame, FrameKind, Part, Place, ProcessEnd, RunFinished, RunStarted, Severity, StopReason, TextPlace, Timings,
+    Usage, Verdict, WirePlace,
 };
 use proptest::prelude::*;
 
@@ -131,6 +131,7 @@ fn finding(text: &mut impl FnMut() -> String, severity: Severity, column: u32) -
     finding.expected = Some(text());
     finding.actual = Some(text());
     finding.diff = (severity == Severity::Critical).then(&mut *text);
+    finding.evidence = (severity == Severity::Warning).then(|| Evidence { request: text(), reply: Some(text()) });
     finding.help = Some(text());
     finding
 }

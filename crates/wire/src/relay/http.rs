@@ -212,10 +212,11 @@ impl HttpRelay {
                 let why = "the head of the request cannot be read".to_owned();
                 return Err(Refusal { status: "400 Bad Request", why });
             }
+            // Before it is passed on, so that it comes before its answer.
+            asked.hear(&pieces).await;
             if !pass_on(to, &bytes, flow).await {
                 return Ok(());
             }
-            asked.hear(&pieces).await;
         }
         // What cannot be closed is closed already.
         let _ = to.shutdown().await;

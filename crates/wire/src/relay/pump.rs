@@ -44,7 +44,8 @@ pub(super) trait Hears {
     fn hear(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
 }
 
-/// Carries bytes as they come until a side ends; `listener` is told of them when they have been passed on.
+/// Carries bytes as they come until a side ends. `listener` is told of them before they are passed on: nobody can answer
+/// what has not arrived, so requests are heard before their replies.
 pub(super) async fn pump<R, W>(mut from: R, mut to: W, flow: &Flow, listener: &mut impl Hears) -> Pumped
 where
     R: AsyncRead + Unpin,
@@ -54,10 +55,10 @@ where
     loop {
         let Ok(count @ 1..) = from.read(&mut chunk).await else { return Pumped::SourceEnded };
         let bytes = &chunk[..count];
+        listener.hear(bytes).await;
         if !pass_on(&mut to, bytes, flow).await {
             return Pumped::SinkClosed;
         }
-        listener.hear(bytes).await;
     }
 }
 
@@ -79,6 +80,49 @@ mod tests {
         async fn hear(&mut self, bytes: &[u8]) {
             self.extend_from_slice(bytes);
         }
+    }
+
+    /// Writes its name into a list when it hears or takes something.
+    struct Witness<'l>(&'static str, &'l std::sync::Mutex<Vec<&'static str>>);
+
+    impl Hears for Witness<'_> {
+        async fn hear(&mut self, _: &[u8]) {
+            self.1.lock().expect("a list").push(self.0);
+        }
+    }
+
+    impl AsyncWrite for Witness<'_> {
+        fn poll_write(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+            bytes: &[u8],
+        ) -> std::task::Poll<std::io::Result<usize>> {
+            self.1.lock().expect("a list").push(self.0);
+            std::task::Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            std::task::Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(
+            self: std::pin::Pin<&mut Self>,
+            context: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            self.poll_flush(context)
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_passed_on_was_heard_before_it_can_be_answered() {
+        let order = std::sync::Mutex::new(Vec::new());
+        let pumped =
+            pump(&b"{}\n"[..], Witness("taken", &order), &Flow::default(), &mut Witness("heard", &order)).await;
+        assert_eq!(pumped, Pumped::SourceEnded);
+        assert_eq!(order.into_inner().expect("a list"), ["heard", "taken"]);
     }
 
     proptest! {

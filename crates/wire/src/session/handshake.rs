@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_model::{Era, Exchange, Finding, Outcome, Protocol, Revision, RpcError, escape_line, shorten};
+use mcprove_model::{
+    Era, Exchange, Finding, Outcome, Protocol, Revision, RpcError, escape_line, shorten, telling_line,
+};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -48,13 +50,14 @@ impl Refusal {
         let strays = session.strays.count();
         let closing = session.close().await;
         // A server that cannot start mostly says why, once, on standard error.
-        let message = match last_words(&closing.stderr) {
-            Some(words) if self.silent => format!("{}; its last words: {words}", self.message),
+        let message = match reason(&closing.stderr) {
+            Some(reason) if self.silent => format!("{}; its stderr: {reason}", self.message),
             Some(_) | None => self.message,
         };
-        let help = self.help.or_else(|| {
+        let about_output = || {
             (strays > 0).then(|| "its output is not JSON-RPC: is this an MCP server that speaks over stdio?".to_owned())
-        });
+        };
+        let help = self.help.or_else(|| about_npx(&closing.stderr)).or_else(about_output);
         OpenFailure {
             stage: self.stage,
             message,
@@ -386,8 +389,17 @@ fn refused_by_clients(result: &Value) -> Result<(), Refusal> {
     }
 }
 
-/// The last line of standard error that says something.
-fn last_words(stderr: &str) -> Option<String> {
-    let line = stderr.lines().rev().find(|line| !line.trim().is_empty())?;
-    Some(shorten(&escape_line(line.trim()), 200).into_owned())
+/// The first line of standard error, and the one that says why.
+fn reason(stderr: &str) -> Option<String> {
+    let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
+    let shown = |line: &str| shorten(&escape_line(line.trim()), 200).into_owned();
+    let at = telling_line(&lines)?;
+    let first = if at > 0 { format!("{} … ", shown(lines[0])) } else { String::new() };
+    Some(format!("{first}{}", shown(lines[at])))
+}
+
+/// The help for `npx` without `-y`: it asks before it installs a package, and nobody answers.
+fn about_npx(stderr: &str) -> Option<String> {
+    let is_asked = stderr.contains("canceled due to missing packages");
+    is_asked.then(|| "npx asks before it installs a package: add `-y` to its arguments".to_owned())
 }
