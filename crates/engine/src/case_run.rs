@@ -27,8 +27,8 @@ use crate::shared::Shared;
 use crate::stop::{Stop, Stopper};
 use crate::stored::{self, Storing};
 use crate::{
-    calls, expectations, known, metamorphic, nearby, negative_path, not_recorded, offline, remarks, reply_shape, scan, score,
-    steps, transform, trust,
+    calls, expectations, known, metamorphic, nearby, negative_path, not_recorded, offline, remarks, reply_shape, scan,
+    score, steps, transform, trust,
 };
 
 /// What running a case needs.
