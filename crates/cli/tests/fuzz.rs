@@ -65,8 +65,10 @@ for line in sys.stdin:
     elif m["method"] == "tools/list":
         schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
         r = {"tools": [{"name": "half", "description": "Divides.", "inputSchema": schema, "annotations": {"readOnlyHint": True}}]}
+    elif m["method"] == "ping":
+        r = {}
     else:
-        n = m["params"]["arguments"].get("n", 1)
+        n = (m["params"].get("arguments") or {}).get("n", 1)
         r = {"content": [{"type": "text", "text": str(100 // n if type(n) is int else "no")}]}
     print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
 "#;
