@@ -55,11 +55,12 @@ fn whatever_else_is_written_says_so_too() {
     let server = format!("'{MCPROVE}' mock --tools-from mock.yml");
     fs::create_dir_all(at("evals")).expect("a folder");
     symlink(FULL, at("evals/hello.yaml")).expect("a link");
+    // A link in the folder is not followed: the file takes its place.
+    let output = run(folder.path(), &["generate", "--output", "evals", "--overwrite", "--server", &server]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(at("evals/hello.yaml").symlink_metadata().expect("a file").is_file());
     for args in [
-        &["generate", "--output", "evals", "--overwrite", "--server", &server][..],
-        &["audit", "--output", "evals", "--overwrite", "--server", &server],
-        &["init", "evals", "--overwrite", "--server", &server],
-        &["schema-lint", "--sarif", FULL, "--server", &server],
+        &["schema-lint", "--sarif", FULL, "--server", &server][..],
         &["audit", "--events", FULL, "--server", &server],
         &["fuzz", "--events", FULL, "--runs", "2", "--server", &server],
         &["report", "run.ndjson", "--html", FULL],
