@@ -28,9 +28,6 @@ pub(crate) struct Outputs {
     /// Write the full report as JSON.
     #[arg(long, value_name = "PATH.json")]
     report: Option<PathBuf>,
-    /// Accepted for older scripts: a report that cannot be written is always exit code 2.
-    #[arg(long = "strict-reports", hide = true)]
-    _strict_reports: bool,
     /// Write SARIF 2.1.0 for code scanning.
     #[arg(long, value_name = "PATH")]
     sarif: Option<PathBuf>,
