@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcprove_judge::scan_verdict::{ScanCall, ScanJudgement};
-use mcprove_model::{CallRole, FailureCause, Finding, Outcome, ToolVerdict};
+use mcprove_model::{CallRole, Finding, Outcome, ToolVerdict};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -139,20 +139,16 @@ impl OfferedItem {
     async fn ask(&self, mut case: ScanCase<'_>) -> ScanEnd {
         match &self.request {
             OfferRequest::Valid { subject, method, params, made_up } => {
-                let Some(mut judged) = self.request(&mut case, (subject, method, params)).await else {
+                let Some(judged) = self.request(&mut case, (subject, method, params), *made_up).await else {
                     return ScanEnd::Judged;
                 };
-                // An error about an address that was made up says nothing about the server.
-                if *made_up && judged.verdict == ToolVerdict::Fails(FailureCause::Other) {
-                    let (other, cause) = (FailureCause::Other, FailureCause::InputNotFound);
-                    judged.verdict = ToolVerdict::Fails(cause);
-                    judged.sentence = judged.sentence.replacen(other.sentence(), cause.sentence(), 1);
-                }
                 case.record.findings.extend(finding(&judged));
             }
             OfferRequest::Wrong(requests) => {
                 for WrongRequest { method, params, what } in requests {
-                    let Some(judged) = self.request(&mut case, ("the request", method, params)).await else { break };
+                    let Some(judged) = self.request(&mut case, ("the request", method, params), true).await else {
+                        break;
+                    };
                     match judged.verdict {
                         ToolVerdict::Works | ToolVerdict::ErrorAsSuccess => {
                             let text = format!("`{method}` with {what} was answered with a result");
@@ -186,6 +182,7 @@ impl OfferedItem {
         &self,
         case: &mut ScanCase<'_>,
         (subject, method, params): (&str, &str, &Value),
+        is_guess: bool,
     ) -> Option<ScanJudgement> {
         let lane = case.lane.as_mut()?;
         if !lane.restore(case.record).await {
@@ -196,7 +193,7 @@ impl OfferedItem {
         if let Outcome::Closed { what, .. } = &exchange.outcome {
             case.record.server_ended(what);
         }
-        Some(judge_exchange(&exchange, lane.session, |call| ScanCall { subject, arguments: params, ..call }))
+        Some(judge_exchange(&exchange, lane.session, |call| ScanCall { subject, arguments: params, is_guess, ..call }))
     }
 }
 

@@ -36,6 +36,8 @@ pub struct ScanCall<'a> {
     pub output_schema: Option<&'a Value>,
     /// The method of a request of the server that mcprove refused during the call.
     pub refused: Option<&'a str>,
+    /// True if no schema says what the arguments have to be, so that they may well be wrong.
+    pub is_guess: bool,
     /// The part of the reply for which official clients refuse it.
     pub shape_fault: Option<&'a str>,
 }
@@ -43,7 +45,15 @@ pub struct ScanCall<'a> {
 impl<'a> ScanCall<'a> {
     /// A call of a tool of which no more is known.
     pub fn of_tool(outcome: &'a Outcome, arguments: &'a Value) -> Self {
-        Self { subject: "the tool", outcome, arguments, output_schema: None, refused: None, shape_fault: None }
+        Self {
+            subject: "the tool",
+            outcome,
+            arguments,
+            output_schema: None,
+            refused: None,
+            is_guess: false,
+            shape_fault: None,
+        }
     }
 }
 
@@ -173,11 +183,17 @@ fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
         && (cause == FailureCause::Other || crash::is_trace(text))
     {
         let sentence = match code {
-            INTERNAL_ERROR => "the tool failed with an internal error (-32603): an unhandled exception".to_owned(),
+            INTERNAL_ERROR => {
+                format!("{} failed with an internal error (-32603): an unhandled exception", call.subject)
+            }
             _ => "the tool answered with an unhandled exception".to_owned(),
         };
         return ScanJudgement::new(ToolVerdict::Crashed, sentence, trace);
     }
+    let cause = match cause {
+        FailureCause::Other if call.is_guess => FailureCause::InputNotFound,
+        cause => cause,
+    };
     match code {
         METHOD_NOT_FOUND if cause == FailureCause::Other => {
             let sentence = "the server lists the tool but does not know it (-32601)".to_owned();
@@ -185,7 +201,7 @@ fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
         }
         // Whoever words an error on purpose has `isError` for it.
         INTERNAL_ERROR if cause == FailureCause::Other => {
-            let sentence = "the tool failed with an internal error (-32603)".to_owned();
+            let sentence = format!("{} failed with an internal error (-32603)", call.subject);
             ScanJudgement::new(ToolVerdict::Crashed, sentence, text)
         }
         _ => ScanJudgement::failed(cause, text),

@@ -101,3 +101,11 @@ fn an_error_that_was_asked_for_is_an_answer() {
     assert_eq!(verdict(json!({"messageType": "error"})), ToolVerdict::Works);
     assert_eq!(verdict(json!({"messageType": "debug"})), ToolVerdict::ErrorAsSuccess);
 }
+
+#[test]
+fn an_error_about_arguments_that_no_schema_describes_proves_nothing() {
+    let (arguments, outcome) = (json!({}), error(-32603, "Invalid resourceType: example. Must be Text or Blob."));
+    let call = ScanCall { is_guess: true, ..ScanCall::of_tool(&outcome, &arguments) };
+    assert_eq!(judge_call(&call).verdict, ToolVerdict::Fails(FailureCause::InputNotFound));
+    assert_eq!(judge_call(&ScanCall { is_guess: false, ..call }).verdict, ToolVerdict::Crashed);
+}
