@@ -39,16 +39,10 @@ pub(crate) fn info_options(timeout: Duration, context: &Context) -> InfoOptions<
 pub(crate) fn until_stopped<T>(waiting: impl Future<Output = T>) -> Result<T, Failure> {
     runtime(1)?.block_on(async {
         let mut signals = StopSignals::listen();
-        let stopped = async {
-            match &mut signals {
-                Some(signals) => signals.next().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             // Signals are listened to before anything is started.
             biased;
-            () = stopped => Err(Failure::Interrupted),
+            () = signals.next() => Err(Failure::Interrupted),
             it = waiting => Ok(it),
         }
     })

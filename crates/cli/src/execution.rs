@@ -328,7 +328,7 @@ pub(crate) fn redactor_of(plan: &Plan, secrets: &[String]) -> Redactor {
 
 /// Tells the run to stop at the first interrupt and ends at the second.
 pub(crate) async fn interrupts(stopper: &Stopper) {
-    let Some(mut signals) = StopSignals::listen() else { return std::future::pending().await };
+    let mut signals = StopSignals::listen();
     for _ in 0..2 {
         signals.next().await;
         stopper.stop();

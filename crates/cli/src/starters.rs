@@ -303,16 +303,11 @@ pub(crate) fn of_offer<'d>(
             }
         };
         let starter = Starter {
-            name: names.title(&name),
             remarks: server.remark().into_iter().collect(),
-            server,
             fixture: *fixture,
             skip,
-            needs: None,
             known,
-            masks: Vec::new(),
-            block,
-            content,
+            ..Starter::new(names.title(&name), server, block, content)
         };
         files.push(StarterFile { name: format!("{}.yaml", names.stem(&stem)), starter });
     };
@@ -365,18 +360,9 @@ pub(crate) fn of_tools<'d>(
         let mut remarks =
             vec!["The arguments are made from the tool's schema. Say what you expect of the reply.".to_owned()];
         remarks.extend(server.remark());
-        let starter = Starter {
-            name: names.title(name),
-            remarks,
-            server,
-            fixture: *fixture,
-            skip,
-            needs: None,
-            known: None,
-            masks: Vec::new(),
-            block: "assert",
-            content: call(name, &input, &json!({"not_error": true})),
-        };
+        let content = call(name, &input, &json!({"not_error": true}));
+        let starter =
+            Starter { remarks, fixture: *fixture, skip, ..Starter::new(names.title(name), server, "assert", content) };
         files.push(StarterFile { name: format!("{}.yaml", names.stem(name)), starter });
     }
     files

@@ -18,22 +18,25 @@ static RECEIVED: OnceLock<Option<watch::Receiver<u64>>> = OnceLock::new();
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// The signals that stop the program: those since the last one that any listener took.
+#[derive(Debug)]
 pub(crate) struct StopSignals {
-    received: watch::Receiver<u64>,
+    /// `None` where signals cannot be received.
+    received: Option<watch::Receiver<u64>>,
     seen: u64,
 }
 
 impl StopSignals {
-    /// Listens for an interrupt, a quit, termination, and a terminal that goes away; `None` when that is impossible.
-    pub(crate) fn listen() -> Option<Self> {
-        let received = RECEIVED.get_or_init(start_counting).clone()?;
-        Some(Self { received, seen: TAKEN.load(Ordering::Relaxed) })
+    /// Listens for an interrupt, a quit, termination, and a terminal that goes away.
+    pub(crate) fn listen() -> Self {
+        let received = RECEIVED.get_or_init(start_counting).clone();
+        Self { received, seen: TAKEN.load(Ordering::Relaxed) }
     }
 
-    /// Ends when the next signal comes, at once when it has come already.
+    /// Ends when the next signal comes, at once when it has come already, and never where signals cannot be received.
     pub(crate) async fn next(&mut self) {
+        let Some(received) = &mut self.received else { return std::future::pending().await };
         let seen = self.seen;
-        if self.received.wait_for(|count| *count > seen).await.is_err() {
+        if received.wait_for(|count| *count > seen).await.is_err() {
             return std::future::pending().await;
         }
         self.seen += 1;

@@ -39,8 +39,6 @@ pub(crate) struct Verified {
     pub(crate) stored: usize,
     /// The number of tests whose expectations were weakened.
     pub(crate) weakened: usize,
-    /// The number of tests that are skipped because they do not hold.
-    pub(crate) unstable: usize,
     /// True if the user stopped it.
     pub(crate) is_interrupted: bool,
 }
@@ -125,7 +123,6 @@ fn settle(
             let why = shorten(why, 200);
             starter.skip = Some(format!("it passes and fails by turns ({why}); remove this line to run it"));
             starter.known = None;
-            verified.unstable += 1;
         }
         return true;
     }

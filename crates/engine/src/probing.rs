@@ -117,7 +117,7 @@ fn finding(probe: &Probe, (what, seen, result): (&str, &Answer, &ProbeResult), e
             ("default filled in".to_owned(), sentence.to_owned())
         }
         ProbeResult::NotProven { reason } => {
-            (ProbeResult::NOT_PROVEN.to_owned(), format!("{}; that proves nothing: {reason}", seen.sentence()))
+            (Finding::NOT_PROVEN.to_owned(), format!("{}; that proves nothing: {reason}", seen.sentence()))
         }
         ProbeResult::Met | ProbeResult::NotMet => (seen.word(), seen.sentence()),
     };

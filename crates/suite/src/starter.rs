@@ -37,7 +37,24 @@ pub struct Starter<'s> {
     pub content: Value,
 }
 
-impl Starter<'_> {
+impl<'s> Starter<'s> {
+    /// A file that says no more than what is asked of which server.
+    pub fn new(name: String, server: &'s WrittenServer, block: &'static str, content: Value) -> Self {
+        let remarks = Vec::new();
+        Self {
+            name,
+            remarks,
+            server,
+            fixture: false,
+            skip: None,
+            needs: None,
+            known: None,
+            masks: Vec::new(),
+            block,
+            content,
+        }
+    }
+
     /// The text of the file.
     pub fn text(&self) -> String {
         let mut text = editor_line("assertion");

@@ -71,12 +71,6 @@ async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(),
         Failure::new(format!("`{address}` cannot be listened on: {error}"), help)
     })?;
     context.complain(&format!("listening on {}\n", door.url()));
-    let stopped = async {
-        match StopSignals::listen() {
-            Some(mut signals) => signals.next().await,
-            None => std::future::pending().await,
-        }
-    };
-    mock.serve_http(door, stopped).await;
+    mock.serve_http(door, StopSignals::listen().next()).await;
     Ok(())
 }

@@ -89,16 +89,8 @@ async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(),
         context
             .complain("warning: other machines, and pages in browsers by a name that leads here, can use this mock\n");
     }
-    mock.serve_http(door, stopped()).await;
+    mock.serve_http(door, StopSignals::listen().next()).await;
     Ok(())
-}
-
-/// Ends when the mock is asked to stop, which is how it ends well.
-async fn stopped() {
-    match StopSignals::listen() {
-        Some(mut signals) => signals.next().await,
-        None => std::future::pending().await,
-    }
 }
 
 fn warn(findings: &[Finding], context: &Context) {

@@ -59,15 +59,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let mut signals = StopSignals::listen();
         let local = tokio::task::LocalSet::new();
         let serving = local.run_until(serve(settings, args.port, ready));
-        let stopped = async {
-            match &mut signals {
-                Some(signals) => signals.next().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
-            () = stopped => Ok(ExitStatus::Good),
+            () = signals.next() => Ok(ExitStatus::Good),
             served = serving => match served {
                 Ok(()) => Ok(ExitStatus::Good),
                 Err(error) => Err(Failure::new(

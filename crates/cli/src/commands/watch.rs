@@ -390,7 +390,7 @@ fn listen_to_signals(sender: Sender<Input>) -> Result<(), Failure> {
     let runtime = runtime(1)?;
     std::thread::spawn(move || {
         runtime.block_on(async {
-            let Some(mut signals) = StopSignals::listen() else { return };
+            let mut signals = StopSignals::listen();
             loop {
                 signals.next().await;
                 if sender.send(Input::Stopped).is_err() {

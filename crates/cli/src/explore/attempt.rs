@@ -64,7 +64,7 @@ where
             let options = info_options(start, context);
             tokio::select! {
                 biased;
-                () = super::talk::stopped(&mut signals) => return Err(Failure::Interrupted),
+                () = signals.next() => return Err(Failure::Interrupted),
                 opened = open_session(&server, &options) => opened,
             }
         };

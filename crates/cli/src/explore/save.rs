@@ -47,18 +47,7 @@ pub(crate) fn save(
     content["expect"] = first_expectation(arguments, &[reply], &machine);
     let mut remarks = vec!["Saved from a call. Change `expect` to what you really want.".to_owned()];
     remarks.extend(written.remark());
-    let starter = Starter {
-        name,
-        remarks,
-        server: &written,
-        fixture: false,
-        skip: None,
-        needs: None,
-        known: None,
-        masks: Vec::new(),
-        block,
-        content,
-    };
+    let starter = Starter { remarks, ..Starter::new(name, &written, block, content) };
     if let Some(parent) = path.parent() {
         let _ = std::fs::create_dir_all(parent);
     }

@@ -22,7 +22,7 @@ pub(crate) struct Request {
 /// What a request may use while it is open.
 pub(crate) struct Talk<'t> {
     pub(crate) answers: &'t mut Answers,
-    pub(crate) signals: &'t mut Option<StopSignals>,
+    pub(crate) signals: &'t mut StopSignals,
     pub(crate) timeout: Duration,
     /// Receives every notification when it arrives.
     pub(crate) notified: &'t mut dyn FnMut(&Notification),
@@ -41,7 +41,7 @@ pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Talk<'_
     let mut deadline = Instant::now() + timeout;
     loop {
         let step = {
-            let stopped = stopped(signals);
+            let stopped = signals.next();
             tokio::select! {
                 biased;
                 () = stopped => None,
@@ -60,7 +60,7 @@ pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Talk<'_
             }
             Some(Step::Question(question)) => {
                 let answer = {
-                    let stopped = stopped(signals);
+                    let stopped = signals.next();
                     tokio::select! {
                         biased;
                         () = stopped => None,
@@ -75,13 +75,5 @@ pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Talk<'_
                 deadline = Instant::now() + timeout;
             }
         }
-    }
-}
-
-/// Waits until the program is asked to stop.
-pub(super) async fn stopped(signals: &mut Option<StopSignals>) {
-    match signals {
-        Some(signals) => signals.next().await,
-        None => std::future::pending().await,
     }
 }

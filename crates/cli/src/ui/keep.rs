@@ -59,18 +59,7 @@ pub(super) fn text_of(method: &str, params: &Value, expect: &Value, server: &Ser
     let written = described.written.answering(&server.client, &server.secrets);
     let mut remarks = vec!["Kept from `mcprove ui`. Change `expect` to what you really want.".to_owned()];
     remarks.extend(written.remark());
-    let starter = Starter {
-        name,
-        remarks,
-        server: &written,
-        fixture: false,
-        skip: None,
-        needs: None,
-        known: None,
-        masks: Vec::new(),
-        block,
-        content,
-    };
+    let starter = Starter { remarks, ..Starter::new(name, &written, block, content) };
     Some(starter.text())
 }
 

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::reply_shape::kind;
+
 /// The first fault in the shape of a tool result; only what is wrong in every revision counts.
 pub(crate) fn fault(result: &Value) -> Option<String> {
     let Value::Object(map) = result else { return Some(format!("the result is {}, not an object", kind(result))) };
@@ -41,17 +43,6 @@ fn item_fault(item: &Value) -> Option<String> {
     };
     let missing = needed.iter().find(|key| !map.get(**key).is_some_and(Value::is_string))?;
     Some(format!("is of type `{name}` and has no text in `{missing}`"))
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod wrong_type;
 
 use serde_json::Value;
 
-use mcprove_model::{Finding, ToolVerdict};
+use mcprove_model::ToolVerdict;
 
 use crate::scan_verdict::ScanJudgement;
 
@@ -77,11 +77,6 @@ pub enum ProbeResult {
         /// What happened to valid input.
         reason: String,
     },
-}
-
-impl ProbeResult {
-    /// The words for a rejection that proves nothing.
-    pub const NOT_PROVEN: &'static str = Finding::NOT_PROVEN;
 }
 
 impl Probe {

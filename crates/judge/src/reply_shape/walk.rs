@@ -186,7 +186,8 @@ impl Walk {
     }
 }
 
-fn kind(value: &Value) -> &'static str {
+/// The kind of a JSON value, in words.
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
