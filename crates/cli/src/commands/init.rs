@@ -91,7 +91,10 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     };
     let scanned = match scan(request, context)? {
         Scan::Shown(status) => return Ok(status),
-        Scan::Made(scanned) if scanned.is_interrupted() => return Ok(ExitStatus::Interrupted),
+        Scan::Made(scanned) if scanned.is_interrupted() => {
+            context.complain("interrupted: nothing was written\n");
+            return Ok(ExitStatus::Interrupted);
+        }
         Scan::Made(scanned) => scanned,
     };
     let described = Described::new(&scanned.server, args.inputs.fixture.as_deref());

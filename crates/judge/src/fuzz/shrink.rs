@@ -12,6 +12,10 @@ use super::simpler::Simpler;
 use crate::generate::hash;
 use crate::harm::HarmGuard;
 
+/// So many candidates of one place may be passed over in a row; then the place is left as it is. A long text whose
+/// parts are all alike or all refused by the guard has as many candidates as characters.
+const PASSED_OVER: usize = 40;
+
 /// The search for a smaller input that still fails.
 ///
 /// Ask for a candidate, try it, tell the result, until there is no candidate left; then the best is as small as this
@@ -24,6 +28,8 @@ pub struct Shrinker {
     left: usize,
     place: usize,
     simpler: Option<Simpler>,
+    /// How many candidates of this place were passed over in a row.
+    passed_over: usize,
     smaller_this_round: bool,
     finished: bool,
     tried: BTreeSet<u64>,
@@ -40,6 +46,7 @@ impl Shrinker {
             left: attempts,
             place: 0,
             simpler: None,
+            passed_over: 0,
             smaller_this_round: false,
             finished: false,
             tried,
@@ -65,10 +72,15 @@ impl Shrinker {
             let Some(candidate) = self.proposed() else { continue };
             if self.tried.insert(fingerprint(&candidate)) && self.guard.allows(&candidate) {
                 self.left -= 1;
+                self.passed_over = 0;
                 self.asked = Some(candidate.clone());
                 return Some(candidate);
             }
             self.heard(false);
+            self.passed_over += 1;
+            if self.passed_over > PASSED_OVER {
+                self.go_to(self.place + 1);
+            }
         }
         None
     }
@@ -99,20 +111,24 @@ impl Shrinker {
         let Some(path) = path else {
             self.finished = !self.smaller_this_round;
             self.smaller_this_round = false;
-            self.place = 0;
-            self.simpler = None;
+            self.go_to(0);
             return None;
         };
         let node = at(&self.best, &path)?;
         let simpler = self.simpler.get_or_insert_with(|| Simpler::of(node, path.is_empty()));
         let Some(replacement) = simpler.next(node) else {
-            self.place += 1;
-            self.simpler = None;
+            self.go_to(self.place + 1);
             return None;
         };
         let mut candidate = self.best.clone();
         *at_mut(&mut candidate, &path)? = replacement;
         Some(candidate)
+    }
+
+    fn go_to(&mut self, place: usize) {
+        self.place = place;
+        self.simpler = None;
+        self.passed_over = 0;
     }
 
     fn heard(&mut self, still_fails: bool) {
@@ -244,6 +260,10 @@ mod tests {
         });
         assert_eq!(best, json!({"n": 2_147_483_648_i64}));
 
+        let (best, _) =
+            shrunk(with("n", json!(i64::MIN)), 300, |input| input["n"].as_i64().is_some_and(|number| number < -5));
+        assert_eq!(best, json!({"n": -6}));
+
         let (best, _) = shrunk(with("n", json!(-987.25)), 300, |input| input["n"].as_f64().is_some_and(|n| n <= -3.0));
         assert_eq!(best, json!({"n": -3}));
 
@@ -271,6 +291,13 @@ mod tests {
         shrinker.tell(true);
         assert_eq!(Shrinker::new(json!({}), 10).next_candidate(), None);
         assert_eq!(Shrinker::new(Value::Null, 10).next_candidate(), None);
+    }
+
+    #[test]
+    fn a_long_text_without_a_new_candidate_ends_the_search() {
+        let text = json!("x".repeat(200_000));
+        let (best, _) = shrunk(json!({"text": text, "n": 9}), 60, |input| input.get("text") == Some(&text));
+        assert_eq!(best, json!({"text": text}));
     }
 
     proptest! {

@@ -243,8 +243,8 @@ fn of_number(number: &Number) -> Vec<Stage> {
     if !number.is_i64() && float.abs() < 1e15 {
         first.extend(format!("{:.0}", float.trunc()).parse::<i64>().ok().map(Value::from));
     }
-    let positive = if float < 0.0 { vec![Value::from(0 - number.as_i64().unwrap_or(0))] } else { Vec::new() };
-    let positive = positive.into_iter().filter(|value| value.as_i64().is_some_and(|value| value > 0)).collect();
+    let positive = number.as_i64().and_then(i64::checked_neg).filter(|positive| *positive > 0);
+    let positive = positive.into_iter().map(Value::from).collect();
     first.reverse();
     let mut stages = vec![Stage::Try(first), Stage::Try(positive), Stage::Halve { low: 0, middle: 0 }];
     if float.abs() >= 1e15 && !number.is_i64() {
