@@ -46,10 +46,17 @@ impl Random {
     pub(super) fn new(desk: &Desk<'_, '_>, count: usize, wanted: usize) -> Self {
         let seed = desk.seed;
         let small = desk.small();
+        // A schema that defeats the generator twice is not tried again: a failure costs more than all successes.
+        let mut failures = 0;
         let base = |number: u64| {
             let mut dice = Dice::for_purpose(seed, "fed").turned(number);
-            let made = desk.generator.varied(hash(seed, &number.to_le_bytes()));
-            made.map_or_else(|_| small.clone(), |base| desk.fed(base, Some(&mut dice)))
+            if failures < 2 {
+                match desk.generator.varied(hash(seed, &number.to_le_bytes())) {
+                    Ok(base) => return desk.fed(base, Some(&mut dice)),
+                    Err(_) => failures += 1,
+                }
+            }
+            small.clone()
         };
         let mut bases: Vec<Value> = (0..BASES).map(base).collect();
         bases.iter_mut().for_each(Value::sort_all_objects);

@@ -12,9 +12,9 @@ use super::simpler::Simpler;
 use crate::generate::hash;
 use crate::harm::HarmGuard;
 
-/// So many candidates of one place may be passed over in a row; then the place is left as it is. A long text whose
-/// parts are all alike or all refused by the guard has as many candidates as characters.
-const PASSED_OVER: usize = 40;
+/// The work spent in a row on candidates of one place that are passed over, in bytes; then the place is left as it is.
+/// A long text whose parts are all alike or all refused by the guard has as many candidates as characters.
+const PASSED_OVER: usize = 50_000_000;
 
 /// The search for a smaller input that still fails.
 ///
@@ -28,7 +28,7 @@ pub struct Shrinker {
     left: usize,
     place: usize,
     simpler: Option<Simpler>,
-    /// How many candidates of this place were passed over in a row.
+    /// The bytes of candidates of this place that were passed over in a row.
     passed_over: usize,
     smaller_this_round: bool,
     finished: bool,
@@ -39,7 +39,7 @@ pub struct Shrinker {
 impl Shrinker {
     /// Begins with an input that fails; at most `attempts` candidates are handed out.
     pub fn new(failing: Value, attempts: usize) -> Self {
-        let tried = BTreeSet::from([fingerprint(&failing)]);
+        let tried = BTreeSet::from([fingerprint(&failing.to_string())]);
         Self {
             best: failing,
             asked: None,
@@ -70,14 +70,15 @@ impl Shrinker {
         }
         while self.left > 0 && !self.finished {
             let Some(candidate) = self.proposed() else { continue };
-            if self.tried.insert(fingerprint(&candidate)) && self.guard.allows(&candidate) {
+            let text = candidate.to_string();
+            if self.tried.insert(fingerprint(&text)) && self.guard.allows(&candidate) {
                 self.left -= 1;
                 self.passed_over = 0;
                 self.asked = Some(candidate.clone());
                 return Some(candidate);
             }
             self.heard(false);
-            self.passed_over += 1;
+            self.passed_over += text.len();
             if self.passed_over > PASSED_OVER {
                 self.go_to(self.place + 1);
             }
@@ -178,8 +179,8 @@ fn at_mut<'v>(value: &'v mut Value, path: &[usize]) -> Option<&'v mut Value> {
     })
 }
 
-fn fingerprint(value: &Value) -> u64 {
-    hash(0, value.to_string().as_bytes())
+fn fingerprint(text: &str) -> u64 {
+    hash(0, text.as_bytes())
 }
 
 #[cfg(test)]
