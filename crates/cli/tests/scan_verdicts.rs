@@ -176,6 +176,10 @@ fn the_suite_that_init_writes_holds_and_pins_no_defect() {
     assert!(file("locked.yaml").contains("skip_unless_env: API_KEY"), "{}", file("locked.yaml"));
     assert!(file("offline.yaml").contains("skip: "), "{}", file("offline.yaml"));
     assert!(!file("prompt-greet.yaml").contains("skip:"), "{}", file("prompt-greet.yaml"));
+    // What the server asks of its client is answered in the files as it was in the scan.
+    assert!(file("confirm.yaml").contains("content: auto"), "{}", file("confirm.yaml"));
+    assert!(file("confirm.yaml").contains("answered: accept"), "{}", file("confirm.yaml"));
+    assert!(file("summarise.yaml").contains("In short: This is a canned reply"), "{}", file("summarise.yaml"));
     for command in ["run", "run", "snapshot"] {
         let output = mcprove(folder.path(), &[command, "evals"]);
         assert_eq!(output.status.code(), Some(0), "{command}: {}", text(&output));
@@ -202,4 +206,31 @@ fn a_known_defect_that_is_gone_is_noticed() {
     let known = mcprove(folder.path(), &["run", "--strict", "a.yaml"]);
     assert_eq!(known.status.code(), Some(0), "{}", text(&known));
     assert!(text(&known).contains("fails as known: it crashes"), "{}", text(&known));
+}
+
+#[test]
+fn an_error_of_a_tool_that_is_not_listed_is_no_silent_pass() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let test = |name: &str, more: &str| {
+        let server = "{ command: mcprove, args: [mock, --tools-from, server.yaml] }";
+        format!("server: {server}\n{more}assert: {{ tool: {name}, expect: {{ protocol_error: true }} }}\n")
+    };
+    mock(
+        folder.path(),
+        "mock_server: { tools: [{ name: quote, responses: [{ error: { code: -32603, message: no } }] }] }\n",
+    );
+    let run = |text: &str, args: &[&str]| {
+        fs::write(folder.path().join("a.yaml"), text).expect("a file");
+        mcprove(folder.path(), &[&["run", "a.yaml"], args].concat())
+    };
+    let output = run(&test("qoute", ""), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("does not list the tool `qoute` (did you mean `quote`?)"), "{}", text(&output));
+    let strict = run(&test("qoute", ""), &["--strict"]);
+    assert_eq!(strict.status.code(), Some(1), "{}", text(&strict));
+    for silent in [test("quote", ""), test("qoute", "implicit: off\n")] {
+        let output = run(&silent, &["--strict"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        assert!(!text(&output).contains("does not list"), "{}", text(&output));
+    }
 }

@@ -52,6 +52,8 @@ pub struct Called {
     pub skipped: Option<String>,
     /// True if it said that it misses a file.
     pub misses_file: bool,
+    /// True if the server asked its client for something.
+    pub asked: bool,
 }
 
 impl Scan for AuditTool {
@@ -87,6 +89,7 @@ impl AuditTool {
         }
         case.record.findings.extend(found.into_iter().chain(output_mismatch(&self.tool, &seen)));
         let refusal = refusal_of(case.server, case.workplace.variables(), (&seen, &lane.session.stderr()));
+        let asked = lane.session.server_requests().iter().any(|request| request.answered);
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
         }
@@ -115,7 +118,8 @@ impl AuditTool {
         }
         let replies = replies.into_iter().map(|seen| case.workplace.seen_as_template(seen)).collect();
         let input = Some(case.workplace.as_template(&input));
-        let called = Called { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file };
+        let called =
+            Called { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file, asked };
         case.record.scanned = Some(ScanResult::Audit(called));
         ScanEnd::Judged
     }

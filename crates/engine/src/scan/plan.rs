@@ -248,7 +248,7 @@ fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, opt
         (Err(_) | Ok(_), None) => None,
     };
     let (tool, input) = (tool_name(tool).to_owned(), made.ok());
-    Called { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false }
+    Called { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false, asked: false }
 }
 
 /// The tag of a case, by the effect of its tool.
