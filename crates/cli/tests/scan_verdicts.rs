@@ -35,6 +35,12 @@ mock_server:
       responses:
         - { when: args.id == "u-7", result: Ada }
         - { default: true, error: user not found }
+    - name: describe
+      inputSchema: { type: object, properties: { topic: { type: string }, force: { type: boolean } } }
+      responses:
+        - { when: has(args.force), error: never force it }
+        - { when: has(args.topic), result: a long story }
+        - { default: true, error: the topic is required }
   resources:
     - { uri: "demo://here", name: here, text: here }
   prompts:
@@ -89,12 +95,13 @@ fn each_tool_gets_the_verdict_that_it_earned() {
             "summarise: works (-)",
             "list_users: works (-)",
             "get_user: works (-)",
+            "describe: works (-)",
         ],
         "{}",
         text(&output)
     );
-    // Five work of nine about which something was proven.
-    assert_eq!(audit["score"], 55);
+    // Six work of ten about which something was proven.
+    assert_eq!(audit["score"], 60);
     assert_eq!(output.status.code(), Some(1), "an exception that nobody handles fails the audit");
     let others: Vec<&str> = audit["resources_and_prompts"]
         .as_array()

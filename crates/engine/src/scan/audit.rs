@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::calls;
 use crate::discover::tool_name;
-use crate::refused::{excuse, refusal_of};
+use crate::refused::{SandboxRules, excuse};
 use crate::restart::Restartable;
 
 /// The number of lines of standard error that are shown of a server that died.
@@ -29,6 +29,8 @@ pub(crate) struct AuditTool {
     pub(crate) effect: ToolEffect,
     /// Its input; paths in it are templates.
     pub(crate) input: Value,
+    /// An input with optional arguments, for a tool that needs more than its schema says.
+    pub(crate) fuller: Option<Value>,
     /// The names of tools that may list what its input has to name.
     pub(crate) listing: Vec<String>,
     /// True if a tool that answers is called again on a fresh server, to see what stays the same.
@@ -79,6 +81,20 @@ impl AuditTool {
             judged = self.judge(&again, &listed, lane.session);
             (exchange, input) = (again, listed);
         }
+        if judged.verdict == ToolVerdict::Fails(FailureCause::Other)
+            && let Some(fuller) = &self.fuller
+            && let Some(lane) = &mut case.lane
+            && lane.restore(case.record).await
+        {
+            let fuller = case.workplace.filled(fuller);
+            let again = lane.session.call_tool(name, &fuller, Instant::now() + self.timeout).await;
+            case.record.calls.push(calls::record(CallRole::Act, Some(name), &again));
+            let judged_again = self.judge(&again, &fuller, lane.session);
+            let is_better = matches!(judged_again.verdict, ToolVerdict::Works) || judged_again.verdict.is_unprovable();
+            if is_better {
+                (judged, exchange, input) = (judged_again, again, fuller);
+            }
+        }
         case.record.mark(|timings| &mut timings.call);
         let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
         let seen = Observation::of_tool_call(exchange.outcome);
@@ -88,7 +104,8 @@ impl AuditTool {
             case.record.server_ended(what);
         }
         case.record.findings.extend(found.into_iter().chain(output_mismatch(&self.tool, &seen)));
-        let refusal = refusal_of(case.server, case.workplace.variables(), (&seen, &lane.session.stderr()));
+        let rules = SandboxRules::of(case.server, case.workplace.variables());
+        let refusal = rules.and_then(|rules| rules.refusal(&seen, &lane.session.stderr()));
         let asked = lane.session.server_requests().iter().any(|request| request.answered);
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
