@@ -305,6 +305,7 @@ fn a_server_that_dies_of_a_refusal_has_no_bug() {
     let (writes, dies) = (r#""$(echo x > $HOME/state || kill -9 $$)""#, r#""$(kill -9 $$)""#);
     let (code, said) = scan(&["fuzz", "--runs", "5"], writes);
     assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("refused by mcprove's sandbox"), "{said}");
     let (code, said) = scan(&["fuzz", "--runs", "5"], dies);
     assert_eq!(code, Some(1), "{said}");
     let (_, said) = scan(&["negative"], writes);

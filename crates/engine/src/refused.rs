@@ -45,6 +45,11 @@ impl SandboxRules {
 /// The findings about a call without what the sandbox is to blame for, and with a note that says so.
 pub(crate) fn excuse(findings: &mut Vec<Finding>, refusal: &Refusal) {
     findings.retain(|finding| ToolVerdict::of_rule(&finding.rule).is_none());
+    findings.push(refusal_note(refusal));
+}
+
+/// Says what was refused.
+pub(crate) fn refusal_note(refusal: &Refusal) -> Finding {
     let help = "the server may not write there; `--no-sandbox` lets it, `--fixture DIR` gives it a copy of a folder";
-    findings.push(Finding::note("sandbox-refusal", refusal.to_string()).help(help));
+    Finding::note("sandbox-refusal", refusal.to_string()).help(help)
 }

@@ -1,7 +1,7 @@
 //! What all work on a server shares.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use mcprove_judge::fuzz::{EnvironmentValues, Evidence, FuzzExchange, FuzzVerdict
 use mcprove_judge::generate::Oracle;
 use mcprove_model::{Exchange, Observation, Outcome, ServerSpec};
 use mcprove_suite::template::Variables;
-use mcprove_wire::{OpenFailure, Session};
+use mcprove_wire::{OpenFailure, Refusal, Session};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -44,6 +44,8 @@ pub(crate) struct Workshop {
     until: Option<Instant>,
     calls: AtomicUsize,
     counter: Arc<AtomicUsize>,
+    /// The first refusal of the sandbox.
+    refused: Arc<OnceLock<Refusal>>,
 }
 
 /// What a workshop is made of.
@@ -82,7 +84,13 @@ impl Workshop {
             until: tools.until,
             calls: AtomicUsize::new(0),
             counter: tools.counter,
+            refused: Arc::default(),
         }
+    }
+
+    /// The first thing that the sandbox refused the server and that it died of.
+    pub(crate) fn refused(&self) -> Option<&Refusal> {
+        self.refused.get()
     }
 
     /// Starts a server.
@@ -124,6 +132,7 @@ impl Workshop {
             output: oracle("outputSchema"),
             environment: Arc::clone(&self.environment),
             rules: SandboxRules::of(&self.server, &self.variables),
+            refused: Arc::clone(&self.refused),
         }
     }
 }
@@ -137,6 +146,7 @@ pub(crate) struct Bench {
     environment: Arc<EnvironmentValues>,
     /// What the server is refused; it is no failure of the server.
     rules: Option<SandboxRules>,
+    refused: Arc<OnceLock<Refusal>>,
 }
 
 /// A call that was made, and whether the server was still there afterwards, where that was asked.
@@ -174,7 +184,10 @@ impl Bench {
             (FuzzVerdict::Crash(crash), Some(rules)) => {
                 let seen = Observation::of_tool_call(called.exchange.outcome.clone());
                 match rules.refusal(&seen, &called.stderr) {
-                    Some(_) => FuzzVerdict::Handled,
+                    Some(refusal) => {
+                        self.refused.get_or_init(|| refusal);
+                        FuzzVerdict::Handled
+                    }
                     None => FuzzVerdict::Crash(crash),
                 }
             }
