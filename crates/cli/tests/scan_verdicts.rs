@@ -241,3 +241,24 @@ fn an_error_of_a_tool_that_is_not_listed_is_no_silent_pass() {
         assert!(!text(&output).contains("does not list"), "{}", text(&output));
     }
 }
+
+#[test]
+fn answers_to_requests_for_what_does_not_exist_are_noticed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let capabilities = r#"{"prompts":{},"resources":{}}"#;
+    let path = shell_server::write_with(folder.path(), capabilities, "[]", r#""x""#);
+    // One result that fits every method, whatever it asks for.
+    let anything = r#""result":{"prompts":[{"name":"p"}],"resources":[{"uri":"demo://a","name":"a"}],"resourceTemplates":[],"contents":[{"uri":"demo://a","text":"x"}],"messages":[{"role":"user","content":{"type":"text","text":"x"}}]}"#;
+    let script = fs::read_to_string(&path).expect("a file");
+    let script = script.replace(r#""error":{"code":-32601,"message":"unknown"}"#, anything);
+    fs::write(&path, script).expect("a file");
+    let output = mcprove(folder.path(), &["audit", "--server", "sh server.sh"]);
+    let said = text(&output);
+    for method in ["prompts/get", "resources/read"] {
+        assert!(said.contains(&format!("`{method}` with ")) && said.contains("was answered with a result"), "{said}");
+    }
+    let server = mock(folder.path(), SERVER);
+    let server: Vec<&str> = server.iter().map(String::as_str).collect();
+    let output = mcprove(folder.path(), &[&["audit"], &server[..]].concat());
+    assert!(!text(&output).contains("was answered with a result"), "{}", text(&output));
+}
