@@ -1,5 +1,7 @@
 //! The audit of a tool: one call with a valid input, and what its answer says about the tool's health.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mcprove_judge::fuzz::{EnvironmentValues, leak_in};
@@ -33,8 +35,9 @@ pub(crate) struct AuditTool {
     pub(crate) fuller: Option<Value>,
     /// The names of tools that may list what its input has to name.
     pub(crate) listing: Vec<String>,
-    /// True if a tool that answers is called again on a fresh server, to see what stays the same.
-    pub(crate) repeat: bool,
+    /// Where a tool that answers is called again on a fresh server, to see what stays the same: false once a second
+    /// server did not start, because some take a port or a file that only one can have.
+    pub(crate) repeat: Arc<AtomicBool>,
     /// The time a call may take.
     pub(crate) timeout: Duration,
 }
@@ -125,7 +128,7 @@ impl AuditTool {
         let misses_file = misses_file(&seen);
         let is_answered = matches!(seen.outcome, Outcome::Result(_) | Outcome::Error(_));
         let mut replies = vec![seen];
-        if self.repeat && is_answered && refusal.is_none() {
+        if self.repeat.load(Ordering::Relaxed) && is_answered && refusal.is_none() {
             replies.extend(self.repeated(&mut case, &input).await);
         }
         // A test of what was refused would expect the refusal, and write where there is no sandbox.
@@ -170,8 +173,11 @@ impl AuditTool {
 
     /// The answer to the same call where nothing else was called.
     async fn repeated(&self, case: &mut ScanCase<'_>, input: &Value) -> Option<Observation> {
-        let Restartable { opener, server, variables, timeout, .. } = case.lane.as_ref()?;
-        let mut fresh = opener.open(server, variables, Instant::now() + *timeout).await.ok()?;
+        let Restartable { opener, server, variables, .. } = case.lane.as_ref()?;
+        let Ok(mut fresh) = opener.open(server, variables, Instant::now() + self.timeout).await else {
+            self.repeat.store(false, Ordering::Relaxed);
+            return None;
+        };
         let number = case.record.opened(&fresh);
         let exchange = fresh.call_tool(tool_name(&self.tool), input, Instant::now() + self.timeout).await;
         // What is odd about a session was found in the first.

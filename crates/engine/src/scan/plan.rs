@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
@@ -182,19 +183,21 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], catalog: &Catalog,
         )
     };
     match &options.kind {
-        ScanKind::Audit { repeat } => each
-            .map(|(at, tool)| {
+        ScanKind::Audit { repeat } => {
+            let repeat = Arc::new(AtomicBool::new(*repeat));
+            each.map(|(at, tool)| {
                 Work::Audit(AuditTool {
                     tool: tool.clone(),
                     effect: plan.effect(at).clone(),
                     input: input(at),
                     fuller: fuller(at),
                     listing: listing(at),
-                    repeat: *repeat,
+                    repeat: Arc::clone(&repeat),
                     timeout: options.timeout,
                 })
             })
-            .collect(),
+            .collect()
+        }
         ScanKind::Probe { probes, oversized } => each
             .map(|(at, tool)| {
                 Work::Probe(ProbeTool {
