@@ -166,26 +166,41 @@ fn a_recording_is_judged_rendered_played_and_run_again() {
 }
 
 #[test]
-fn requests_that_become_no_test_are_named() {
+fn reads_and_prompts_are_recorded_and_what_is_not_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
-    fs::write(path("mock.yml"), MANIFEST).expect("a file");
-    let more = concat!(
-        r#"{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"a://b"}}"#,
-        "\n",
-        r#"{"jsonrpc":"2.0","id":5,"method":"prompts/get","params":{"name":"p"}}"#,
-        "\n",
+    let more = "  resources:\n    - {uri: 'note://a', name: a, text: a note}\n  prompts:\n    - {name: review, \
+                messages: [{role: user, content: {type: text, text: Review this.}}]}\n";
+    fs::write(path("mock.yml"), format!("{MANIFEST}{more}")).expect("a file");
+    let first = r#"{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"note://a"}}"#;
+    let last = [
+        r#"{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"note://none"}}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"prompts/get","params":{"name":"review"}}"#,
         r#"{"jsonrpc":"2.0","id":6,"method":"tools/list"}"#,
-        "\n",
-    );
-    let input = format!("{CALLS}{more}");
+        r#"{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"debug"}}"#,
+    ];
+    let mut lines: Vec<&str> = CALLS.lines().collect();
+    lines.insert(2, first);
+    lines.extend(last);
     let suite = path("suite.yaml");
     let server = [MCPROVE, "mock", "--tools-from", &path("mock.yml")];
-    let output = say(intercept(&["--as-suite", &suite], &server), input.as_bytes());
-    let left_out = "only calls of tools become tests; left out: prompts/get, resources/read\n";
-    assert!(stderr(&output).contains(left_out), "{}", stderr(&output));
+    let output = say(intercept(&["--as-suite", &suite], &server), format!("{}\n", lines.join("\n")).as_bytes());
+    let told = stderr(&output);
+    assert!(told.contains("no test repeats some requests; left out: logging/setLevel\n"), "{told}");
+    assert!(told.contains("wrote 5 of 5 requests to "), "{told}");
     let text = fs::read_to_string(&suite).expect("a suite");
-    assert!(text.contains("only calls of tools become tests: prompts/get, resources/read.\n"), "{text}");
+    assert!(text.contains("# Left out, because no test repeats them: logging/setLevel.\n"), "{text}");
+    for part in ["a note", "read: \"note://none\"", "Review this."] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let run = || Command::new(MCPROVE).args(["run", &suite]).output().expect("mcprove runs");
+    let again = run();
+    assert_eq!(again.status.code(), Some(0), "{again:?}\n{text}");
+    assert!(String::from_utf8_lossy(&again.stdout).contains("4 cases: 4 passed"), "{again:?}");
+    let changed = format!("{MANIFEST}{more}").replace("a note", "another text").replace("Review this", "Look at it");
+    fs::write(path("mock.yml"), changed).expect("a file");
+    let changed = run();
+    assert!(String::from_utf8_lossy(&changed.stdout).contains("4 cases: 2 passed, 2 failed"), "{changed:?}");
 }
 
 /// A server that asks its client for a message before it answers a call.

@@ -10,6 +10,7 @@ use mcprove_model::{
     Observation, Outcome, Part, ProcessEnd, RunFinished, RunStarted, Severity, Timings, TracedCall, Verdict,
     escape_line, shorten,
 };
+use mcprove_suite::recorded::REPEATABLE;
 use mcprove_suite::trajectories::WantedTrajectory;
 use mcprove_wire::{Message, Overheard, Reply, ReplyBody, classify};
 use serde_json::Value;
@@ -106,6 +107,19 @@ pub struct OverheardCall {
     pub elapsed_us: u64,
 }
 
+/// A read of a resource or a request for a prompt, as far as it is known.
+#[derive(Clone, Debug)]
+pub struct OverheardRequest {
+    /// `resources/read` or `prompts/get`.
+    pub method: String,
+    /// Its parameters.
+    pub params: Value,
+    /// Its result or its error; nothing while it is not answered.
+    pub outcome: Option<Result<Value, Value>>,
+    /// The number of calls of tools made before it.
+    pub after_calls: usize,
+}
+
 /// What else a suite needs to know to make the same calls again.
 #[derive(Clone, Debug, Default)]
 pub struct OverheardClient {
@@ -124,6 +138,8 @@ struct Open {
     at_us: u64,
     /// Its place in the list of calls of tools.
     call: Option<usize>,
+    /// Its place in the list of reads and prompts.
+    request: Option<usize>,
     /// Its place in the records of the case.
     record: Option<usize>,
 }
@@ -141,7 +157,9 @@ pub struct Interception {
     first_unreadable: Option<String>,
     /// The calls of tools, in order.
     pub calls: Vec<OverheardCall>,
-    /// How often the client asked for something else that a test could ask for, by method.
+    /// Reads of resources and requests for prompts, in order; kept where answers are kept.
+    pub requests: Vec<OverheardRequest>,
+    /// The number of requests that no test repeats, by method.
     pub other_requests: BTreeMap<String, usize>,
     /// What the client said of itself.
     pub client: OverheardClient,
@@ -190,6 +208,7 @@ impl Interception {
             unreadable: 0,
             first_unreadable: None,
             calls: Vec::new(),
+            requests: Vec::new(),
             other_requests: BTreeMap::new(),
             client: OverheardClient::default(),
         }
@@ -260,7 +279,7 @@ impl Interception {
 
     fn request(&mut self, id: &Value, method: String, params: &Value, said: &Said<'_>, news: &mut Vec<CallNews>) {
         let from_client = said.direction == Direction::Sent;
-        let mut open = Open { method, at_us: said.at_us, call: None, record: None };
+        let mut open = Open { method, at_us: said.at_us, call: None, request: None, record: None };
         if from_client {
             if open.method == "initialize" {
                 self.client.initialized = true;
@@ -271,6 +290,13 @@ impl Interception {
                 let number = self.calls.len() + 1;
                 news.push(CallNews::Called { number, tool: tool.clone(), args: args.clone() });
                 self.calls.push(OverheardCall { tool, args, outcome: None, at_us: said.at_us, elapsed_us: 0 });
+            } else if REPEATABLE.contains(&open.method.as_str()) {
+                if self.about.keep_answers {
+                    open.request = Some(self.requests.len());
+                    let (method, params) = (open.method.clone(), params.clone());
+                    let after_calls = self.calls.len();
+                    self.requests.push(OverheardRequest { method, params, outcome: None, after_calls });
+                }
             } else if !USUAL.contains(&open.method.as_str()) {
                 *self.other_requests.entry(open.method.clone()).or_default() += 1;
             }
@@ -317,11 +343,9 @@ impl Interception {
             };
             let tool = call.tool.clone();
             news.push(CallNews::Answered { number: number + 1, tool, how, after_us });
-            call.outcome = match reply.body {
-                ReplyBody::Result(result) if self.about.keep_answers => Some(Ok(result)),
-                ReplyBody::Error(error) => Some(Err(serde_json::to_value(error).unwrap_or_default())),
-                ReplyBody::Result(_) | ReplyBody::Broken(_) => None,
-            };
+            call.outcome = outcome(reply.body).filter(|outcome| self.about.keep_answers || outcome.is_err());
+        } else if let Some(request) = open.request.and_then(|at| self.requests.get_mut(at)) {
+            request.outcome = outcome(reply.body);
         } else if let ("initialize", ReplyBody::Result(result)) = (open.method.as_str(), &reply.body) {
             events.push(Event::Connected(self.connected(said.session, result)));
         }
@@ -370,6 +394,15 @@ impl Interception {
             judge(at + 1, wanted, (&trace, unreadable.as_ref()), &self.about.server, sink);
         }
         sink.event(Event::RunFinished(RunFinished { duration_us: micros, interrupted: false, hint: None }));
+    }
+}
+
+/// The result or the error of a reply; nothing if it breaks the protocol.
+fn outcome(body: ReplyBody) -> Option<Result<Value, Value>> {
+    match body {
+        ReplyBody::Result(result) => Some(Ok(result)),
+        ReplyBody::Error(error) => Some(Err(serde_json::to_value(error).unwrap_or_default())),
+        ReplyBody::Broken(_) => None,
     }
 }
 
@@ -428,86 +461,4 @@ fn shown(body: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::Progress;
-    use serde_json::json;
-
-    #[derive(Default)]
-    struct Events(Vec<Event>);
-
-    impl Sink for Events {
-        fn event(&mut self, event: Event) {
-            self.0.push(event);
-        }
-
-        fn progress(&mut self, _: &Progress<'_>) {}
-    }
-
-    fn about() -> AboutInterception {
-        AboutInterception {
-            program: "mcprove".to_owned(),
-            started_unix_ms: 0,
-            server: "s".to_owned(),
-            transport: "stdio",
-            wanted: Vec::new(),
-            keep_answers: true,
-        }
-    }
-
-    fn heard(at_us: u64, direction: Direction, message: &Value) -> Overheard {
-        Overheard { at_us, session: 0, direction, part: Part::Message, body: message.to_string().into() }
-    }
-
-    #[test]
-    fn calls_are_put_together_with_their_answers_and_not_with_those_of_the_other_side() {
-        let mut events = Events::default();
-        let mut listening = Interception::begin(about(), &mut events);
-        let call =
-            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a", "arguments": {"x": 1}}});
-        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "roots/list"});
-        let roots = json!({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}});
-        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"content": [], "isError": true}});
-        let mut news = Vec::new();
-        for (at, direction, message) in [
-            (10, Direction::Sent, &call),
-            (20, Direction::Received, &asked),
-            (30, Direction::Sent, &roots),
-            (60, Direction::Received, &answer),
-        ] {
-            news.extend(listening.hear(heard(at, direction, message), &mut events));
-        }
-        let tool = "a".to_owned();
-        assert_eq!(
-            news,
-            [
-                CallNews::Called { number: 1, tool: tool.clone(), args: json!({"x": 1}) },
-                CallNews::Answered { number: 1, tool, how: Answer::IsError, after_us: 50 },
-            ]
-        );
-        assert_eq!(listening.client.answers, [("roots/list".to_owned(), json!({"roots": []}))]);
-        listening.end(InterceptionEnd::default(), &mut events);
-        let frames = events.0.iter().filter(|event| matches!(event, Event::Frame { .. })).count();
-        assert_eq!(frames, 4);
-        let calls = trace::logged(&log(&events.0)).expect("a log");
-        assert_eq!(calls.len(), 1, "the log can be judged like any other");
-    }
-
-    #[test]
-    fn a_call_without_an_answer_is_told_in_the_end() {
-        let mut events = Events::default();
-        let mut listening = Interception::begin(about(), &mut events);
-        let call = json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": "hang"}});
-        listening.hear(heard(1, Direction::Sent, &call), &mut events);
-        listening.end(InterceptionEnd::default(), &mut events);
-        let told = events.0.iter().any(|event| {
-            matches!(event, Event::CaseFinished(finished) if finished.findings.iter().any(|f| f.rule == "unanswered-call"))
-        });
-        assert!(told, "{:?}", events.0);
-    }
-
-    fn log(events: &[Event]) -> String {
-        let lines: Vec<String> = events.iter().map(|event| serde_json::to_string(event).expect("an event")).collect();
-        lines.join("\n")
-    }
-}
+mod tests;

@@ -64,6 +64,7 @@ pub use fixture::FixtureCopy;
 pub use fuzz::{Failure, Keeping, KeptTest, Reproduction, Tally, kept_test};
 pub use interception::{
     AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
+    OverheardRequest,
 };
 pub use mcprove_judge::tool_effect::Consent;
 pub use open::open_session;

@@ -44,8 +44,11 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
     // What the rules behind a score found is why the score is low.
     let mut quality_notes =
         if finished.findings.iter().any(|finding| finding.rule == "tool-score") { NOTES } else { 0 };
+    let is_failed = finished.findings.iter().any(|finding| finding.severity.fails());
     for finding in &finished.findings {
-        let is_told = depth.notes || finding.severity >= Severity::Warning || finding.is_sub_result();
+        // A question of the server that got no answer is often why what follows failed.
+        let is_cause = is_failed && finding.rule == "unanswered-request";
+        let is_told = depth.notes || is_cause || finding.severity >= Severity::Warning || finding.is_sub_result();
         if is_told || quality_notes > 0 {
             quality_notes -= usize::from(!is_told);
             paragraph(&|text| render_finding(text, finding, style));

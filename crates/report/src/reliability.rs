@@ -3,7 +3,7 @@
 //! Trials are of the same case when name, file and column of a matrix are the same. A case that was only ever skipped is in neither count: it
 //! says nothing about the subject.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mcprove_model::{CaseFinished, CaseStarted, Finding, Report, Verdict};
 
@@ -14,6 +14,8 @@ use crate::{harmless, status};
 pub struct Reliability {
     rows: Vec<Trials>,
     rows_by_case: BTreeMap<(String, String, Option<String>), usize>,
+    /// Servers that mcprove started for a trial.
+    started: BTreeSet<String>,
 }
 
 /// The trials of one case.
@@ -33,6 +35,8 @@ pub struct Trials {
     pub errors: u32,
     /// Trials that were skipped.
     pub skipped: u32,
+    /// True if a trial ran on a server that earlier trials or cases had used.
+    pub shared: bool,
     /// The first trial that did not pass.
     pub failing: Option<Failing>,
 }
@@ -64,12 +68,19 @@ impl Trials {
         self.capable() && !self.reliable()
     }
 
+    /// The reason for different results: trials on one server may see what earlier ones left, so they prove no flakiness.
+    pub fn reason(&self) -> &'static str {
+        if self.shared { "shared state" } else { "flaky" }
+    }
+
     /// How often it passed, and what was wrong the first time it did not, in one harmless line.
     pub fn flaky_line(&self) -> String {
         let failing = self.failing.as_ref().map_or_else(String::new, |failing| {
             format!("; trial {}: {}", failing.trial, harmless::line(&failing.message))
         });
-        format!("{} passed {} of {}{failing}", self.title(), self.passed, self.run)
+        let help =
+            if self.shared { " (the trials shared a server; `--isolation case` starts one for each)" } else { "" };
+        format!("{} passed {} of {}{failing}{help}", self.title(), self.passed, self.run)
     }
 
     /// The name in one harmless line, and the column of a matrix.
@@ -100,11 +111,19 @@ impl Reliability {
                 passed: 0,
                 errors: 0,
                 skipped: 0,
+                shared: false,
                 failing: None,
             });
             self.rows.len() - 1
         });
         let row = &mut self.rows[row];
+        if let (Some(server), Some(timings)) = (&started.server, finished.map(|finished| finished.timings)) {
+            if timings.start > 0 {
+                self.started.insert(server.clone());
+            } else {
+                row.shared |= timings.handshake > 0 && self.started.contains(server);
+            }
+        }
         let message = match finished.map(|finished| &finished.verdict) {
             Some(Verdict::Skipped { .. }) => {
                 row.skipped += 1;
@@ -176,31 +195,39 @@ pub(crate) fn worst_message(findings: &[Finding]) -> &str {
 mod tests {
     use super::*;
 
+    fn started(name: &str, index: usize) -> CaseStarted {
+        CaseStarted {
+            index,
+            name: name.to_owned(),
+            file: "a.yaml".to_owned(),
+            line: 1,
+            trial: 1,
+            server: None,
+            variant: None,
+            tags: Vec::new(),
+        }
+    }
+
+    fn finished(index: usize, verdict: Verdict) -> CaseFinished {
+        CaseFinished {
+            index,
+            verdict,
+            findings: vec![Finding::warning("w", "minor"), Finding::error("e", "major")],
+            duration_us: 0,
+            timings: mcprove_model::Timings::default(),
+            calls: Vec::new(),
+            stderr: String::new(),
+            process_end: None,
+            snapshots: Vec::new(),
+            agent: None,
+        }
+    }
+
     fn reliability(trials: &[(&str, u32, Option<Verdict>)]) -> Reliability {
         let mut reliability = Reliability::default();
         for (position, (name, trial, verdict)) in trials.iter().enumerate() {
-            let started = CaseStarted {
-                index: position,
-                name: (*name).to_owned(),
-                file: "a.yaml".to_owned(),
-                line: 1,
-                trial: *trial,
-                server: None,
-                variant: None,
-                tags: Vec::new(),
-            };
-            let finished = verdict.clone().map(|verdict| CaseFinished {
-                index: position,
-                verdict,
-                findings: vec![Finding::warning("w", "minor"), Finding::error("e", "major")],
-                duration_us: 0,
-                timings: mcprove_model::Timings::default(),
-                calls: Vec::new(),
-                stderr: String::new(),
-                process_end: None,
-                snapshots: Vec::new(),
-                agent: None,
-            });
+            let started = CaseStarted { trial: *trial, ..started(name, position) };
+            let finished = verdict.clone().map(|verdict| finished(position, verdict));
             reliability.add(position, &started, finished.as_ref());
         }
         reliability
@@ -228,6 +255,24 @@ mod tests {
             Some(Failing { trial: 2, position: 3, message: "major".to_owned() }),
             "the failing trial is the evidence"
         );
+    }
+
+    #[test]
+    fn trials_that_shared_a_server_are_not_called_flaky() {
+        let word = |starts: [u64; 2]| {
+            let mut reliability = Reliability::default();
+            for (position, (start, verdict)) in starts.into_iter().zip([Verdict::Passed, Verdict::Failed]).enumerate() {
+                let started = CaseStarted { server: Some("s".to_owned()), ..started("a", position) };
+                let timings = mcprove_model::Timings { start, handshake: 5, ..mcprove_model::Timings::default() };
+                let finished = CaseFinished { timings, ..finished(position, verdict) };
+                reliability.add(position, &started, Some(&finished));
+            }
+            let row = reliability.flaky().next().expect("it passed once");
+            (row.reason(), row.flaky_line().contains("`--isolation case`"))
+        };
+        assert_eq!(word([900, 0]), ("shared state", true));
+        assert_eq!(word([900, 900]), ("flaky", false), "each trial has its own server");
+        assert_eq!(word([0, 0]), ("flaky", false), "a server at a URL is not started");
     }
 
     #[test]

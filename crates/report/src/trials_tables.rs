@@ -62,7 +62,8 @@ pub(crate) fn trials(text: &mut String, reliability: &Reliability, style: &Style
         let _ = writeln!(text, "  {name}{}  {}", pad(&name), style.paint(role, &cells));
     }
     for row in reliability.flaky() {
-        let _ = writeln!(text, "{} {}", style.paint(Role::Warning, "flaky:"), row.flaky_line());
+        let reason = format!("{}:", row.reason());
+        let _ = writeln!(text, "{} {}", style.paint(Role::Warning, &reason), row.flaky_line());
     }
     let (judged, capable, reliable) = (reliability.judged(), reliability.capable(), reliability.reliable());
     let _ = writeln!(text, "pass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable");

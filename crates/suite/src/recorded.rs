@@ -2,10 +2,12 @@
 //!
 //! The suite must hold when it is run against the same server, so only what can be expected to come again is asked for:
 //! the kind of answer always, its text only where nothing in it looks like a time, an id, a duration or a count. All
-//! tests share one server and stand in the order of the calls, so that each finds the state it found then.
+//! tests share one server and are in the order of the calls, so that each finds the state it found then.
 //!
 //! What is secret is taken out of values before they are written, so that the file stays one that can be read. What is sent
 //! names the variable that holds it; what comes back is not asked for.
+
+mod requests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -23,6 +25,9 @@ use crate::schema::editor_line;
 use crate::template::literal_text;
 use crate::written_server::{FileKind, WrittenServer};
 use crate::yaml;
+use requests::Written;
+
+pub use requests::{REPEATABLE, RecordedRequest};
 
 /// The longest text that is asked for again.
 const LONGEST: usize = 300;
@@ -38,7 +43,9 @@ pub struct Recorded {
     pub modern: bool,
     /// The calls, in order.
     pub calls: Vec<RecordedCall>,
-    /// How often something else than a tool was asked for, by method.
+    /// Reads of resources and requests for prompts, in order.
+    pub requests: Vec<RecordedRequest>,
+    /// The number of requests that no test can repeat, by method.
     pub other_requests: BTreeMap<String, usize>,
     /// Knows what must not be written down.
     pub secrets: Redactor,
@@ -68,49 +75,119 @@ pub struct RecordedCall {
     pub elapsed_us: u64,
 }
 
-/// The text of the suite, and how many tests it has.
-pub fn suite_of(recorded: &Recorded) -> (String, usize) {
+/// The text of a suite that makes the requests again.
+#[derive(Clone, Debug)]
+pub struct WrittenSuite {
+    /// The file.
+    pub text: String,
+    /// The number of requests in it.
+    pub requests: usize,
+}
+
+/// The suite of what was recorded.
+pub fn suite_of(recorded: &Recorded) -> WrittenSuite {
     let written = WrittenServer::of(&recorded.server, FileKind::Suite, &[]);
     let texts = Texts { secrets: &recorded.secrets, variables: &written.variables };
     let mut names = HashMap::new();
-    let mut tests = Vec::new();
-    let (mut unanswered, mut unnamed) = (Vec::new(), Vec::new());
-    for (at, call) in recorded.calls.iter().enumerate() {
+    let mut left_out = LeftOut::default();
+    let mut tests = Tests::default();
+    let mut requests = recorded.requests.iter().peekable();
+    for at in 0..=recorded.calls.len() {
+        while let Some(request) = requests.next_if(|request| request.after_calls <= at) {
+            match request.written(&texts, &mut names) {
+                Ok(request) => tests.add(request),
+                Err(why) => left_out.add(why, request.label()),
+            }
+        }
+        let Some(call) = recorded.calls.get(at) else { break };
         let Some(expect) = expectation(call, &recorded.calls[..at], &texts) else {
-            unanswered.push(call.tool.as_str());
+            left_out.add("no final answer was recorded", call.tool.clone());
             continue;
         };
         match test(call, &expect, &texts, &mut names) {
-            Some(test) => tests.push(test),
-            None => unnamed.push(call.tool.as_str()),
+            Some(test) => tests.call(test),
+            None => left_out.add("secrets that no variable holds were sent", call.tool.clone()),
         }
     }
     let mut text = editor_line("suite");
-    text.push_str("# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.\n");
-    for (left_out, why) in
-        [(unanswered, "no final answer was recorded"), (unnamed, "secrets that no variable holds were sent")]
-    {
+    text.push_str("# Recorded by `mcprove intercept`: the requests of a client, in order, on one server.\n");
+    for (why, names) in left_out.0 {
         // Names are the client's, so they are kept on one line.
-        let names: Vec<_> =
-            left_out.iter().map(|name| escape_line(&recorded.secrets.text(name)).into_owned()).collect();
-        if !names.is_empty() {
-            let _ = writeln!(text, "# Left out, because {why}: {}.", names.join(", "));
-        }
+        let names: Vec<_> = names.iter().map(|name| escape_line(&recorded.secrets.text(name)).into_owned()).collect();
+        let _ = writeln!(text, "# Left out, because {why}: {}.", names.join(", "));
     }
     if !recorded.other_requests.is_empty() {
-        let _ = writeln!(text, "# Left out, because only calls of tools become tests: {}.", recorded.left_out());
+        let _ = writeln!(text, "# Left out, because no test repeats them: {}.", recorded.left_out());
     }
     if let Some(remark) = written.remark() {
         let _ = writeln!(text, "# {remark}");
     }
-    let count = tests.len();
-    let suite = json!({
+    let requests = tests.count;
+    let mut suite = json!({
         "servers": {"server": server(recorded, &written.target, &texts)},
         "run_options": {"restart_policy": "per_file"},
-        "assert": tests,
     });
+    for (key, list) in [("resources", tests.reads), ("assert", tests.calls), ("prompts", tests.prompts)] {
+        if !list.is_empty() {
+            suite[key] = Value::Array(list);
+        }
+    }
     text.push_str(&yaml::write(&Node::from_json(Span::default(), suite), 0));
-    (text, count)
+    WrittenSuite { text, requests }
+}
+
+/// The requests that are not in the suite, by reason.
+#[derive(Default)]
+struct LeftOut(Vec<(&'static str, Vec<String>)>);
+
+impl LeftOut {
+    fn add(&mut self, why: &'static str, name: String) {
+        match self.0.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(name),
+            None => self.0.push((why, vec![name])),
+        }
+    }
+}
+
+/// The tests of a suite.
+#[derive(Default)]
+struct Tests {
+    /// Reads before the first call.
+    reads: Vec<Value>,
+    calls: Vec<Value>,
+    prompts: Vec<Value>,
+    count: usize,
+}
+
+impl Tests {
+    fn call(&mut self, test: Value) {
+        self.count += 1;
+        self.calls.push(test);
+    }
+
+    fn add(&mut self, request: Written) {
+        self.count += 1;
+        match request {
+            Written::Prompt(test) => self.prompts.push(test),
+            Written::Read { uri, name, expect } => match self.calls.last_mut() {
+                None => self.reads.push(json!({"name": name, "server": "server", "uri": uri, "expect": expect})),
+                Some(call) => {
+                    let step = json!({"read": uri, "expect": expect});
+                    match call.get_mut("verify").and_then(Value::as_array_mut) {
+                        Some(steps) => steps.push(step),
+                        None => call["verify"] = json!([step]),
+                    }
+                }
+            },
+        }
+    }
+}
+
+/// A name that no test has yet.
+fn unique_name(base: String, names: &mut HashMap<String, usize>) -> String {
+    let count = names.entry(base.clone()).or_insert(0);
+    *count += 1;
+    if *count == 1 { base } else { format!("{base} ({count})") }
 }
 
 /// The test that makes a call again; nothing when what it sends cannot be written.
@@ -119,10 +196,7 @@ fn test(call: &RecordedCall, expect: &Value, texts: &Texts<'_>, names: &mut Hash
     let has_arguments = call.args.as_object().is_none_or(|args| !args.is_empty());
     let shown = texts.secrets.text(&call.args.to_string()).into_owned();
     let arguments = if has_arguments { format!(" {}", shorten(&shown, 60)) } else { String::new() };
-    let base = format!("{}{arguments}", texts.secrets.text(&call.tool));
-    let count = names.entry(base.clone()).or_insert(0);
-    *count += 1;
-    let name = if *count == 1 { base } else { format!("{base} ({count})") };
+    let name = unique_name(format!("{}{arguments}", texts.secrets.text(&call.tool)), names);
     let mut test = Map::new();
     test.insert("name".to_owned(), Value::String(convert::escaped(&name)));
     test.insert("server".to_owned(), json!("server"));
@@ -330,126 +404,4 @@ fn client(client: &ClientCapabilities, texts: &Texts<'_>) -> Map<String, Value> 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn call(tool: &str, args: Value, outcome: Option<Result<Value, Value>>) -> RecordedCall {
-        RecordedCall { tool: tool.to_owned(), args, outcome, elapsed_us: 1_000 }
-    }
-
-    fn said(text: &str) -> Value {
-        json!({"content": [{"type": "text", "text": text}]})
-    }
-
-    #[test]
-    fn only_what_will_come_again_is_asked_for() {
-        let failed = Some(Ok(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true})));
-        let calls = vec![
-            call("echo", json!({"text": "hi ${x} 7"}), Some(Ok(said("hi ${x} 7")))),
-            call("clock", json!({}), Some(Ok(said("it is 12:30")))),
-            call("clock", json!({}), Some(Ok(said("it is 12:31")))),
-            call("sum", json!({"a": 1}), Some(Ok(said("the sum is 42")))),
-            call("sum", json!({"a": 1}), Some(Ok(said("the sum is 42")))),
-            call("read", json!({"path": "x"}), failed),
-            call("gone", json!({}), Some(Err(json!({"code": -32602, "message": "no"})))),
-            call("hung", json!({}), None),
-            RecordedCall { elapsed_us: 9_500_000, ..call("slow", json!({}), Some(Ok(json!({"content": []})))) },
-        ];
-        let target = Target::Http {
-            url: "http://127.0.0.1:1/mcp".to_owned(),
-            headers: vec![("X-Api-Key".to_owned(), "secret".to_owned())],
-        };
-        let server = ServerSpec { target, ..ServerSpec::default() };
-        let (text, count) = suite_of(&Recorded { server, calls, ..Recorded::default() });
-        assert_eq!(count, 8);
-        let expected = "# Recorded by `mcprove intercept`: the calls of a client, in order, on one server.\n\
-                        # Left out, because no final answer was recorded: hung.\n\
-                        # The server takes from the environment: MCP_X_API_KEY.\n";
-        assert!(text.starts_with(&(editor_line("suite") + expected)), "{text}");
-        let source = mcprove_model::SourceFile::new("s.yaml", text.as_str());
-        let (documents, findings) = yaml::parse(&source);
-        assert!(findings.is_empty(), "{findings:?}");
-        let suite = documents[0].to_json();
-        assert_eq!(suite["servers"]["server"]["headers"]["X-Api-Key"], "${MCP_X_API_KEY}");
-        let expects: Vec<&Value> =
-            suite["assert"].as_array().expect("tests").iter().map(|test| &test["expect"]).collect();
-        assert_eq!(*expects[0], json!({"not_error": true, "contains": ["hi $${x} 7"]}));
-        assert_eq!(*expects[1], json!({"not_error": true, "not_empty": true}));
-        assert_eq!(*expects[3], json!({"not_error": true, "not_empty": true}));
-        assert_eq!(*expects[4], json!({"not_error": true, "contains": ["the sum is 42"]}));
-        assert_eq!(*expects[5], json!({"is_error": true, "contains": ["no such file"]}));
-        assert_eq!(*expects[6], json!({"protocol_error": -32602}));
-        assert_eq!(suite["assert"][4]["name"], "sum {\"a\":1} (2)");
-        assert_eq!(suite["assert"][7]["timeout"], "40s");
-    }
-
-    /// Writes the suite of a server with a variable, and reads it again.
-    fn read_back(value: &str, calls: Vec<RecordedCall>) -> (String, Value) {
-        let target = Target::Stdio {
-            command: "run".to_owned(),
-            args: Vec::new(),
-            env: vec![("MODE".to_owned(), value.to_owned())],
-            cwd: None,
-            docker: None,
-        };
-        let server = ServerSpec { target, ..ServerSpec::default() };
-        let secrets = Redactor::new([value, "unnamed-one"]);
-        let (text, _) = suite_of(&Recorded { server, calls, secrets, ..Recorded::default() });
-        let (documents, findings) = yaml::parse(&mcprove_model::SourceFile::new("s.yaml", text.as_str()));
-        assert!(findings.is_empty(), "{findings:?}\n{text}");
-        let suite = documents[0].to_json();
-        (text, suite)
-    }
-
-    #[test]
-    fn requests_that_are_not_recorded_are_named() {
-        let other_requests = BTreeMap::from([("prompts/get".to_owned(), 1), ("resources/read".to_owned(), 2)]);
-        let calls = vec![call("echo", json!({}), Some(Ok(said("hi"))))];
-        let (text, _) = suite_of(&Recorded { calls, other_requests, ..Recorded::default() });
-        let line = "# Left out, because only calls of tools become tests: prompts/get, resources/read (2 times).\n";
-        assert!(text.contains(line), "{text}");
-    }
-
-    #[test]
-    fn a_secret_that_is_a_key_of_suites_breaks_nothing() {
-        for word in ["server", "servers", "assert", "expect", "not_error", "per_file", "contains"] {
-            let (text, suite) = read_back(word, vec![call("echo", json!({"text": "hi"}), Some(Ok(said("hi"))))]);
-            assert_eq!(suite["servers"]["server"]["env"]["MODE"], "${MODE}", "{text}");
-            assert_eq!(suite["assert"][0]["expect"], json!({"not_error": true, "contains": ["hi"]}), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_sent_names_variables_and_what_comes_back_with_secrets_is_not_asked_for() {
-        let calls = vec![
-            call(
-                "whoami",
-                json!({"who": "hunter22 is: #me", "$": "${x}$hunter22"}),
-                Some(Ok(said("hunter22 is: you"))),
-            ),
-            call("hunter22s", json!({}), Some(Ok(said("fine")))),
-            call("whoami", json!({"who": "unnamed-one"}), Some(Ok(said("fine")))),
-            call("whoami", json!({"hunter22": 1}), Some(Ok(said("fine")))),
-        ];
-        let (text, suite) = read_back("hunter22", calls);
-        assert!(!text.contains("hunter22") && !text.contains("unnamed-one"), "{text}");
-        let left_out = "# Left out, because secrets that no variable holds were sent: whoami, whoami.\n";
-        assert!(text.contains(left_out), "{text}");
-        let expected = json!([
-            {
-                "name": "whoami {\"who\":\"*** is: #me\",\"$\":\"$${x}$***\"}",
-                "server": "server",
-                "tool": "whoami",
-                "args": {"who": "${secret:MODE} is: #me", "$": "$${x}$$${secret:MODE}"},
-                "expect": {"not_error": true, "not_empty": true},
-            },
-            {
-                "name": "***s",
-                "server": "server",
-                "tool": "${secret:MODE}s",
-                "expect": {"not_error": true, "contains": ["fine"]},
-            },
-        ]);
-        assert_eq!(suite["assert"], expected, "{text}");
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! `mcprove coverage`: how much of a server a suite asserts.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use mcprove_engine::Catalog;
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, usable};
+use crate::whole_file;
 
 /// Measure how much of a server a suite tests.
 #[derive(Debug, clap::Args)]
@@ -34,8 +36,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_errors: Option<f64>,
     /// Print the results as JSON, and nothing else, on standard output.
-    #[arg(long, visible_alias = "coverage-json")]
+    #[arg(long)]
     json: bool,
+    /// Write the results as JSON to this file.
+    #[arg(long, value_name = "PATH")]
+    coverage_json: Option<PathBuf>,
     /// How long the server may take to start and to list what it has.
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     timeout: Duration,
@@ -61,6 +66,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let offer = Offer { tools: &tools, resources: &resources, templates: &templates, prompts: &prompts };
     let reach = coverage(offer, cases.iter().copied());
+    if let Some(path) = &args.coverage_json {
+        whole_file::write(path, harmless_json(&as_json(&reach)).as_bytes()).map_err(|error| {
+            let message = format!("`{}` could not be written: {error}", path.display());
+            Failure::new(message, "give `--coverage-json` a path in an existing folder")
+        })?;
+    }
     if args.json {
         print(&harmless_json(&as_json(&reach)))?;
     } else {

@@ -9,7 +9,7 @@ use mcprove_model::{
     ServerSpec, Target,
 };
 use mcprove_report::Verbosity;
-use mcprove_suite::recorded::{Recorded, RecordedCall, suite_of};
+use mcprove_suite::recorded::{Recorded, RecordedCall, RecordedRequest, WrittenSuite, suite_of};
 use mcprove_suite::trajectories::{WantedTrajectory, trajectories};
 use mcprove_suite::{duration, load};
 use mcprove_wire::{
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Write everything that was said to a log file.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
-    /// Write a suite that makes the same calls and expects the same answers.
+    /// Write a suite that makes the same requests and expects the same answers.
     #[arg(long, value_name = "FILE")]
     as_suite: Option<PathBuf>,
     /// Do not pass on what a client sends and cannot be read (stdio only).
@@ -226,6 +226,7 @@ impl Listening<'_> {
 
     async fn end(mut self, interception: Interception, live: LiveCalls, ending: Ending) -> Result<u8, Failure> {
         let calls = interception.calls.len();
+        let is_empty = calls + interception.requests.len() == 0;
         if let Some(path) = &self.args.as_suite {
             self.write_suite(path, &interception, &live);
         }
@@ -245,7 +246,7 @@ impl Listening<'_> {
         let is_written = self.log.complaints.is_empty();
         let verdicts = self.log.verdicts();
         self.context.complain(&verdicts);
-        let nothing_recorded = self.args.as_suite.is_some() && calls == 0;
+        let nothing_recorded = self.args.as_suite.is_some() && is_empty;
         Ok(match (is_wrong, is_written, passed_on(&ending)) {
             (true, _, _) => ExitStatus::Wrong.code(),
             (false, false, _) => ExitStatus::NotDone.code(),
@@ -256,7 +257,7 @@ impl Listening<'_> {
 
     fn write_suite(&mut self, path: &Path, interception: &Interception, live: &LiveCalls) {
         let shown = path.display();
-        let Interception { calls, client, other_requests, .. } = interception;
+        let Interception { calls, requests, client, other_requests, .. } = interception;
         let recorded = Recorded {
             other_requests: other_requests.clone(),
             server: self.server.clone(),
@@ -271,18 +272,28 @@ impl Listening<'_> {
                     elapsed_us: call.elapsed_us,
                 })
                 .collect(),
+            requests: requests
+                .iter()
+                .map(|request| RecordedRequest {
+                    method: request.method.clone(),
+                    params: request.params.clone(),
+                    outcome: request.outcome.clone(),
+                    after_calls: request.after_calls,
+                })
+                .collect(),
             secrets: self.redactor.clone(),
         };
         if !other_requests.is_empty() {
-            live.say(&format!("only calls of tools become tests; left out: {}", recorded.left_out()));
+            live.say(&format!("no test repeats some requests; left out: {}", recorded.left_out()));
         }
-        if calls.is_empty() {
-            live.say(&format!("no tool was called, so `{shown}` was not written"));
+        let total = calls.len() + requests.len();
+        if total == 0 {
+            live.say(&format!("nothing that a test can repeat was requested, so `{shown}` was not written"));
             return;
         }
-        let (text, count) = suite_of(&recorded);
+        let WrittenSuite { text, requests } = suite_of(&recorded);
         match whole_file::write(path, text.as_bytes()) {
-            Ok(()) => live.say(&format!("wrote {count} of {} calls to `{shown}`", calls.len())),
+            Ok(()) => live.say(&format!("wrote {requests} of {total} requests to `{shown}`")),
             Err(error) => self.log.complaints.push(format!("the suite `{shown}` could not be written: {error}")),
         }
     }

@@ -101,12 +101,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     for path in &args.snapshots {
         catalogs.push(Snapshot { path, catalog: read(path)? });
     }
-    let live = Path::new("");
+    let live = Path::new(LIVE);
     if args.snapshots.is_empty() {
         catalogs.push(Snapshot { path: live, catalog: ask(&args.subject, context)? });
     }
     judge(&catalogs, args, context)
 }
+
+/// The path of the catalog of a server that was asked.
+const LIVE: &str = "";
 
 /// A catalog and the file it came from.
 struct Snapshot<'a> {
@@ -138,7 +141,8 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
     for snapshot in snapshots {
         let tools = snapshot.catalog.tool_count();
         if tools == 0 {
-            empty.push(snapshot.name());
+            let is_live = snapshot.path == Path::new(LIVE);
+            empty.push(if is_live { format!("the server `{}`", args.subject.spec()?.name) } else { snapshot.name() });
         }
         looked.tools += tools;
         looked.without_schema += snapshot.catalog.tools_without_schema();

@@ -131,7 +131,7 @@ fn of_findings(findings: &[&Finding], strict: bool, case: Option<(&CaseReport, &
 
     let mut message = String::new();
     if let Some((_, row)) = case.filter(|(_, row)| row.run > 1 && row.failing.is_some()) {
-        let word = if row.flaky() { "flaky: " } else { "" };
+        let word = if row.flaky() { format!("{}: ", row.reason()) } else { String::new() };
         let _ = writeln!(message, "{word}passed {} of {} trials", row.passed, row.run);
     }
     let rest = told.iter().filter(|finding| !std::ptr::eq(**finding, lead));

@@ -102,6 +102,8 @@ struct TrialsPart {
     pass_up_k: bool,
     flaky: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    shared_state: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     failing_trial: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
@@ -334,7 +336,8 @@ impl TrialsPart {
             skipped: trials.skipped,
             pass_at_k: trials.capable(),
             pass_up_k: trials.reliable(),
-            flaky: trials.flaky(),
+            flaky: trials.flaky() && !trials.shared,
+            shared_state: (trials.flaky() && trials.shared).then_some(true),
             failing_trial: trials.failing.as_ref().map(|failing| failing.trial),
             message: trials.failing.as_ref().map(|failing| failing.message.clone()),
         }

@@ -114,7 +114,8 @@ fn suite(out: &mut String, file: &str, cases: &[&CaseReport], (started, attribut
         let _ = writeln!(out, "      <property name=\"pass_at_k\" value=\"{}/{judged}\"/>", trials.capable());
         let _ = writeln!(out, "      <property name=\"pass_up_k\" value=\"{}/{judged}\"/>", trials.reliable());
         for flaky in trials.flaky() {
-            let _ = writeln!(out, "      <property name=\"flaky\" value=\"{}\"/>", attribute(&flaky.flaky_line()));
+            let (name, line) = (flaky.reason().replace(' ', "_"), attribute(&flaky.flaky_line()));
+            let _ = writeln!(out, "      <property name=\"{name}\" value=\"{line}\"/>");
         }
         out.push_str("    </properties>\n");
     }

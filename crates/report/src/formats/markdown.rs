@@ -158,7 +158,7 @@ fn reliability(out: &mut String, trials: &Reliability) {
             }
         };
         let name = code(&row.title());
-        let flaky = if row.flaky() { " **flaky**" } else { "" };
+        let flaky = if row.flaky() { format!(" **{}**", row.reason()) } else { String::new() };
         let (capable, reliable) = (yes_no(row.capable()), yes_no(row.reliable()));
         let trials = row.run + row.skipped;
         let _ = writeln!(out, "| {name}{flaky} | {trials} | {} | {capable} | {reliable} |", row.passed);

@@ -57,7 +57,8 @@ fn reliability(report: &Report) -> Option<RunProperties> {
     trials.repeated().then(|| RunProperties {
         pass_at_k: format!("{}/{judged}", trials.capable()),
         pass_up_k: format!("{}/{judged}", trials.reliable()),
-        flaky: trials.flaky().map(Trials::flaky_line).collect(),
+        flaky: trials.flaky().filter(|row| !row.shared).map(Trials::flaky_line).collect(),
+        shared_state: trials.flaky().filter(|row| row.shared).map(Trials::flaky_line).collect(),
     })
 }
 
@@ -314,6 +315,8 @@ struct RunProperties {
     pass_at_k: String,
     pass_up_k: String,
     flaky: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shared_state: Vec<String>,
 }
 
 #[derive(Serialize)]

@@ -46,7 +46,7 @@ fn render(report: &Report) -> String {
         let _ = writeln!(out, "# pass@k: {}/{judged} capable", trials.capable());
         let _ = writeln!(out, "# pass^k: {}/{judged} reliable", trials.reliable());
         for row in trials.flaky() {
-            let _ = writeln!(out, "# flaky: {}", row.flaky_line());
+            let _ = writeln!(out, "# {}: {}", row.reason(), row.flaky_line());
         }
     }
     if is_interrupted {
