@@ -97,9 +97,28 @@ pub fn fuller_input(schema: &Value, seed: u64) -> Option<Value> {
     let oracle = Oracle::new(schema).ok()?;
     let generator = Generator::new(schema, Some(&oracle));
     let small = generator.plain(seed, Wishes::None).ok()?;
-    let mut full = generator.plain(seed, Wishes::All).ok()?;
+    // Null says as little as an argument that is left out.
+    let filled = without_null(schema);
+    let mut full = Generator::new(&filled, Oracle::new(&filled).ok().as_ref()).plain(seed, Wishes::All).ok()?;
     remove_added_switches(&mut full, &small);
     (full != small && oracle.accepts(&full)).then_some(full)
+}
+
+/// The schema without the choice of null for properties, and without null as their default.
+fn without_null(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(|map| map.values_mut()).filter_map(Value::as_object_mut) {
+        if property.get("default").is_some_and(Value::is_null) {
+            property.remove("default");
+        }
+        for key in ["anyOf", "oneOf"] {
+            if let Some(choices) = property.get_mut(key).and_then(Value::as_array_mut).filter(|list| list.len() > 1) {
+                choices.retain(|choice| choice.get("type").and_then(Value::as_str) != Some("null"));
+            }
+        }
+    }
+    schema
 }
 
 fn remove_added_switches(full: &mut Value, small: &Value) {

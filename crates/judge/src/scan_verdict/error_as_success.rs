@@ -5,9 +5,11 @@
 
 use std::sync::LazyLock;
 
-use mcprove_model::{first_json, text_of_tool_result};
+use mcprove_model::{FailureCause, first_json, text_of_tool_result};
 use regex::Regex;
 use serde_json::{Map, Value};
+
+use super::cause::failure_cause;
 
 /// The longest text that is taken for nothing but an error message.
 const LONGEST: usize = 800;
@@ -15,14 +17,16 @@ const LONGEST: usize = 800;
 /// How error messages begin.
 static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = concat!(
-        r"^(?i)[\s*_#>`❌⛔🚫✗✘×-]*(?:\[?(?:fatal |internal |unexpected |unknown |runtime |validation |network |api |http |tool |request |connection |authentication |server )?",
+        r"^(?i)[\s*_#>`❌⛔🚫✗✘×⚠❗🛑🔴\u{fe0f}-]*(?:\[?(?:fatal |internal |unexpected |unknown |runtime |validation |network |api |http |tool |request |connection |authentication |server )?",
         r"(?:error|exception|failure)\]?[*_`]*(?:\s*\(?(?:code\s*)?[\w.-]{1,20}\)?)?\s*[:：–—-]\s*\S",
         r"|(?:error|exception) (?:\w+ing|occurred|while|in|during|when)\b",
         r"|an? (?:\w+ )?(?:error|exception) (?:has )?occurred\b",
         r"|failed to \w+|failed:|(?:\w+ ){1,3}failed(?: with|:|\.| to|$)",
         r"|unable to \w+|could not \w+|couldn't \w+|cannot \w+|can't \w+",
         r"|(?:access|permission) denied\b|unauthorized\b|forbidden\b|invalid api key\b",
-        r"|[\w ]{0,40}\bnot found[.!]?\s*$",
+        r"|[\w '`-]{0,60}\bnot found(?: in [\w. -]{1,40})?[.!]?\s*$",
+        r"|please (?:specify|provide|supply|enter)\b",
+        r"|[\w ]{1,60} (?:temporarily|currently) unavailable[*_.!]*\s*(?:\n|$)",
         r"|[^\n]{1,150} (?:does not|doesn't) exist[.!]?\s*$",
         r"|traceback \(most recent call last\)",
         r"|(?:\w+\.)*\w+(?:Error|Exception): )",
@@ -47,10 +51,45 @@ pub fn error_as_success(result: &Value) -> Option<String> {
     {
         return Some(found);
     }
-    match first_json(&text) {
-        Some(Value::Object(map)) => in_object(&map),
+    let json = first_json(&text);
+    let found = match &json {
+        Some(Value::Object(map)) => in_object(map),
+        Some(Value::Array(items)) => match items.as_slice() {
+            [Value::Object(only)] => in_object(only),
+            _ => None,
+        },
         Some(_) => None,
         None => in_text(&text),
+    };
+    found.or_else(|| in_the_place_of_data(json.as_ref().or_else(|| result.get("structuredContent"))?))
+}
+
+/// The most texts of a reply that is a placeholder for data.
+const FEW: usize = 8;
+
+/// An error of the network or of credentials in the place of data: `[{"title": "Error searching: connection refused"}]`.
+/// Logs are data in which there are such texts.
+fn in_the_place_of_data(json: &Value) -> Option<String> {
+    let mut texts = Vec::new();
+    collect_texts(json, "", &mut texts);
+    if texts.len() > FEW {
+        return None;
+    }
+    texts.into_iter().find_map(|(key, text)| {
+        let is_log = ["err", "log", "line", "message", "output", "stdout"].iter().any(|part| key.contains(part));
+        let is_outside =
+            matches!(failure_cause(text), FailureCause::NetworkUnreachable | FailureCause::CredentialsMissing);
+        if is_outside && !is_log { in_text(text) } else { None }
+    })
+}
+
+/// The texts of a value that are not empty, with the keys they are under.
+fn collect_texts<'v>(value: &'v Value, key: &str, texts: &mut Vec<(String, &'v str)>) {
+    match value {
+        Value::String(text) if !text.is_empty() => texts.push((key.to_lowercase(), text)),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, key, texts)),
+        Value::Object(map) => map.iter().for_each(|(key, item)| collect_texts(item, key, texts)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -65,6 +104,11 @@ fn in_text(text: &str) -> Option<String> {
     if text.is_empty() || text.len() > LONGEST {
         return None;
     }
+    // A heading says where the error is.
+    let text = match text.split_once('\n') {
+        Some((heading, rest)) if heading.starts_with('#') && rest.trim_start().starts_with("Error") => rest.trim(),
+        _ => text,
+    };
     let is_error = BEGINNING.as_ref().is_some_and(|pattern| pattern.is_match(text));
     let is_none = NO_ERROR.as_ref().is_some_and(|pattern| pattern.is_match(text));
     let first = text.lines().next().unwrap_or_default().trim();
@@ -129,6 +173,17 @@ fn in_object(map: &Map<String, Value>) -> Option<String> {
         !ABOUT_ERRORS.contains(&key.as_str()) && !is_empty
     };
     let has_data = map.iter().any(|(key, value)| is_data(key, value));
+    // What was asked for is often repeated next to the error.
+    let is_echo = |key: &String, value: &Value| {
+        let is_result = ["content", "data", "items", "output", "result", "results", "rows", "value", "values"];
+        let is_plain = match value {
+            Value::Array(items) => items.iter().all(|item| !item.is_array() && !item.is_object()),
+            Value::Object(_) => false,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        };
+        is_plain && !is_result.contains(&key.as_str())
+    };
+    let has_results = map.iter().any(|(key, value)| is_data(key, value) && !is_echo(key, value));
     let said = |keys: &[&str]| keys.iter().find_map(|key| map.get(*key).and_then(words));
     let is_false = |key: &str| map.get(key) == Some(&Value::Bool(false));
     let failed = is_false("success") || is_false("ok") || is_false("exists") || is_false("found");
@@ -137,7 +192,8 @@ fn in_object(map: &Map<String, Value>) -> Option<String> {
     let error = said(&["error", "error_message", "errorMessage"]);
     match error {
         // An error next to data is a partial success, unless the reply says that it failed.
-        Some(error) if !has_data || failed || is_bad => Some(error),
+        Some(error) if !has_data || failed || is_bad || !has_results && in_text(&error).is_some() => Some(error),
+        None if status.eq_ignore_ascii_case("error") && !has_results => said(&["message", "detail", "reason"]),
         None if (is_false("success") || is_false("ok") || is_bad) && !has_data => Some(
             said(&["message", "detail", "details", "reason"])
                 .unwrap_or_else(|| "the reply says that it failed".to_owned()),
@@ -196,6 +252,16 @@ mod tests {
             r#"{"status": "error", "message": "x", "data": null}"#,
             r#"{"ok": false, "error": {"code": 3, "message": "bad"}}"#,
             r#"{"error": true, "message": "x"}"#,
+            r#"{"results": [{"rank": 1, "url": "", "title": "Error searching: [Errno -2] Name or service not known"}]}"#,
+            "⚠️ Error retrieving drug label: Circuit breaker 'http_api.example.com' is open",
+            "⚠️ Please specify a device name, manufacturer, or problem to search.",
+            "⚠️ **Drug Shortage Data Temporarily Unavailable**\n\nThe database cannot be accessed at this time.",
+            "# Record 1\nError: Gene 'main' not found\nSuggestion: Please check the gene symbol or ID\n",
+            "Drug 'example' not found in MyChem.info",
+            r#"[{"error": "Invalid identifier format: example."}]"#,
+            r#"{"error": "Failed to retrieve results", "genes": ["example"], "database": "pathway"}"#,
+            r#"{"status": "error", "message": "File not found in index", "file_path": "a.txt"}"#,
+            r#"[{"title": "Failed to load: connect ECONNREFUSED 10.0.0.1:443", "url": ""}]"#,
         ] {
             assert!(of_text(text).is_some(), "{text}");
         }
@@ -226,6 +292,15 @@ mod tests {
             r#"{"status": "open", "message": "x"}"#,
             r#"{"success": true, "error": null}"#,
             r#"["error"]"#,
+            r#"{"status": "error", "message": "3 tests fail", "tests": [{"name": "a"}]}"#,
+            r#"{"status": "failed", "build": 7, "branch": "main"}"#,
+            r#"[{"error": "x"}, {"name": "y"}]"#,
+            "# Errors\nThere are none",
+            "The service is currently unavailable in your country list: DE",
+            r#"{"logs": [{"message": "Error: connect ECONNREFUSED 10.0.0.1"}]}"#,
+            r#"{"errors": ["Error: connect ECONNREFUSED 10.0.0.1"], "rows": [1, 2]}"#,
+            r#"{"results": [{"title": "Error handling in Rust"}]}"#,
+            r#"{"results": [{"title": "How to fix connection refused"}]}"#,
             "Cancelled orders: 3",
             "The function fails when x is 0",
             "Canned soup",
