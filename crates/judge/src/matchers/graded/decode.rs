@@ -189,6 +189,7 @@ pub fn script_schema() -> Value {
         },
     });
     json!({
+        "x-definition": "judge-script",
         "type": "array",
         "minItems": 1,
         "items": line,

@@ -327,6 +327,7 @@ pub fn schema() -> Value {
     });
     let presets: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
     json!({
+        "x-definition": "rubric",
         "type": "object",
         "additionalProperties": false,
         "description": "What a good value is: weighted criteria, or a tree of questions.",
