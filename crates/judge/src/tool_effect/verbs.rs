@@ -59,6 +59,8 @@ const fn acts(word: &'static str) -> Verb {
 /// Every verb, in the order of the words.
 const VERBS: &[Verb] = &[
     acts("abort"),
+    changes("ack"),
+    changes("acknowledge"),
     acts("activate"),
     changes("add"),
     changes("alter"),
