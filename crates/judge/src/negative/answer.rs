@@ -31,7 +31,7 @@ pub enum Answer {
 pub fn answer(outcome: &Outcome) -> Answer {
     match outcome {
         Outcome::Result(result) if result.get("isError") == Some(&Value::Bool(true)) => Answer::Rejected { code: None },
-        Outcome::Result(result) => match error_as_success(result) {
+        Outcome::Result(result) => match error_as_success(result, &Value::Null) {
             Some(text) => Answer::ErrorText(text),
             None => Answer::Executed,
         },

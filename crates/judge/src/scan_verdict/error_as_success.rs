@@ -41,21 +41,21 @@ static NO_ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The words with which a success says that it is an error, if it does.
-pub fn error_as_success(result: &Value) -> Option<String> {
+pub fn error_as_success(result: &Value, arguments: &Value) -> Option<String> {
     if result.get("isError") == Some(&Value::Bool(true)) || has_other_content(result) {
         return None;
     }
     let text = text_of_tool_result(result);
     if let Some(structured) = result.get("structuredContent").and_then(Value::as_object)
-        && let Some(found) = in_object(structured)
+        && let Some(found) = in_object(structured, arguments)
     {
         return Some(found);
     }
     let json = first_json(&text);
     let found = match &json {
-        Some(Value::Object(map)) => in_object(map),
+        Some(Value::Object(map)) => in_object(map, arguments),
         Some(Value::Array(items)) => match items.as_slice() {
-            [Value::Object(only)] => in_object(only),
+            [Value::Object(only)] => in_object(only, arguments),
             _ => None,
         },
         Some(_) => None,
@@ -153,11 +153,11 @@ const ABOUT_ERRORS: &[&str] = &[
     "type",
 ];
 
-fn in_object(map: &Map<String, Value>) -> Option<String> {
+fn in_object(map: &Map<String, Value>, arguments: &Value) -> Option<String> {
     // Some SDKs wrap a bare text.
     if let (1, Some(Value::String(text))) = (map.len(), map.get("result")) {
         return match first_json(text) {
-            Some(Value::Object(inner)) => in_object(&inner),
+            Some(Value::Object(inner)) => in_object(&inner, arguments),
             Some(_) => None,
             None => in_text(text),
         };
@@ -170,7 +170,8 @@ fn in_object(map: &Map<String, Value>) -> Option<String> {
             Value::String(text) => text.is_empty(),
             Value::Bool(_) | Value::Number(_) => false,
         };
-        !ABOUT_ERRORS.contains(&key.as_str()) && !is_empty
+        // What was sent is repeated.
+        !ABOUT_ERRORS.contains(&key.as_str()) && !is_empty && arguments.get(key) != Some(value)
     };
     let has_data = map.iter().any(|(key, value)| is_data(key, value));
     // What was asked for is often repeated next to the error.
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     fn of_text(text: &str) -> Option<String> {
-        error_as_success(&json!({"content": [{"type": "text", "text": text}]}))
+        error_as_success(&json!({"content": [{"type": "text", "text": text}]}), &json!({"query": "sent"}))
     }
 
     #[test]
@@ -259,6 +260,7 @@ mod tests {
             "# Record 1\nError: Gene 'main' not found\nSuggestion: Please check the gene symbol or ID\n",
             "Drug 'example' not found in MyChem.info",
             r#"[{"error": "Invalid identifier format: example."}]"#,
+            r#"{"error": "Only PDF files are supported.", "query": "sent"}"#,
             r#"{"error": "Failed to retrieve results", "genes": ["example"], "database": "pathway"}"#,
             r#"{"status": "error", "message": "File not found in index", "file_path": "a.txt"}"#,
             r#"[{"title": "Failed to load: connect ECONNREFUSED 10.0.0.1:443", "url": ""}]"#,
@@ -267,7 +269,7 @@ mod tests {
         }
         let wrapped =
             json!({"content": [{"type": "text", "text": "Error: x"}], "structuredContent": {"result": "Error: x"}});
-        assert_eq!(error_as_success(&wrapped).as_deref(), Some("Error: x"));
+        assert_eq!(error_as_success(&wrapped, &Value::Null).as_deref(), Some("Error: x"));
     }
 
     #[test]
@@ -288,6 +290,7 @@ mod tests {
             r#"{"errors": [], "data": [1]}"#,
             r#"{"error": null, "data": {"a": 1}}"#,
             r#"{"error": "", "name": "x"}"#,
+            r#"{"error": "Only PDF files are counted.", "query": "another"}"#,
             r#"{"error": "one of three failed", "results": [1, 2]}"#,
             r#"{"status": "open", "message": "x"}"#,
             r#"{"success": true, "error": null}"#,
@@ -311,8 +314,8 @@ mod tests {
         let long = format!("Error: {}", "x".repeat(2_000));
         assert_eq!(of_text(&long), None);
         let image = json!({"content": [{"type": "text", "text": "Error: x"}, {"type": "image", "data": ""}]});
-        assert_eq!(error_as_success(&image), None);
+        assert_eq!(error_as_success(&image, &Value::Null), None);
         let said = json!({"isError": true, "content": [{"type": "text", "text": "Error: x"}]});
-        assert_eq!(error_as_success(&said), None);
+        assert_eq!(error_as_success(&said, &Value::Null), None);
     }
 }

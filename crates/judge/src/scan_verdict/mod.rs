@@ -143,7 +143,7 @@ fn of_result(call: &ScanCall<'_>, result: &Value) -> ScanJudgement {
     }
     // A tool that was asked for an error, or for a text about one, answers with one.
     let is_asked = call.arguments.to_string().to_lowercase().contains("error");
-    if let Some(found) = error_as_success(result).filter(|_| !is_asked) {
+    if let Some(found) = error_as_success(result, call.arguments).filter(|_| !is_asked) {
         let sentence = format!("the tool answered with an error as a success: {}", shorten(&escape_line(&found), 200));
         return ScanJudgement::new(ToolVerdict::ErrorAsSuccess, sentence, &text);
     }
