@@ -89,6 +89,7 @@ fn options() -> RunOptions {
         findings: Vec::new(),
         fix: false,
         record: false,
+        no_model: false,
         probe_timeout: TIMEOUT,
         isolation: None,
         is_whole: false,

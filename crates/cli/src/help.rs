@@ -102,6 +102,7 @@ const RARE: &[&str] = &[
     "suite_server",
     "tags",
     "junit_lines",
+    "no_model",
     "tap",
     "timing",
     "transport",

@@ -118,6 +118,7 @@ fn options(jobs: usize) -> RunOptions {
         findings: Vec::new(),
         fix: false,
         record: false,
+        no_model: false,
         probe_timeout: Duration::from_secs(2),
         isolation: None,
         is_whole: false,

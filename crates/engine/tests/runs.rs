@@ -179,6 +179,7 @@ fn run_options(name: &RunName, plan: &Plan) -> RunOptions {
         findings: Vec::new(),
         fix: false,
         record: false,
+        no_model: false,
         probe_timeout: Duration::from_secs(2),
         isolation: name.value("isolation").map(|isolation| match isolation {
             "case" => Isolation::Case,

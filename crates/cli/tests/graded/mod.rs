@@ -187,8 +187,8 @@ fn a_language_model_grades_over_http_and_every_report_says_so() {
 #[test]
 fn measures_of_agents_pass_and_fail() {
     let agent = |name: &str, calls: &[&str], keys: &str| {
-        let calls: String =
-            calls.iter().map(|tool| format!("{{call: {{tool: {tool}, args: {{name: Ann}}}}}}, ")).collect();
+        let call = |tool: &&str| format!("{{call: {{tool: {tool}, args: {{name: Ann}}}}}}, ");
+        let calls = calls.iter().map(call).collect::<Vec<_>>().concat();
         format!("  - {{name: {name}, model: script, prompt: Go., script: [{calls}{{say: Done}}], {keys}}}\n")
     };
     let mut tests = "agents:\n".to_owned();
