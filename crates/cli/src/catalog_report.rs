@@ -1,5 +1,6 @@
 //! How the findings of a catalog are told: as lines, as JSON, as annotations, and as a SARIF file.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::mem;
@@ -16,6 +17,8 @@ use crate::finding_report::as_report;
 pub(crate) enum Printed {
     /// A line a finding, and a summary.
     Lines,
+    /// For each rule a count and a few findings, and a summary.
+    Rules,
     /// One JSON object.
     Json,
     /// GitHub workflow commands.
@@ -30,6 +33,21 @@ pub(crate) enum Stream {
     Error,
 }
 
+/// So many findings of each rule are printed where rules are summed up.
+const EXAMPLES: usize = 3;
+
+/// The findings of one rule.
+#[derive(Debug, Default)]
+struct RuleCount {
+    name: &'static str,
+    findings: usize,
+    tools: usize,
+    /// The last tool: findings come tool by tool.
+    last: Option<String>,
+    /// The lines of the first few.
+    examples: String,
+}
+
 /// Tells findings as they come, and counts them.
 pub(crate) struct CatalogReport {
     printed: Printed,
@@ -41,6 +59,8 @@ pub(crate) struct CatalogReport {
     /// Kept for formats that are written as a whole.
     findings: Option<Vec<Finding>>,
     counts: Counts,
+    /// The findings by the id of their rule.
+    rules: BTreeMap<&'static str, RuleCount>,
     started_unix_ms: u64,
     /// Nothing can be done once a reader has gone away or a disk is full, but it must not pass unseen.
     failed: Option<io::Error>,
@@ -102,6 +122,7 @@ impl CatalogReport {
             line: String::new(),
             findings: whole.then(Vec::new),
             counts: Counts::default(),
+            rules: BTreeMap::new(),
             started_unix_ms: options.started_unix_ms,
             failed: None,
         };
@@ -121,7 +142,12 @@ impl CatalogReport {
         }
         self.counts.fixable += usize::from(fault.fixable);
         match self.printed {
-            Printed::Lines => self.tell_line(fault),
+            Printed::Lines => {
+                let line = self.line_of(fault);
+                self.write(&line);
+                self.line = line;
+            }
+            Printed::Rules => self.count(fault),
             Printed::Json => self.tell_json(fault),
             Printed::Annotations => {}
         }
@@ -142,9 +168,18 @@ impl CatalogReport {
     /// Writes what comes last; gives the SARIF file, when one was asked for.
     pub(crate) fn finish(mut self, looked: Looked) -> io::Result<Option<String>> {
         match self.printed {
-            Printed::Lines => {
-                let line = self.counts.sentence(looked);
-                self.write(&line);
+            Printed::Lines | Printed::Rules => {
+                let mut text = String::new();
+                for (id, rule) in mem::take(&mut self.rules) {
+                    let (findings, tools) = (counted(rule.findings, "finding"), counted(rule.tools, "tool"));
+                    let _ = writeln!(text, "{id} {}: {findings} in {tools}\n{}", rule.name, rule.examples.trim_end());
+                    if rule.findings > EXAMPLES {
+                        let _ = writeln!(text, "  and {} more; `--verbose` shows all", rule.findings - EXAMPLES);
+                    }
+                    text.push('\n');
+                }
+                text.push_str(&self.counts.sentence(looked));
+                self.write(&text);
             }
             Printed::Json => {
                 let counts = self.counts;
@@ -176,7 +211,24 @@ impl CatalogReport {
         }
     }
 
-    fn tell_line(&mut self, fault: &Fault<'_>) {
+    fn count(&mut self, fault: &Fault<'_>) {
+        let is_example = self.rules.get(fault.rule.id).is_none_or(|rule| rule.findings < EXAMPLES);
+        let line = if is_example { self.line_of(fault) } else { String::new() };
+        let rule = self.rules.entry(fault.rule.id).or_default();
+        rule.name = fault.rule.name;
+        rule.findings += 1;
+        let tool = fault.tool().unwrap_or_default();
+        if rule.last.as_deref() != Some(&*tool) {
+            rule.tools += 1;
+            rule.last = Some(tool.into_owned());
+        }
+        if is_example {
+            rule.examples.push_str("  ");
+            rule.examples.push_str(&line);
+        }
+    }
+
+    fn line_of(&mut self, fault: &Fault<'_>) -> String {
         let mut line = mem::take(&mut self.line);
         line.clear();
         let (tool, pointer) = (fault.tool(), fault.pointer());
@@ -197,8 +249,7 @@ impl CatalogReport {
             line.push_str(fault.help());
             line.push('\n');
         }
-        self.write(&line);
-        self.line = line;
+        line
     }
 
     fn tell_json(&mut self, fault: &Fault<'_>) {

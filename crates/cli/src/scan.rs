@@ -119,10 +119,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     run.check()?;
     let mut server = run.execution.in_container(Override::default()).apply(&scan.server(fixture)?);
     scan.confinement.apply(&mut server, context);
-    // A suite that is written from the answers has no client that gives these replies.
-    if !matches!(kind, ScanKind::Audit { repeat: true }) {
-        answer_by_default(&mut server);
-    }
+    answer_by_default(&mut server);
     // What a server gives away of its environment is shown nowhere.
     server.secrets.extend(secret_values(&Context::secret_values()).map(str::to_owned));
     let server = Arc::new(server);

@@ -35,6 +35,12 @@ mock_server:
       responses:
         - { when: args.id == "u-7", result: Ada }
         - { default: true, error: user not found }
+    - name: describe
+      inputSchema: { type: object, properties: { topic: { type: string }, force: { type: boolean } } }
+      responses:
+        - { when: has(args.force), error: never force it }
+        - { when: has(args.topic), result: a long story }
+        - { default: true, error: the topic is required }
   resources:
     - { uri: "demo://here", name: here, text: here }
   prompts:
@@ -89,12 +95,13 @@ fn each_tool_gets_the_verdict_that_it_earned() {
             "summarise: works (-)",
             "list_users: works (-)",
             "get_user: works (-)",
+            "describe: works (-)",
         ],
         "{}",
         text(&output)
     );
-    // Five work of nine about which something was proven.
-    assert_eq!(audit["score"], 55);
+    // Six work of ten about which something was proven.
+    assert_eq!(audit["score"], 60);
     assert_eq!(output.status.code(), Some(1), "an exception that nobody handles fails the audit");
     let others: Vec<&str> = audit["resources_and_prompts"]
         .as_array()
@@ -176,6 +183,10 @@ fn the_suite_that_init_writes_holds_and_pins_no_defect() {
     assert!(file("locked.yaml").contains("skip_unless_env: API_KEY"), "{}", file("locked.yaml"));
     assert!(file("offline.yaml").contains("skip: "), "{}", file("offline.yaml"));
     assert!(!file("prompt-greet.yaml").contains("skip:"), "{}", file("prompt-greet.yaml"));
+    // What the server asks of its client is answered in the files as it was in the scan.
+    assert!(file("confirm.yaml").contains("content: auto"), "{}", file("confirm.yaml"));
+    assert!(file("confirm.yaml").contains("answered: accept"), "{}", file("confirm.yaml"));
+    assert!(file("summarise.yaml").contains("In short: This is a canned reply"), "{}", file("summarise.yaml"));
     for command in ["run", "run", "snapshot"] {
         let output = mcprove(folder.path(), &[command, "evals"]);
         assert_eq!(output.status.code(), Some(0), "{command}: {}", text(&output));
@@ -202,4 +213,52 @@ fn a_known_defect_that_is_gone_is_noticed() {
     let known = mcprove(folder.path(), &["run", "--strict", "a.yaml"]);
     assert_eq!(known.status.code(), Some(0), "{}", text(&known));
     assert!(text(&known).contains("fails as known: it crashes"), "{}", text(&known));
+}
+
+#[test]
+fn an_error_of_a_tool_that_is_not_listed_is_no_silent_pass() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let test = |name: &str, more: &str| {
+        let server = "{ command: mcprove, args: [mock, --tools-from, server.yaml] }";
+        format!("server: {server}\n{more}assert: {{ tool: {name}, expect: {{ protocol_error: true }} }}\n")
+    };
+    mock(
+        folder.path(),
+        "mock_server: { tools: [{ name: quote, responses: [{ error: { code: -32603, message: no } }] }] }\n",
+    );
+    let run = |text: &str, args: &[&str]| {
+        fs::write(folder.path().join("a.yaml"), text).expect("a file");
+        mcprove(folder.path(), &[&["run", "a.yaml"], args].concat())
+    };
+    let output = run(&test("qoute", ""), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("does not list the tool `qoute` (did you mean `quote`?)"), "{}", text(&output));
+    let strict = run(&test("qoute", ""), &["--strict"]);
+    assert_eq!(strict.status.code(), Some(1), "{}", text(&strict));
+    for silent in [test("quote", ""), test("qoute", "implicit: off\n")] {
+        let output = run(&silent, &["--strict"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        assert!(!text(&output).contains("does not list"), "{}", text(&output));
+    }
+}
+
+#[test]
+fn answers_to_requests_for_what_does_not_exist_are_noticed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let capabilities = r#"{"prompts":{},"resources":{}}"#;
+    let path = shell_server::write_with(folder.path(), capabilities, "[]", r#""x""#);
+    // One result that fits every method, whatever it asks for.
+    let anything = r#""result":{"prompts":[{"name":"p"}],"resources":[{"uri":"demo://a","name":"a"}],"resourceTemplates":[],"contents":[{"uri":"demo://a","text":"x"}],"messages":[{"role":"user","content":{"type":"text","text":"x"}}]}"#;
+    let script = fs::read_to_string(&path).expect("a file");
+    let script = script.replace(r#""error":{"code":-32601,"message":"unknown"}"#, anything);
+    fs::write(&path, script).expect("a file");
+    let output = mcprove(folder.path(), &["audit", "--server", "sh server.sh"]);
+    let said = text(&output);
+    for method in ["prompts/get", "resources/read"] {
+        assert!(said.contains(&format!("`{method}` with ")) && said.contains("was answered with a result"), "{said}");
+    }
+    let server = mock(folder.path(), SERVER);
+    let server: Vec<&str> = server.iter().map(String::as_str).collect();
+    let output = mcprove(folder.path(), &[&["audit"], &server[..]].concat());
+    assert!(!text(&output).contains("was answered with a result"), "{}", text(&output));
 }

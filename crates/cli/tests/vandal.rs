@@ -2,6 +2,7 @@
 //! call themselves; and where there is no sandbox, nothing that says or looks like it writes is called.
 #![cfg(target_os = "linux")]
 
+mod shell_server;
 mod subject;
 
 use std::collections::BTreeMap;
@@ -280,4 +281,34 @@ fn a_vandal_acts_in_a_marker_folder_only() {
         let output = Command::new(&vandal).arg("honest").env("VANDAL_MARKER", folder).stdin(Stdio::null()).output();
         assert_eq!(output.expect("it runs").status.code(), Some(64), "{folder}");
     }
+}
+
+#[test]
+fn a_server_that_dies_of_a_refusal_has_no_bug() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().join("home");
+    fs::create_dir(&home).expect("a folder");
+    let tools = r#"[{"name":"look","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}}]"#;
+    let scan = |scan: &[&str], answer: &str| {
+        let script = shell_server::write(folder.path(), tools, answer);
+        let server = format!("sh {}", script.display());
+        let output = Command::new(MCPROVE)
+            .args(scan)
+            .args(["--server", &server])
+            .env("HOME", &home)
+            .stdin(Stdio::null())
+            .output()
+            .expect("mcprove runs");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        (output.status.code(), said)
+    };
+    let (writes, dies) = (r#""$(echo x > $HOME/state || kill -9 $$)""#, r#""$(kill -9 $$)""#);
+    let (code, said) = scan(&["fuzz", "--runs", "5"], writes);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("refused by mcprove's sandbox"), "{said}");
+    let (code, said) = scan(&["fuzz", "--runs", "5"], dies);
+    assert_eq!(code, Some(1), "{said}");
+    let (_, said) = scan(&["negative"], writes);
+    assert!(said.contains("valid input fails, too: refused by mcprove's sandbox"), "{said}");
+    assert!(!home.join("state").exists());
 }

@@ -50,7 +50,9 @@ impl Catalog {
     fn take(&mut self, method: &str, listing: Listing, expected: bool) -> Vec<Value> {
         let failed =
             listing.outcome().and_then(|outcome| crate::calls::no_result(&format!("`{method}`"), outcome, None));
-        self.findings.extend(failed.filter(|_| expected));
+        let help =
+            "a server that declares a capability lists what it has; does it need a variable, an argument or a network?";
+        self.findings.extend(failed.filter(|_| expected).map(|finding| finding.help(help)));
         self.findings.extend(listing.findings);
         listing.items
     }

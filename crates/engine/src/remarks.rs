@@ -6,7 +6,7 @@ use mcprove_judge::elicitation::rejects_preset;
 use mcprove_judge::log_level::messages_below;
 use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_judge::progress::does_not_increase;
-use mcprove_model::{Act, Finding, Logging, Observation, Outcome, Raw};
+use mcprove_model::{Act, Finding, Logging, Observation, Outcome, Raw, Target, escape_line, nearest};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -18,7 +18,10 @@ const LOOK_UP: Duration = Duration::from_secs(2);
 
 /// Adds the remarks on everything the session has seen.
 pub(crate) async fn add(seen: &Observation, talk: &mut Conversation<'_>) {
-    let schema = output_schema(seen, talk).await;
+    let schema = match output_schema(seen, talk).await {
+        Some(finding) => Some(finding),
+        None => unlisted_tool(seen, talk).await,
+    };
     let progress = does_not_increase(&seen.notifications);
     let client = talk.case.server.as_ref().map(|server| &server.client);
     let questions = seen.asked.iter().filter(|asked| asked.method == "elicitation/create");
@@ -60,6 +63,37 @@ pub(crate) async fn listed_tool(talk: &mut Conversation<'_>) -> Option<Value> {
     let deadline = talk.deadline.min(Instant::now() + LOOK_UP);
     let listing = talk.session.list("tools/list", "tools", deadline).await;
     listing.items.into_iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(&name))
+}
+
+/// An error of a tool that the server does not list: a case that expects an error would pass for a misspelled name.
+async fn unlisted_tool(seen: &Observation, talk: &mut Conversation<'_>) -> Option<Finding> {
+    let (Act::CallTool(call) | Act::Notifications(call)) = &talk.case.act else { return None };
+    let is_error = matches!(&seen.outcome, Outcome::Error(_)) || seen.is_error;
+    // A recording need not hold the list.
+    let has_list = talk
+        .case
+        .server
+        .as_ref()
+        .is_some_and(|server| !server.accepts_any_shape && !matches!(server.target, Target::Cassette { .. }));
+    if !is_error || !has_list || !talk.session.is_open() {
+        return None;
+    }
+    let name = talk.text(&call.tool);
+    let deadline = talk.deadline.min(Instant::now() + LOOK_UP);
+    let listing = talk.session.list("tools/list", "tools", deadline).await;
+    if !listing.findings.is_empty() || !matches!(listing.outcome(), Some(Outcome::Result(_))) {
+        return None;
+    }
+    let listed: Vec<&str> = listing.items.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
+    if listed.contains(&name.as_str()) {
+        return None;
+    }
+    let near =
+        nearest(&name, listed).map_or_else(String::new, |near| format!(" (did you mean `{}`?)", escape_line(near)));
+    let name = escape_line(&name);
+    let text = format!("the server does not list the tool `{name}`{near}, so its error proves nothing else");
+    let help = "correct the name; `implicit: off` says that the tool is meant to be missing";
+    Some(Finding::warning("unlisted-tool", text).help(help).at(talk.place(call.tool.span)))
 }
 
 /// Structured content that violates the tool's own output schema.

@@ -11,7 +11,7 @@ impl ClientCapabilities {
             roots: Some(root.map(str::to_owned).into_iter().collect()),
             roots_changed: None,
             sampling: vec![SamplingReply {
-                text: "This is a canned reply of mcprove.".to_owned(),
+                text: "This is a canned reply.".to_owned(),
                 model: "mcprove-canned".to_owned(),
                 stop_reason: "endTurn".to_owned(),
             }],

@@ -177,9 +177,14 @@ impl ScanCounts {
                 parts.push(format!("{count} {what}"));
             }
         };
-        add(self.of(ToolVerdict::Works), "work");
-        add(self.of(ToolVerdict::Fails(FailureCause::Other)), "fail");
-        add(self.of(ToolVerdict::ErrorAsSuccess), "answer an error as a success");
+        for (verdict, one, many) in [
+            (ToolVerdict::Works, "works", "work"),
+            (ToolVerdict::Fails(FailureCause::Other), "fails", "fail"),
+            (ToolVerdict::ErrorAsSuccess, "answers an error as a success", "answer an error as a success"),
+        ] {
+            let count = self.of(verdict);
+            add(count, if count == 1 { one } else { many });
+        }
         add(self.of(ToolVerdict::Crashed), "crashed");
         add(self.of(ToolVerdict::TimedOut), "timed out");
         for cause in FailureCause::OUTSIDE {
@@ -225,7 +230,7 @@ mod tests {
         assert_eq!((counts.proven(), counts.score()), (4, Some(50)));
         assert_eq!(
             counts.line(),
-            "2 work, 1 answer an error as a success, 1 crashed, 1 not provable (input not found), \
+            "2 work, 1 answers an error as a success, 1 crashed, 1 not provable (input not found), \
              1 not provable (credentials missing), 1 skipped"
         );
         assert_eq!(ScanCounts::default().score(), None);

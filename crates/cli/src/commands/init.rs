@@ -97,7 +97,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         }
         Scan::Made(scanned) => scanned,
     };
-    let described = Described::new(&scanned.server, args.inputs.fixture.as_deref());
+    let described = Described::scanned(&scanned.server, args.inputs.fixture.as_deref(), &scanned.called);
     let mut files = files(&scanned, &described);
     if args.only_working {
         files
@@ -171,7 +171,9 @@ fn told_of(verified: &Verified, files: &[StarterFile<'_>], folder: &Path) -> Str
     let tests = |count: usize| if count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
     let known = count(&|file| file.starter.known.is_some());
     let idle = count(&|file| file.starter.skip.is_some() || file.starter.needs.is_some());
-    let mut text = format!("verified in two runs: {} hold", tests(files.len() - known - idle));
+    let holding = files.len() - known - idle;
+    let verb = if holding == 1 { "holds" } else { "hold" };
+    let mut text = format!("verified in two runs: {} {verb}", tests(holding));
     for (count, what) in [
         (verified.weakened, "with weaker checks, because replies differ"),
         (known, "known to fail (`known:` says why)"),

@@ -223,16 +223,19 @@ fn check(args: &Args) -> Result<(), Failure> {
 }
 
 fn report_options(args: &Args, context: &Context) -> CatalogReportOptions {
+    let is_verbose = context.verbosity == Verbosity::Verbose;
+    let chooses = args.all || args.fix || !args.select.is_empty() || !args.allow.is_empty();
     let printed = match (args.json, args.github) {
         (true, _) => Printed::Json,
         (false, true) => Printed::Annotations,
-        (false, false) => Printed::Lines,
+        (false, false) if chooses || is_verbose => Printed::Lines,
+        (false, false) => Printed::Rules,
     };
     CatalogReportOptions {
         printed,
         stream: if args.fix && !args.write { Stream::Error } else { Stream::Output },
         style: context.style(),
-        helpful: context.verbosity == Verbosity::Verbose,
+        helpful: is_verbose,
         sarif: args.sarif.is_some(),
         started_unix_ms: Context::unix_ms(),
     }

@@ -106,8 +106,6 @@ fn status(judgement: &Judgement, update: bool, ci: bool) -> ExitStatus {
         || !update && (is(|status| matches!(status, Status::Changed(_))) || ci && is(|status| *status == Status::New))
     {
         ExitStatus::Wrong
-    } else if judgement.judged.iter().all(|judged| matches!(judged.status, Status::Skipped(_) | Status::Obsolete)) {
-        ExitStatus::NothingSelected
     } else {
         ExitStatus::Good
     }

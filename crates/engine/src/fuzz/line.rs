@@ -125,7 +125,8 @@ impl<'w> Line<'w> {
             Outcome::Malformed(_) | Outcome::Refused(_) | Outcome::Closed { .. } | Outcome::Cancelled => None,
         };
         let is_silence = matches!(exchange.outcome, Outcome::TimedOut { .. });
-        let stderr = if is_silence { session.stderr() } else { String::new() };
+        let is_gone = matches!(exchange.outcome, Outcome::Closed { .. });
+        let stderr = if is_silence || is_gone { session.stderr() } else { String::new() };
         let is_usable = session.is_open() && !is_silence;
         self.busy += Duration::from_micros(exchange.elapsed_us);
         self.count(1, is_usable).await;

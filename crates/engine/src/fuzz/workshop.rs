@@ -1,20 +1,21 @@
 //! What all work on a server shares.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use mcprove_judge::exception::unhandled;
 use mcprove_judge::fuzz::{EnvironmentValues, Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
 use mcprove_judge::generate::Oracle;
-use mcprove_model::{Exchange, Outcome, ServerSpec};
+use mcprove_model::{Exchange, Observation, Outcome, ServerSpec};
 use mcprove_suite::template::Variables;
-use mcprove_wire::{OpenFailure, Session};
+use mcprove_wire::{OpenFailure, Refusal, Session};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::discover::tool_name;
+use crate::refused::SandboxRules;
 use crate::server::Opener;
 use crate::stop::Stop;
 
@@ -43,6 +44,8 @@ pub(crate) struct Workshop {
     until: Option<Instant>,
     calls: AtomicUsize,
     counter: Arc<AtomicUsize>,
+    /// The first refusal of the sandbox.
+    refused: Arc<OnceLock<Refusal>>,
 }
 
 /// What a workshop is made of.
@@ -81,7 +84,13 @@ impl Workshop {
             until: tools.until,
             calls: AtomicUsize::new(0),
             counter: tools.counter,
+            refused: Arc::default(),
         }
+    }
+
+    /// The first thing that the sandbox refused the server and that it died of.
+    pub(crate) fn refused(&self) -> Option<&Refusal> {
+        self.refused.get()
     }
 
     /// Starts a server.
@@ -122,6 +131,8 @@ impl Workshop {
             input: oracle("inputSchema"),
             output: oracle("outputSchema"),
             environment: Arc::clone(&self.environment),
+            rules: SandboxRules::of(&self.server, &self.variables),
+            refused: Arc::clone(&self.refused),
         }
     }
 }
@@ -133,6 +144,9 @@ pub(crate) struct Bench {
     input: Option<Oracle>,
     output: Option<Oracle>,
     environment: Arc<EnvironmentValues>,
+    /// What the server is refused; it is no failure of the server.
+    rules: Option<SandboxRules>,
+    refused: Arc<OnceLock<Refusal>>,
 }
 
 /// A call that was made, and whether the server was still there afterwards, where that was asked.
@@ -166,6 +180,22 @@ impl Bench {
 
     /// What a call means.
     pub(crate) fn verdict(&self, called: &Called, arguments: &Value, accepted: bool) -> FuzzVerdict {
+        match (self.unexcused(called, arguments, accepted), &self.rules) {
+            (FuzzVerdict::Crash(crash), Some(rules)) => {
+                let seen = Observation::of_tool_call(called.exchange.outcome.clone());
+                match rules.refusal(&seen, &called.stderr) {
+                    Some(refusal) => {
+                        self.refused.get_or_init(|| refusal);
+                        FuzzVerdict::Handled
+                    }
+                    None => FuzzVerdict::Crash(crash),
+                }
+            }
+            (verdict, _) => verdict,
+        }
+    }
+
+    fn unexcused(&self, called: &Called, arguments: &Value, accepted: bool) -> FuzzVerdict {
         // A task that dies takes its answer with it, while the rest of the server lives on.
         if called.is_silence()
             && let Some(told) = unhandled(&called.stderr, arguments).and_then(|told| told.lines().next())

@@ -1,5 +1,7 @@
 //! The audit of a tool: one call with a valid input, and what its answer says about the tool's health.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mcprove_judge::fuzz::{EnvironmentValues, leak_in};
@@ -16,7 +18,7 @@ use tokio::time::Instant;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::calls;
 use crate::discover::tool_name;
-use crate::refused::{excuse, refusal_of};
+use crate::refused::{SandboxRules, excuse};
 use crate::restart::Restartable;
 
 /// The number of lines of standard error that are shown of a server that died.
@@ -29,10 +31,13 @@ pub(crate) struct AuditTool {
     pub(crate) effect: ToolEffect,
     /// Its input; paths in it are templates.
     pub(crate) input: Value,
+    /// An input with optional arguments, for a tool that needs more than its schema says.
+    pub(crate) fuller: Option<Value>,
     /// The names of tools that may list what its input has to name.
     pub(crate) listing: Vec<String>,
-    /// True if a tool that answers is called again on a fresh server, to see what stays the same.
-    pub(crate) repeat: bool,
+    /// Where a tool that answers is called again on a fresh server, to see what stays the same: false once a second
+    /// server did not start, because some take a port or a file that only one can have.
+    pub(crate) repeat: Arc<AtomicBool>,
     /// The time a call may take.
     pub(crate) timeout: Duration,
 }
@@ -52,6 +57,8 @@ pub struct Called {
     pub skipped: Option<String>,
     /// True if it said that it misses a file.
     pub misses_file: bool,
+    /// True if the server asked its client for something.
+    pub asked: bool,
 }
 
 impl Scan for AuditTool {
@@ -77,6 +84,20 @@ impl AuditTool {
             judged = self.judge(&again, &listed, lane.session);
             (exchange, input) = (again, listed);
         }
+        if judged.verdict == ToolVerdict::Fails(FailureCause::Other)
+            && let Some(fuller) = &self.fuller
+            && let Some(lane) = &mut case.lane
+            && lane.restore(case.record).await
+        {
+            let fuller = case.workplace.filled(fuller);
+            let again = lane.session.call_tool(name, &fuller, Instant::now() + self.timeout).await;
+            case.record.calls.push(calls::record(CallRole::Act, Some(name), &again));
+            let judged_again = self.judge(&again, &fuller, lane.session);
+            let is_better = matches!(judged_again.verdict, ToolVerdict::Works) || judged_again.verdict.is_unprovable();
+            if is_better {
+                (judged, exchange, input) = (judged_again, again, fuller);
+            }
+        }
         case.record.mark(|timings| &mut timings.call);
         let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
         let seen = Observation::of_tool_call(exchange.outcome);
@@ -86,7 +107,9 @@ impl AuditTool {
             case.record.server_ended(what);
         }
         case.record.findings.extend(found.into_iter().chain(output_mismatch(&self.tool, &seen)));
-        let refusal = refusal_of(case.server, case.workplace.variables(), (&seen, &lane.session.stderr()));
+        let rules = SandboxRules::of(case.server, case.workplace.variables());
+        let refusal = rules.and_then(|rules| rules.refusal(&seen, &lane.session.stderr()));
+        let asked = lane.session.server_requests().iter().any(|request| request.answered);
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
         }
@@ -105,7 +128,7 @@ impl AuditTool {
         let misses_file = misses_file(&seen);
         let is_answered = matches!(seen.outcome, Outcome::Result(_) | Outcome::Error(_));
         let mut replies = vec![seen];
-        if self.repeat && is_answered && refusal.is_none() {
+        if self.repeat.load(Ordering::Relaxed) && is_answered && refusal.is_none() {
             replies.extend(self.repeated(&mut case, &input).await);
         }
         // A test of what was refused would expect the refusal, and write where there is no sandbox.
@@ -115,7 +138,8 @@ impl AuditTool {
         }
         let replies = replies.into_iter().map(|seen| case.workplace.seen_as_template(seen)).collect();
         let input = Some(case.workplace.as_template(&input));
-        let called = Called { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file };
+        let called =
+            Called { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file, asked };
         case.record.scanned = Some(ScanResult::Audit(called));
         ScanEnd::Judged
     }
@@ -149,8 +173,11 @@ impl AuditTool {
 
     /// The answer to the same call where nothing else was called.
     async fn repeated(&self, case: &mut ScanCase<'_>, input: &Value) -> Option<Observation> {
-        let Restartable { opener, server, variables, timeout, .. } = case.lane.as_ref()?;
-        let mut fresh = opener.open(server, variables, Instant::now() + *timeout).await.ok()?;
+        let Restartable { opener, server, variables, .. } = case.lane.as_ref()?;
+        let Ok(mut fresh) = opener.open(server, variables, Instant::now() + self.timeout).await else {
+            self.repeat.store(false, Ordering::Relaxed);
+            return None;
+        };
         let number = case.record.opened(&fresh);
         let exchange = fresh.call_tool(tool_name(&self.tool), input, Instant::now() + self.timeout).await;
         // What is odd about a session was found in the first.

@@ -20,6 +20,7 @@ use crate::fuzz::telling::{self, quoted};
 use crate::fuzz::tool::{Task, ToolRun, work};
 use crate::fuzz::workshop::{Tools, Workshop};
 use crate::fuzz::{Failure, Tally};
+use crate::refused::refusal_note;
 
 /// What the tools of a fuzz run have in common.
 pub(crate) struct FuzzPlan {
@@ -142,6 +143,7 @@ impl FuzzTool {
         let oddities = record.take_said(run.said);
         record.findings.extend(oddities);
         record.findings.push(Finding::note("fuzzed", summary));
+        record.findings.extend(workshop.refused().map(refusal_note));
         record.calls.extend(run.records);
         record.mark(|timings| &mut timings.call);
         let calls = workshop.calls();

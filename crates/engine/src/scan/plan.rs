@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
@@ -101,7 +102,7 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
     let called: Vec<Called> =
         tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
-    let works = works(&tools, &plan, &called, options);
+    let works = works(&tools, &plan, &called, catalog, options);
     let cases = tools.iter().zip(&called).zip(works).enumerate().map(|(at, ((tool, called), work))| {
         let subject = ScanSubject {
             name: tool_name(tool),
@@ -158,7 +159,7 @@ enum Work {
 }
 
 /// The work on each tool.
-fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOptions) -> Vec<Work> {
+fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], catalog: &Catalog, options: &ScanOptions) -> Vec<Work> {
     let allows_all = options.consent == Consent::IncludeWrites;
     let given = |tool: &Value| options.given.get(tool_name(tool)).cloned().unwrap_or_default();
     let input = |at: usize| called[at].input.clone().unwrap_or_default();
@@ -172,19 +173,31 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
         let listing = if is_given { Vec::new() } else { listing_tools(&tools[at], &callable) };
         listing.into_iter().map(|tool| tool_name(tool).to_owned()).collect()
     };
+    let fuller = |at: usize| {
+        let is_given = options.given.contains_key(tool_name(&tools[at]));
+        let may_be_called = !is_given && called[at].skipped.is_none();
+        may_be_called.then(|| guard_of(&tools[at], plan.effect(at), options))?.fuller_input(
+            &tools[at],
+            options.seed,
+            catalog.places.as_ref(),
+        )
+    };
     match &options.kind {
-        ScanKind::Audit { repeat } => each
-            .map(|(at, tool)| {
+        ScanKind::Audit { repeat } => {
+            let repeat = Arc::new(AtomicBool::new(*repeat));
+            each.map(|(at, tool)| {
                 Work::Audit(AuditTool {
                     tool: tool.clone(),
                     effect: plan.effect(at).clone(),
                     input: input(at),
+                    fuller: fuller(at),
                     listing: listing(at),
-                    repeat: *repeat,
+                    repeat: Arc::clone(&repeat),
                     timeout: options.timeout,
                 })
             })
-            .collect(),
+            .collect()
+        }
         ScanKind::Probe { probes, oversized } => each
             .map(|(at, tool)| {
                 Work::Probe(ProbeTool {
@@ -226,16 +239,23 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
     }
 }
 
-/// A tool with the input that is made for it, or the reason why it is not called.
-fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, options: &ScanOptions) -> Called {
+/// What may be sent to a tool.
+fn guard_of(tool: &Value, effect: &ToolEffect, options: &ScanOptions) -> HarmGuard {
     let given = options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
-    let mut guard = HarmGuard::new(tool, plan.effect(at), SCRATCH).with_given(given);
+    let mut guard = HarmGuard::new(tool, effect, SCRATCH).with_given(given);
     if options.fixture.is_some() {
         guard = guard.with_fixture(&format!("{{{{{FIXTURE}}}}}"));
     }
     if options.consent == Consent::IncludeWrites {
         guard = guard.allowing_all();
     }
+    guard
+}
+
+/// A tool with the input that is made for it, or the reason why it is not called.
+fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, options: &ScanOptions) -> Called {
+    let given = options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
+    let guard = guard_of(tool, plan.effect(at), options);
     let made = match given.first() {
         Some(given) => Ok(given.clone()),
         None => guard.input(tool, options.seed, catalog.places.as_ref()),
@@ -248,7 +268,7 @@ fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, opt
         (Err(_) | Ok(_), None) => None,
     };
     let (tool, input) = (tool_name(tool).to_owned(), made.ok());
-    Called { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false }
+    Called { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false, asked: false }
 }
 
 /// The tag of a case, by the effect of its tool.

@@ -6,7 +6,7 @@ use mcprove_judge::harm::argument_schema;
 use mcprove_judge::negative::{Probe, Subject};
 use mcprove_judge::scan_verdict::ScanCall;
 use mcprove_judge::tool_effect::ToolEffect;
-use mcprove_model::{CallRole, Finding, ToolVerdict};
+use mcprove_model::{CallRole, Finding, Observation, ToolVerdict};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -15,6 +15,7 @@ use super::{Scan, ScanCase, ScanEnd, ScanFuture};
 use crate::calls;
 use crate::discover::tool_name;
 use crate::probing::{self, Probing};
+use crate::refused::SandboxRules;
 
 /// Wrong requests to a tool.
 pub(crate) struct ProbeTool {
@@ -48,7 +49,12 @@ impl ProbeTool {
         let name = tool_name(&self.tool);
         let exchange = server.session.call_tool(name, &base, Instant::now() + self.timeout).await;
         case.record.calls.push(calls::record(CallRole::Setup, Some(name), &exchange));
-        let control = judge_exchange(&exchange, server.session, |call| ScanCall { arguments: &base, ..call });
+        let mut control = judge_exchange(&exchange, server.session, |call| ScanCall { arguments: &base, ..call });
+        let rules = SandboxRules::of(case.server, case.workplace.variables());
+        let seen = Observation::of_tool_call(exchange.outcome);
+        if let Some(refusal) = rules.and_then(|rules| rules.refusal(&seen, &server.session.stderr())) {
+            control.sentence = refusal.to_string();
+        }
         if control.verdict != ToolVerdict::Works {
             let text = format!("rejections prove nothing, because valid input fails, too: {}", control.sentence);
             let finding = Finding::note("control-failed", text);

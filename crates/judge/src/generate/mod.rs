@@ -92,6 +92,33 @@ pub fn valid_input(schema: &Value, seed: u64) -> Result<Value, Ungeneratable> {
     Generator::new(schema, Some(&oracle)).plain(seed, Wishes::None)
 }
 
+/// A valid value that also fills optional properties, but those that switch something: nobody asked for that.
+pub fn fuller_input(schema: &Value, seed: u64) -> Option<Value> {
+    let oracle = Oracle::new(schema).ok()?;
+    let generator = Generator::new(schema, Some(&oracle));
+    let small = generator.plain(seed, Wishes::None).ok()?;
+    let mut full = generator.plain(seed, Wishes::All).ok()?;
+    remove_added_switches(&mut full, &small);
+    (full != small && oracle.accepts(&full)).then_some(full)
+}
+
+fn remove_added_switches(full: &mut Value, small: &Value) {
+    match full {
+        Value::Object(map) => {
+            map.retain(|name, value| !value.is_boolean() || small.get(name).is_some());
+            for (name, value) in map.iter_mut() {
+                remove_added_switches(value, small.get(name).unwrap_or(&Value::Null));
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter_mut().enumerate() {
+                remove_added_switches(item, small.get(at).unwrap_or(&Value::Null));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// Valid values that also fill optional properties: all of them together, then each of the first level alone.
 pub fn optional_variants(schema: &Value, seed: u64) -> Vec<Value> {
     let Ok(oracle) = Oracle::new(schema) else { return Vec::new() };

@@ -9,6 +9,9 @@ use super::templates::Scope;
 use super::texts;
 use crate::schema::fragment;
 
+/// The `content` of an answer that is made from the schema of the form.
+pub(crate) const AUTO: &str = "auto";
+
 const KEYS: &[&str] = &["elicitation", "roots", "sampling"];
 const SAMPLING_KEYS: &[&str] = &["model", "stop_reason", "text"];
 const ACTIONS: [(&str, ElicitationAction); 3] = [
@@ -108,7 +111,7 @@ pub(crate) fn elicitation_schema() -> Value {
         "type": ["object", "null"],
         "properties": {
             "action": fragment::text("What the user does: accept, decline or cancel."),
-            "content": {"description": "What the user enters."},
+            "content": {"description": "What the user enters; `auto` fills in the form by its schema."},
         },
     });
     json!({
@@ -117,7 +120,7 @@ pub(crate) fn elicitation_schema() -> Value {
     })
 }
 
-/// `content` is the whole form when it is a map; otherwise every key but `action` is a field of the form. `url: true`
+/// `content` is the whole form when it is a map, and filled in by the form's schema when it is `auto`; otherwise every key but `action` is a field of the form. `url: true`
 /// says that links are followed too; with any other value it is a field.
 fn elicitation(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationReply> {
     let entries = found.map(node, "`elicitation`")?;
@@ -132,14 +135,15 @@ fn elicitation(node: &Node, found: &mut Diagnostics<'_>) -> Option<ElicitationRe
         Meaning::Bool(follow) => Some(follow),
         Meaning::Text | Meaning::Null | Meaning::Number(_) => None,
     });
-    let whole = node.get("content").filter(|content| matches!(content.kind, Kind::Map(_)));
+    let is_auto = |content: &&Node| content.as_scalar().is_some_and(|scalar| scalar.text == AUTO);
+    let whole = node.get("content").filter(|content| matches!(content.kind, Kind::Map(_)) || is_auto(content));
     let content = if let Some(whole) = whole {
         found.known_keys(node, "`elicitation` with `content`", &["action", "content", "url"]);
         if let (Some(node), None) = (node.get("url"), url) {
             let message = format!("`url` must be true or false, found {}", node.kind_name());
             found.error_with_help("wrong-type", node.span, message, "put a field of this name under `content`");
         }
-        whole.to_json()
+        if is_auto(&whole) { Value::Null } else { whole.to_json() }
     } else {
         let is_field = |key: &str| key != "action" && !(key == "url" && url.is_some());
         let fields = entries.iter().filter(|entry| is_field(&entry.key.text));

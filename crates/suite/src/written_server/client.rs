@@ -3,6 +3,7 @@
 use mcprove_model::{ClientCapabilities, ElicitationAction, Redactor};
 use serde_json::{Map, Value, json};
 
+use crate::assertion_file::client_capabilities::AUTO;
 use crate::template::literal_value;
 
 /// The `client_capabilities` of an assertion file; braces mean themselves.
@@ -20,6 +21,7 @@ pub(super) fn written(client: &ClientCapabilities, secrets: &Redactor) -> Map<St
     }
     if let Some(reply) = &client.elicitation {
         let mut answer = match reply.action {
+            ElicitationAction::Accept if reply.content.is_null() => json!({"action": "accept", "content": AUTO}),
             ElicitationAction::Accept => json!({"action": "accept", "content": reply.content}),
             ElicitationAction::Decline => json!({"action": "decline"}),
             ElicitationAction::Cancel => json!({"action": "cancel"}),
