@@ -81,6 +81,8 @@ pub(crate) struct RunMode {
     pub(crate) storing: Storing,
     /// Whether the replies of language models are saved.
     pub(crate) record: bool,
+    /// True if no language model judges.
+    pub(crate) no_model: bool,
     /// What must not be result by anyone.
     pub(crate) redactor: Redactor,
     /// The command that starts such a run again, without what says how cases are run.
@@ -100,6 +102,7 @@ impl RunMode {
             is_whole: false,
             storing: Storing::Compare,
             record: false,
+            no_model: false,
             redactor,
             again: Vec::new(),
         }
@@ -212,6 +215,7 @@ impl Execution {
             findings: mode.findings,
             fix: mode.fix,
             record: mode.record,
+            no_model: mode.no_model,
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
             storing: mode.storing,
@@ -314,7 +318,7 @@ fn milliseconds(duration: Duration) -> String {
 pub(crate) fn redactor_of(plan: &Plan, secrets: &[String]) -> Redactor {
     let servers = plan.cases.iter().flat_map(|planned| planned.case.servers());
     let keys = plan.cases.iter().filter_map(|planned| match &planned.case.agent()?.model {
-        AgentModel::Named(named) => named.provider.key.as_ref()?.value.as_ref().map(|key| key.0.clone()),
+        AgentModel::Named(named) => named.provider.as_ref()?.key.as_ref()?.value.as_ref().map(|key| key.0.clone()),
         AgentModel::Script(_) => None,
     });
     let of_server = |server: &'_ Arc<ServerSpec>| -> Vec<String> {

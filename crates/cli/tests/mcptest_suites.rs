@@ -1,5 +1,7 @@
 //! Suites written for mcptest: the files that its `init` writes, and each key in a test that passes and one that fails.
 
+mod graded;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -68,6 +70,7 @@ impl Drop for Served {
 fn mcprove(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
     command.args(arguments).current_dir(folder).env("NO_COLOR", "1").env("CI", "").env("EXAMPLE_TOKEN", "t0ken-t0ken");
+    command.env_remove("ANTHROPIC_API_KEY").env_remove("OPENAI_API_KEY");
     command.output().expect("mcprove runs")
 }
 

@@ -59,6 +59,7 @@ pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
         settle: _,
         transform: None,
         metamorphic: None,
+        injected: None,
     } = call
     else {
         return None;
@@ -72,6 +73,7 @@ pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
         check.wants_tool()
             || check.judges_time()
             || !check.files().is_empty()
+            || check.wants_headers()
             || check.awaits_more()
             || check.breaks_with_more()
     });

@@ -27,8 +27,8 @@ use crate::shared::Shared;
 use crate::stop::{Stop, Stopper};
 use crate::stored::{self, Storing};
 use crate::{
-    calls, expectations, known, metamorphic, nearby, negative_path, not_recorded, offline, remarks, reply_shape, scan,
-    score, steps, transform, trust,
+    calls, expectations, grading, known, metamorphic, nearby, negative_path, not_recorded, offline, remarks,
+    reply_shape, scan, score, steps, transform, trust,
 };
 
 /// What running a case needs.
@@ -50,6 +50,8 @@ pub(crate) struct CaseContext {
     pub(crate) storing: Storing,
     /// Whether the replies of language models are saved.
     pub(crate) record: bool,
+    /// True if no language model judges.
+    pub(crate) no_model: bool,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
     /// Values of the environment that no reply should hold.
@@ -111,7 +113,8 @@ fn not_to_be_run(planned: &PlannedCase, context: &CaseContext) -> Option<String>
     if context.enough.is_stopped() {
         return Some("not run after the first failure".to_owned());
     }
-    planned.case.skip.as_ref().map(|skip| skip.reason.clone())
+    let skip = planned.case.skip.as_ref().map(|skip| skip.reason.clone());
+    skip.or_else(|| grading::left_out(&planned.case, context))
 }
 
 /// Runs one case between the commands of its suite.
@@ -201,8 +204,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         Act::Trajectory(trajectory) => {
             offline::judge_trajectory(case, trajectory, &variables, &mut record, context.strict)
         }
-        Act::Score(score) => Box::pin(score::perform(case, score, &mut record, context.strict)).await,
-        Act::Offline(work) => offline::judge(case, work.as_ref(), &variables, &mut record, context.strict),
+        Act::Score(score) => Box::pin(score::perform(case, score, &mut record, context)).await,
+        Act::Offline(work) => Box::pin(offline::judge(case, work.as_ref(), &variables, &mut record, context)).await,
         Act::Agent(agent) => {
             let trial = planned.trial;
             let talk = AgentCase {
@@ -398,14 +401,21 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     let files = FilesBefore::read(checks);
     let Performed { mut seen, what, at } = acts::perform(&case.act, checks, talk).await;
     talk.record.mark(|timings| &mut timings.call);
+    if checks.iter().any(|planned| planned.check.wants_headers()) {
+        seen.headers = talk.session.response_headers().map(<[_]>::to_vec);
+    }
     seen.files = files.and_after();
     let accepted = accepts(checks, &seen.outcome);
     if accepted {
         acts::await_checks(&case.act, &expect, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
-    stored::supply(&mut seen, checks, talk);
+    stored::supply(&mut seen, &expect, talk);
     stored::capture(&seen, talk);
+    if accepted && expect.is_model_graded() {
+        // Few cases have it, and all of them carry the size of what they await.
+        Box::pin(grading::supply(&mut seen, &expect, (case, context), talk.record)).await;
+    }
     ahead::send_next(&seen, talk);
     // What the act itself came to is told before what came after it, though it is judged last.
     let told_before = talk.record.findings.len();
@@ -428,7 +438,9 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         // Few cases have it, and all of them carry the size of what they await.
         Box::pin(negative_path::probe(path, &mut seen, talk)).await;
     }
-    let mut judged = if accepted {
+    let mut judged = if accepted && talk.record.is_ungraded {
+        Vec::new()
+    } else if accepted {
         let mut judged = expectations::judge(&case.source, &expect, &seen);
         // A reply that the suite rewrites was judged as it came.
         if !transform::rewrites_reply(&case.act) {
@@ -448,7 +460,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     let gated = matches!(case.act, Act::ToolQuality) || negative.is_some() || fuzz_block(case).is_some();
     let related = related_calls(case);
     let gated = gated || related.is_some() || matches!(case.act, Act::Compose(_));
-    if accepted && checks.is_empty() && case.verify.is_empty() && !gated {
+    if accepted && expect.all().next().is_none() && case.verify.is_empty() && !gated {
         let note = "nothing was checked: the case has no `expect`";
         judged.push(Finding::note(Finding::NOTHING_CHECKED, note).at(talk.place(case.span)));
     }

@@ -178,6 +178,7 @@ fn context(options: &DriverOptions) -> CaseContext {
         fix: false,
         storing: options.storing,
         record: false,
+        no_model: false,
         hooks: Hooks::default(),
         environment: Arc::clone(&options.environment),
         calls: Arc::default(),

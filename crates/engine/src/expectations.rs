@@ -41,7 +41,12 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
     let mut is_settle_named = false;
     // What counts for nothing in the share is a gate of its own.
     let mut gates = Vec::new();
-    for planned in &expect.checks {
+    for planned in expect.all() {
+        if seen.stored.grades.left_out && planned.check.is_model_graded() {
+            let note = "model-graded: not judged, because `--no-model` leaves language models out";
+            findings.push(Finding::note(Finding::NOT_GRADED, note).at(source.place(planned.span)));
+            continue;
+        }
         total += planned.weight;
         // Most checks hold and have nothing to say, so their place is not looked up.
         let place = || source.place(planned.span);
@@ -84,6 +89,14 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
         findings.insert(0, Finding::error("threshold", message));
     }
     findings
+}
+
+/// The weighted share of checks that hold; all of none.
+pub(crate) fn share(expect: &Expectation, seen: &Observation) -> f64 {
+    let total: f64 = expect.checks.iter().map(|planned| planned.weight).sum();
+    let holds = expect.checks.iter().filter(|planned| planned.check.judge(seen).is_ok());
+    let held: f64 = holds.map(|planned| planned.weight).sum();
+    if total > 0.0 { held / total } else { 1.0 }
 }
 
 /// True if notifications were awaited that could have made a check hold.

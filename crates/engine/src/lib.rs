@@ -2,6 +2,7 @@
 
 mod acts;
 mod agent;
+mod agent_runs;
 mod ahead;
 mod calls;
 mod case_run;
@@ -15,6 +16,7 @@ mod driver;
 mod expectations;
 mod fixture;
 mod fuzz;
+mod grading;
 mod hint;
 mod hooks;
 mod interception;

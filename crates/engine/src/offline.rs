@@ -7,16 +7,17 @@ use mcprove_suite::load::bounded;
 use mcprove_suite::template::Variables;
 
 use crate::acts;
-use crate::expectations;
+use crate::case_run::CaseContext;
 use crate::record::CaseRecord;
+use crate::{expectations, grading};
 
 /// Reads the files of a case and judges what it makes of them.
-pub(crate) fn judge(
+pub(crate) async fn judge(
     case: &Case,
     work: &dyn Offline,
     variables: &Variables,
     record: &mut CaseRecord,
-    strict: bool,
+    context: &CaseContext,
 ) -> Verdict {
     let (expect, problems) = expectations::resolve(case, &case.expect, variables);
     record.findings.extend(problems);
@@ -40,8 +41,11 @@ pub(crate) fn judge(
             record.findings.extend(evaluated.problems.into_iter().map(told));
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.extra = evaluated.envelope;
-            record.findings.extend(expectations::judge(&case.source, &expect, &seen));
-            record.verdict(strict)
+            grading::supply(&mut seen, &expect, (case, context), record).await;
+            if !record.is_ungraded {
+                record.findings.extend(expectations::judge(&case.source, &expect, &seen));
+            }
+            record.verdict(context.strict)
         }
         Err(reason) => {
             record.findings.push(Finding::error("unusable-file", reason).at(place()));

@@ -77,6 +77,8 @@ pub(crate) struct CaseRecord {
     pub(crate) scanned: Option<ScanResult>,
     /// True if a server could not be started or reached.
     pub(crate) is_unreachable: bool,
+    /// True if a judge gave no grade.
+    pub(crate) is_ungraded: bool,
     server_end: Option<String>,
     frames: Vec<(u32, Frame)>,
     stderr: String,
@@ -112,6 +114,7 @@ impl CaseRecord {
             trace: Vec::new(),
             scanned: None,
             is_unreachable: false,
+            is_ungraded: false,
             server_end: None,
             frames: Vec::new(),
             stderr: String::new(),
@@ -214,8 +217,8 @@ impl CaseRecord {
     }
 
     pub(crate) fn verdict(&self, strict: bool) -> Verdict {
-        // A server that could not be reached says nothing about the one under test.
-        if self.is_unreachable {
+        // A server that could not be reached says nothing about the one under test, and a missing grade nothing at all.
+        if self.is_unreachable || self.is_ungraded {
             Verdict::Error
         } else if self.findings.iter().any(|finding| finding.fails(strict)) {
             Verdict::Failed

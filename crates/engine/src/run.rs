@@ -11,6 +11,7 @@ use mcprove_wire::{Limits, Tokens};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
+use crate::agent_runs::AgentRuns;
 use crate::case_run::{CaseContext, run_lane};
 use crate::coverage_gate;
 use crate::crew::Crew;
@@ -62,6 +63,8 @@ pub struct RunOptions {
     pub fix: bool,
     /// Whether the replies of language models are saved next to their suites.
     pub record: bool,
+    /// True if no language model judges.
+    pub no_model: bool,
     /// How long a server that is asked for its era may take to answer.
     pub probe_timeout: Duration,
     /// How far cases are kept apart, when the user says so; otherwise each says it itself.
@@ -155,6 +158,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         fix: options.fix,
         storing: options.storing,
         record: options.record,
+        no_model: options.no_model,
         acting: Arc::new(Semaphore::new(options.jobs)),
         calls: Arc::default(),
         stop: stop.clone(),
@@ -183,6 +187,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         spent: Spent::default(),
         latencies: BTreeMap::new(),
         selections: Selections::default(),
+        agent_runs: AgentRuns::default(),
         spending: Spending::default(),
         masks: Masks { tokens, known: 0, redactor: Redactor::default() },
     };
@@ -225,6 +230,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let mut findings = hooks.end(plan).await;
     findings.extend(too_slow(plan, &ordered.latencies));
     findings.extend(ordered.selections.findings());
+    findings.extend(ordered.agent_runs.findings());
     findings.extend(ordered.spending.findings());
     // Of a part of the cases, nobody can say what their suite reaches.
     if options.is_whole && !stop.is_stopped() {
@@ -247,6 +253,8 @@ struct InOrder<'p> {
     latencies: BTreeMap<usize, Duration>,
     /// Which tools agents chose.
     selections: Selections,
+    /// Scores of agents that are compared with each other.
+    agent_runs: AgentRuns,
     spending: Spending,
     masks: Masks,
 }
@@ -293,6 +301,7 @@ impl InOrder<'_> {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
             }
             self.selections.add(&due.case, &run.finished);
+            self.agent_runs.add(&due.case, &run.finished);
             self.spending.add(&due.case, &run.finished);
             if let Some(result) = run.scanned.take() {
                 sink.scanned(run.finished.index, result);
@@ -365,6 +374,7 @@ mod tests {
             spent: Spent::default(),
             latencies: BTreeMap::new(),
             selections: Selections::default(),
+            agent_runs: AgentRuns::default(),
             spending: Spending::default(),
             masks: Masks { tokens: Tokens::default(), known: 0, redactor: Redactor::default() },
         };

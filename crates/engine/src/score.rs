@@ -1,12 +1,14 @@
-//! Answers that commands grade.
+//! Answers that commands and language models grade.
 
 use std::time::Duration;
 
-use mcprove_model::{Case, Finding, Score, Verdict, shorten};
+use mcprove_model::{Case, Finding, Observation, Outcome, Score, Verdict, shorten};
 use mcprove_wire::filter_command;
 use serde_json::{Value, json};
 
+use crate::case_run::CaseContext;
 use crate::record::CaseRecord;
+use crate::{expectations, grading};
 
 /// How long a scorer may take.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -15,7 +17,7 @@ const DEADLINE: Duration = Duration::from_mins(1);
 const THRESHOLD: f64 = 0.7;
 
 /// Lets every scorer grade the answer; one that cannot is an error, never a pass.
-pub(crate) async fn perform(case: &Case, score: &Score, record: &mut CaseRecord, strict: bool) -> Verdict {
+pub(crate) async fn perform(case: &Case, score: &Score, record: &mut CaseRecord, context: &CaseContext) -> Verdict {
     let input = json!({"prompt": score.prompt, "response": score.response, "rubric": score.rubric}).to_string();
     let threshold = case.expect.threshold.unwrap_or(THRESHOLD);
     let mut has_failed = false;
@@ -45,7 +47,13 @@ pub(crate) async fn perform(case: &Case, score: &Score, record: &mut CaseRecord,
             }
         }
     }
-    if has_failed { Verdict::Error } else { record.verdict(strict) }
+    let mut seen = Observation::new(Outcome::Cancelled, String::new());
+    seen.extra = json!({"response": score.response});
+    grading::supply(&mut seen, &case.expect, (case, context), record).await;
+    if !record.is_ungraded {
+        record.findings.extend(expectations::judge(&case.source, &case.expect, &seen));
+    }
+    if has_failed { Verdict::Error } else { record.verdict(context.strict) }
 }
 
 /// Whether a grade is a pass: by its score, or by its verdict where it has none.

@@ -81,7 +81,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         talk.record.findings.push(finding);
         return false;
     }
-    stored::supply(&mut seen, &expect.checks, talk);
+    stored::supply(&mut seen, &expect, talk);
     let mut judged = expectations::judge(&talk.case.source, &expect, &seen);
     for finding in &mut judged {
         finding.message = format!("{what}: {}", finding.message);

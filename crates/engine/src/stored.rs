@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mcprove_judge::snapshot::{Masks, SnapshotFile, of_reply};
-use mcprove_model::{Case, Observation, PlannedCheck, Redactor, Snapshot, SnapshotKind, StoredValues};
+use mcprove_model::{Case, Expectation, Observation, Redactor, Snapshot, SnapshotKind, StoredValues};
 use mcprove_suite::load::bounded;
 use mcprove_suite::template::FIXTURE;
 use serde_json::Value;
@@ -32,12 +32,14 @@ pub fn snapshot_path(suite_file: &Path) -> PathBuf {
 }
 
 /// Gives the checks what they compare with; where values are to be stored anew, what they see is what they get.
-pub(crate) fn supply(seen: &mut Observation, checks: &[PlannedCheck], talk: &mut Conversation<'_>) {
+pub(crate) fn supply(seen: &mut Observation, expect: &Expectation, talk: &mut Conversation<'_>) {
+    let checks = &expect.checks;
     if !checks.iter().any(|planned| planned.check.wants_stored()) {
         return;
     }
     seen.stored = StoredValues { fixture: fixture(talk), masks: masks(talk), ..StoredValues::default() };
-    match talk.storing {
+    let storing = if expect.updates_snapshots { Storing::Update } else { talk.storing };
+    match storing {
         Storing::Compare | Storing::Capture => match read(&snapshot_path(Path::new(talk.case.source.path()))) {
             Ok(file) => {
                 let values = file.sections.into_iter().filter(|section| section.kind == SnapshotKind::Value);

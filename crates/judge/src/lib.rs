@@ -1,5 +1,6 @@
 //! What is true of an observation. Everything here is pure: no clock, no environment, no files, no waiting.
 
+pub mod agent_measures;
 pub mod arguments;
 pub mod calibration;
 pub mod catalog_change;

@@ -69,6 +69,19 @@ pub struct CallTool {
     pub transform: Option<Box<Transform>>,
     /// Related calls, made once everything else held.
     pub metamorphic: Option<Box<Metamorphic>>,
+    /// The error that stands in for the answer; the server is not called.
+    pub injected: Option<Box<InjectedError>>,
+}
+
+/// An error that stands in for the answer of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InjectedError {
+    /// Its name in the suite.
+    pub name: String,
+    /// The code of JSON-RPC.
+    pub code: i64,
+    /// The message.
+    pub message: String,
 }
 
 /// What rewrites the request and the reply of a call.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Expectation, Fault, Node, ServerSpec, Span};
+use crate::{ChatTool, Expectation, Fault, Node, Observation, ServerSpec, Span};
 
 /// An agent: a model in a loop with the tools of servers.
 #[derive(Clone, Debug)]
@@ -19,8 +19,10 @@ pub struct Agent {
     pub servers: Vec<AgentServer>,
     /// Which of them the steps around the act speak to.
     pub steps_at: usize,
-    /// What the user says, one text a turn, at least one.
+    /// What the user says, one text a turn, at least one unless a model plays the user.
     pub turns: Vec<Node>,
+    /// A user that the model plays, after the turns.
+    pub simulated_user: Option<SimulatedUser>,
     /// What the model is told first.
     pub system_prompt: Option<Node>,
     /// What bounds it.
@@ -35,8 +37,59 @@ pub struct Agent {
     pub tool_selection: Option<ToolSelection>,
     /// The calls it must make; a threshold of `expect` does not soften this.
     pub trajectory: Expectation,
+    /// Measures of its run, each with what is expected of it.
+    pub gates: Vec<AgentGate>,
+    /// What is expected of all of its runs together.
+    pub stability: Option<Expectation>,
+    /// What is expected of the best of its models.
+    pub matrix_assert: Option<MatrixAssert>,
     /// How often it is run.
     pub runs: NonZeroU32,
+}
+
+/// A user that a language model plays.
+#[derive(Clone, Debug)]
+pub struct SimulatedUser {
+    /// What the user wants: a text node.
+    pub goal: Node,
+    /// How the user speaks: a text node.
+    pub persona: Option<Node>,
+    /// How often the user may speak.
+    pub max_turns: u64,
+}
+
+/// A measure of an agent's run, and what is expected of it.
+#[derive(Clone, Debug)]
+pub struct AgentGate {
+    /// The measure.
+    pub measure: Arc<dyn AgentMeasure>,
+    /// What is expected.
+    pub expect: Expectation,
+}
+
+/// Something that can be measured in what an agent did.
+pub trait AgentMeasure: fmt::Debug + Send + Sync {
+    /// The name that its targets begin with.
+    fn name(&self) -> &'static str;
+
+    /// Its values: an object.
+    fn measure(&self, seen: &Observation) -> Value;
+
+    /// Tools that are offered to the model besides those of the servers; none of them may be called.
+    fn distractors(&self, _offered: &[ChatTool]) -> Vec<ChatTool> {
+        Vec::new()
+    }
+}
+
+/// What is expected of the best of several models.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MatrixAssert {
+    /// The least score of the best model.
+    pub max_score: Option<f64>,
+    /// True if the best model is reported.
+    pub select_best: bool,
+    /// Where it is written.
+    pub span: Span,
 }
 
 /// A server of an agent.
@@ -72,8 +125,8 @@ impl AgentModel {
 pub struct NamedModel {
     /// Its name at the provider.
     pub id: String,
-    /// Who runs it.
-    pub provider: Arc<Provider>,
+    /// Who runs it; absent where that is unknown, and only a recorded conversation can be played.
+    pub provider: Option<Arc<Provider>>,
 }
 
 /// Who runs language models.

@@ -183,8 +183,24 @@ pub struct Expectation {
     pub vocabulary: Vocabulary,
     /// The checks, in the order they are reported in.
     pub checks: Vec<PlannedCheck>,
+    /// What judges decide about the whole, besides the checks; each must hold.
+    pub judged: Vec<PlannedCheck>,
     /// The weighted share of checks that must hold; all of them when absent.
     pub threshold: Option<f64>,
+    /// True if the values of its snapshots are stored anew in every run.
+    pub updates_snapshots: bool,
+}
+
+impl Expectation {
+    /// All checks, and what judges decide besides.
+    pub fn all(&self) -> impl Iterator<Item = &PlannedCheck> {
+        self.checks.iter().chain(&self.judged)
+    }
+
+    /// True if a language model, or a script in its place, decides part of it.
+    pub fn is_model_graded(&self) -> bool {
+        self.all().any(|planned| planned.check.is_model_graded())
+    }
 }
 
 /// Why a case is not run.

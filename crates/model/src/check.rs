@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::{Observation, Snapshot, Span};
+use serde_json::Value;
+
+use crate::{Observation, Question, Snapshot, Span};
 
 /// One thing a case expects. A check is pure: it reads an [`Observation`] and nothing else.
 pub trait Check: Debug + Send + Sync {
@@ -33,6 +35,26 @@ pub trait Check: Debug + Send + Sync {
     /// The values it would have stored.
     fn to_store(&self, _seen: &Observation) -> Vec<Snapshot> {
         Vec::new()
+    }
+
+    /// True if it judges headers of an HTTP response.
+    fn wants_headers(&self) -> bool {
+        false
+    }
+
+    /// True if a language model, or a script in its place, decides it.
+    fn is_model_graded(&self) -> bool {
+        false
+    }
+
+    /// The questions to judges that it depends on.
+    fn questions(&self, _seen: &Observation) -> Vec<Question> {
+        Vec::new()
+    }
+
+    /// A name that targets of other checks may begin with, and what it stands for once this check is graded.
+    fn supplies(&self, _seen: &Observation) -> Option<(&'static str, Value)> {
+        None
     }
 
     /// Whether notifications that are still to come could make it hold: "at least", never "at most".

@@ -33,6 +33,11 @@ impl<'s> Diagnostics<'s> {
         self.findings.len()
     }
 
+    /// How many findings make the file unusable.
+    pub fn error_count(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.severity.fails()).count()
+    }
+
     /// Adds a finding that makes the file unusable.
     pub fn error(&mut self, rule: &'static str, span: Span, message: impl Into<String>) {
         self.add(Finding::error(rule, message).at(self.source.place(span)));

@@ -1,5 +1,7 @@
 //! The one ordered stream of a run. The event log is the saved run.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Frame, ProcessEnd, Snapshot, StopReason, Usage};
@@ -214,6 +216,9 @@ pub struct AgentRecord {
     /// How it recovered from injected faults, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<String>,
+    /// Scores of this run that are compared with those of other runs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scores: BTreeMap<String, f64>,
 }
 
 /// How a case ended.

@@ -144,6 +144,18 @@ impl Finding {
     /// they leave out other notes.
     pub const NOTHING_CHECKED: &'static str = "nothing-checked";
 
+    /// The rule of a note that model-graded checks were left out.
+    pub const NOT_GRADED: &str = "not-graded";
+
+    /// The rule of what is said about the best of several models.
+    pub const MATRIX_ASSERT: &str = "matrix-assert";
+
+    /// True if it is shown without asking for details: warnings, failures, and the notes that change what a pass means.
+    pub fn is_prominent(&self) -> bool {
+        let notes = [Self::NOTHING_CHECKED, Self::NOT_GRADED, Self::MATRIX_ASSERT];
+        self.severity >= Severity::Warning || notes.contains(&&*self.rule)
+    }
+
     /// The result of a probe whose rejection proves nothing, because valid input fails, too.
     pub const NOT_PROVEN: &'static str = "not proven";
 

@@ -22,6 +22,7 @@ mod finding;
 mod finding_kinds;
 mod form;
 mod frame;
+mod grading;
 mod isolation;
 mod matrix;
 mod metamorphic;
@@ -51,13 +52,14 @@ mod view;
 mod vocabulary;
 
 pub use act::{
-    Act, BesideCall, CallTool, Completion, FuzzBlock, Logging, NegativePath, Prompts, Raw, ResourceAsk, Resources,
-    SETTLE, Trajectory, Transform, TransformPhase,
+    Act, BesideCall, CallTool, Completion, FuzzBlock, InjectedError, Logging, NegativePath, Prompts, Raw, ResourceAsk,
+    Resources, SETTLE, Trajectory, Transform, TransformPhase,
 };
 pub use address::{password_in, passwords, without_password};
 pub use agent::{
-    Agent, AgentBudget, AgentModel, AgentServer, Dialect, NamedModel, Price, Provider, ProviderKey, Recovery, Repeat,
-    ScriptAction, ScriptCall, ScriptStep, Secret, StopReason, ToolSelection, When,
+    Agent, AgentBudget, AgentGate, AgentMeasure, AgentModel, AgentServer, Dialect, MatrixAssert, NamedModel, Price,
+    Provider, ProviderKey, Recovery, Repeat, ScriptAction, ScriptCall, ScriptStep, Secret, SimulatedUser, StopReason,
+    ToolSelection, When,
 };
 pub use case::{Capture, Case, Expectation, Poll, Skip, Step, StepCall};
 pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
@@ -76,6 +78,7 @@ pub use finding::{Edit, Evidence, Finding, Fix, Place, Severity, TextPlace, Wire
 pub use finding_kinds::{FindingKind, finding_kinds};
 pub use form::filled_form;
 pub use frame::{Direction, Frame, FrameKind, Part};
+pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Question, ScriptedGrade};
 pub use isolation::Isolation;
 pub use matrix::{Column, ColumnServer, Matrix};
 pub use metamorphic::{Metamorphic, Relation};

@@ -32,6 +32,8 @@ pub struct Observation {
     pub tool: Option<Value>,
     /// Values of the environment that no reply should hold.
     pub environment: Arc<[String]>,
+    /// The headers of the HTTP response that carries the answer, where a check asked for them and there is one.
+    pub headers: Option<Vec<(String, String)>>,
     /// Further names that targets may begin with, and what they stand for: an object, or null.
     pub extra: Value,
     /// Stored values that the checks compare with.
@@ -96,6 +98,7 @@ impl Observation {
             arguments: Value::Null,
             tool: None,
             environment: Arc::new([]),
+            headers: None,
             extra: Value::Null,
             stored: StoredValues::default(),
             elapsed_us: 0,

@@ -159,6 +159,7 @@ impl Redactor {
             usage: _,
             cost_usd_micros: _,
             recovery,
+            scores: _,
         } = agent;
         self.string(model);
         for prompt in prompts {

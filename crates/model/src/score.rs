@@ -1,4 +1,4 @@
-//! An answer that commands grade.
+//! An answer that commands or language models grade.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::Span;
 
-/// An answer that commands grade.
+/// An answer that commands or language models grade.
 #[derive(Clone, Debug)]
 pub struct Score {
     /// What was asked.
@@ -15,7 +15,7 @@ pub struct Score {
     pub response: String,
     /// What a good answer is, of any form.
     pub rubric: Value,
-    /// Who grades.
+    /// The commands that grade it.
     pub scorers: Arc<[Scorer]>,
     /// Where it is written.
     pub span: Span,

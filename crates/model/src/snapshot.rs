@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Grades;
+
 /// A text that is stored, or was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -25,8 +27,8 @@ pub enum SnapshotKind {
     Value,
 }
 
-/// What a check may know of stored values: they are read before it judges.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a check may know besides the reply: stored values and grades, which are fetched before it judges.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StoredValues {
     /// The texts by name.
     pub texts: BTreeMap<String, String>,
@@ -36,4 +38,6 @@ pub struct StoredValues {
     pub fixture: Option<String>,
     /// Further patterns that are masked.
     pub masks: Vec<String>,
+    /// Grades that judges gave.
+    pub grades: Grades,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Security, SourceFile, Span};
+use crate::{Judge, Provider, Security, SourceFile, Span};
 
 /// What a suite file says about all of its cases together.
 #[derive(Clone, Debug)]
@@ -22,6 +22,10 @@ pub struct SuiteOptions {
     pub budget: Budget,
     /// What it declares about trust.
     pub security: Security,
+    /// Who grades, where a check names nobody.
+    pub judge: Option<Judge>,
+    /// Who runs the language models that grade.
+    pub providers: Vec<Arc<Provider>>,
 }
 
 /// What language models may cost, in millionths of a US dollar; what is absent is not limited.

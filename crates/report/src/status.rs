@@ -1,6 +1,8 @@
 //! How a case stands in a report: its verdict, or that it never came to one.
 
-use mcprove_model::{CaseReport, CaseStarted, Verdict};
+use std::fmt::Write as _;
+
+use mcprove_model::{CaseReport, CaseStarted, MODEL_GRADED_TAG, Verdict};
 
 use crate::harmless;
 
@@ -42,8 +44,15 @@ impl<'a> Status<'a> {
 
 /// The case's name in one harmless line, its column of a matrix, and its trial from the second on.
 pub(crate) fn title(started: &CaseStarted) -> String {
-    let name = name(&started.name, started.variant.as_deref());
-    if started.trial > 1 { format!("{name} (trial {})", started.trial) } else { name }
+    let mut title = name(&started.name, started.variant.as_deref());
+    if started.trial > 1 {
+        let _ = write!(title, " (trial {})", started.trial);
+    }
+    // Whoever reads a verdict must know that a language model had a part in it.
+    if started.tags.iter().any(|tag| tag == MODEL_GRADED_TAG) {
+        title.push_str(" (model-graded)");
+    }
+    title
 }
 
 /// A name in one harmless line, and the column of a matrix it belongs to.

@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use mcprove_model::{
-    CaseFinished, CaseStarted, Connected, Event, Finding, Place, Report, RunFinished, Severity, ShardOf, Summary,
-    Verdict,
+    CaseFinished, CaseStarted, Connected, Event, Finding, Place, Report, RunFinished, ShardOf, Summary, Verdict,
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -226,7 +225,7 @@ impl<W: io::Write> Terminal<W> {
     fn run_finding(&self, text: &mut String, finding: &Finding) {
         let shown = match self.verbosity {
             Verbosity::Quiet => finding.fails(self.strict),
-            Verbosity::Normal => finding.severity >= Severity::Warning,
+            Verbosity::Normal => finding.is_prominent(),
             Verbosity::Verbose => true,
         };
         if shown {
@@ -325,7 +324,7 @@ impl<W: io::Write> Terminal<W> {
     fn passing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
         let mut sub_results = 0;
         for finding in &finished.findings {
-            let always = finding.severity >= Severity::Warning || finding.rule == Finding::NOTHING_CHECKED;
+            let always = finding.is_prominent();
             sub_results += usize::from(finding.is_sub_result());
             let has_room = finding.is_sub_result() && sub_results <= SCREENFUL;
             if always || has_room || self.verbosity == Verbosity::Verbose {

@@ -20,6 +20,10 @@ pub fn tool_verdict(case: &CaseReport) -> ToolVerdict {
     if matches!(finished.verdict, Verdict::Skipped { .. }) {
         return ToolVerdict::Skipped;
     }
+    // A server that did not start says nothing about a tool; the case is an error, not a verdict.
+    if finished.findings.iter().any(|finding| finding.rule == "no-session") {
+        return ToolVerdict::Skipped;
+    }
     let carried = finished.findings.iter().find_map(|finding| ToolVerdict::of_rule(&finding.rule));
     match carried {
         Some(verdict) => verdict,

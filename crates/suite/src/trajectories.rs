@@ -59,7 +59,7 @@ fn decode(owner: &Node, block: &Node, source: &Arc<SourceFile>, found: &mut Diag
         name: named.map_or_else(|| file.unwrap_or_default(), str::to_owned),
         source: source.clone(),
         span: owner.span,
-        expect: Expectation { templated: None, vocabulary: Vocabulary::Trajectory, checks, threshold: None },
+        expect: Expectation { vocabulary: Vocabulary::Trajectory, checks, ..Expectation::default() },
     }
 }
 

@@ -47,6 +47,19 @@ impl FrameLog {
         self.frames.push(Frame { at_us: self.now_us(), direction, part, kind, body });
     }
 
+    /// The headers of the last response to a POST; nothing where there is none, as on pipes.
+    pub(crate) fn response_headers(&self) -> Option<&[(String, String)]> {
+        let is_post = |wanted: u64| {
+            self.frames.iter().any(|frame| {
+                matches!(&frame.part, Part::HttpRequest { exchange, method, .. } if *exchange == wanted && method == "POST")
+            })
+        };
+        self.frames.iter().rev().find_map(|frame| match &frame.part {
+            Part::HttpResponse { exchange, headers, .. } if is_post(*exchange) => Some(headers.as_slice()),
+            Part::HttpResponse { .. } | Part::HttpRequest { .. } | Part::Message | Part::StreamEvent { .. } => None,
+        })
+    }
+
     /// The frames kept so far; the log goes on empty.
     pub(crate) fn take(&mut self) -> Vec<Frame> {
         self.kept = Kept::default();

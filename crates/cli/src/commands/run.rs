@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcprove_engine::{Storing, missing_keys};
-use mcprove_model::{ExitStatus, Plan};
+use mcprove_model::{CaseReport, ExitStatus, Plan};
 
 use crate::context::Context;
 use crate::execution::{RunMode, redactor_of};
@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// Save the replies of language models next to their suites, to be played again without them.
     #[arg(long)]
     record: bool,
+    /// Leave model-graded checks out; cases that have no other are skipped.
+    #[arg(long)]
+    no_model: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
@@ -90,6 +93,7 @@ pub(super) fn run_through(
         shows: flags.shows(stdout, gates),
         fix: args.fix,
         record: args.record,
+        no_model: args.no_model,
         again: args.again(),
         ..RunMode::new(findings, redactor)
     };
@@ -99,7 +103,8 @@ pub(super) fn run_through(
             context.complain(&format!("changed {line}\n"));
         }
     }
-    if args.update_snapshots {
+    // A suite may store values anew by itself.
+    if args.update_snapshots || outcome.report.cases.iter().any(has_snapshots) {
         for line in snapshots::store_values(&outcome.report)? {
             context.complain(&format!("{line}\n"));
         }
@@ -113,6 +118,11 @@ pub(super) fn run_through(
     // The program ends here. Taking apart ten thousand cases piece by piece would only keep its user waiting.
     std::mem::forget((plan, loaded));
     status
+}
+
+/// True if values of a case are to be stored.
+fn has_snapshots(case: &CaseReport) -> bool {
+    case.finished.as_ref().is_some_and(|finished| !finished.snapshots.is_empty())
 }
 
 impl Args {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use mcprove_model::{BesideCall, CallRole, CallTool, Exchange, Finding, Observation, Outcome, PlannedCheck, Transform};
+use mcprove_model::{
+    BesideCall, CallRole, CallTool, Exchange, Finding, InjectedError, Observation, Outcome, PlannedCheck, RpcError,
+    Transform,
+};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -18,6 +21,9 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
     }
     if let Some(sent) = talk.ahead.sent.take() {
         return answered(call, sent, talk).await;
+    }
+    if let Some(injected) = &call.injected {
+        return not_called(call, injected, talk);
     }
     let name = talk.text(&call.tool);
     let args = talk.json(&call.args);
@@ -67,6 +73,16 @@ fn not_rewritten(call: &CallTool, reason: String, talk: &mut Conversation<'_>) -
     Performed { seen, what: "the call".to_owned(), at: call.tool.span }
 }
 
+/// The error that stands in for the answer; the server is not called, which the report says.
+fn not_called(call: &CallTool, injected: &InjectedError, talk: &mut Conversation<'_>) -> Performed {
+    let note = format!("the error `{}` stands in for the answer; the server was not called", injected.name);
+    talk.record.findings.push(Finding::note("injected-error", note).at(talk.place(call.tool.span)));
+    let error = RpcError { code: injected.code, message: injected.message.clone(), data: None };
+    let mut seen = Observation::of_tool_call(Outcome::Error(error));
+    seen.arguments = talk.json(&call.args);
+    Performed { seen, what: format!("`tools/call` of `{}`", talk.text(&call.tool)), at: call.tool.span }
+}
+
 /// Awaits the answer to a call that was sent before the case began.
 async fn answered(call: &CallTool, sent: Sent, talk: &mut Conversation<'_>) -> Performed {
     let Sent { id, name, args, is_quick } = sent;
@@ -107,7 +123,11 @@ async fn repeated(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversat
         let record = calls::record(CallRole::Act, Some(&name), &exchange);
         let seen = observed(exchange, args);
         let holds = match &seen.outcome {
-            Outcome::Result(_) | Outcome::Error(_) => checks.iter().all(|planned| planned.check.judge(&seen).is_ok()),
+            // What judges decide is known later, of the last answer.
+            Outcome::Result(_) | Outcome::Error(_) => {
+                let facts = checks.iter().filter(|planned| !planned.check.is_model_graded());
+                facts.into_iter().all(|planned| planned.check.judge(&seen).is_ok())
+            }
             Outcome::Malformed(_)
             | Outcome::Refused(_)
             | Outcome::TimedOut { .. }

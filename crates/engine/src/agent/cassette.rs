@@ -303,7 +303,7 @@ fn results(called: &[Called], redactor: &Redactor) -> Vec<RecordedResult> {
 fn redactor_of(beginning: &Beginning<'_>) -> Redactor {
     let servers = beginning.case.servers().flat_map(|server| server.secrets.iter());
     let key = named_model(beginning.agent)
-        .and_then(|named| named.provider.key.as_ref())
+        .and_then(|named| named.provider.as_ref()?.key.as_ref())
         .and_then(|key| key.value.as_ref().map(|value| &value.0));
     Redactor::new(servers.chain(key).map(String::as_str))
 }

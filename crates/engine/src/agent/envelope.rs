@@ -52,7 +52,7 @@ pub(super) fn envelope(
 }
 
 fn tool_call(call: &Called) -> Value {
-    json!({"name": call.tool, "server": call.server, "args": call.args, "hop_index": call.hop})
+    json!({"name": call.tool, "server": call.server, "args": call.args, "hop_index": call.hop, "turn": call.turn})
 }
 
 fn tool_result((index, call): (usize, &Called)) -> Value {

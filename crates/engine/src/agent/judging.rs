@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcprove_judge::agent_measures::weakest;
 use mcprove_judge::recovery::{AgentMarks, RecoveryBudget, RecoveryVerdict, never_hit, score_agent_run};
 use mcprove_model::{
     AgentModel, AgentRecord, Expectation, FileSeen, Finding, Observation, Outcome, StopReason, TextPlace, shorten,
@@ -12,13 +13,13 @@ use super::envelope::envelope;
 use super::injection::Injection;
 use super::transcript::Transcript;
 use super::{AgentCase, price};
-use crate::{expectations, spending};
+use crate::{agent_runs, expectations, grading, spending};
 
 /// How much of a prompt or an answer the record keeps.
 const SHOWN: usize = 4_000;
 
 /// Judges a run that is over, and gives what was seen of it; nothing when it could not be run.
-pub(super) fn judge(
+pub(super) async fn judge(
     talk: &mut AgentCase<'_>,
     transcript: &Transcript,
     injection: &Injection,
@@ -49,6 +50,11 @@ pub(super) fn judge(
     let mut seen = observation(transcript);
     seen.extra = envelope(transcript, &talk.agent.equal_function_sets, verdict.as_ref());
     seen.files = files;
+    measure(talk, &mut seen);
+    Box::pin(grading::supply(&mut seen, expect, (talk.case, talk.context), talk.record)).await;
+    if talk.record.is_ungraded {
+        return None;
+    }
     let case = talk.case;
     if !expect.checks.iter().any(|planned| planned.check.judges_stop_reason()) {
         let place = case.source.place(case.span);
@@ -59,6 +65,12 @@ pub(super) fn judge(
         talk.add(Finding::warning("cut-off", message).help("raise `max_tokens`"));
     }
     talk.record.findings.extend(expectations::judge(&case.source, expect, &seen));
+    score(talk, expect, &seen);
+    for gate in &talk.agent.gates {
+        let (expect, problems) = expectations::resolve(case, &gate.expect, talk.variables);
+        talk.record.findings.extend(problems);
+        talk.record.findings.extend(expectations::judge(&case.source, &expect, &seen));
+    }
     let (trajectory, problems) = expectations::resolve(case, &talk.agent.trajectory, talk.variables);
     talk.record.findings.extend(problems);
     talk.record.findings.extend(expectations::judge(&case.source, &trajectory, &seen));
@@ -71,7 +83,9 @@ pub(super) fn judge(
         let place = case.source.place(case.span);
         talk.record.findings.extend(never_hit(&injection.hits()).into_iter().map(|finding| finding.at(place.clone())));
     }
-    let holds_nothing = expect.checks.is_empty()
+    let holds_nothing = expect.all().next().is_none()
+        && talk.agent.gates.is_empty()
+        && talk.agent.stability.is_none()
         && trajectory.checks.is_empty()
         && talk.agent.tool_selection.is_none()
         && talk.agent.recovery.is_none()
@@ -82,6 +96,30 @@ pub(super) fn judge(
         talk.add(Finding::note(Finding::NOTHING_CHECKED, note).at(place));
     }
     Some(seen)
+}
+
+/// Adds the values of all measures to what targets look into.
+fn measure(talk: &AgentCase<'_>, seen: &mut Observation) {
+    for gate in &talk.agent.gates {
+        let values = gate.measure.measure(seen);
+        let place = &mut seen.extra[gate.measure.name()];
+        match (place.as_object_mut(), values) {
+            (Some(known), serde_json::Value::Object(values)) => known.extend(values),
+            (_, values) => *place = values,
+        }
+    }
+}
+
+/// Keeps the scores that are compared with those of other runs and models.
+fn score(talk: &mut AgentCase<'_>, expect: &Expectation, seen: &Observation) {
+    let agent = talk.agent;
+    let Some(record) = &mut talk.record.agent else { return };
+    if agent.stability.is_some() {
+        record.scores.insert(agent_runs::STABILITY.to_owned(), weakest(seen));
+    }
+    if agent.matrix_assert.is_some() {
+        record.scores.insert(agent_runs::SCORE.to_owned(), expectations::share(expect, seen));
+    }
 }
 
 fn observation(transcript: &Transcript) -> Observation {
@@ -197,5 +235,6 @@ fn record(talk: &AgentCase<'_>, transcript: &Transcript, verdict: Option<&Recove
             AgentModel::Named(named) => price::cost_usd_micros(named, transcript.usage),
         },
         recovery: verdict.map(|verdict| verdict.summary.clone()),
+        scores: BTreeMap::new(),
     }
 }

@@ -17,7 +17,11 @@ pub struct MissingKey {
 pub fn missing_keys(plan: &Plan, record: bool) -> Vec<MissingKey> {
     let mut missing: Vec<MissingKey> = Vec::new();
     for planned in plan.cases.iter().filter(|planned| planned.case.skip.is_none()) {
-        let key = planned.case.agent().and_then(cassette::named_model).and_then(|named| named.provider.key.as_ref());
+        let key = planned
+            .case
+            .agent()
+            .and_then(cassette::named_model)
+            .and_then(|named| named.provider.as_ref()?.key.as_ref());
         let Some(key) = key.filter(|key| key.value.is_none()) else { continue };
         let is_recorded = || cassette::path_of(&planned.case, planned.trial).is_some_and(|path| path.is_file());
         if missing.iter().all(|known| known.variable != key.variable) && (record || !is_recorded()) {

@@ -1,6 +1,6 @@
 //! A language model that is asked for real.
 
-use mcprove_model::{ChatReply, Finding, NamedModel, StopReason};
+use mcprove_model::{ChatReply, Finding, NamedModel, Provider, StopReason};
 use mcprove_wire::{HttpClient, ModelAsk, RetryPolicy, ask_model};
 
 use super::speaker::Ask;
@@ -11,6 +11,7 @@ use super::transcript::Stopped;
 pub(super) struct Live<'s> {
     pub(super) http: HttpClient,
     pub(super) model: &'s NamedModel,
+    pub(super) provider: &'s Provider,
     pub(super) max_tokens: u64,
 }
 
@@ -25,7 +26,7 @@ impl Live<'_> {
             max_tokens: self.max_tokens,
         };
         let until = (ask.deadline, RetryPolicy::default());
-        match ask_model(&self.http, &self.model.provider, &wanted, until).await {
+        match ask_model(&self.http, self.provider, &wanted, until).await {
             Ok(reply) => Ok(reply),
             Err(failure) if failure.timed_out && failure.status.is_none() => Err(Stopped::by(StopReason::TimeBudget)),
             Err(failure) => {

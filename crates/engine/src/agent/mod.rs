@@ -117,7 +117,11 @@ async fn speak(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
 
 /// The act itself: tools, faults, the loop, and what is made of it.
 async fn act(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Ended {
-    let Some(toolbox) = list_tools(talk, sessions).await else { return Ended::Judged };
+    let Some(mut toolbox) = list_tools(talk, sessions).await else { return Ended::Judged };
+    for gate in &talk.agent.gates {
+        let further = gate.measure.distractors(toolbox.shown());
+        toolbox.offer(further);
+    }
     let mut injection = Injection::new(talk.agent);
     let misplaced = injection.misplaced(&toolbox);
     if !misplaced.is_empty() {
@@ -140,7 +144,7 @@ async fn act(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Ended {
     talk.record.findings.extend(speaker.finish(&transcript));
     let earlier = talk.record.trace.iter().filter(|event| matches!(event, TraceEvent::Call(_))).count();
     talk.record.trace.extend(trace(&transcript, earlier));
-    let seen = judging::judge(talk, &transcript, &injection, (&expect, files.and_after()));
+    let seen = judging::judge(talk, &transcript, &injection, (&expect, files.and_after())).await;
     let Some(seen) = seen else { return Ended::Error };
     let case = talk.case;
     let mut around = talk.steps(sessions);

@@ -16,7 +16,7 @@ const KNOWN: &[(&str, Price)] = &[
 
 /// What tokens of a model cost, in millionths of a US dollar.
 pub(super) fn cost_usd_micros(model: &NamedModel, usage: Usage) -> Option<u64> {
-    let own = model.provider.prices.iter().map(|(name, price)| (name.as_str(), *price));
+    let own = model.provider.iter().flat_map(|provider| &provider.prices).map(|(name, price)| (name.as_str(), *price));
     let price = longest(own, &model.id).or_else(|| longest(KNOWN.iter().copied(), &model.id))?;
     // A dollar for a million tokens is a millionth of a dollar for one.
     let micros = tokens(usage.prompt_tokens) * price.input + tokens(usage.completion_tokens) * price.output;
@@ -51,7 +51,7 @@ mod tests {
             organization: None,
             prices,
         };
-        NamedModel { id: id.to_owned(), provider: Arc::new(provider) }
+        NamedModel { id: id.to_owned(), provider: Some(Arc::new(provider)) }
     }
 
     #[test]

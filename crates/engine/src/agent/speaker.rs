@@ -47,21 +47,32 @@ impl<'s> Speaker<'s> {
             case: talk.case,
             agent,
             system: agent.system_prompt.as_ref().map(|prompt| talk.text(prompt)),
-            turns: agent.turns.iter().map(|turn| talk.text(turn)).collect(),
+            turns: agent
+                .turns
+                .iter()
+                .chain(agent.simulated_user.as_ref().map(|user| &user.goal))
+                .map(|turn| talk.text(turn))
+                .collect(),
             tools: toolbox.shown(),
         };
         let path = cassette::path_of(talk.case, talk.trial).unwrap_or_default();
         if !talk.context.record && path.is_file() {
             return Replay::open(&beginning, path).map(|replay| Self::Replay(Box::new(replay)));
         }
-        if let Some(key) = named.provider.key.as_ref().filter(|key| key.value.is_none()) {
+        let Some(provider) = &named.provider else {
+            let message = format!("it is not known who runs the model `{}`, and no conversation is recorded", named.id);
+            let help =
+                "add `providers: {name: {base_url: …}}` with an OpenAI-compatible address, or write `model: script`";
+            return Err(Box::new(Finding::error("unknown-provider", message).help(help)));
+        };
+        if let Some(key) = provider.key.as_ref().filter(|key| key.value.is_none()) {
             let message = format!("the environment variable `{}` is not set", key.variable);
             let finding = Finding::error("missing-key", message);
-            return Err(Box::new(finding.help(format!("set it to the key of `{}`", named.provider.name))));
+            return Err(Box::new(finding.help(format!("set it to the key of `{}`", provider.name))));
         }
         let recorder = talk.context.record.then(|| Box::new(Recorder::new(&beginning, path)));
         let http = talk.context.opener.http.clone();
-        Ok(Self::Live(Live { http, model: named, max_tokens: agent.budget.max_tokens }, recorder))
+        Ok(Self::Live(Live { http, model: named, provider, max_tokens: agent.budget.max_tokens }, recorder))
     }
 
     /// The next answer of the model, or why there is none.

@@ -66,6 +66,11 @@ impl Toolbox {
         &self.shown
     }
 
+    /// Shows tools that no server has; a call of one is answered as that of any unknown tool.
+    pub(super) fn offer(&mut self, further: Vec<ChatTool>) {
+        self.shown.extend(further);
+    }
+
     /// What a model calls by this name.
     pub(super) fn called(&self, known_as: &str) -> Option<&Tool> {
         self.by_name.get(known_as).map(|at| &self.tools[*at])

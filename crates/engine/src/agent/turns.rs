@@ -1,6 +1,6 @@
 //! The loop: the user speaks, the model answers with calls until it answers with a text, or until a budget trips.
 
-use mcprove_model::{ChatCall, ChatMessage, ChatResult, StopReason};
+use mcprove_model::{ChatCall, ChatMessage, ChatResult, SimulatedUser, StopReason};
 use mcprove_wire::Session;
 use tokio::time::Instant;
 
@@ -10,6 +10,9 @@ use super::injection::Injection;
 use super::speaker::{Ask, Speaker};
 use super::toolbox::Toolbox;
 use super::transcript::{Called, Stopped, Transcript, UserTurn};
+
+/// The word of a simulated user who is content.
+const CONTENT: &str = "DONE";
 
 /// Takes all turns; what happened is in the transcript, whatever it was.
 pub(super) async fn take(
@@ -32,6 +35,9 @@ pub(super) async fn take(
             transcript.stopped = Some(stopped);
             break;
         }
+    }
+    if let Some(user) = agent.simulated_user.as_ref().filter(|_| transcript.stopped.is_none()) {
+        transcript.stopped = run.simulate(user, &mut transcript).await.err();
     }
     transcript.messages = run.messages.len();
     transcript.elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -85,6 +91,38 @@ impl Run<'_, '_, '_> {
             transcript.calls.extend(called);
         }
         Err(Stopped::by(StopReason::TurnBudget))
+    }
+
+    /// Lets the model play the user, too, until the user is content or has spoken often enough.
+    async fn simulate(&mut self, user: &SimulatedUser, transcript: &mut Transcript) -> Result<(), Stopped> {
+        let persona = user.persona.as_ref().map(|persona| format!(" You are: {}.", self.talk.text(persona)));
+        let system = format!(
+            "You play a user who talks to an assistant.{} Your goal: {}. Write only what the user says next. When the goal is \
+             reached, or cannot be, write {CONTENT} and nothing else.",
+            persona.unwrap_or_default(),
+            self.talk.text(&user.goal)
+        );
+        let nothing = Toolbox::new(Vec::new());
+        for _ in 0..user.max_turns {
+            // To the user, the assistant is the other one.
+            let mut heard = vec![ChatMessage::User { text: "The conversation begins.".to_owned() }];
+            for turn in &transcript.turns {
+                heard.push(ChatMessage::Assistant { text: turn.user.clone(), calls: Vec::new() });
+                heard.push(ChatMessage::User { text: turn.response.clone().unwrap_or_default() });
+            }
+            let deadline = self.talk.deadline;
+            let ask = Ask { system: Some(&system), messages: &heard, toolbox: &nothing, deadline };
+            let said = self.speaker.answer(ask).await?;
+            transcript.usage = transcript.usage.plus(said.usage);
+            let text = said.text.trim().to_owned();
+            if text.is_empty() || text.trim_matches(|c: char| !c.is_alphanumeric()) == CONTENT {
+                return Ok(());
+            }
+            self.messages.push(ChatMessage::User { text: text.clone() });
+            transcript.turns.push(UserTurn { user: text, response: None });
+            self.turn(transcript).await?;
+        }
+        Ok(())
     }
 
     async fn make(&mut self, calls: &[ChatCall], moment: Moment) -> Vec<Called> {

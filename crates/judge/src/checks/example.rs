@@ -39,6 +39,8 @@ pub enum Seen {
     Asked(&'static str),
     /// A sequence of tool calls, as a JSON list of `{tool, args}`.
     Trace(&'static str),
+    /// Headers of an HTTP response, as a JSON object.
+    Headers(&'static str),
     /// An answer that took this many milliseconds.
     Elapsed(u64),
     /// No reply.
@@ -51,6 +53,7 @@ impl fmt::Display for Seen {
         match self {
             Self::Text(text) => write!(out, "the text {text:?}"),
             Self::Result(json) => write!(out, "the result {json}"),
+            Self::Headers(json) => write!(out, "a response with the headers {json}"),
             Self::ProtocolError(code) => write!(out, "a JSON-RPC error {code}"),
             Self::File { path, before, after } => match (before, after) {
                 (Some(before), Some(after)) if before == after => write!(out, "the file {path} that stays {after:?}"),

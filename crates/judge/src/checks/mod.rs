@@ -27,6 +27,8 @@ mod not_contains;
 mod not_empty;
 mod not_error;
 mod protocol_error;
+mod response_headers;
+mod response_headers_absent;
 
 mod agent_trajectory;
 mod expect_notification;
@@ -99,6 +101,8 @@ pub const CHECKS: &[CheckKind] = &[
     logged::KIND,
     max_duration_ms::KIND,
     max_response_tokens::KIND,
+    response_headers::KIND,
+    response_headers_absent::KIND,
 ];
 
 /// Decodes the `expect` of `assert`; see [`decode`] for other blocks.

@@ -137,6 +137,12 @@ pub(super) fn observation(seen: &Seen) -> Observation {
             seen.trace = calls.into_iter().map(call).collect();
             seen
         }
+        Seen::Headers(json) => {
+            let mut seen = text("ok");
+            let headers: std::collections::BTreeMap<String, String> = serde_json::from_str(json).expect(json);
+            seen.headers = Some(headers.into_iter().collect());
+            seen
+        }
         Seen::Elapsed(ms) => {
             let mut seen = text("ok");
             seen.elapsed_us = ms * 1000;

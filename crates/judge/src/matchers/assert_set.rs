@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Check, Diagnostics, Entry, Mismatch, Node, Observation, PlannedCheck, Snapshot};
+use mcprove_model::{Check, Diagnostics, Entry, Mismatch, Node, Observation, PlannedCheck, Question, Snapshot};
 use serde_json::{Value, json};
 
 use super::{decode_assertion, decode_weight};
@@ -84,6 +84,23 @@ impl Check for AssertSet {
             actual: format!("{share:.2}"),
             ..Mismatch::default()
         })
+    }
+
+    fn remark(&self, seen: &Observation) -> Option<String> {
+        let remarks: Vec<String> = self.checks.iter().filter_map(|planned| planned.check.remark(seen)).collect();
+        (!remarks.is_empty()).then(|| remarks.join("; "))
+    }
+
+    fn is_model_graded(&self) -> bool {
+        self.checks.iter().any(|planned| planned.check.is_model_graded())
+    }
+
+    fn questions(&self, seen: &Observation) -> Vec<Question> {
+        self.checks.iter().flat_map(|planned| planned.check.questions(seen)).collect()
+    }
+
+    fn supplies(&self, seen: &Observation) -> Option<(&'static str, Value)> {
+        self.checks.iter().find_map(|planned| planned.check.supplies(seen))
     }
 
     fn label(&self) -> Option<&str> {

@@ -12,6 +12,7 @@ mod contains_any;
 mod ends_with;
 mod exact;
 mod exists;
+pub mod graded;
 mod gt;
 mod gte;
 mod icontains;
@@ -43,7 +44,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use mcprove_model::{
-    Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, Snapshot, Span, StoredValues, nearest,
+    Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, Question, Snapshot, Span, StoredValues, nearest,
 };
 use serde_json::{Value, json};
 
@@ -69,6 +70,26 @@ pub(crate) trait Matcher: Debug + Send + Sync {
     /// What it would have stored of the value.
     fn to_store(&self, _value: &Value, _stored: &StoredValues) -> Vec<Snapshot> {
         Vec::new()
+    }
+
+    /// True if a language model decides it.
+    fn is_graded(&self) -> bool {
+        false
+    }
+
+    /// The questions to judges that it depends on.
+    fn questions(&self, _value: &Value) -> Vec<Question> {
+        Vec::new()
+    }
+
+    /// A remark on a value that is as expected.
+    fn remark(&self, _value: &Value, _stored: &StoredValues) -> Option<String> {
+        None
+    }
+
+    /// A name that targets of other assertions may begin with, and what it stands for.
+    fn supplies(&self, _value: &Value, _stored: &StoredValues) -> Option<(&'static str, Value)> {
+        None
     }
 
     /// Whether a target that leads nowhere is as expected.
@@ -124,15 +145,18 @@ pub(crate) const fn fails(given: &'static str, seen: &'static str) -> Example {
 /// Every matcher, sorted by name.
 pub const MATCHERS: &[MatcherKind] = &[
     all_of::KIND,
+    graded::ANSWER_RELEVANCE,
     any_of::KIND,
     between::KIND,
     cel::KIND,
     contains::KIND,
     contains_all::KIND,
     contains_any::KIND,
+    graded::CONTEXT_FAITHFULNESS,
     ends_with::KIND,
     exact::KIND,
     exists::KIND,
+    graded::FACTUALITY,
     gt::KIND,
     gte::KIND,
     icontains::KIND,
@@ -142,6 +166,8 @@ pub const MATCHERS: &[MatcherKind] = &[
     is_xml::KIND,
     length::KIND,
     levenshtein::KIND,
+    graded::LLM_JUDGE,
+    graded::LLM_JURY,
     lt::KIND,
     lte::KIND,
     not::KIND,
@@ -155,14 +181,7 @@ pub const MATCHERS: &[MatcherKind] = &[
 ];
 
 /// Matchers of the tool whose files we run that are not ours, and the nearest thing we have.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("answer-relevance", "no language model judges here; state facts with `contains-all` or `regex`"),
-    ("citation", "nothing is fetched here; compare addresses with `contains-all`"),
-    ("context-faithfulness", "no language model judges here; state facts with `contains-all` or `regex`"),
-    ("factuality", "no language model judges here; state facts with `contains-all` or `regex`"),
-    ("llm-judge", "no language model judges here; state facts with `contains-all` or `regex`"),
-    ("llm-jury", "no language model judges here; state facts with `contains-all` or `regex`"),
-];
+const ELSEWHERE: &[(&str, &str)] = &[("citation", "nothing is fetched here; compare addresses with `contains-all`")];
 
 const ASSERTION_KEYS: &[&str] = &["matcher", "message", "name", "target", "transform", "weight"];
 
@@ -252,7 +271,11 @@ fn decode_kind(node: &Node, found: &mut Diagnostics<'_>) -> Option<(&'static str
         return (kind.decode)(&entry.value, found).map(|matcher| (kind.name, matcher));
     }
     // `not-contains` is `not: {contains: …}`.
-    let negated = entry.key.text.strip_prefix("not-").and_then(|name| MATCHERS.iter().find(|kind| kind.name == name));
+    let negated = entry
+        .key
+        .text
+        .strip_prefix("not-")
+        .and_then(|name| MATCHERS.iter().find(|kind| kind.name == name && !graded::GRADED.contains(&name)));
     if let Some(kind) = negated {
         let matcher = (kind.decode)(&entry.value, found)?;
         return Some(("not", not::of(matcher, kind.name, &entry.value)));
@@ -271,10 +294,26 @@ fn decode_kind(node: &Node, found: &mut Diagnostics<'_>) -> Option<(&'static str
     None
 }
 
+/// True for the name of a matcher that a language model decides.
+pub fn is_graded(name: &str) -> bool {
+    graded::GRADED.contains(&name)
+}
+
+/// Decodes a matcher inside another, which facts alone decide.
+pub(crate) fn decode_inner(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
+    let matcher = decode_matcher(node, found)?;
+    if matcher.is_graded() {
+        let message = "a model-graded matcher cannot be inside another";
+        found.error_with_help("bad-matcher", node.span, message, "make it an assertion of its own");
+        return None;
+    }
+    Some(matcher)
+}
+
 /// Decodes a list of matchers.
 pub(crate) fn decode_matchers(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Vec<Arc<dyn Matcher>>> {
     let items = items(node, what, found)?;
-    let decoded: Vec<_> = items.iter().filter_map(|item| decode_matcher(item, found)).collect();
+    let decoded: Vec<_> = items.iter().filter_map(|item| decode_inner(item, found)).collect();
     (decoded.len() == items.len()).then_some(decoded)
 }
 
@@ -296,7 +335,7 @@ pub fn matcher_schema() -> Value {
         }
         json!({"type": "object", "required": [kind.name], "properties": {kind.name: schema}, "additionalProperties": false})
     };
-    let names: Vec<&str> = MATCHERS.iter().map(|kind| kind.name).collect();
+    let names = factual_names();
     let negated = json!({
         "type": "object",
         "minProperties": 1,
@@ -307,9 +346,14 @@ pub fn matcher_schema() -> Value {
     json!({"oneOf": MATCHERS.iter().map(one).chain([negated]).collect::<Vec<_>>()})
 }
 
+/// The names of the matchers that no language model decides.
+fn factual_names() -> Vec<&'static str> {
+    MATCHERS.iter().map(|kind| kind.name).filter(|name| !graded::GRADED.contains(name)).collect()
+}
+
 /// The JSON Schema of a matcher inside another: its name is checked, what is under the name is not.
 fn inner_schema() -> Value {
-    let names: Vec<&str> = MATCHERS.iter().map(|kind| kind.name).collect();
+    let names = factual_names();
     let pattern = format!("^(not-)?({})$", names.join("|"));
     json!({"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": {"pattern": pattern}})
 }
@@ -364,6 +408,15 @@ impl Expected {
         }
     }
 
+    /// The value at the target, transformed; nothing where there is none.
+    fn value(&self, seen: &Observation) -> Option<Value> {
+        let value = self.target.look_up(seen).ok()?;
+        match &self.transform {
+            Some(program) => program.run(&value).ok(),
+            None => Some(value.into_owned()),
+        }
+    }
+
     fn missing(&self) -> Missing {
         if self.target.is_singular() { Missing::TheOne } else { Missing::NoneOfSeveral }
     }
@@ -396,6 +449,23 @@ impl Check for Expected {
         })
     }
 
+    fn remark(&self, seen: &Observation) -> Option<String> {
+        let value = self.value(seen)?;
+        Some(format!("`{}` is {}", self.target.text(), self.matcher.remark(&value, &seen.stored)?))
+    }
+
+    fn is_model_graded(&self) -> bool {
+        self.matcher.is_graded() || self.target.root() == Some(graded::JURY)
+    }
+
+    fn questions(&self, seen: &Observation) -> Vec<Question> {
+        self.value(seen).map(|value| self.matcher.questions(&value)).unwrap_or_default()
+    }
+
+    fn supplies(&self, seen: &Observation) -> Option<(&'static str, Value)> {
+        self.matcher.supplies(&self.value(seen)?, &seen.stored)
+    }
+
     fn label(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -405,12 +475,7 @@ impl Check for Expected {
     }
 
     fn to_store(&self, seen: &Observation) -> Vec<Snapshot> {
-        let Ok(value) = self.target.look_up(seen) else { return Vec::new() };
-        let value = match &self.transform {
-            Some(program) => program.run(&value),
-            None => Ok(value.into_owned()),
-        };
-        value.map(|value| self.matcher.to_store(&value, &seen.stored)).unwrap_or_default()
+        self.value(seen).map(|value| self.matcher.to_store(&value, &seen.stored)).unwrap_or_default()
     }
 
     fn wants_protocol_error(&self) -> bool {

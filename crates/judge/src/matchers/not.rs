@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node, StoredValues};
 use serde_json::Value;
 
-use super::{Decoded, Matcher, MatcherKind, Missing, decode_matcher, fails, holds, inner_schema, mismatch};
+use super::{Decoded, Matcher, MatcherKind, Missing, decode_inner, fails, holds, inner_schema, mismatch};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "not",
@@ -22,7 +22,7 @@ struct Not {
 }
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
-    Some(Arc::new(Not { inner: decode_matcher(node, found)?, written: node.to_json().to_string() }))
+    Some(Arc::new(Not { inner: decode_inner(node, found)?, written: node.to_json().to_string() }))
 }
 
 /// The opposite of a matcher, as `not-NAME` writes it.

@@ -161,7 +161,9 @@ fn mistakes_are_told() {
         {"target": "result.x", "matcher": {"contains-any": []}},
         {"target": "result.x", "matcher": {"allOf": []}},
         {"target": "result.x", "matcher": {"snapshot": " "}},
-        {"target": "result.x", "matcher": {"llm-judge": {"rubric": "nice"}}},
+        {"target": "result.x", "matcher": {"citation": {"claim": "true", "model": "m"}}},
+        {"target": "result.x", "matcher": {"not": {"llm-judge": {"rubric": "nice"}}}},
+        {"target": "result.x", "matcher": {"llm-judge": {"rubric": "nice", "combine": "all"}}},
     ]);
     decode_assertions(&Node::from_json(Span::default(), list), &mut found);
     let rules: Vec<_> = found.into_findings().into_iter().map(|f| f.rule.into_owned()).collect();
@@ -179,6 +181,8 @@ fn mistakes_are_told() {
             "bad-matcher",
             "bad-matcher",
             "unsupported-matcher",
+            "bad-matcher",
+            "wrong-key",
         ]
     );
 }

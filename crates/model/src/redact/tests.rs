@@ -177,6 +177,7 @@ fn events_with(text: &str) -> Vec<Event> {
             process_end: Some(ProcessEnd { code: Some(0), signal: None }),
             snapshots: vec![Snapshot { kind: crate::SnapshotKind::Case, name: own(), text: own() }],
             agent: Some(Box::new(AgentRecord {
+                scores: [("stability".to_owned(), 0.5)].into(),
                 model: own(),
                 replayed: false,
                 prompts: vec![own()],

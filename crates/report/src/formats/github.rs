@@ -42,7 +42,7 @@ impl Level {
             Severity::Error | Severity::High | Severity::Critical => Some(Self::Error),
             Severity::Warning if strict => Some(Self::Error),
             Severity::Warning => Some(Self::Warning),
-            Severity::Note if finding.rule == Finding::NOTHING_CHECKED => Some(Self::Notice),
+            Severity::Note if finding.is_prominent() => Some(Self::Notice),
             Severity::Note => None,
         }
     }

@@ -107,6 +107,7 @@ fn case_events(
 
 fn agent(text: &mut impl FnMut() -> String) -> AgentRecord {
     AgentRecord {
+        scores: [("stability".to_owned(), 0.5)].into(),
         model: text(),
         replayed: true,
         prompts: vec![text()],

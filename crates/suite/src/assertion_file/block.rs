@@ -144,6 +144,7 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
     }
     scope.check(&args, found);
     Some(CallTool {
+        injected: None,
         tool: tool?,
         args,
         cancel_after: None,

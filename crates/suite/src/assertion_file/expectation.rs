@@ -41,7 +41,9 @@ pub(crate) fn decode(
         | Vocabulary::Targets(_) => block,
     };
     let threshold = expect.get("threshold").and_then(|share| share.as_number()?.as_f64());
-    Expectation { templated, vocabulary, checks, threshold }
+    let update = expect.get("snapshot").and_then(|snapshot| snapshot.get("update")).and_then(Node::as_bool);
+    let judged = Vec::new();
+    Expectation { templated, vocabulary, checks, judged, threshold, updates_snapshots: update == Some(true) }
 }
 
 /// Decodes a block as far as it is known, and keeps it if more of it will be known when the case runs.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mcprove_judge::composition::{Mocked, references};
 use mcprove_judge::jq::Program;
+use mcprove_judge::matchers::graded;
 use mcprove_judge::target_sets;
 use mcprove_model::{
     Act, Composition, CompositionNode, CompositionOutput, Diagnostics, Entry, Expectation, Key, Kind as NodeKind, Node,
@@ -47,6 +48,7 @@ const FIELDS: &[Field] = &[
         fragment::list("The graph is run once for each.", fragment::map("A case.", properties, &["name"]))
     }),
     Field::optional("description", || fragment::text("What it is for; shown nowhere.")),
+    Field::preview("eval", graded::eval::schema),
     Field::optional("expect", || fragment::expect(VOCABULARY)),
     Field::optional("golden", || json!({"description": "The output, exactly."})),
     Field::required("nodes", || fragment::list("The calls, in any order.", node_schema())),
@@ -77,9 +79,6 @@ const OUTSIDE_NODE: &[(&str, &str)] = &[
     ("max_cost_per_call_usd", "calls of tools have no price; remove it"),
     ("max_tokens_per_call", "`max_response_tokens` in the `expect` of a tool test counts tokens"),
 ];
-
-/// Keys of a composition of the other tool, and what to do instead.
-pub(super) const OUTSIDE: &[(&str, &str)] = &[("eval", "no language model judges here; state facts in `expect`")];
 
 const OUTSIDE_BUDGET: &[(&str, &str)] = &[
     ("max_cost_usd", "calls of tools have no price; remove it"),
@@ -183,7 +182,8 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let max_duration = decode_budget(test.get("budget"), found);
     let vars = test.get("vars").map_or_else(|| json!({}), Node::to_json);
     let with_golden = with_golden(test);
-    let expect = expectation::decode(with_golden.as_ref().or(test.get("expect")), VOCABULARY, input.scope, found);
+    let mut expect = expectation::decode(with_golden.as_ref().or(test.get("expect")), VOCABULARY, input.scope, found);
+    expect.judged = super::evals::decode_metrics(test, false, suite, found);
     let judged = judged_nodes(test.get("expect"), &nodes, found);
     let nodes = ordered(nodes, found)?;
     if found.count() > before {

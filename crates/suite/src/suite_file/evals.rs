@@ -1,13 +1,13 @@
-//! `evals`, `rubrics` and `scorers`: answers that a judge grades. No judge of this version is a language model: an eval that
-//! needs one is skipped, visibly, and one that names a model is refused. A scorer that is a command grades fixed answers.
+//! `evals`, `rubrics` and `scorers`: answers that language models or commands grade, and `eval` of other tests.
 
 use std::sync::Arc;
 
-use mcprove_model::{Act, Diagnostics, Expectation, Node, Score, Scorer, Skip, nearest};
+use mcprove_judge::matchers::graded::{self, Graded, THRESHOLD, eval, rubric};
+use mcprove_model::{Act, Diagnostics, Expectation, Judge, Node, PlannedCheck, Score, Scorer, Skip};
 use serde_json::{Value, json};
 
 use super::list::Kind;
-use super::{Suite, Unit, outside};
+use super::{Suite, Unit};
 use crate::assertion_file::block::{self, Input};
 use crate::assertion_file::texts;
 use crate::field::Field;
@@ -18,7 +18,7 @@ pub(super) const KEY: &str = "evals";
 
 pub(super) const KIND: Kind = Kind {
     key: KEY,
-    summary: "Grade an answer with `scorers` that are commands; what only a language model could grade is skipped.",
+    summary: "Grade an answer with a language model (model-graded), or with `scorers` that are commands.",
     fields: &[FIELDS],
     decode,
 };
@@ -26,22 +26,28 @@ pub(super) const KIND: Kind = Kind {
 const FIELDS: &[Field] = &[
     Field::optional("judge", || {
         let jury = fragment::map(
-            "Several judges.",
-            json!({"consensus": {"type": "number", "minimum": 0, "maximum": 1}, "size": fragment::count("How many.", 1)}),
+            "The same judge, asked several times.",
+            json!({"consensus": {"type": "number", "minimum": 0, "maximum": 1}, "size": fragment::count("How often.", 1)}),
             &[],
         );
-        fragment::map("Who grades; a model is refused.", json!({"jury": jury}), &[])
+        let properties = json!({
+            "aggregate": {"enum": ["majority", "mean", "median"], "description": "What a `panel` comes to; `mean` when left out."},
+            "jury": jury,
+            "model": fragment::text("The model that grades; `script` grades by `script`."),
+            "panel": fragment::texts("Several models, each asked once."),
+            "script": graded::script_schema(),
+            "tie_break": {"enum": ["fail", "pass"], "description": "What an even split of a `panel` means; `fail` when left out."},
+        });
+        fragment::map("Who grades; `judge` of the suite when left out.", properties, &[])
     }),
     Field::required("prompt", || fragment::text("What was asked.")),
     Field::optional("response", || fragment::text("The answer to grade.")),
-    Field::optional("rubric", || json!({"description": "What a good answer is: a text, criteria, or `{ref: NAME}`."})),
-];
-
-const JUDGE_OUTSIDE: &[(&str, &str)] = &[
-    ("aggregate", "no language model judges here"),
-    ("model", "no language model judges here; grade with a command under `scorers`"),
-    ("panel", "no language model judges here; grade with a command under `scorers`"),
-    ("tie_break", "no language model judges here"),
+    Field::optional("rubric", || {
+        json!({
+            "anyOf": [{"type": "string"}, rubric::schema()],
+            "description": "What a good answer is: a text, criteria, a tree of questions, `{preset: NAME}`, or `{ref: NAME}`.",
+        })
+    }),
 ];
 
 /// Commands that grade, of all units.
@@ -76,14 +82,36 @@ pub(super) fn rubrics_schema() -> Value {
 
 /// Why an eval is not run, if so.
 pub(super) fn skip_reason(test: &Node, suite: &Suite<'_>) -> Option<Skip> {
-    let reason = if suite.scorers.is_empty() {
-        "model-graded: it needs a language model as judge, and none is used; `scorers` with a command can grade it"
+    let reason = if suite.scorers.is_empty() && !names_judge(test, suite) {
+        "model-graded: it needs a judge, and none is named; add `judge: {model: …}`, or `scorers` with a command"
     } else if test.get("response").is_none() {
         "it has no `response` to grade"
     } else {
         return None;
     };
     Some(Skip { reason: reason.to_owned() })
+}
+
+/// The checks of `eval` of an agent or a composition.
+pub(super) fn decode_metrics(
+    test: &Node,
+    has_turns: bool,
+    suite: &Suite<'_>,
+    found: &mut Diagnostics<'_>,
+) -> Vec<PlannedCheck> {
+    let entry = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == eval::KEY);
+    let Some(entry) = entry.filter(|entry| !entry.value.is_null()) else { return Vec::new() };
+    eval::decode(entry, has_turns, &|name| named_rubric(name, suite), found)
+}
+
+fn named_rubric(name: &str, suite: &Suite<'_>) -> Option<Node> {
+    suite.rubrics.iter().find(|(known, _)| known == name).map(|(_, rubric)| rubric.clone())
+}
+
+/// True if somebody who grades is named.
+fn names_judge(test: &Node, suite: &Suite<'_>) -> bool {
+    let named = |key: &str| test.get("judge").and_then(|judge| judge.get(key)).is_some_and(|value| !value.is_null());
+    named("model") || named("panel") || suite.options.judge.is_some()
 }
 
 fn decode_scorer(node: &Node, found: &mut Diagnostics<'_>) -> Option<Scorer> {
@@ -112,31 +140,36 @@ fn decode_scorer(node: &Node, found: &mut Diagnostics<'_>) -> Option<Scorer> {
 fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     let prompt = block::named(test, "prompt", input.entry.key.span, found)?.as_text()?.to_owned();
-    if let Some(judge) = test.get("judge").filter(|judge| !judge.is_null()) {
-        let entries = found.map(judge, "`judge`")?;
-        outside::known_keys(entries, "`judge`", (&["jury"], JUDGE_OUTSIDE), found);
-    }
-    let rubric = match test.get("rubric").filter(|rubric| !rubric.is_null()) {
-        Some(rubric) => decode_rubric(rubric, suite, found)?,
-        None => Value::Null,
+    let rubric = test.get("rubric").filter(|rubric| !rubric.is_null());
+    let judge = test.get("judge").filter(|judge| !judge.is_null());
+    let mut graded = match rubric {
+        Some(map) if map.as_map().is_some() => {
+            eval::by_rubric(rubric::decode(map, &|name| named_rubric(name, suite), found)?, Judge::default())
+        }
+        Some(text) => {
+            let text = found.text(text, "`rubric`")?;
+            Graded::score(format!("The prompt was: {prompt}\nA good answer: {text}"), Judge::default(), THRESHOLD)
+        }
+        None => {
+            let text =
+                format!("The prompt was: {prompt}\nA good answer does what the prompt asks, completely and correctly.");
+            Graded::score(text, Judge::default(), THRESHOLD)
+        }
     };
-    let response = texts::optional(test, "response", found).unwrap_or_default().to_owned();
-    let score = Score { prompt, response, rubric, scorers: Arc::clone(&suite.scorers), span: input.entry.key.span };
-    Some((Act::Score(Box::new(score)), Expectation::default()))
-}
-
-/// The rubric as scorers are given it; one that is referred to must be there.
-fn decode_rubric(rubric: &Node, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<Value> {
-    let Some(reference) = rubric.get("ref") else { return Some(rubric.to_json()) };
-    let name = found.text(reference, "`ref`")?;
-    let names = || suite.rubrics.iter().map(|(name, _)| name.as_str());
-    let known = suite.rubrics.iter().find(|(known, _)| known == name);
-    if known.is_none() {
-        let help = match nearest(name, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "add it to `rubrics:`".to_owned(),
-        };
-        found.error_with_help("unknown-reference", reference.span, format!("there is no rubric `{name}`"), help);
+    if let Some(threshold) = input.document.get("threshold").and_then(|share| share.as_number()?.as_f64()) {
+        graded.jurors.iter_mut().for_each(|juror| juror.threshold = threshold);
     }
-    known.map(|(_, rubric)| rubric.clone())
+    eval::decode_jurors(judge, &mut graded, found)?;
+    let shown = rubric.map_or(Value::Null, |rubric| match rubric.get("ref").and_then(Node::as_text) {
+        Some(name) => named_rubric(name, suite).map_or(Value::Null, |rubric| rubric.to_json()),
+        None => rubric.to_json(),
+    });
+    let span = input.entry.key.span;
+    let response = texts::optional(test, "response", found).unwrap_or_default().to_owned();
+    let score = Score { prompt, response, rubric: shown, scorers: Arc::clone(&suite.scorers), span };
+    let mut expect = Expectation::default();
+    if names_judge(test, suite) {
+        expect.judged.push(eval::of_answer("the answer", graded, span));
+    }
+    Some((Act::Score(Box::new(score)), expect))
 }

@@ -14,6 +14,8 @@ mod coverage;
 mod default_test;
 mod evals;
 mod faults;
+mod fixtures;
+mod general;
 mod hooks;
 mod imports;
 mod interpolate;
@@ -57,14 +59,15 @@ use crate::field::{self, Field};
 use crate::schema::fragment;
 use default_test::DefaultTest;
 use faults::Faults;
+use fixtures::NamedError;
+use general::{General, decode_models};
 use interpolate::{Interpolation, Values};
 use lifecycle::When;
 use list::List;
-use performance::Performance;
-use run_options::RunOptions;
 use variables::Variables;
 
 pub use imports::imports;
+pub use providers::provider_of_model;
 pub use short_forms::is_settings;
 
 /// The keys of a suite file besides its lists of tests, sorted.
@@ -75,12 +78,17 @@ const FIELDS: &[Field] = &[
     Field::optional("defaultTest", default_test::schema),
     Field::optional("default_server", short_forms::default_server_schema),
     Field::preview("faults", faults::schema),
+    Field::preview("fixtures", fixtures::schema),
     Field::preview("hooks", hooks::schema),
     Field::optional("implicit", implicit::schema),
     Field::optional("imports", || {
         fragment::list("Files whose keys and tests are added to these.", fragment::text("A path."))
     }),
+    Field::preview("judge", mcprove_judge::matchers::graded::judge_schema),
     Field::optional("matrix", || matrix::schema(true)),
+    Field::optional("model_compatibility", || {
+        fragment::texts("Models that the suite is for; each is a tag `model:NAME` of all tests.")
+    }),
     Field::optional("performance", performance::schema),
     Field::preview("providers", providers::schema),
     Field::optional("redact", redact::schema),
@@ -228,17 +236,19 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     let providers = providers::decode(&units, (context, &mut decoded.secrets), &mut found);
     let faults = faults::decode(&units, &servers, &mut found);
     let scorers: Arc<[Scorer]> = evals::decode_scorers(&units, &mut found).into();
-    let rubrics: Vec<(String, Value)> = units
+    let rubrics: Vec<(String, Node)> = units
         .iter()
         .flat_map(|unit| unit.node.get("rubrics").and_then(Node::as_map).unwrap_or_default())
-        .map(|entry| (entry.key.text.to_string(), entry.value.to_json()))
+        .map(|entry| (entry.key.text.to_string(), entry.value.clone()))
         .collect();
+    let errors = fixtures::decode(&units, &mut found);
+    let models = decode_models(&units, &mut found);
     for server in servers.iter_mut().filter_map(|(_, server)| server.as_mut()).filter_map(Arc::get_mut) {
         server.secrets.clone_from(&decoded.secrets);
         server.accepts_any_shape = accepts_any_shape;
     }
     decoded.played = servers::played_files(&units);
-    let general = General::decode(&units, &mut found);
+    let general = General::decode(&units, &providers, &mut found);
     security::make_modern(&general.options.security, &units, &mut servers);
     for (unit, found) in units.iter().zip(&mut found) {
         security::report_unknown_servers(&unit.node, &servers, found);
@@ -274,6 +284,8 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
             providers: &providers,
             scorers: Arc::clone(&scorers),
             rubrics: &rubrics,
+            errors: &errors,
+            models: &models,
         };
         decode_tests(unit, &suite, &mut found[index], &mut decoded.tests);
     }
@@ -329,66 +341,17 @@ struct Suite<'a> {
     /// Commands that grade answers.
     scorers: Arc<[Scorer]>,
     /// Rubrics by name.
-    rubrics: &'a [(String, Value)],
+    rubrics: &'a [(String, Node)],
+    /// Errors that stand in for answers.
+    errors: &'a [NamedError],
+    /// Tags of the models that the suite is for.
+    models: &'a [String],
 }
 
 impl Suite<'_> {
     /// Whether a test need not say which server it is for: the columns of the matrix do, or the command line.
     fn has_columns(&self) -> bool {
         self.matrix.as_ref().is_some_and(|matrix| !matrix.servers.is_empty() || self.context.server.is_some())
-    }
-}
-
-/// What holds for all tests; where several files say something, the one that imports the others wins.
-struct General {
-    run: RunOptions,
-    performance: Performance,
-    defaults: DefaultTest,
-    defaults_of: Option<usize>,
-    options: Arc<SuiteOptions>,
-    /// Calls made before each test.
-    steps: Vec<Node>,
-    steps_of: Option<usize>,
-}
-
-impl General {
-    fn decode(units: &[Unit], found: &mut [Diagnostics<'_>]) -> Self {
-        let first = |key: &str| {
-            let node = |unit: &Unit| unit.node.get(key).filter(|node| !node.is_null()).cloned();
-            units.iter().enumerate().find_map(|(index, unit)| Some((index, node(unit)?)))
-        };
-        for (unit, found) in units.iter().zip(found.iter_mut()) {
-            security::report_empty(&unit.node, found);
-        }
-        let run = first("run_options").map(|(of, node)| run_options::decode(&node, &mut found[of])).unwrap_or_default();
-        let performance =
-            first("performance").map(|(of, node)| performance::decode(&node, &mut found[of])).unwrap_or_default();
-        let mut hooks = first("hooks").map(|(of, node)| hooks::decode(&node, &mut found[of])).unwrap_or_default();
-        let (mut steps, mut steps_of) = (Vec::new(), None);
-        for when in [When::Setup, When::PerTest, When::Teardown] {
-            if let Some((of, node)) = first(when.key()) {
-                let calls = lifecycle::decode(when, &node, &mut hooks, &mut found[of]);
-                if !calls.is_empty() {
-                    (steps, steps_of) = (calls, Some(of));
-                }
-            }
-        }
-        let coverage = first("coverage").map(|(of, node)| coverage::decode(&node, &mut found[of])).unwrap_or_default();
-        let budget = first("budget").map(|(of, node)| budget::decode(&node, &mut found[of])).unwrap_or_default();
-        let security = first("security").map(|(of, node)| security::decode(&node, &mut found[of])).unwrap_or_default();
-        let defaults = first("defaultTest").map(|(of, node)| (of, default_test::decode(&node, &mut found[of])));
-        let options = SuiteOptions {
-            source: Arc::clone(&units[0].source),
-            parallel: run.parallel,
-            p95_latency: performance.p95_latency,
-            hooks,
-            coverage,
-            budget,
-            security,
-        };
-        let defaults_of = defaults.as_ref().map(|(of, _)| *of);
-        let defaults = defaults.map(|(_, defaults)| defaults).unwrap_or_default();
-        Self { run, performance, defaults, defaults_of, options: Arc::new(options), steps, steps_of }
     }
 }
 

@@ -6,16 +6,14 @@ use mcprove_model::{Diagnostics, Entry, Key};
 pub(super) const OF_SUITE: &[(&str, &str)] = &[
     ("conformance", "`mcprove audit` checks a server against the protocol"),
     ("corpus", "`mcprove audit` has its rules built in"),
-    ("fixtures", "`mock` answers with errors of your choice"),
     ("input_responder", "answer in `client_capabilities` of the server"),
     ("model_compat", "compare two runs with `mcprove report`"),
-    ("model_compatibility", "it has no effect there either; remove it"),
 ];
 
 /// Keys of a test, and what to do instead.
 pub(super) const OF_TEST: &[(&str, &str)] = &[
     ("hooks", "`hooks` at the top run around each test; `setup` of a test calls tools"),
-    ("inject_error", "`mock` answers with errors of your choice"),
+    ("inject_error", "it is for tests of `tools`"),
     ("input_responder", "answer in `client_capabilities` of the server"),
     ("input_responses", "answer in `client_capabilities` of the server"),
     ("metamorphic", "it is for tests of `tools`"),

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Dialect, Entry, Node, Price, Provider, ProviderKey, Secret, Span, nearest};
+use mcprove_judge::matchers;
+use mcprove_model::{Diagnostics, Dialect, Entry, Kind, Node, Price, Provider, ProviderKey, Secret, Span, nearest};
 use serde_json::{Value, json};
 
 use super::{Context, Unit};
@@ -61,7 +62,7 @@ pub(super) fn decode(
         }
     }
     // Keys are looked at only where something could use them.
-    if units.iter().any(|unit| unit.node.get("agents").is_some()) {
+    if units.iter().any(|unit| asks_models(&unit.node)) {
         for built_in in BUILT_IN {
             if providers.iter().all(|known| known.name != built_in.name) {
                 providers.push(Arc::new(Provider {
@@ -76,6 +77,23 @@ pub(super) fn decode(
         }
     }
     providers
+}
+
+/// True if something in a suite asks a language model.
+fn asks_models(suite: &Node) -> bool {
+    const LISTS: &[&str] = &["agents", "evals", "judge"];
+    LISTS.iter().any(|key| suite.get(key).is_some()) || is_graded(suite)
+}
+
+/// True if a model-graded check is somewhere in it.
+fn is_graded(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Map(entries) => entries
+            .iter()
+            .any(|entry| entry.key.text == "eval" || matchers::is_graded(&entry.key.text) || is_graded(&entry.value)),
+        Kind::List(items) => items.iter().any(is_graded),
+        Kind::Scalar(_) => false,
+    }
 }
 
 /// The JSON Schema of `providers`.
@@ -124,24 +142,44 @@ pub(super) fn of_model(
         }
         return provider;
     }
-    let begins = |built_in: &&BuiltIn| built_in.models.iter().any(|beginning| model.starts_with(beginning));
-    if let Some(provider) = BUILT_IN.iter().find(begins).and_then(|built_in| find(built_in.name)) {
+    if let Some(provider) = provider_of_model(model, providers) {
         return Some(provider);
     }
-    let is_own = |provider: &&Arc<Provider>| BUILT_IN.iter().all(|built_in| built_in.name != provider.name);
-    let own: Vec<&Arc<Provider>> = providers.iter().filter(is_own).collect();
-    if let [only] = own[..] {
-        return Some(Arc::clone(only));
-    }
+    let own = own_providers(providers);
     let message = format!("it is not known who runs the model `{model}`");
     let help = if own.is_empty() {
-        "add `providers: {name: {base_url: …}}` with an OpenAI-compatible address, or use `model: script`".to_owned()
+        "add `providers: {name: {base_url: …}}` with an OpenAI-compatible address; a recorded conversation needs none"
+            .to_owned()
     } else {
         let names: Vec<&str> = own.iter().map(|provider| provider.name.as_str()).collect();
         format!("write `model: {{provider: …, id: {model}}}` with one of {}", names.join(", "))
     };
-    found.error_with_help("unknown-provider", place, message, help);
+    if own.is_empty() {
+        // A recorded conversation can be played without a provider; without one, the test cannot be run.
+        found.warning("unknown-provider", place, message, Some(help));
+    } else {
+        found.error_with_help("unknown-provider", place, message, help);
+    }
     None
+}
+
+/// The provider that the name of a model leads to, or the only one that the suite describes.
+pub fn provider_of_model(model: &str, providers: &[Arc<Provider>]) -> Option<Arc<Provider>> {
+    let begins = |built_in: &&BuiltIn| built_in.models.iter().any(|beginning| model.starts_with(beginning));
+    let find = |name: &str| providers.iter().find(|provider| provider.name == name).cloned();
+    if let Some(provider) = BUILT_IN.iter().find(begins).and_then(|built_in| find(built_in.name)) {
+        return Some(provider);
+    }
+    match own_providers(providers)[..] {
+        [only] => Some(Arc::clone(only)),
+        _ => None,
+    }
+}
+
+/// The providers that the suite describes.
+fn own_providers(providers: &[Arc<Provider>]) -> Vec<&Arc<Provider>> {
+    let is_own = |provider: &&Arc<Provider>| BUILT_IN.iter().all(|built_in| built_in.name != provider.name);
+    providers.iter().filter(is_own).collect()
 }
 
 fn decode_provider(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcprove_judge::checks;
 use mcprove_model::{
-    Act, Capture, Case, Diagnostics, Entry, Era, Key, Kind, Node, Protocol, ServerSpec, Span, nearest,
+    Act, Capture, Case, Diagnostics, Entry, Era, Key, Kind, MODEL_GRADED_TAG, Node, Protocol, ServerSpec, Span, nearest,
 };
 use serde_json::{Value, json};
 
@@ -66,7 +66,11 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let entries = found.map(node, &what)?;
     // A caret under the first key reads better than one under the whole test.
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
-    let stripped = strip(list, entries, &what, found);
+    let mut stripped = strip(list, entries, &what, found);
+    if list.key() == evals::KEY {
+        // Those who grade need to know what is enough.
+        stripped.extend(entries.iter().find(|entry| entry.key.text == "threshold").cloned());
+    }
     let (name, name_span) = decode_name(node, list, place, found);
     let only = node.get("only").filter(|only| !only.is_null());
     let only = only.filter(|only| found.boolean(only, "`only`") == Some(true)).map(|only| only.span);
@@ -78,6 +82,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let timeout = milliseconds(node, "timeout_ms", found).or_else(|| time::optional(node, "timeout", found));
     let mut tags = tags::decode(node, found);
     tags.extend(decode_effects(node, found));
+    tags.extend(suite.models.iter().cloned());
     report_cache(node, found);
     let masks = mask::decode(node, found);
     let server = server_of(list, node, (place, skip.is_some()), suite, found);
@@ -118,6 +123,9 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             return None;
         }
         let mut expect = asked.expect;
+        if expect.is_model_graded() {
+            tags.push(MODEL_GRADED_TAG.to_owned());
+        }
         expect.threshold = threshold.or(expect.threshold).or(suite.defaults.threshold);
         Some(Arc::new(Case {
             name: name.clone(),
@@ -306,7 +314,7 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
         }
         if field::has(list.fields(), key) {
             kept.push(entry.clone());
-        } else if !is_outside(list, entry, what, found) {
+        } else if !is_outside(entry, what, found) {
             match nearest(key, known.iter().copied()) {
                 Some(near) if field::has(FIELDS, near) => found.unknown_key(&entry.key, what, &known),
                 // The kind has more to say about a key that is almost its own, and about keys of other tools.
@@ -320,9 +328,8 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
 }
 
 /// Reports a key of the other tool that is not supported; false where it is none.
-fn is_outside(list: List, entry: &Entry, what: &str, found: &mut Diagnostics<'_>) -> bool {
-    let of_list = if list.key() == compositions::KEY { compositions::OUTSIDE } else { &[] };
-    outside::is_told(&entry.key, what, of_list, found) || outside::is_told(&entry.key, what, outside::OF_TEST, found)
+fn is_outside(entry: &Entry, what: &str, found: &mut Diagnostics<'_>) -> bool {
+    outside::is_told(&entry.key, what, outside::OF_TEST, found)
 }
 
 /// The test with what every test expects.

@@ -4,10 +4,11 @@ use mcprove_model::{Act, Diagnostics, Entry, Expectation, Kind as NodeKind, Node
 
 use super::Suite;
 use super::list::Kind;
-use super::{claims, metamorphic, negative_path, transform};
+use super::{claims, fixtures, metamorphic, negative_path, transform};
 use crate::assertion_file::assert_tool;
 use crate::assertion_file::block::Input;
 use crate::field::{self, Field};
+use crate::schema::fragment;
 
 pub(super) const KIND: Kind = Kind {
     key: "tools",
@@ -19,16 +20,20 @@ pub(super) const KIND: Kind = Kind {
 /// What only a file with many tests asks of a tool.
 const OWN: &[Field] = &[
     Field::optional(claims::KEY, claims::schema),
+    Field::preview(fixtures::INJECT, || {
+        fragment::text("The name of an error of `fixtures` that stands in for the answer; the server is not called.")
+    }),
     Field::preview(metamorphic::KEY, metamorphic::schema),
     Field::optional(negative_path::KEY, negative_path::schema),
     Field::optional(transform::KEY, transform::schema),
 ];
 
-fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
+fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let test = &input.entry.value;
     let negative = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == negative_path::KEY);
     let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, test, input.scope, found));
     let claims = claims::decode(test, found);
+    let injected = fixtures::named(test, suite, found).map(Box::new);
     let related = test.as_map().unwrap_or_default().iter().find(|entry| entry.key.text == metamorphic::KEY);
     let related = related.filter(|entry| !entry.value.is_null());
     let metamorphic = related.and_then(|entry| metamorphic::decode(entry, input.scope, found)).map(Box::new);
@@ -43,7 +48,7 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
     };
     let act = match asked.act {
         Act::CallTool(call) => {
-            Act::CallTool(mcprove_model::CallTool { claims, negative_path, transform, metamorphic, ..call })
+            Act::CallTool(mcprove_model::CallTool { claims, negative_path, transform, metamorphic, injected, ..call })
         }
         other => other,
     };

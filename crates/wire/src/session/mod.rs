@@ -269,6 +269,11 @@ impl Session {
         &self.notifications
     }
 
+    /// The headers of the last response to a POST; nothing where the server does not speak HTTP.
+    pub fn response_headers(&self) -> Option<&[(String, String)]> {
+        self.log.response_headers()
+    }
+
     /// Every request the server made of us so far.
     pub fn server_requests(&self) -> &[ServerRequest] {
         &self.server_requests

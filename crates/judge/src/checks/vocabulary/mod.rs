@@ -77,6 +77,12 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
         "min_progress",
         &[Vocabulary::Tool, Vocabulary::Sampling, Vocabulary::Logging, Vocabulary::Notifications, Vocabulary::Raw],
     ),
+    // Elsewhere, the answer is not that of one request.
+    ("response_headers", &[Vocabulary::Tool, Vocabulary::Resources, Vocabulary::Prompts, Vocabulary::Completion]),
+    (
+        "response_headers_absent",
+        &[Vocabulary::Tool, Vocabulary::Resources, Vocabulary::Prompts, Vocabulary::Completion],
+    ),
     (
         // What a tool of an agent answers goes to its model; the agent itself has an answer or none.
         "protocol_error",
@@ -93,13 +99,6 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
             Vocabulary::Raw,
         ],
     ),
-];
-
-/// Keys of the `expect` of other tools, and the nearest thing we have.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("response_headers", "`--events` writes down every header field; nothing judges them"),
-    ("response_headers_absent", "`--events` writes down every header field; nothing judges them"),
-    ("snapshot", "name it at a target: `{target: result, matcher: {snapshot: NAME}}`; or use `mcprove snapshot`"),
 ];
 
 /// What targets of `tool_quality` begin with.
@@ -161,7 +160,10 @@ fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
 }
 
 /// Keys of a map of checks that are no checks themselves: the other form of `expect`, and how much of it must hold.
-const AROUND: &[&str] = &["assertions", derived_metrics::KEY, "threshold"];
+const AROUND: &[&str] = &["assertions", derived_metrics::KEY, SNAPSHOT, "threshold"];
+
+/// How the values of `snapshot` matchers are treated.
+const SNAPSHOT: &str = "snapshot";
 
 /// Decodes what a block expects; unknown keys, keys of other blocks and wrong values are reported, the rest is kept.
 ///
@@ -356,6 +358,9 @@ impl Words {
             if let Some(threshold) = block.get("threshold") {
                 decode_threshold(threshold, found);
             }
+            if let Some(snapshot) = block.get(SNAPSHOT).filter(|snapshot| !snapshot.is_null()) {
+                report_snapshot(snapshot, &checks, found);
+            }
             let metrics = part(block, derived_metrics::KEY, |metrics| derived_metrics::decode(metrics, &checks, found));
             checks.extend(metrics);
         }
@@ -379,8 +384,15 @@ impl Words {
             return;
         }
         let items = list.as_list().unwrap_or_default().iter();
-        let assertions = items.flat_map(|item| std::iter::once(item).chain(matchers::assertions_in(item)));
-        for target in assertions.filter_map(|assertion| assertion.get("target")) {
+        let assertions: Vec<&Node> =
+            items.flat_map(|item| std::iter::once(item).chain(matchers::assertions_in(item))).collect();
+        let juries = assertions
+            .iter()
+            .filter(|assertion| assertion.get("matcher").is_some_and(|matcher| matcher.get("llm-jury").is_some()));
+        // Of two juries, nobody could say which is meant.
+        let known: Vec<&str> =
+            known.iter().copied().chain((juries.count() == 1).then_some(matchers::graded::JURY)).collect();
+        for target in assertions.iter().filter_map(|assertion| assertion.get("target")) {
             let Some(text) = target.as_text() else { continue };
             if known.iter().any(|root| text.strip_prefix(*root).is_some_and(|rest| rest.starts_with('.'))) {
                 continue;
@@ -404,10 +416,6 @@ impl Words {
 
     /// A key that is unknown here: of another block, or of none.
     fn report(&self, key: &Key, found: &mut Diagnostics<'_>) {
-        if let Some((name, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == key.text) {
-            let message = format!("`{name}` of {} is not supported", self.what);
-            return found.error_with_help("unsupported-key", key.span, message, *instead);
-        }
         let around = if self.takes_assertions() { AROUND } else { &[] };
         let known: Vec<&str> = self.kinds.iter().map(|kind| kind.name).chain(around.iter().copied()).collect();
         let Some(home) = home_of(&key.text) else {
@@ -445,9 +453,26 @@ impl Words {
         assertions["description"] = "Values at targets, each with what is expected of it.".into();
         properties.insert("assertions".to_owned(), assertions);
         properties.insert(derived_metrics::KEY.to_owned(), derived_metrics::schema());
+        let update =
+            json!({"type": "boolean", "description": "Store the values of `snapshot` matchers anew in every run."});
+        properties.insert(
+            SNAPSHOT.to_owned(),
+            json!({"type": "object", "properties": {"update": update}, "additionalProperties": false}),
+        );
         properties.insert("threshold".to_owned(), threshold_schema());
         let map = json!({"type": "object", "additionalProperties": false, "properties": properties});
         json!({"anyOf": [map, matchers::assertions_schema(), {"type": "null"}]})
+    }
+}
+
+/// Reports what is wrong with `snapshot`, and that it changes nothing where no matcher stores a value.
+fn report_snapshot(node: &Node, checks: &[PlannedCheck], found: &mut Diagnostics<'_>) {
+    found.known_keys(node, "`snapshot`", &["update"]);
+    let updates = node.get("update").and_then(|update| found.boolean(update, "`update`")).unwrap_or(false);
+    if updates && !checks.iter().any(|planned| planned.check.wants_stored()) {
+        let help = "add `{target: result, matcher: {snapshot: NAME}}`, or remove it";
+        let message = "`snapshot` stores nothing, because no matcher compares with a stored value";
+        found.warning("nothing-asked", node.span, message, Some(help.to_owned()));
     }
 }
 

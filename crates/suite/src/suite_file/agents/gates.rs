@@ -61,6 +61,9 @@ pub(super) fn decode_tool_selection(test: &Node, found: &mut Diagnostics<'_>) ->
 /// Decodes `equal_function_sets`.
 pub(super) fn decode_sets(test: &Node, found: &mut Diagnostics<'_>) -> Vec<Vec<String>> {
     let Some(sets) = test.get("equal_function_sets").filter(|sets| !sets.is_null()) else { return Vec::new() };
+    if sets.as_map().is_some() {
+        return mcprove_judge::agent_measures::classes(sets);
+    }
     let sets = found.list(sets, "`equal_function_sets`").iter();
     sets.map(|set| texts::list(set, "a set of `equal_function_sets`", found)).collect()
 }

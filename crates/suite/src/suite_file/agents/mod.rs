@@ -3,15 +3,18 @@
 mod budget;
 mod gates;
 mod inject;
+mod measures;
 mod model;
+mod runs;
 mod script;
 mod servers;
+mod simulate;
 
 use mcprove_model::{Act, Agent, Diagnostics, Expectation, Kind as NodeKind, Node, Span, Vocabulary};
 use serde_json::{Value, json};
 
 use super::list::{Kind, List};
-use super::{Suite, outside};
+use super::{Suite, evals, outside};
 use crate::assertion_file::block::Input;
 use crate::assertion_file::{expectation, texts};
 use crate::field::{self, Field};
@@ -28,18 +31,10 @@ pub(super) const KIND: Kind = Kind {
 
 /// Keys of the other tool's agents, and what to do instead.
 const OUTSIDE: &[(&str, &str)] = &[
-    ("context_rot_probe", "write the longer context into `system_prompt`"),
+    ("context_rot_probe", "`distractors` offers more tools; write several tests with other counts"),
     ("discovery", "`tool_names` in `expect` says which tools were called"),
-    ("distractors", "add a server with other tools, a `mock:` for example"),
-    ("eval", "no language model judges here; state facts in `expect`"),
-    ("golden_path", "`trajectory` says which calls are made"),
-    ("matrix_assert", "each of `models` is judged by itself"),
     ("narrative", "it has no effect there either; remove it"),
-    ("orchestration", "`orchestration.error_recovery` is a target in `expect`"),
-    ("stability", "`runs` reports pass@k and pass^k"),
     ("token_efficiency", "`conversation.tokens.total` is a target in `expect`"),
-    ("tool_edges", "`trajectory` says which calls are made, and in which order"),
-    ("trajectory_axes", "`trajectory` says which calls are made, and in which order"),
 ];
 
 /// A test for each of its `models`; one that has none, or one, is itself.
@@ -78,7 +73,8 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let entries = test.as_map().unwrap_or_default();
     outside::known_keys(entries, "a test of `agents`", (&field::keys(FIELDS), OUTSIDE), found);
     let servers = servers::decode(test, place, suite, found);
-    let turns = decode_turns(test, place, input, found);
+    let mut turns = decode_turns(test, place, input, found);
+    let simulated_user = simulate::decode(test, &mut turns, input.scope, found);
     let system_prompt = test.get("system_prompt").filter(|prompt| !prompt.is_null());
     let system_prompt = system_prompt.filter(|prompt| found.text(prompt, "`system_prompt`").is_some()).cloned();
     if let Some(prompt) = &system_prompt {
@@ -89,12 +85,16 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let budget = budget::decode(test, found);
     let recovery = gates::decode_recovery(test, found);
     let equal_function_sets = gates::decode_sets(test, found);
+    let gates = measures::decode(test, &equal_function_sets, input.scope, found);
     let tool_selection = gates::decode_tool_selection(test, found);
     let trajectory = expectation::decode(test.get("trajectory"), Vocabulary::AgentTrajectory, input.scope, found);
-    let expect = expectation::decode(test.get("expect"), Vocabulary::Agent, input.scope, found);
+    let mut expect = expectation::decode(test.get("expect"), Vocabulary::Agent, input.scope, found);
+    expect.judged = evals::decode_metrics(test, turns.len() > 1, suite, found);
     let runs = budget::decode_runs(test, found);
+    let stability = runs::decode_stability(test, runs, input.scope, found);
+    let matrix_assert = runs::decode_matrix(test, found);
     let steps_at = servers::index_of_steps(test, &servers);
-    if servers.is_empty() || turns.is_empty() {
+    if servers.is_empty() || turns.is_empty() && simulated_user.is_none() {
         return None;
     }
     let agent = Agent {
@@ -102,6 +102,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
         servers,
         steps_at,
         turns,
+        simulated_user,
         system_prompt,
         budget,
         faults: faults?,
@@ -109,6 +110,9 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
         equal_function_sets,
         tool_selection,
         trajectory,
+        gates,
+        stability,
+        matrix_assert,
         runs,
     };
     Some((Act::Agent(Box::new(agent)), expect))
@@ -123,20 +127,22 @@ fn decode_turns(test: &Node, place: Span, input: &Input<'_>, found: &mut Diagnos
         turns.push(prompt.clone());
     }
     let before = found.count();
-    if let Some(list) = test.get("turns").filter(|list| !list.is_null()) {
-        if let Some(simulate) = list.as_map().and_then(|map| map.iter().find(|e| e.key.text == "simulate")) {
-            let help = "write what the user says as a list of `{user: …}`";
-            found.error_with_help("unsupported-key", simulate.key.span, "`simulate` is not supported", help);
-        } else {
-            turns.extend(found.list(list, "`turns`").iter().filter_map(|turn| decode_turn(turn, found)));
-        }
+    let list = test.get("turns").filter(|list| !list.is_null() && list.get(simulate::KEY).is_none());
+    if let Some(list) = list {
+        turns.extend(found.list(list, "`turns`").iter().filter_map(|turn| decode_turn(turn, found)));
     }
     for turn in &turns {
         input.scope.check(turn, found);
     }
     let entries = test.as_map().unwrap_or_default();
     let is_misspelt = ["prompt", "turns"].iter().any(|key| texts::is_misspelt(entries, key, &field::keys(FIELDS)));
-    if turns.is_empty() && !is_misspelt && found.count() == before && test.get("prompt").is_none_or(Node::is_null) {
+    let simulates = test.get("turns").is_some_and(|turns| turns.get(simulate::KEY).is_some());
+    if turns.is_empty()
+        && !simulates
+        && !is_misspelt
+        && found.count() == before
+        && test.get("prompt").is_none_or(Node::is_null)
+    {
         found.error_with_help("missing-key", place, "this agent is asked nothing", "add `prompt:`, or `turns:`");
     }
     turns
@@ -153,16 +159,24 @@ fn decode_turn(turn: &Node, found: &mut Diagnostics<'_>) -> Option<Node> {
 
 const FIELDS: &[Field] = &[
     Field::optional("call_timeout_ms", || fragment::count("How long the agent waits for a call.", 1)),
+    Field::preview("distractors", || measures::schema("distractors")),
     Field::optional("equal_function_sets", || {
-        fragment::list("Sets of tools that do the same: each counts as the other.", fragment::texts("Names of tools."))
+        let sets = fragment::list(
+            "Sets of tools that do the same: each counts as the other.",
+            fragment::texts("Names of tools."),
+        );
+        json!({"anyOf": [sets, measures::schema("equal_function_sets")]})
     }),
+    Field::preview("eval", mcprove_judge::matchers::graded::eval::schema),
     Field::optional("expect", || fragment::expect(Vocabulary::Agent)),
+    Field::preview("golden_path", || measures::schema("golden_path")),
     Field::optional("inject", || {
         json!({
             "anyOf": [fragment::text("A fault."), fragment::texts("Names of `faults`.")],
             "description": "Names of `faults` that its calls meet; the first that matches a call counts.",
         })
     }),
+    Field::preview("matrix_assert", runs::matrix_schema),
     Field::optional("max_tokens", || {
         fragment::count("How many tokens one answer of the model may have; 1024 when left out.", 1)
     }),
@@ -172,6 +186,7 @@ const FIELDS: &[Field] = &[
     }),
     Field::optional("model", model::schema),
     Field::optional("models", || fragment::list("Several models; each makes a test of its own.", model::schema())),
+    Field::preview("orchestration", || measures::schema("orchestration")),
     Field::optional("prompt", || fragment::text("What the user says.")),
     Field::optional("recovery", gates::recovery_schema),
     Field::optional("runs", || fragment::count("How often it is run; pass@k and pass^k are reported.", 1)),
@@ -182,13 +197,20 @@ const FIELDS: &[Field] = &[
             "description": "The servers whose tools it is given; may be left out when there is one.",
         })
     }),
+    Field::preview("stability", runs::stability_schema),
     Field::optional("system_prompt", || fragment::text("What the model is told first.")),
     Field::optional("time_budget", || fragment::duration("How long it may take, for example `30s`.")),
     Field::optional("token_budget", || fragment::count("How many tokens it may use in all.", 1)),
+    Field::preview("tool_edges", || measures::schema("tool_edges")),
     Field::optional("tool_selection", gates::tool_selection_schema),
     Field::optional("trajectory", || mcprove_judge::checks::schema(Vocabulary::AgentTrajectory)),
+    Field::preview("trajectory_axes", || measures::schema("trajectory_axes")),
     Field::optional("turns", || {
-        fragment::list("What the user says, turn after turn; after the `prompt` where there is one.", turn_schema())
+        let list = fragment::list(
+            "What the user says, turn after turn; after the `prompt` where there is one.",
+            turn_schema(),
+        );
+        json!({"anyOf": [list, simulate::schema()]})
     }),
 ];
 

@@ -47,7 +47,11 @@ pub(super) fn decode(
         (model, None)
     };
     let name = id.as_text()?.to_owned();
-    let provider = providers::of_model(&name, provider.as_ref(), (id.span, suite.providers), found)?;
+    let before = found.error_count();
+    let provider = providers::of_model(&name, provider.as_ref(), (id.span, suite.providers), found);
+    if provider.is_none() && found.error_count() > before {
+        return None;
+    }
     Some(AgentModel::Named(NamedModel { id: name, provider }))
 }
 

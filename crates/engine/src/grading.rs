@@ -1,0 +1,140 @@
+//! Grades: fetched from language models, or from scripts in their place, before checks judge.
+
+use std::time::Duration;
+
+use mcprove_judge::matchers::graded::prompt;
+use mcprove_model::{
+    AgentModel, Case, ChatMessage, Expectation, Finding, Grade, Judge, Observation, Provider, Question, Secret,
+};
+use mcprove_suite::suite_file::provider_of_model;
+use mcprove_wire::{ModelAsk, RetryPolicy, ask_model};
+use tokio::time::Instant;
+
+use crate::case_run::CaseContext;
+use crate::record::CaseRecord;
+
+/// How long a judge may take for one answer.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// How many tokens an answer of a judge may have.
+const MAX_TOKENS: u64 = 1024;
+
+/// Why a case is not run where language models are left out, if that is all it is about.
+pub(crate) fn left_out(case: &Case, context: &CaseContext) -> Option<String> {
+    let expect = &case.expect;
+    let is_only_graded = expect.is_model_graded() && expect.all().all(|planned| planned.check.is_model_graded());
+    let has_more = case.agent().is_some_and(|agent| {
+        agent.recovery.is_some()
+            || agent.tool_selection.is_some()
+            || !agent.gates.is_empty()
+            || !agent.trajectory.checks.is_empty()
+    });
+    (context.no_model && is_only_graded && !has_more && case.verify.is_empty())
+        .then(|| "model-graded, and `--no-model` leaves language models out".to_owned())
+}
+
+/// Fetches the grades that checks depend on. A grade that is not to be had makes the case an error, never a pass.
+pub(crate) async fn supply(
+    seen: &mut Observation,
+    expect: &Expectation,
+    (case, context): (&Case, &CaseContext),
+    record: &mut CaseRecord,
+) {
+    if !expect.is_model_graded() {
+        return;
+    }
+    if context.no_model {
+        seen.stored.grades.left_out = true;
+        return;
+    }
+    let asked: Vec<(Question, _)> = expect
+        .all()
+        .flat_map(|planned| planned.check.questions(seen).into_iter().map(|question| (question, planned.span)))
+        .collect();
+    for (question, span) in asked {
+        if seen.stored.grades.find(&question).is_some() {
+            continue;
+        }
+        match Box::pin(grade(&question, case, context)).await {
+            Ok(grade) => seen.stored.grades.given.push((question, grade)),
+            Err(finding) => {
+                record.is_ungraded = true;
+                record.findings.push(finding.at(case.source.place(span)));
+                return;
+            }
+        }
+    }
+    let supplied: Vec<_> = expect.all().filter_map(|planned| planned.check.supplies(seen)).collect();
+    for (name, value) in supplied {
+        if seen.extra.is_null() {
+            seen.extra = serde_json::json!({});
+        }
+        seen.extra[name] = value;
+    }
+}
+
+/// The answer to one question.
+async fn grade(question: &Question, case: &Case, context: &CaseContext) -> Result<Grade, Finding> {
+    let of_suite = case.suite.as_ref().and_then(|suite| suite.judge.as_ref());
+    let judge = &question.judge;
+    if judge.is_script() || judge.model.is_none() && of_suite.is_some_and(Judge::is_script) {
+        let script = if judge.script.is_some() { Some(judge) } else { of_suite };
+        return script.and_then(|script| script.scripted(question)).ok_or_else(|| {
+            Finding::error("judge", "the script of the judge has no grade for this value")
+                .help("add a grade without `contains` at the end of `script:`")
+        });
+    }
+    let (model, provider) = who(judge, of_suite, case).map_err(|finding| *finding)?;
+    if let Some(key) = provider.key.as_ref().filter(|key| key.value.as_ref().is_none_or(|Secret(key)| key.is_empty())) {
+        let message =
+            format!("the environment variable `{}` is not set, and the judge `{model}` needs it", key.variable);
+        return Err(Finding::error("missing-key", message)
+            .help("set the key; `--no-model` leaves model-graded checks out, and `model: script` needs none"));
+    }
+    let messages = [ChatMessage::User { text: prompt::text(question) }];
+    let ask = ModelAsk {
+        model: &model,
+        system: Some(prompt::INSTRUCTIONS),
+        messages: &messages,
+        tools: &[],
+        max_tokens: MAX_TOKENS,
+    };
+    let until = (Instant::now() + DEADLINE, RetryPolicy::default());
+    match ask_model(&context.opener.http, &provider, &ask, until).await {
+        Ok(reply) => prompt::grade(&reply.text, question, &model).map_err(|reason| {
+            Finding::error("judge", format!("the judge `{model}` gave no grade: {reason}"))
+                .help("run it again, or choose another model")
+        }),
+        Err(failure) => {
+            let mut finding = Finding::error("provider", failure.what);
+            finding.help = failure.help;
+            Err(finding)
+        }
+    }
+}
+
+/// The model that grades, and who runs it: the one that the check names, that of the suite, or that of the agent.
+fn who(judge: &Judge, of_suite: Option<&Judge>, case: &Case) -> Result<(String, Provider), Box<Finding>> {
+    let named = [Some(judge), of_suite].into_iter().flatten().find_map(|judge| Some((judge.model.clone()?, judge)));
+    let providers = case.suite.as_ref().map(|suite| suite.providers.as_slice()).unwrap_or_default();
+    if let Some((model, judge)) = named {
+        let by_name = |name: &String| providers.iter().find(|provider| provider.name == *name).cloned();
+        let provider = match &judge.provider {
+            Some(name) => by_name(name),
+            None => provider_of_model(&model, providers),
+        };
+        let unknown = || {
+            Finding::error("unknown-provider", format!("it is not known who runs the judge `{model}`")).help(
+                "add `providers: {name: {base_url: …}}` with an OpenAI-compatible address, or write `model: script`",
+            )
+        };
+        return provider.map(|provider| (model.clone(), Provider::clone(&provider))).ok_or_else(|| Box::new(unknown()));
+    }
+    if let Some(AgentModel::Named(model)) = case.agent().map(|agent| &agent.model)
+        && let Some(provider) = &model.provider
+    {
+        return Ok((model.id.clone(), Provider::clone(provider)));
+    }
+    let finding = Finding::error("judge", "no judge is named for this model-graded check");
+    Err(Box::new(finding.help("add `model:` to it, or `judge: {model: …}` to the suite; `model: script` needs no key")))
+}
