@@ -311,9 +311,8 @@ fn no_such_tool(wanted: Option<&str>, listed: &[String]) -> Failure {
         None if listed().next().is_none() => "`mcprove doctor` says what it offers".to_owned(),
         None => format!("it has {}", shorten(&listed().collect::<Vec<_>>().join(", "), 300)),
     };
-    let message = match wanted {
-        Some(name) => format!("the server has no tool `{name}`"),
-        None => "the server has no tools".to_owned(),
-    };
-    Failure::NothingSelected { message, help }
+    match wanted {
+        Some(name) => Failure::new(format!("the server has no tool `{name}`"), help),
+        None => Failure::NothingSelected { message: "the server has no tools".to_owned(), help },
+    }
 }

@@ -128,3 +128,14 @@ fn a_server_without_tools_is_named_and_coverage_is_written() {
     let json: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&json["total"], &json["covered"]), (&Value::from(1), &Value::from(1)));
 }
+
+#[test]
+fn a_verbose_audit_shows_requests_and_replies() {
+    let folder = folder(&[]);
+    let args = ["audit", "--yes", "--server", "python3 server.py one"];
+    let plain = stdout(&mcprove(folder.path(), &args));
+    assert!(plain.contains("works") && !plain.contains("jsonrpc"), "{plain}");
+    let verbose = stdout(&mcprove(folder.path(), &[&args[..], &["-v"]].concat()));
+    assert!(verbose.contains("\"name\": \"one\"") && verbose.contains("\"text\": \"1\""), "{verbose}");
+    assert!(!verbose.contains("in CI:"), "the command for a build server is for people at a terminal");
+}

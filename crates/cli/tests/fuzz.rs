@@ -284,7 +284,7 @@ fn given_arguments_come_first_and_a_wrong_file_is_told() {
 fn what_cannot_be_called_is_told() {
     let server = server("null");
     for (arguments, status, told) in [
-        (vec!["--tool", "lokup"], 4, "the server has no tool `lokup`"),
+        (vec!["--tool", "lokup"], 2, "the server has no tool `lokup`"),
         (vec!["--tool", "lookup", "--time", "1ms"], 4, "no tool was called"),
     ] {
         let output = mcprove(&[vec!["fuzz", "--server", &server], arguments].concat(), None);

@@ -125,6 +125,7 @@ fn options(jobs: usize) -> RunOptions {
         storing: Storing::Compare,
         again: Vec::new(),
         limits: mcprove_wire::Limits::default(),
+        no_model: false,
         environment: Arc::new([]),
     }
 }

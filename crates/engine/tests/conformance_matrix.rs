@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use mcprove_engine::{Endpoint, ProbeOptions, examine, survey};
+use mcprove_engine::{Endpoint, Pace, ProbeOptions, examine, survey};
 use mcprove_judge::conformance::{Channel, Graded, RULES, Verdict, judge};
 use mcprove_mock::{MUTATIONS, Mock, MockOptions, Mutation, conforming};
 use mcprove_model::Revision;
-use mcprove_wire::HttpRoute;
+use mcprove_wire::{HttpRoute, Program};
 
 /// The endpoint of a mock on one transport.
 fn endpoint(mutation: &'static str, channel: Channel) -> Endpoint {
@@ -51,6 +52,34 @@ fn describe(graded: &[Graded]) -> String {
         }
     }
     text
+}
+
+/// A server that answers nothing for longer than a reply may take, and then everything.
+const SLOW: &str = r#"
+import json, sys, time
+time.sleep(0.6)
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get("method") == "initialize":
+        v = m["params"]["protocolVersion"]
+        known = v in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+        r = {"protocolVersion": v if known else "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+    elif "id" in m:
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+"#;
+
+#[test]
+fn a_server_that_starts_slowly_is_given_the_time() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let args = vec!["-c".to_owned(), SLOW.to_owned()];
+    let program = Program { command: "python3".to_owned(), args, env: Vec::new(), cwd: None, sandbox: None };
+    let pace = Pace { start: Duration::from_secs(30), timeout: Duration::from_millis(400), ..Pace::default() };
+    let options = ProbeOptions { pace, ..ProbeOptions::default() };
+    let survey = runtime.block_on(survey(&Endpoint::Process(program), &options)).expect("a survey");
+    let legacy: Vec<Revision> = Revision::ALL.into_iter().filter(|revision| *revision < Revision::NEWEST).collect();
+    assert_eq!(survey.served, legacy);
+    assert!(survey.pace.start < pace.start, "the server is known to start sooner");
 }
 
 const CHANNELS: [Channel; 2] = [Channel::Stdio, Channel::Http];

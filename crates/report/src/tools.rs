@@ -6,8 +6,10 @@ use mcprove_model::{
     CallRole, CaseReport, FailureCause, Finding, OFFER_TAG, Report, ScanCounts, Severity, ToolVerdict, Verdict, some_of,
 };
 
+use crate::evidence::{self, View};
+use crate::explanation::Depth;
 use crate::style::Role;
-use crate::{Style, duration, harmless};
+use crate::{Style, Verbosity, duration, harmless};
 
 /// How many tools are named that share a finding; of a server with a thousand the rest is counted.
 const NAMES: usize = 20;
@@ -69,6 +71,8 @@ pub fn score(report: &Report) -> Option<usize> {
 pub struct AuditFacts {
     /// How many tokens the list of tools takes of every request, about.
     pub tokens: usize,
+    /// How much is shown: with `Verbose`, the requests and replies of every tool.
+    pub verbosity: Verbosity,
 }
 
 /// The result of an audit: the score, a table, and what to mend first.
@@ -95,6 +99,12 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
             }
         };
         let _ = writeln!(text, "{word}  {name:<widest$}  {elapsed:>6}  {}", style.paint(Role::Faint, &note));
+        if facts.verbosity == Verbosity::Verbose {
+            let view = View { bounds: Depth::FULL.bounds, focus: &[], style };
+            for call in &finished.calls {
+                evidence::call(&mut text, call, &view);
+            }
+        }
     }
     text.push('\n');
     let counts = scan_counts(report);

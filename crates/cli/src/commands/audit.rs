@@ -16,6 +16,7 @@ use crate::run_flags::RunFlags;
 use crate::scan::{InputFlags, Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
 use crate::starters::{self, Described};
 use crate::stdout::print;
+use crate::subject::Subject;
 
 /// Call every tool of a server once with a valid input.
 #[derive(Debug, clap::Args)]
@@ -62,10 +63,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if args.run.json {
         print(&harmless_json(&as_json(&scanned)))?;
     } else {
-        let facts = AuditFacts { tokens: tokens(&scanned) };
+        let facts = AuditFacts { tokens: tokens(&scanned), verbosity: context.verbosity };
         print(&audit_table(report, facts, &context.style()))?;
         if args.inputs.fixture.is_none() {
             print(&about_missing_files(&scanned.called))?;
+        }
+        if context.width.is_some() {
+            print(&for_ci(&args.scan.subject))?;
         }
     }
     if !scanned.is_interrupted() {
@@ -102,6 +106,11 @@ fn write_suite(args: &Args, scanned: &Scanned, context: &Context) -> Result<(), 
         return Ok(());
     }
     print(&format!("\n{text}"))
+}
+
+/// The command for a build server; shown to people, not to build servers.
+fn for_ci(subject: &Subject) -> String {
+    format!("\nin CI: mcprove audit {} --yes --junit audit.xml\n", subject.command_line())
 }
 
 /// Tools that work on files are asked for files that do not exist; a folder of the user's shows more of them.

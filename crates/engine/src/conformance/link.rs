@@ -220,7 +220,7 @@ impl Link {
         let id = send.id.clone();
         let exchange = self.send(&send)?;
         match id {
-            Some(id) => self.reply(&id, exchange, self.pace.timeout).await,
+            Some(id) => self.reply(&id, exchange, self.patience()).await,
             None if exchange > 0 => {
                 self.until(self.pace.timeout, |link| link.has_ended(exchange)).await;
                 None
@@ -230,6 +230,12 @@ impl Link {
                 None
             }
         }
+    }
+
+    /// The time a reply may take. The first one includes the start of the process.
+    fn patience(&self) -> Duration {
+        let has_heard = self.recording.entries.iter().any(|entry| matches!(entry.what, What::Received(_)));
+        if self.is_http() || has_heard { self.pace.timeout } else { self.pace.start.max(self.pace.timeout) }
     }
 
     /// Sends and returns the exchange; nothing is sent to a server that has gone.

@@ -11,13 +11,14 @@ mod probe_main;
 mod probe_modern;
 mod probe_second;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use mcprove_judge::conformance::{CallPlan, Channel, Evidence, Recording, calls};
+use mcprove_judge::conformance::{CallOptions, CallPlan, Channel, Evidence, ListDigest, Recording, calls};
 use mcprove_judge::tool_effect::Consent;
 use mcprove_model::{Era, Revision};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 pub use link::{Endpoint, Pace};
 
@@ -52,6 +53,8 @@ pub struct Survey {
     pub served: Vec<Revision>,
     /// The recordings of the offers.
     pub recordings: Vec<Recording>,
+    /// The pace for the rest, by the time that the server took to start.
+    pub pace: Pace,
 }
 
 impl Survey {
@@ -69,8 +72,10 @@ const JUNK: [&str; 2] = ["1999-01-01", "2099-12-31"];
 pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Survey, String> {
     let mut served = Vec::new();
     let mut recordings = Vec::new();
+    let mut pace = options.pace;
     for version in Revision::ALL.iter().map(|revision| revision.as_str()).chain(JUNK) {
-        let mut link = Link::open(endpoint, "negotiate", Revision::NEWEST_LEGACY, options.pace)?;
+        let began = Instant::now();
+        let mut link = Link::open(endpoint, "negotiate", Revision::NEWEST_LEGACY, pace)?;
         let info = json!({"name": "mcprove", "version": env!("CARGO_PKG_VERSION")});
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
@@ -81,6 +86,10 @@ pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Surve
         {
             served.push(revision);
         }
+        if reply.is_some() && recordings.is_empty() {
+            // A silent server is not waited for much longer than a talkative one.
+            pace.start = pace.start.min(pace.timeout.max(began.elapsed() * 4));
+        }
         let is_unanswered = reply.is_none();
         recordings.push(link.close().await);
         // A server that does not answer one offer does not answer the next.
@@ -88,13 +97,13 @@ pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Surve
             break;
         }
     }
-    let mut link = Link::open(endpoint, "survey", Revision::NEWEST, options.pace)?;
+    let mut link = Link::open(endpoint, "survey", Revision::NEWEST, pace)?;
     let reply = link.request("first-discover", "server/discover", json!({})).await;
     if reply.is_some_and(|reply| reply["result"]["capabilities"].is_object() || reply["error"]["code"] == -32022) {
         served.push(Revision::NEWEST);
     }
     link.close().await;
-    Ok(Survey { served, recordings })
+    Ok(Survey { served, recordings, pace })
 }
 
 /// Makes the evidence of one revision.
@@ -113,6 +122,7 @@ pub async fn examine(
         uncalled: Vec::new(),
         is_dual_era: survey.is_dual_era(),
     };
+    let options = &ProbeOptions { pace: survey.pace, ..*options };
     let mut scene = Scene { endpoint, revision, options, tools: Vec::new(), catalog: Catalog::default() };
     if channel == Channel::Http {
         evidence.recordings.extend(probe_auth::run(&scene).await?);
@@ -160,6 +170,8 @@ pub(crate) struct Catalog {
     prompts: Vec<Value>,
     resources: Vec<Value>,
     templates: Vec<Value>,
+    /// The items of each list, for reading it again.
+    digests: HashMap<&'static str, ListDigest>,
     /// A cursor of each list that has a second page.
     cursors: Vec<(&'static str, String)>,
 }
@@ -167,21 +179,29 @@ pub(crate) struct Catalog {
 impl Scene<'_> {
     fn open(&self, probe: &'static str) -> Result<Link, String> {
         let mut link = Link::open(self.endpoint, probe, self.revision, self.options.pace)?;
+        self.give_schemas(&mut link);
+        Ok(link)
+    }
+
+    /// Gives a link the schemas of the tools that are called.
+    fn give_schemas(&self, link: &mut Link) {
         for tool in &self.catalog.tools {
-            if let Some(name) = tool["name"].as_str() {
-                link.schemas.insert(name.to_owned(), tool["inputSchema"].clone());
+            if let Some(plan) = self.tools.iter().find(|plan| tool["name"] == plan.tool.as_str()) {
+                link.schemas.insert(plan.tool.clone(), tool["inputSchema"].clone());
             }
         }
-        Ok(link)
     }
 
     /// Decides which of the listed tools are called.
     fn choose(&mut self, uncalled: &mut Vec<(String, String)>) {
         let instructions = self.catalog.instructions.as_deref();
-        let mut plans = calls(&self.catalog.tools, instructions, self.options.consent, self.options.seed);
+        let options = CallOptions { consent: self.options.consent, seed: self.options.seed, most: MOST_TOOLS };
+        let mut plans = calls(&self.catalog.tools, instructions, options);
         uncalled.append(&mut plans.uncalled);
         self.tools = plans.calls;
-        self.tools.truncate(MOST_TOOLS);
+        // Of a large catalog, only what is called is needed from here on.
+        let is_called = |tool: &Value| self.tools.iter().any(|plan| tool["name"] == plan.tool.as_str());
+        self.catalog.tools.retain(is_called);
     }
 }
 

@@ -24,11 +24,7 @@ pub(super) async fn run(
     }
     probe_lists::read(&mut link, &mut scene.catalog).await;
     scene.choose(uncalled);
-    for tool in &scene.catalog.tools {
-        if let Some(name) = tool["name"].as_str() {
-            link.schemas.insert(name.to_owned(), tool["inputSchema"].clone());
-        }
-    }
+    scene.give_schemas(&mut link);
     ids(&mut link).await;
     notifications(&mut link).await;
     link.request("unknown-method", "x/unknown", json!({})).await;
@@ -49,7 +45,7 @@ pub(super) async fn run(
     }
     for kind in probe_lists::KINDS.into_iter().take(3) {
         if scene.catalog.capabilities.get(kind.0).is_some() {
-            probe_lists::walk(&mut link, "list-late", kind).await;
+            probe_lists::walk_again(&mut link, "list-late", kind, &scene.catalog.digests[kind.0]).await;
         }
     }
     let is_open = true;

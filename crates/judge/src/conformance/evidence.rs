@@ -1,6 +1,7 @@
 //! What probes recorded: every message with its direction, time and HTTP exchange, and views of it for rules.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;
 
 use bytes::Bytes;
@@ -130,13 +131,15 @@ pub struct Payload {
     pub bytes: Bytes,
     /// The JSON, if they are.
     pub json: Option<Value>,
+    /// True if the items of a list were shortened to their names: see [`Recording::shorten_repeats`].
+    pub is_shortened: bool,
 }
 
 impl Payload {
     /// Reads bytes.
     pub fn new(bytes: Bytes) -> Self {
         let json = serde_json::from_slice(&bytes).ok();
-        Self { bytes, json }
+        Self { bytes, json, is_shortened: false }
     }
 
     /// The text, with what is not UTF-8 replaced, shortened.
@@ -232,10 +235,72 @@ pub fn member_of(kind: &str) -> &str {
     if kind == "templates" { "resourceTemplates" } else { kind }
 }
 
+/// The member of an item that names it.
+pub(super) fn key_member(kind: &str) -> &'static str {
+    match kind {
+        "resources" => "uri",
+        "templates" => "uriTemplate",
+        _ => "name",
+    }
+}
+
+/// The items of a list, by name and hash.
+#[derive(Clone, Debug, Default)]
+pub struct ListDigest(HashMap<String, u64>);
+
+impl ListDigest {
+    /// The digest of a list.
+    pub fn new(kind: &str, items: &[Value]) -> Self {
+        let key = key_member(kind);
+        Self(items.iter().filter_map(|item| Some((item.get(key)?.as_str()?.to_owned(), hash(item)))).collect())
+    }
+
+    /// True if the list has exactly this item.
+    fn has(&self, kind: &str, item: &Value) -> bool {
+        let name = item.get(key_member(kind)).and_then(Value::as_str);
+        name.and_then(|name| self.0.get(name)).is_some_and(|known| *known == hash(item))
+    }
+}
+
+fn hash(item: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    item.to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The size from which on a reply is large.
+const LARGE: usize = 64 << 10;
+
 impl Recording {
     /// An empty recording of a probe.
     pub fn new(probe: &'static str, client: Value) -> Self {
         Self { probe, client, entries: Vec::new(), answers: OnceLock::new() }
+    }
+
+    /// Shortens large lists that were recorded from an entry on, if all their items are known: they keep their names alone. A
+    /// list is read several times in each revision, and everything but its order was judged the first time.
+    pub fn shorten_repeats(&mut self, from: usize, kind: &str, known: &ListDigest) {
+        let key = key_member(kind);
+        for entry in self.entries.iter_mut().skip(from) {
+            let What::Received(payload) = &mut entry.what else { continue };
+            if payload.bytes.len() < LARGE {
+                continue;
+            }
+            let list = |json: &'_ mut Value| json.get_mut("result")?.get_mut(member_of(kind)).map(Value::take);
+            let Some(Value::Array(mut items)) = payload.json.as_mut().and_then(list) else { continue };
+            payload.is_shortened = items.iter().all(|item| known.has(kind, item));
+            if payload.is_shortened {
+                for item in &mut items {
+                    *item = serde_json::json!({ key: item.get(key) });
+                }
+            }
+            if let Some(json) = &mut payload.json {
+                json["result"][member_of(kind)] = Value::Array(items);
+                if payload.is_shortened {
+                    payload.bytes = Bytes::from(json.to_string());
+                }
+            }
+        }
     }
 
     /// The positions of the messages that answer each entry.
@@ -338,7 +403,7 @@ fn label_of(body: &[u8]) -> String {
 
 fn nothing() -> &'static Payload {
     static NOTHING: std::sync::OnceLock<Payload> = std::sync::OnceLock::new();
-    NOTHING.get_or_init(|| Payload { bytes: Bytes::new(), json: None })
+    NOTHING.get_or_init(|| Payload { bytes: Bytes::new(), json: None, is_shortened: false })
 }
 
 /// An id without its JSON type.
@@ -356,4 +421,33 @@ fn id_text(id: &Value) -> String {
 /// True if two ids are the same, apart from their JSON type.
 pub fn is_same_id(sent: &Value, got: &Value) -> bool {
     sent == got || id_text(sent) == id_text(got)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_large_list_that_is_known_keeps_its_names_alone() {
+        let tool = |name: &str| json!({"name": name, "description": "x".repeat(LARGE)});
+        let known = ListDigest::new("tools", &[tool("a"), tool("b")]);
+        let read = |tools: Value| {
+            let reply = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}});
+            let what = What::Received(Payload::new(Bytes::from(reply.to_string())));
+            let entry = Entry { at_us: 0, exchange: 0, step: String::new(), what };
+            let mut recording = Recording { entries: vec![entry], ..Recording::new("main", Value::Null) };
+            recording.shorten_repeats(0, "tools", &known);
+            let What::Received(payload) = recording.entries.remove(0).what else { unreachable!("it was received") };
+            let tools = payload.json.as_ref().map(|json| json["result"]["tools"].clone()).unwrap_or_default();
+            (tools, payload.is_shortened, payload.bytes.len() < LARGE)
+        };
+        assert_eq!(read(json!([tool("b"), tool("a")])), (json!([{"name": "b"}, {"name": "a"}]), true, true));
+        // What is new is judged, so it is kept.
+        for tools in [json!([tool("a"), tool("c")]), json!([tool("a"), {"name": "b", "inputSchema": 5}])] {
+            assert_eq!(read(tools.clone()), (tools, false, false));
+        }
+        let small = json!([{"name": "a"}]);
+        assert_eq!(read(small.clone()), (small, false, true));
+    }
 }

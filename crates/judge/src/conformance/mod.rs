@@ -12,9 +12,9 @@ mod schemas;
 mod verdict;
 
 pub use answer::Answer;
-pub use evidence::{Channel, Entry, Evidence, Payload, Recording, Spot, Step, What, is_same_id, member_of};
+pub use evidence::{Channel, Entry, Evidence, ListDigest, Payload, Recording, Spot, Step, What, is_same_id, member_of};
 pub use findings::findings;
-pub use plan::{CallPlan, CallPlans, calls, wrong_inputs};
+pub use plan::{CallOptions, CallPlan, CallPlans, calls, wrong_inputs};
 pub use rule::{Absent, Level, Rule, Ruling, Violation};
 pub use rules::RULES;
 pub use schemas::{fault as schema_fault, message_type, result_type};

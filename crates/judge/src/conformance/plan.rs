@@ -31,14 +31,29 @@ pub struct CallPlans {
     pub uncalled: Vec<(String, String)>,
 }
 
-/// Plans calls of the tools that may be called.
-pub fn calls(tools: &[Value], instructions: Option<&str>, consent: Consent, seed: u64) -> CallPlans {
+/// The calls that are planned.
+#[derive(Clone, Copy, Debug)]
+pub struct CallOptions {
+    /// The tools that may be called.
+    pub consent: Consent,
+    /// The seed of generated inputs.
+    pub seed: u64,
+    /// The number of tools that are called. Inputs are made for no more of them.
+    pub most: usize,
+}
+
+/// Plans calls of the first tools that may be called.
+pub fn calls(tools: &[Value], instructions: Option<&str>, options: CallOptions) -> CallPlans {
+    let CallOptions { consent, seed, most } = options;
     let plan = ScanPlan::new(tools, instructions, consent, &[]);
     let mut plans = CallPlans::default();
     for (at, tool) in tools.iter().enumerate() {
         let (Some(name), Some(schema)) = (tool["name"].as_str(), tool.get("inputSchema")) else { continue };
         if let Some(reason) = plan.skipped(at) {
             plans.uncalled.push((name.to_owned(), reason.to_owned()));
+            continue;
+        }
+        if plans.calls.len() >= most {
             continue;
         }
         let mut guard = HarmGuard::new(tool, plan.effect(at), SCRATCH);

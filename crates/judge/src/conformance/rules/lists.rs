@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{BASE, E};
-use crate::conformance::evidence::{Step, member_of};
+use crate::conformance::evidence::{Step, key_member, member_of};
 use crate::conformance::rule::{Level, Rule, Ruling};
 
 pub(super) const KINDS: [&str; 4] = ["tools", "prompts", "resources", "templates"];
@@ -107,12 +107,7 @@ fn paging(ruling: &mut Ruling<'_>) {
 }
 
 pub(super) fn key_of(kind: &str, item: &Value) -> Option<String> {
-    let member = match kind {
-        "resources" => "uri",
-        "templates" => "uriTemplate",
-        _ => "name",
-    };
-    item.get(member)?.as_str().map(str::to_owned)
+    item.get(key_member(kind))?.as_str().map(str::to_owned)
 }
 
 pub(super) const BAD_CURSOR: Rule = Rule {

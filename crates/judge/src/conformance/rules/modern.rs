@@ -29,8 +29,8 @@ pub(super) const RESULT_TYPE: Rule = Rule {
 fn result_type(ruling: &mut Ruling<'_>) {
     let has_extensions = ruling.evidence.capabilities()["extensions"].as_object().is_some_and(|map| !map.is_empty());
     for (step, result) in results(ruling) {
-        // A dual-era server answers `initialize` as the older revisions do.
-        if step.method() == "initialize" {
+        // A dual-era server answers `initialize` as the older revisions do. That a removed method is served has a rule of its own.
+        if step.method() == "initialize" || step.is("removed") {
             continue;
         }
         ruling.ok();
@@ -289,5 +289,44 @@ fn input_responses(ruling: &mut Ruling<'_>) {
     }
     if ruling.checked == 0 {
         ruling.not_testable("nothing asks for input");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use mcprove_model::Revision;
+    use serde_json::{Value, json};
+
+    use crate::conformance::{Channel, Entry, Evidence, Payload, Recording, Verdict, What, judge};
+
+    #[test]
+    fn results_of_removed_methods_are_judged_by_their_own_rule() {
+        let verdict = |label: &str, method: &str| {
+            let entry = |step: &str, what: fn(Payload) -> What, message: Value| Entry {
+                at_us: 0,
+                exchange: 0,
+                step: step.to_owned(),
+                what: what(Payload::new(Bytes::from(message.to_string()))),
+            };
+            let entries = vec![
+                entry(label, What::Sent, json!({"jsonrpc": "2.0", "id": 1, "method": method})),
+                entry("", What::Received, json!({"jsonrpc": "2.0", "id": 1, "result": {}})),
+            ];
+            let mut recording = Recording::new("main", Value::Null);
+            recording.entries = entries;
+            let evidence = Evidence {
+                revision: Revision::NEWEST,
+                channel: Channel::Stdio,
+                is_local: true,
+                recordings: vec![recording],
+                uncalled: Vec::new(),
+                is_dual_era: false,
+            };
+            let graded = judge(&evidence, |rule| rule.id == "mcp-result-type");
+            graded.into_iter().next().map(|graded| graded.verdict)
+        };
+        assert_eq!(verdict("list:tools", "tools/list"), Some(Verdict::Fail));
+        assert_ne!(verdict("removed:logging/setLevel", "logging/setLevel"), Some(Verdict::Fail));
     }
 }
