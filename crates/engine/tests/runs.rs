@@ -165,7 +165,6 @@ fn suite(folder: &Path) -> Vec<Arc<Case>> {
 fn run_options(name: &RunName, plan: &Plan) -> RunOptions {
     let jobs = name.number("jobs");
     RunOptions {
-        no_model: false,
         jobs: jobs.unwrap_or_else(|| mcprove_engine::wanted_side_by_side(plan, 2)),
         one_by_one: jobs.is_none(),
         cores: 2,
