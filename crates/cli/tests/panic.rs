@@ -125,7 +125,6 @@ fn options(jobs: usize) -> RunOptions {
         storing: Storing::Compare,
         again: Vec::new(),
         limits: mcprove_wire::Limits::default(),
-        no_model: false,
         environment: Arc::new([]),
     }
 }
