@@ -68,7 +68,7 @@ pub(crate) fn expect(stdout: &mut BufReader<ChildStdout>, id: usize) -> Outcome<
     Err(format!("the server ended before it replied to {id}").into())
 }
 
-/// Whether a message is the result of this request, in whatever order its members stand.
+/// True if a message is the result of this request, in whatever order its members stand.
 pub(crate) fn is_result(message: &str, id: usize) -> bool {
     message.contains("\"result\"") && {
         let id = format!("\"id\":{id}");

@@ -37,7 +37,7 @@ impl Baselines {
         read(path).map(Some).map_err(|error| unreadable(path, &error, "write one with `--save-baseline FILE`"))
     }
 
-    /// Whether there is none to compare with and none to save.
+    /// True if there is none to compare with and none to save.
     pub(crate) fn are_unused(&self) -> bool {
         self.baseline.is_none() && self.save_baseline.is_none()
     }

@@ -53,7 +53,7 @@ pub(crate) struct CatalogReport {
     printed: Printed,
     out: BufWriter<Box<dyn Write>>,
     style: Style,
-    /// Whether each finding is told with what to do about it.
+    /// True if each finding is told with what to do about it.
     helpful: bool,
     line: String,
     /// Kept for formats that are written as a whole.
@@ -83,12 +83,12 @@ pub(crate) struct Looked {
     pub(crate) tools: usize,
     /// Tools without an input schema that could be looked at.
     pub(crate) without_schema: usize,
-    /// Whether nothing but input schemas is looked at.
+    /// True if nothing but input schemas is looked at.
     pub(crate) only_schemas: bool,
 }
 
 impl Looked {
-    /// Whether there was nothing to look at.
+    /// True if there was nothing to look at.
     pub(crate) fn is_nothing(self) -> bool {
         self.tools == 0 || self.only_schemas && self.without_schema == self.tools
     }
@@ -101,7 +101,7 @@ pub(crate) struct CatalogReportOptions {
     pub(crate) stream: Stream,
     pub(crate) style: Style,
     pub(crate) helpful: bool,
-    /// Whether a SARIF file is written in the end.
+    /// True if a SARIF file is written in the end.
     pub(crate) sarif: bool,
     /// When the program began.
     pub(crate) started_unix_ms: u64,

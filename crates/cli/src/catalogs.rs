@@ -31,13 +31,13 @@ pub(crate) struct Wishes<'a> {
     pub(crate) suites: &'a Suites,
     /// The server, when one is named.
     pub(crate) subject: &'a Subject,
-    /// Whether what came is stored.
+    /// True if what came is stored.
     pub(crate) update: bool,
-    /// Whether only what breaks callers fails.
+    /// True if only what breaks callers fails.
     pub(crate) breaking_only: bool,
-    /// Whether a catalog that is not stored yet fails.
+    /// True if a catalog that is not stored yet fails.
     pub(crate) new_fails: bool,
-    /// Whether standard output is for JSON.
+    /// True if standard output is for JSON.
     pub(crate) json: bool,
     /// How long a server may take.
     pub(crate) timeout: Duration,

@@ -108,7 +108,7 @@ fn is_yaml(path: &Path) -> bool {
     path.extension().and_then(OsStr::to_str).is_some_and(|extension| matches!(extension, "yaml" | "yml"))
 }
 
-/// Whether a suite that has cases speaks of a file by its name.
+/// True if a suite that has cases speaks of a file by its name.
 fn is_imported_by_name(path: &Path, sources: &BTreeSet<PathBuf>) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     sources.iter().any(|source| std::fs::read_to_string(source).is_ok_and(|text| text.contains(name)))

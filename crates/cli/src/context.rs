@@ -16,7 +16,7 @@ use crate::limits;
 pub(crate) struct Context {
     /// How results are shown.
     pub(crate) color: bool,
-    /// Whether the person at the other end sees standard error.
+    /// True if the person at the other end sees standard error.
     pub(crate) live: bool,
     /// How much is said.
     pub(crate) verbosity: Verbosity,
@@ -87,7 +87,7 @@ impl Context {
         Some(line.trim().to_owned())
     }
 
-    /// Whether nobody watches: a build server runs this.
+    /// True if nobody watches: a build server runs this.
     pub(crate) fn in_ci() -> bool {
         Self::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
     }

@@ -69,17 +69,17 @@ pub(crate) struct RunMode {
     pub(crate) prints_findings: bool,
     /// How many calls scans plan, where calls are counted.
     pub(crate) planned_calls: usize,
-    /// Whether each result is shown as it becomes known.
+    /// True if each result is shown as it becomes known.
     pub(crate) shown: bool,
     /// How much of passing cases the report keeps.
     pub(crate) shows: Shows,
-    /// Whether positions around those of a failing case are tried.
+    /// True if positions around those of a failing case are tried.
     pub(crate) fix: bool,
-    /// Whether all cases there are will run.
+    /// True if all cases there are will run.
     pub(crate) is_whole: bool,
     /// What is done with stored values.
     pub(crate) storing: Storing,
-    /// Whether the replies of language models are saved.
+    /// True if the replies of language models are saved.
     pub(crate) record: bool,
     /// True if no language model judges.
     pub(crate) no_model: bool,

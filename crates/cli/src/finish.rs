@@ -25,7 +25,7 @@ pub(crate) struct FinishOptions<'a> {
     pub(crate) baseline: Option<Baseline>,
     /// The names of all cases there are, also of those that were not selected.
     pub(crate) known: BTreeSet<&'a str>,
-    /// Whether some of the cases there are may not have been selected.
+    /// True if some of the cases there are may not have been selected.
     pub(crate) is_partial: bool,
     /// What fails it.
     pub(crate) gates: Gates,
@@ -54,7 +54,7 @@ impl Stdout {
 pub(crate) struct Gates {
     /// How much must pass; without one, everything.
     pub(crate) threshold: Option<Threshold>,
-    /// Whether a regression fails it.
+    /// True if a regression fails it.
     pub(crate) regressions: bool,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct RunOutcome {
     pub(crate) scanned: Vec<(usize, ScanResult)>,
     /// True if this is a shard without cases, which is not a mistake.
     pub(crate) is_empty_shard: bool,
-    /// Whether it was dropped where it stood.
+    /// True if it was dropped where it stood.
     pub(crate) dropped: bool,
 }
 

@@ -46,7 +46,7 @@ impl Flips {
         text
     }
 
-    /// Whether a case did not pass when it last ran.
+    /// True if a case did not pass when it last ran.
     pub(crate) fn failed(&self, file: &str, name: &str) -> bool {
         self.last.iter().any(|(key, last)| key.0 == file && key.1 == name && last.status == Status::Failed)
     }

@@ -33,7 +33,7 @@ fn renamed(text: &str, stem: &str, number: usize) -> String {
     text.replacen(&format!("name: {stem}\n"), &format!("name: {stem}-{number}\n"), 1)
 }
 
-/// Whether two tests are the same but for their comments and names: the seed that found them does not matter.
+/// True if two tests are the same but for their comments and names: the seed that found them does not matter.
 fn is_same(one: &str, other: &str) -> bool {
     let what = |text: &str| -> Vec<String> {
         let matters = |line: &&str| !line.starts_with('#') && !line.starts_with("name: ");

@@ -40,7 +40,7 @@ pub(crate) struct Outputs {
     /// Print GitHub annotations at the end.
     #[arg(long)]
     pub(crate) github: bool,
-    /// Whether Markdown is added to the summary of the step without having been asked for.
+    /// True if Markdown is added to the summary of the step without having been asked for.
     #[arg(skip)]
     pub(crate) summarise: bool,
 }

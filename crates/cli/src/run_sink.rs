@@ -65,9 +65,9 @@ impl Counts {
 pub(crate) struct SinkOptions {
     /// The event log and its path.
     pub(crate) log: Option<(String, File)>,
-    /// Whether each result is shown as it becomes known.
+    /// True if each result is shown as it becomes known.
     pub(crate) shown: bool,
-    /// Whether no case has several trials or columns.
+    /// True if no case has several trials or columns.
     pub(crate) each_once: bool,
     /// How much of passing cases the report keeps.
     pub(crate) shows: Shows,

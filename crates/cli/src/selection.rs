@@ -44,7 +44,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Whether some of the cases may be left out, here or by the run being one part of several.
+    /// True if some of the cases may be left out, here or by the run being one part of several.
     pub(crate) fn is_partial(&self) -> bool {
         self.filter.is_some()
             || self.shard.is_some()

@@ -25,7 +25,7 @@ pub(crate) struct Described<'s> {
     server: &'s ServerSpec,
     /// The same as the files say it.
     pub(crate) written: WrittenServer,
-    /// Whether it was given a copy of a folder, which is `{{fixture}}` in what was sent and answered.
+    /// True if it was given a copy of a folder, which is `{{fixture}}` in what was sent and answered.
     fixture: bool,
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn unnameable(catalog: &Catalog) -> usize {
     catalog.tools.iter().filter(|tool| !is_nameable(tool_name(tool))).count()
 }
 
-/// Whether a suite can call a tool of that name; braces in it are written so that they mean themselves.
+/// True if a suite can call a tool of that name; braces in it are written so that they mean themselves.
 fn is_nameable(name: &str) -> bool {
     !name.trim().is_empty()
 }

@@ -76,7 +76,7 @@ pub(crate) fn words(option: &str, text: &str) -> Result<Vec<String>, Failure> {
 }
 
 impl Subject {
-    /// Whether a server was named at all.
+    /// True if a server was named at all.
     pub(crate) fn is_named(&self) -> bool {
         self.server.is_some() || self.url.is_some() || self.client_config.is_some() || !self.command.is_empty()
     }

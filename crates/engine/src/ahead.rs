@@ -39,7 +39,7 @@ pub(crate) struct Sent {
     pub(crate) name: String,
     /// Its arguments, as they were sent.
     pub(crate) args: Value,
-    /// Whether the answer may well be there in less time than it takes to fall asleep and wake up.
+    /// True if the answer may well be there in less time than it takes to fall asleep and wake up.
     pub(crate) is_quick: bool,
 }
 
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether the call of a test may be sent before its case begins.
+    /// True if the call of a test may be sent before its case begins.
     fn is_lone(suite: &str, test: &str) -> bool {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("suite.yaml");

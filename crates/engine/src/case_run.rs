@@ -39,16 +39,16 @@ pub(crate) struct CaseContext {
     pub(crate) default_timeout: Duration,
     pub(crate) strict: bool,
     pub(crate) keep_frames: bool,
-    /// Whether what a case saw outlives its verdict.
+    /// True if what a case saw outlives its verdict.
     pub(crate) keep_seen: bool,
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
-    /// Whether the call of a case may be sent before the one before it is judged.
+    /// True if the call of a case may be sent before the one before it is judged.
     pub(crate) may_send_ahead: bool,
-    /// Whether positions around those of a failing case are tried.
+    /// True if positions around those of a failing case are tried.
     pub(crate) fix: bool,
     /// What is done with stored values.
     pub(crate) storing: Storing,
-    /// Whether the replies of language models are saved.
+    /// True if the replies of language models are saved.
     pub(crate) record: bool,
     /// True if no language model judges.
     pub(crate) no_model: bool,
@@ -311,7 +311,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     if ended { record.verdict(context.strict) } else { interrupted() }
 }
 
-/// Whether a step is for another server than the case's own.
+/// True if a step is for another server than the case's own.
 fn speaks_to_others(case: &Case) -> bool {
     case.setup.iter().chain(&case.verify).chain(&case.teardown).any(|step| step.server.is_some())
 }
@@ -510,7 +510,7 @@ async fn fuzz_if_all_held(block: &FuzzBlock, talk: &mut Conversation<'_>, contex
     in_suite::perform(block, &around, talk).await;
 }
 
-/// Whether the checks are to judge an outcome; otherwise the outcome itself is the failure.
+/// True if the checks are to judge an outcome; otherwise the outcome itself is the failure.
 pub(crate) fn accepts(checks: &[PlannedCheck], outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Result(_) | Outcome::Cancelled => true,

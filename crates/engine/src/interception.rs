@@ -36,7 +36,7 @@ pub struct AboutInterception {
     pub transport: &'static str,
     /// What it is judged by in the end.
     pub wanted: Vec<WantedTrajectory>,
-    /// Whether the answers to calls are kept; they can be large.
+    /// True if the answers to calls are kept; they can be large.
     pub keep_answers: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct OverheardRequest {
 pub struct OverheardClient {
     /// What the client said it can do.
     pub capabilities: Value,
-    /// Whether a handshake was seen.
+    /// True if a handshake was seen.
     pub initialized: bool,
     /// What the client answered the server, by method, in order.
     pub answers: Vec<(String, Value)>,

@@ -68,7 +68,7 @@ impl Filter {
         }
     }
 
-    /// Whether a name is taken.
+    /// True if a name is taken.
     pub fn takes(&self, name: &str) -> bool {
         match self {
             Self::Text(text) => name.contains(text),

@@ -23,7 +23,7 @@ pub(crate) struct Probing<'p> {
     pub(crate) record: &'p mut CaseRecord,
     /// How long each request may take.
     pub(crate) timeout: Duration,
-    /// Whether the server lists the tool; if not, what it accepts is not known.
+    /// True if the server lists the tool; if not, what it accepts is not known.
     pub(crate) is_listed: bool,
     /// What may be sent.
     pub(crate) guard: HarmGuard,
@@ -43,7 +43,7 @@ pub(crate) struct Probed {
 }
 
 impl Probed {
-    /// Whether something was asked, and everything was rejected.
+    /// True if something was asked, and everything was rejected.
     pub(crate) fn passed(&self) -> bool {
         self.run > 0 && self.failed == 0
     }
@@ -72,7 +72,7 @@ pub(crate) async fn make(probes: &[&'static Probe], probing: &mut Probing<'_>) -
     probed
 }
 
-/// Whether every request of a probe is rejected.
+/// True if every request of a probe is rejected.
 async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
     let mut met = true;
     for request in probe.requests(&probing.subject).unwrap_or_default() {

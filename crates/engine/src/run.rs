@@ -39,17 +39,17 @@ const PROGRESS: Duration = Duration::from_millis(100);
 pub struct RunOptions {
     /// How many cases act side by side.
     pub jobs: usize,
-    /// Whether that is for suites that ask for it, and others run one case after the other.
+    /// True if that is for suites that ask for it, and others run one case after the other.
     pub one_by_one: bool,
     /// How many the machine could run side by side, for the hint at the end.
     pub cores: usize,
     /// The deadline of a case that has none of its own.
     pub timeout: Duration,
-    /// Whether warnings fail cases.
+    /// True if warnings fail cases.
     pub strict: bool,
-    /// Whether to stop at the first case that does not pass.
+    /// True if to stop at the first case that does not pass.
     pub fail_fast: bool,
-    /// Whether frames of passing cases are wanted.
+    /// True if frames of passing cases are wanted.
     pub keep_frames: bool,
     /// The running program, which a suite may name as a server.
     pub own_program: PathBuf,
@@ -59,9 +59,9 @@ pub struct RunOptions {
     pub started_unix_ms: u64,
     /// Findings about the suite that do not keep it from running.
     pub findings: Vec<Finding>,
-    /// Whether positions around those of a failing case are tried.
+    /// True if positions around those of a failing case are tried.
     pub fix: bool,
-    /// Whether the replies of language models are saved next to their suites.
+    /// True if the replies of language models are saved next to their suites.
     pub record: bool,
     /// True if no language model judges.
     pub no_model: bool,
@@ -69,7 +69,7 @@ pub struct RunOptions {
     pub probe_timeout: Duration,
     /// How far cases are kept apart, when the user says so; otherwise each says it itself.
     pub isolation: Option<Isolation>,
-    /// Whether the plan has all cases there are; of a part, nobody can say how much of a server is covered.
+    /// True if the plan has all cases there are; of a part, nobody can say how much of a server is covered.
     pub is_whole: bool,
     /// What is done with stored values.
     pub storing: Storing,

@@ -15,7 +15,7 @@ pub(crate) struct Shared {
     pub(crate) fixture: Option<FixtureCopy>,
     /// It goes from case to case, and is large.
     pub(crate) session: Option<Box<Session>>,
-    /// Whether another case of the lane follows that shares the server.
+    /// True if another case of the lane follows that shares the server.
     pub(crate) goes_on: bool,
     pub(crate) ahead: Ahead,
     /// The folders that scans work on.
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Whether the session of the case before can be used; one that cannot is closed.
+    /// True if the session of the case before can be used; one that cannot is closed.
     pub(crate) async fn has_sound_session(&mut self) -> bool {
         let Some(mut session) = self.session.take() else { return false };
         if self.ahead.sent.is_some() || session.is_sound() {

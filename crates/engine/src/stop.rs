@@ -25,7 +25,7 @@ impl Stopper {
 }
 
 impl Stop {
-    /// Whether the run has been told to stop.
+    /// True if the run has been told to stop.
     pub fn is_stopped(&self) -> bool {
         *self.0.borrow()
     }

@@ -22,7 +22,7 @@ pub fn wanted_side_by_side(plan: &Plan, cores: usize) -> usize {
 /// Gives lanes their turns.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    /// Whether lanes of those who do not ask for more run one after the other.
+    /// True if lanes of those who do not ask for more run one after the other.
     one_by_one: bool,
     /// Ends when the last of them is over.
     last: Option<oneshot::Receiver<()>>,

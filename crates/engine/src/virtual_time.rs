@@ -20,7 +20,7 @@ use crate::record::{CaseRecord, CaseRun};
 /// 2026-01-01T00:00:00Z, so that what is dated in virtual time is the same in every run.
 const BEGIN_UNIX_MS: u64 = 1_767_225_600_000;
 
-/// Whether a case lives in virtual time.
+/// True if a case lives in virtual time.
 pub(crate) fn is_virtual(case: &Case) -> bool {
     // Whatever is really waited for, a process or a language model, would never be in time there.
     let is_asked = case.agent().is_some_and(|agent| matches!(agent.model, AgentModel::Named(_)));

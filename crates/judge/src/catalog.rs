@@ -122,7 +122,7 @@ impl Document {
         Some(place)
     }
 
-    /// Whether it tells of a past that cannot be changed.
+    /// True if it tells of a past that cannot be changed.
     pub(crate) fn is_record(&self) -> bool {
         match &self.origin {
             Origin::Log { .. } => true,

@@ -113,7 +113,7 @@ fn of_call(call: &CallTool, checks: &[PlannedCheck]) -> Option<Exercise> {
     Some(Exercise::Tool { name: call.tool.as_text()?.to_owned(), arguments, fails })
 }
 
-/// Whether a check holds for an answer that is marked as an error, and not for the same answer without the mark.
+/// True if a check holds for an answer that is marked as an error, and not for the same answer without the mark.
 fn expects_error(check: &dyn Check) -> bool {
     let seen = |is_error: bool| {
         let result = json!({"content": [{"type": "text", "text": "x"}], "isError": is_error});

@@ -68,7 +68,7 @@ pub fn first_expectation(arguments: &Value, replies: &[&Observation], machine: &
     Value::Object(expect)
 }
 
-/// Whether a line means itself in an assertion file.
+/// True if a line means itself in an assertion file.
 fn is_writable(line: &str) -> bool {
     !line.chars().any(|c| c.is_control() && c != '\t')
 }

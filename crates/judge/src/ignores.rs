@@ -35,7 +35,7 @@ impl Ignores {
         Self { entries: lists.into_iter().filter_map(|node| Ignore::decode(node, found)).collect() }
     }
 
-    /// Whether a fault is not to be told.
+    /// True if a fault is not to be told.
     pub fn cover(&self, fault: &Fault<'_>) -> bool {
         // Every entry that fits is used, so that none of them is called idle.
         self.entries.iter().filter(|ignore| ignore.covers(fault)).fold(false, |_, ignore| {

@@ -46,7 +46,7 @@ impl JsonPath {
         self.query.query(value).all()
     }
 
-    /// Whether the path can match one node at most.
+    /// True if the path can match one node at most.
     pub fn is_singular(&self) -> bool {
         self.singular
     }

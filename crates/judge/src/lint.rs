@@ -22,7 +22,7 @@ pub struct Fault<'c> {
     pub rule: &'static Rule,
     /// What is wrong, in one lowercase fragment.
     pub message: String,
-    /// Whether the mechanical fix mends it.
+    /// True if the mechanical fix mends it.
     pub fixable: bool,
     /// What to do next, where that differs from what the rule says in general.
     help: Option<Cow<'static, str>>,

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Every level, from the least to the most severe.
 pub const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/// Whether a text is one of [`LEVELS`].
+/// True if a text is one of [`LEVELS`].
 pub fn is_known(level: &str) -> bool {
     LEVELS.contains(&level)
 }

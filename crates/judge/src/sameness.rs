@@ -43,7 +43,7 @@ pub(crate) fn compare(one: &Value, other: &Value) -> Sameness {
     }
 }
 
-/// Whether two numbers are the same number, however they are written; whole numbers compare exactly.
+/// True if two numbers are the same number, however they are written; whole numbers compare exactly.
 pub(crate) fn same_number(one: &Number, other: &Number) -> bool {
     match (whole(one), whole(other)) {
         (Some(a), Some(b)) => a == b,

@@ -53,13 +53,13 @@ impl Target {
         &self.text
     }
 
-    /// Whether it speaks of a JSON-RPC error.
+    /// True if it speaks of a JSON-RPC error.
     pub fn is_error(&self) -> bool {
         let keys = self.leading_keys();
         keys.starts_with(&["result", "error"]) || keys.first() == Some(&"error")
     }
 
-    /// Whether it speaks of why the run of an agent ended.
+    /// True if it speaks of why the run of an agent ended.
     pub fn is_stop_reason(&self) -> bool {
         self.leading_keys() == ["conversation", "stop_reason"]
     }
@@ -77,7 +77,7 @@ impl Target {
         }
     }
 
-    /// Whether it leads to one value at most; otherwise it leads to the list of all that it matches.
+    /// True if it leads to one value at most; otherwise it leads to the list of all that it matches.
     pub(crate) fn is_singular(&self) -> bool {
         match &self.way {
             Way::Segments(_) => true,

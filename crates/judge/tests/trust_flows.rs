@@ -354,7 +354,7 @@ fn strings(value: &Value) -> Vec<&str> {
     }
 }
 
-/// Whether a flow exists between two calls, by trying everything: whole strings, and all runs of 64 characters.
+/// True if a flow exists between two calls, by trying everything: whole strings, and all runs of 64 characters.
 /// Only for traces in which nothing is familiar.
 fn shares(result: &Value, arguments: &Value) -> bool {
     strings(result).iter().any(|said| {

@@ -27,7 +27,7 @@ impl Caller {
         self.revision.era()
     }
 
-    /// Whether the client declared a capability, given as it would declare it: `{"sampling": {"tools": {}}}`.
+    /// True if the client declared a capability, given as it would declare it: `{"sampling": {"tools": {}}}`.
     pub(crate) fn declares(&self, capability: &Value) -> bool {
         holds(&self.capabilities, capability)
     }
@@ -37,7 +37,7 @@ impl Caller {
     }
 }
 
-/// Whether every member of `part` is in `whole` too, at every depth.
+/// True if every member of `part` is in `whole` too, at every depth.
 fn holds(whole: &Value, part: &Value) -> bool {
     let (Some(whole), Some(part)) = (whole.as_object(), part.as_object()) else { return whole.is_object() };
     part.iter().all(|(key, part)| whole.get(key).is_some_and(|whole| holds(whole, part)))

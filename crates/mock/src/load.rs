@@ -44,7 +44,7 @@ pub fn read(source: &SourceFile) -> (Option<Offer>, Vec<Finding>) {
     }
 }
 
-/// Whether the first line is an event.
+/// True if the first line is an event.
 fn is_event_log(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     serde_json::from_str::<Value>(first).is_ok_and(|value| value.get("event").is_some_and(Value::is_string))

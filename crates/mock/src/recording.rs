@@ -31,7 +31,7 @@ impl Recording {
         self.exchanges.len()
     }
 
-    /// Whether it holds none.
+    /// True if it holds none.
     pub fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
     }

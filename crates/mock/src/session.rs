@@ -52,7 +52,7 @@ pub(crate) struct State {
     pub(crate) subscribed: BTreeSet<String>,
     /// Open `subscriptions/listen` requests.
     pub(crate) listeners: Vec<Listener>,
-    /// Whether the catalog has changed.
+    /// True if the catalog has changed.
     changed: bool,
     /// Recorded exchanges that were given.
     pub(crate) replayed: BTreeSet<usize>,

@@ -26,7 +26,7 @@ pub(crate) struct RunningTask {
     pub(crate) poll_interval_ms: Option<u64>,
     /// How often it still says that it is working.
     pub(crate) polls_left: u64,
-    /// Whether what it asks was asked.
+    /// True if what it asks was asked.
     pub(crate) has_asked: bool,
     pub(crate) status: Status,
 }

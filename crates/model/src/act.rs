@@ -139,9 +139,9 @@ pub struct NegativePath {
     pub timeout: Duration,
     /// What is expected of the counts.
     pub expect: Expectation,
-    /// Whether every probe must be passed, because nothing else is said about them.
+    /// True if every probe must be passed, because nothing else is said about them.
     pub default_gate: bool,
-    /// Whether what is expected tells a contract of which nothing was asked from one that is kept.
+    /// True if what is expected tells a contract of which nothing was asked from one that is kept.
     pub counts_probes: bool,
 }
 
@@ -239,7 +239,7 @@ pub enum Raw {
         method: Node,
         /// The params, of any kind.
         params: Option<Node>,
-        /// Whether it is sent without an id.
+        /// True if it is sent without an id.
         notification: bool,
     },
     /// A line exactly as written.
@@ -272,7 +272,7 @@ impl Act {
         }
     }
 
-    /// Whether it speaks to a server.
+    /// True if it speaks to a server.
     pub fn needs_server(&self) -> bool {
         !matches!(self, Self::Trajectory(_) | Self::Offline(_) | Self::Score(_))
     }

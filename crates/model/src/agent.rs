@@ -220,9 +220,9 @@ pub struct Recovery {
     pub max_detection_ms: u64,
     /// The budget until the agent has recovered; unbounded when absent.
     pub max_recovery_ms: Option<u64>,
-    /// Whether detection must come within its budget.
+    /// True if detection must come within its budget.
     pub require_clean_timeout: bool,
-    /// Whether a fault may stay unhit.
+    /// True if a fault may stay unhit.
     pub allow_unhit: bool,
     /// Where it is written.
     pub span: Span,

@@ -115,7 +115,7 @@ pub struct Step {
     pub expect: Expectation,
     /// Values taken from its reply.
     pub capture: Vec<Capture>,
-    /// Whether an `isError` reply is accepted.
+    /// True if an `isError` reply is accepted.
     pub allow_error: bool,
     /// The condition until which the call is repeated; it is made once when absent.
     pub poll: Option<Poll>,

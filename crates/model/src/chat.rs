@@ -59,7 +59,7 @@ pub struct ChatResult {
     pub id: String,
     /// The text of the result.
     pub text: String,
-    /// Whether it is an error.
+    /// True if it is an error.
     pub is_error: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct ChatReply {
     pub text: String,
     /// The calls it asks for.
     pub calls: Vec<ChatCall>,
-    /// Whether the model was cut off by the limit of its answer.
+    /// True if the model was cut off by the limit of its answer.
     #[serde(default)]
     pub truncated: bool,
     /// What it cost.

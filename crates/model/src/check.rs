@@ -27,7 +27,7 @@ pub trait Check: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Whether it compares with stored values; they are read before it judges.
+    /// True if it compares with stored values; they are read before it judges.
     fn wants_stored(&self) -> bool {
         false
     }
@@ -57,7 +57,7 @@ pub trait Check: Debug + Send + Sync {
         None
     }
 
-    /// Whether notifications that are still to come could make it hold: "at least", never "at most".
+    /// True if notifications that are still to come could make it hold: "at least", never "at most".
     fn awaits_more(&self) -> bool {
         false
     }
@@ -67,27 +67,27 @@ pub trait Check: Debug + Send + Sync {
         false
     }
 
-    /// Whether it accepts a JSON-RPC error as the answer (otherwise such an error fails the case by itself).
+    /// True if it accepts a JSON-RPC error as the answer (otherwise such an error fails the case by itself).
     fn wants_protocol_error(&self) -> bool {
         false
     }
 
-    /// Whether it judges how long the answer took.
+    /// True if it judges how long the answer took.
     fn judges_time(&self) -> bool {
         false
     }
 
-    /// Whether it compares the answer with what the server lists of the tool, which is then looked up.
+    /// True if it compares the answer with what the server lists of the tool, which is then looked up.
     fn wants_tool(&self) -> bool {
         false
     }
 
-    /// Whether it accepts that no reply came (otherwise silence fails the case by itself).
+    /// True if it accepts that no reply came (otherwise silence fails the case by itself).
     fn wants_no_reply(&self) -> bool {
         false
     }
 
-    /// Whether it says how an agent's run must end (otherwise one that did not finish fails by itself).
+    /// True if it says how an agent's run must end (otherwise one that did not finish fails by itself).
     fn judges_stop_reason(&self) -> bool {
         false
     }

@@ -58,7 +58,7 @@ impl Target {
     }
 }
 
-/// Whether a text is nothing but words that say of which kind the credential beside it is.
+/// True if a text is nothing but words that say of which kind the credential beside it is.
 pub fn is_scheme(text: &str) -> bool {
     SCHEMES.contains(&text.trim().to_ascii_lowercase().as_str())
 }
@@ -160,7 +160,7 @@ fn kept(mut found: Vec<Credential<'_>>) -> Vec<Credential<'_>> {
     found
 }
 
-/// Whether values of that name are credentials.
+/// True if values of that name are credentials.
 pub fn is_credential(name: &str) -> bool {
     let plain = plain(name);
     let is_called_so = ENDINGS.iter().any(|ending| plain.ends_with(ending));

@@ -49,7 +49,7 @@ pub struct RunStarted {
     pub total: usize,
     /// How many run side by side.
     pub jobs: usize,
-    /// Whether warnings fail cases.
+    /// True if warnings fail cases.
     #[serde(default)]
     pub strict: bool,
     /// Which part of a larger plan this run is, when it is one.
@@ -196,7 +196,7 @@ pub struct CaseFinished {
 pub struct AgentRecord {
     /// The model.
     pub model: String,
-    /// Whether its replies were recorded earlier.
+    /// True if its replies were recorded earlier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
     /// What the user said, in order.
@@ -341,7 +341,7 @@ pub enum CallRole {
 pub struct RunFinished {
     /// How long it took.
     pub duration_us: u64,
-    /// Whether it was stopped before its end.
+    /// True if it was stopped before its end.
     #[serde(default)]
     pub interrupted: bool,
     /// What would have made it faster, if anything.

@@ -33,7 +33,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Whether it touches the calls of a tool of a server.
+    /// True if it touches the calls of a tool of a server.
     pub fn touches(&self, server: &str, tool: &str) -> bool {
         self.server.as_deref().is_none_or(|own| own == server) && self.tool.as_deref().is_none_or(|own| own == tool)
     }

@@ -66,7 +66,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Whether a finding of this severity fails its case.
+    /// True if a finding of this severity fails its case.
     pub fn fails(self) -> bool {
         self >= Self::Error
     }
@@ -240,7 +240,7 @@ impl Finding {
         .filter_map(|(label, part)| Some((label, part?)))
     }
 
-    /// Whether it is a result in its own right that fails nothing by itself.
+    /// True if it is a result in its own right that fails nothing by itself.
     pub fn is_sub_result(&self) -> bool {
         self.severity == Severity::Note && Self::SUB_RESULTS.contains(&&*self.rule)
     }
@@ -250,7 +250,7 @@ impl Finding {
         self.is_sub_result() && self.actual.as_deref() == Some(Self::NOT_PROVEN)
     }
 
-    /// Whether this finding fails its case; `strict` raises warnings.
+    /// True if this finding fails its case; `strict` raises warnings.
     pub fn fails(&self, strict: bool) -> bool {
         self.severity.fails() || strict && self.severity == Severity::Warning
     }

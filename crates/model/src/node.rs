@@ -78,12 +78,12 @@ impl Scalar {
         }
     }
 
-    /// Whether it means its text, and nothing else.
+    /// True if it means its text, and nothing else.
     pub fn is_text(&self) -> bool {
         self.meaning == Meaning::Text
     }
 
-    /// Whether it means nothing.
+    /// True if it means nothing.
     pub fn is_null(&self) -> bool {
         self.meaning == Meaning::Null
     }
@@ -173,7 +173,7 @@ impl Node {
         self.as_map()?.iter().find(|e| e.key.text == key).map(|e| &e.value)
     }
 
-    /// Whether it is null or was left empty.
+    /// True if it is null or was left empty.
     pub fn is_null(&self) -> bool {
         self.as_scalar().is_some_and(Scalar::is_null)
     }

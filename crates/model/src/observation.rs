@@ -14,7 +14,7 @@ pub struct Observation {
     pub outcome: Outcome,
     /// The text under test (see the views of each kind of act).
     pub text: String,
-    /// Whether the result was marked `isError`.
+    /// True if the result was marked `isError`.
     pub is_error: bool,
     /// `structuredContent` of a tool result.
     pub structured: Option<Value>,

@@ -14,7 +14,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether no case has several trials or columns.
+    /// True if no case has several trials or columns.
     pub fn runs_each_once(&self) -> bool {
         self.cases.iter().all(|planned| planned.trial == 1 && planned.variant.is_none())
     }

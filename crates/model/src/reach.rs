@@ -27,7 +27,7 @@ pub struct ToolReach {
     pub assertions: usize,
     /// The arguments it takes.
     pub arguments: Vec<ArgumentReach>,
-    /// Whether a case expects it to fail.
+    /// True if a case expects it to fail.
     pub error_path: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct ToolReach {
 pub struct ArgumentReach {
     /// Its name.
     pub name: String,
-    /// Whether a case passes it.
+    /// True if a case passes it.
     pub exercised: bool,
     /// The values of its `enum` that a case passes.
     pub values: Vec<Value>,

@@ -146,7 +146,7 @@ impl Report {
         united_end(&self.runs)
     }
 
-    /// Whether warnings fail cases.
+    /// True if warnings fail cases.
     pub fn strict(&self) -> bool {
         self.runs.iter().any(|run| run.started.as_ref().is_some_and(|started| started.strict))
     }
@@ -166,7 +166,7 @@ impl Report {
         summary
     }
 
-    /// Whether every run came to its end and no shard is missing.
+    /// True if every run came to its end and no shard is missing.
     pub fn is_complete(&self) -> bool {
         self.wholes().iter().all(|whole| self.gaps(whole).is_empty())
     }
@@ -258,7 +258,7 @@ impl Report {
         gaps
     }
 
-    /// Whether all cases of the report belong to one plan, so that they can be counted.
+    /// True if all cases of the report belong to one plan, so that they can be counted.
     fn is_alone(&self, whole: &Whole) -> bool {
         whole.runs.len() == self.runs.len()
     }

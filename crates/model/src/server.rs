@@ -83,7 +83,7 @@ pub enum Target {
     Mock {
         /// The path of its manifest.
         manifest: String,
-        /// Whether its delays take no time, and are measured as if they did.
+        /// True if its delays take no time, and are measured as if they did.
         virtual_time: bool,
         /// True if all sessions of a run speak to one server, whose faults go on counting.
         keep_state: bool,
@@ -218,7 +218,7 @@ pub struct ElicitationReply {
     pub action: ElicitationAction,
     /// What the user entered; sent with `accept` only, and never in answer to a `mode: "url"` request.
     pub content: Value,
-    /// Whether links are followed too (`mode: "url"`, since 2025-11-25), and so declared.
+    /// True if links are followed too (`mode: "url"`, since 2025-11-25), and so declared.
     pub url: bool,
 }
 

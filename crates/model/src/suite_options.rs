@@ -63,7 +63,7 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         let Self { before_all, after_all, before_each, after_each } = self;
         [before_all, after_all, before_each, after_each].into_iter().all(Vec::is_empty)

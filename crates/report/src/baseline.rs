@@ -88,7 +88,7 @@ impl Baseline {
         Self { entries }
     }
 
-    /// Whether a run was stopped before some of its cases, so that it says nothing about them.
+    /// True if a run was stopped before some of its cases, so that it says nothing about them.
     pub fn is_cut_short(report: &Report) -> bool {
         report.cases.iter().any(was_cut_off)
     }

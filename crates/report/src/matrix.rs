@@ -50,7 +50,7 @@ impl<'a> Matrix<'a> {
 }
 
 impl Row<'_> {
-    /// Whether it passed, every time, in every column where it was not skipped.
+    /// True if it passed, every time, in every column where it was not skipped.
     pub(crate) fn is_good(&self) -> bool {
         self.cells.iter().flatten().all(|trials| trials.run == 0 || trials.reliable())
     }

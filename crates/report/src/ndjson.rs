@@ -25,7 +25,7 @@ pub struct ReadError {
     pub line: usize,
     /// What is wrong with it, and what to do.
     pub message: String,
-    /// Whether the log ends in the middle of this line, so that everything before it is sound.
+    /// True if the log ends in the middle of this line, so that everything before it is sound.
     pub cut_off: bool,
 }
 

@@ -154,7 +154,7 @@ impl Reliability {
         &self.rows
     }
 
-    /// Whether anything was tried more than once, so that there is something to say.
+    /// True if anything was tried more than once, so that there is something to say.
     pub fn repeated(&self) -> bool {
         self.rows.iter().any(|row| row.run + row.skipped > 1)
     }

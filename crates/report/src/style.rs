@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Effects};
 /// How text is dressed: with or without colour, and how wide it may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Whether to write ANSI colours.
+    /// True if to write ANSI colours.
     pub color: bool,
     /// Columns of the terminal, when known.
     pub width: Option<usize>,

@@ -48,7 +48,7 @@ pub enum Verbosity {
 /// How a run is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalOptions {
-    /// Whether to write ANSI colours and signs in place of words.
+    /// True if to write ANSI colours and signs in place of words.
     pub color: bool,
     /// How much is said.
     pub verbosity: Verbosity,
@@ -73,7 +73,7 @@ pub struct Terminal<W> {
     ended: usize,
     /// Cases that were skipped because the run was stopped.
     interrupted: usize,
-    /// Whether what was written last is an empty line (or nothing at all).
+    /// True if what was written last is an empty line (or nothing at all).
     after_gap: bool,
     summary: Summary,
     failed: Vec<FailedCase>,
@@ -426,7 +426,7 @@ impl<W: io::Write> Terminal<W> {
         text.push('\n');
     }
 
-    /// Whether it is worth a line where the time of the run went.
+    /// True if it is worth a line where the time of the run went.
     fn tells_times(&self, finished: Option<&RunFinished>) -> bool {
         match self.verbosity {
             Verbosity::Quiet => false,

@@ -66,7 +66,7 @@ impl Share {
         Self { passed: trials.reliable(), judged: trials.judged() }
     }
 
-    /// Whether enough passed.
+    /// True if enough passed.
     pub fn meets(self, threshold: Threshold) -> bool {
         let parts = |count: usize, of_each: u64| count as u128 * u128::from(of_each);
         parts(self.passed, 100 * PARTS) >= parts(self.judged, threshold.millionths)

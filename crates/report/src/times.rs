@@ -59,7 +59,7 @@ impl Times {
     }
 }
 
-/// Whether a run took long enough that people ask what it did.
+/// True if a run took long enough that people ask what it did.
 pub(crate) fn is_long(duration_us: u64) -> bool {
     duration_us >= WORTHWHILE_US
 }

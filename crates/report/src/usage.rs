@@ -10,7 +10,7 @@ pub(crate) struct Used {
     completion_tokens: u64,
     /// In millionths of a US dollar, as far as prices are known.
     cost_usd_micros: u64,
-    /// Whether tokens were used whose price is not known.
+    /// True if tokens were used whose price is not known.
     has_unpriced: bool,
 }
 

@@ -21,7 +21,7 @@ struct Element {
     attributes: &'static [&'static str],
     /// What may stand in it, in any order and number.
     children: &'static [&'static str],
-    /// Whether text may stand in it.
+    /// True if text may stand in it.
     text: bool,
 }
 

@@ -202,7 +202,7 @@ pub(crate) fn escaped(text: &str) -> String {
     with_doubled_dollars(text, has_meaning)
 }
 
-/// Whether dollar signs of that number, before that text, would not mean themselves.
+/// True if dollar signs of that number, before that text, would not mean themselves.
 pub(crate) fn has_meaning(count: usize, after: &str) -> bool {
     count > 1 || after.starts_with('{')
 }

@@ -301,7 +301,7 @@ fn secret_name(body: &str) -> Option<&str> {
     body.strip_prefix("secret:").filter(|name| is_name(name))
 }
 
-/// Whether a text is the name of a variable.
+/// True if a text is the name of a variable.
 pub fn is_name(text: &str) -> bool {
     !text.is_empty() && name_length(text) == text.len()
 }

@@ -39,7 +39,7 @@ pub struct Recorded {
     pub server: ServerSpec,
     /// What the client offered, and how it answered.
     pub client: ClientCapabilities,
-    /// Whether the stateless revision was spoken.
+    /// True if the stateless revision was spoken.
     pub modern: bool,
     /// The calls, in order.
     pub calls: Vec<RecordedCall>,
@@ -254,7 +254,7 @@ fn text_of(result: &Value) -> String {
     if let [text] = texts.as_slice() { (*text).to_owned() } else { texts.join("\n\n") }
 }
 
-/// Whether a text can be expected again: what changes from run to run has digits in it that the caller did not give,
+/// True if a text can be expected again: what changes from run to run has digits in it that the caller did not give,
 /// or names a temporary folder.
 fn lasts(text: &str, args: &Value) -> bool {
     fn numbers(text: &str) -> impl Iterator<Item = &str> {

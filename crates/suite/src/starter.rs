@@ -21,7 +21,7 @@ pub struct Starter<'s> {
     pub remarks: Vec<String>,
     /// The server under test.
     pub server: &'s WrittenServer,
-    /// Whether `{{fixture}}` in the block stands for a folder; all other braces mean themselves.
+    /// True if `{{fixture}}` in the block stands for a folder; all other braces mean themselves.
     pub fixture: bool,
     /// Why it is not to be run, if so.
     pub skip: Option<String>,
@@ -135,7 +135,7 @@ impl FileNames {
     }
 }
 
-/// Whether Windows takes this for a device, whatever extension a file of that name has.
+/// True if Windows takes this for a device, whatever extension a file of that name has.
 fn is_device(stem: &str) -> bool {
     let stem = stem.to_ascii_lowercase();
     let is_numbered = |rest: &str| rest.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_digit());

@@ -175,7 +175,7 @@ pub fn substitute_text(text: &str, variables: &Variables) -> String {
     result
 }
 
-/// Whether nothing in the texts and keys of a tree would be replaced, whatever is known.
+/// True if nothing in the texts and keys of a tree would be replaced, whatever is known.
 pub(crate) fn is_literal(node: &Node) -> bool {
     let is_plain = |text: &str| references(text).next().is_none();
     match &node.kind {

@@ -453,7 +453,7 @@ fn with_one_variable(parts: Vec<OriginPart>, range: &Range<usize>, name: String)
     before.into_iter().chain(inside).chain(after).collect()
 }
 
-/// Whether parts are variables, and around them nothing but schemes and what is put between two words.
+/// True if parts are variables, and around them nothing but schemes and what is put between two words.
 fn tell_nothing(parts: &[OriginPart], field: Field) -> bool {
     let mut has_variable = false;
     let is_open = parts.iter().all(|part| match part {
@@ -485,7 +485,7 @@ fn without_defaults(key: &str, parts: &[OriginPart]) -> Vec<OriginPart> {
     parts.iter().map(without).collect()
 }
 
-/// Whether the default of a variable can and may be written.
+/// True if the default of a variable can and may be written.
 fn is_written(name: &str, default: &str) -> bool {
     !default.contains(['$', '{', '}']) && is_name(name) && !is_credential(name)
 }

@@ -67,7 +67,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
         }
     }
 
-    /// Whether everything queued has been written.
+    /// True if everything queued has been written.
     pub(crate) fn is_flushed(&self) -> bool {
         self.outbox.is_empty()
     }

@@ -50,7 +50,7 @@ impl ProcessGroup {
         self.leader.as_raw_nonzero().get()
     }
 
-    /// Whether anything of it is left.
+    /// True if anything of it is left.
     pub(crate) fn lives(&self) -> bool {
         rustix::process::test_kill_process_group(self.leader).is_ok()
     }

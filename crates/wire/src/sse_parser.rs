@@ -73,7 +73,7 @@ impl SseParser {
         Ok(events)
     }
 
-    /// Whether the stream stands inside an unfinished event.
+    /// True if the stream stands inside an unfinished event.
     pub fn is_inside(&self) -> bool {
         !self.line.is_empty() || self.current != SseEvent::default()
     }

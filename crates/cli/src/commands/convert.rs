@@ -86,7 +86,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Whether the fixture of the suite is found without being named; where it is printed, nobody knows.
+/// True if the fixture of the suite is found without being named; where it is printed, nobody knows.
 fn finds_fixture(output: Option<&Path>) -> bool {
     output.and_then(Path::parent).is_none_or(|folder| folder.join("fixtures").is_dir())
 }

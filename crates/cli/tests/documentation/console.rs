@@ -165,7 +165,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Whether what is shown is what came: times may differ, and a line of three dots stands for any lines.
+/// True if what is shown is what came: times may differ, and a line of three dots stands for any lines.
 pub(crate) fn agrees(shown: &str, came: &str) -> bool {
     let (shown, came) = (timeless(shown), timeless(came));
     let came: Vec<&str> = came.trim_end().lines().collect();
@@ -224,7 +224,7 @@ pub(crate) fn rewritten(seen: &[Tried]) -> String {
     text
 }
 
-/// Whether the servers that some pages speak to are installed.
+/// True if the servers that some pages speak to are installed.
 pub(crate) fn servers() -> bool {
     root().join(".cache/servers/node_modules").exists() && !program("node").as_os_str().is_empty()
 }

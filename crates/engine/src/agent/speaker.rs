@@ -100,7 +100,7 @@ impl<'s> Speaker<'s> {
         }
     }
 
-    /// Whether what it says was recorded earlier.
+    /// True if what it says was recorded earlier.
     pub(super) fn is_replay(&self) -> bool {
         matches!(self, Self::Replay(_))
     }

@@ -14,9 +14,9 @@ pub(super) struct Transcript {
     /// How often the model answered.
     pub(super) model_turns: u64,
     pub(super) messages: usize,
-    /// Whether the replies of the model were recorded earlier.
+    /// True if the replies of the model were recorded earlier.
     pub(super) replayed: bool,
-    /// Whether an answer was cut off.
+    /// True if an answer was cut off.
     pub(super) truncated: bool,
     pub(super) elapsed_ms: u64,
     /// Why it ended; `None` while it goes on.
@@ -76,7 +76,7 @@ impl Transcript {
         self.turns.last().and_then(|turn| turn.response.as_deref()).filter(|_| self.stopped.is_none())
     }
 
-    /// Whether the run ended with an answer of its own.
+    /// True if the run ended with an answer of its own.
     pub(super) fn replied_cleanly(&self) -> bool {
         self.answer().is_some_and(|answer| !answer.trim().is_empty())
     }

@@ -17,7 +17,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) signature: String,
-    /// Whether the server went away: then it may do so also after its answer.
+    /// True if the server went away: then it may do so also after its answer.
     pub(crate) is_exit: bool,
 }
 

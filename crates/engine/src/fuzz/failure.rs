@@ -22,7 +22,7 @@ pub struct Failure {
     pub elapsed_us: u64,
     /// The end of the server's standard error, where the call ended the server.
     pub stderr: String,
-    /// Whether it fails the run, or is only worth knowing.
+    /// True if it fails the run, or is only worth knowing.
     pub fails: bool,
 }
 

@@ -72,7 +72,7 @@ impl<'w> Line<'w> {
         Self { workshop, session: None, calls: 0, busy: Duration::ZERO, chapter_ends: CHAPTER, said }
     }
 
-    /// Whether the next call is the first that a server gets.
+    /// True if the next call is the first that a server gets.
     pub(crate) fn is_fresh(&self) -> bool {
         self.calls == 0
     }
@@ -133,7 +133,7 @@ impl<'w> Line<'w> {
         Ok(Called { exchange, alive_after, stderr })
     }
 
-    /// Whether several calls may be in flight: the server is there, has been steady and quick, and keeps an order.
+    /// True if several calls may be in flight: the server is there, has been steady and quick, and keeps an order.
     pub(crate) fn is_steady(&self) -> bool {
         let is_quick = || self.busy / u32::try_from(self.calls).unwrap_or(u32::MAX).max(1) < QUICK;
         self.calls >= STEADY && self.session.as_ref().is_some_and(Session::takes_calls_together) && is_quick()
@@ -222,7 +222,7 @@ impl<'w> Line<'w> {
     }
 }
 
-/// Whether a server that did not answer a call answers at all.
+/// True if a server that did not answer a call answers at all.
 pub(crate) async fn is_alive(session: &mut Session, wait: Duration) -> bool {
     let ping = session.ping(Instant::now() + wait).await;
     matches!(ping.outcome, Outcome::Result(_) | Outcome::Error(_))

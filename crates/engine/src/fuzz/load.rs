@@ -123,7 +123,7 @@ pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'
     }
 }
 
-/// Whether calls that are sent together go wrong in the same way again.
+/// True if calls that are sent together go wrong in the same way again.
 async fn goes_wrong(
     workshop: &Workshop,
     bench: &Bench,

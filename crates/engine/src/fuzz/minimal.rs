@@ -21,14 +21,14 @@ const CALLS: usize = 20_000;
 pub(crate) struct Minimal {
     pub(crate) reproduction: Reproduction,
     pub(crate) verdict: Option<FuzzVerdict>,
-    /// Whether it was the call before that is to blame.
+    /// True if it was the call before that is to blame.
     pub(crate) is_of_the_call_before: bool,
 }
 
 /// A failure to be made small.
 pub(crate) struct Suspect<'a> {
     pub(crate) wanted: Wanted,
-    /// Whether nothing came, rather than something wrong.
+    /// True if nothing came, rather than something wrong.
     pub(crate) is_silence: bool,
     pub(crate) arguments: &'a Value,
     /// The arguments of the calls that the server had got before.

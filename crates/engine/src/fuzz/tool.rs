@@ -74,7 +74,7 @@ pub(crate) struct ToolRun {
     pub(crate) records: Vec<CallRecord>,
     /// What else there is to say.
     pub(crate) notes: Vec<Finding>,
-    /// Whether the plan was made to its end.
+    /// True if the plan was made to its end.
     pub(crate) is_complete: bool,
     pub(crate) said: Said,
 }
@@ -352,7 +352,7 @@ impl Hand<'_> {
     }
 }
 
-/// Whether a verdict fails the run.
+/// True if a verdict fails the run.
 pub(super) fn fails(verdict: &FuzzVerdict, strict_input: bool) -> bool {
     match verdict {
         FuzzVerdict::Handled | FuzzVerdict::Slow => false,

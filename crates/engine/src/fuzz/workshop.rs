@@ -98,7 +98,7 @@ impl Workshop {
         self.opener.open(&self.server, &self.variables, Instant::now() + self.start).await
     }
 
-    /// Whether nothing more is to be done: the user, or the time, says so.
+    /// True if nothing more is to be done: the user, or the time, says so.
     pub(crate) fn is_over(&self) -> bool {
         self.stop.is_stopped() || self.until.is_some_and(|until| Instant::now() >= until)
     }
@@ -166,14 +166,14 @@ impl Called {
         Self { exchange, alive_after: None, stderr: String::new() }
     }
 
-    /// Whether nothing came.
+    /// True if nothing came.
     pub(crate) fn is_silence(&self) -> bool {
         matches!(self.exchange.outcome, Outcome::TimedOut { .. })
     }
 }
 
 impl Bench {
-    /// Whether the input schema accepts arguments.
+    /// True if the input schema accepts arguments.
     pub(crate) fn accepts(&self, arguments: &Value) -> bool {
         self.input.as_ref().is_none_or(|input| input.accepts(arguments))
     }

@@ -9,7 +9,7 @@ pub struct Example {
     pub value: &'static str,
     /// What is seen.
     pub seen: Seen,
-    /// Whether the check holds.
+    /// True if the check holds.
     pub holds: bool,
 }
 

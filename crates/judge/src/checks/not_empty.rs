@@ -81,7 +81,7 @@ fn means_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether a tool result has an image, a sound, a resource or a link: something that no text shows.
+/// True if a tool result has an image, a sound, a resource or a link: something that no text shows.
 fn has_more_than_text(outcome: &Outcome) -> bool {
     let Outcome::Result(result) = outcome else { return false };
     let items = result.get("content").and_then(Value::as_array);

@@ -137,7 +137,7 @@ fn member<'p>(text: &'p str, out: &mut String) -> &'p str {
     &text[1 + escaped.len_utf8()..]
 }
 
-/// Whether a text begins with `{n}`, `{n,}` or `{n,m}`.
+/// True if a text begins with `{n}`, `{n,}` or `{n,m}`.
 fn begins_repetition(text: &str) -> bool {
     let Some((inner, _)) = text[1..].split_once('}') else { return false };
     let (least, most) = inner.split_once(',').unwrap_or((inner, ""));

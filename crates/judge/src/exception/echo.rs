@@ -39,7 +39,7 @@ impl<'v> Echo<'v> {
         sent
     }
 
-    /// Whether a text was sent in the first place.
+    /// True if a text was sent in the first place.
     pub(crate) fn repeats(&self, text: &str) -> bool {
         let text = text.trim();
         !text.is_empty() && self.sent.get_or_init(|| self.sent()).contains(text)

@@ -59,7 +59,7 @@ pub(crate) fn find<'t>(text: &'t str, echo: &Echo<'_>) -> Option<&'t str> {
     Some(head[start..end].trim())
 }
 
-/// Whether a text says no more than that something is broken.
+/// True if a text says no more than that something is broken.
 fn says_nothing(text: &str) -> bool {
     let bare = text.trim().trim_end_matches(['.', '!']);
     let bare = match bare.get(..7) {
@@ -69,7 +69,7 @@ fn says_nothing(text: &str) -> bool {
     NOTHING_BUT.iter().any(|nothing| bare.eq_ignore_ascii_case(nothing))
 }
 
-/// Whether a text that claims success is nothing but an error message.
+/// True if a text that claims success is nothing but an error message.
 pub(crate) fn is_all_there_is(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "error",

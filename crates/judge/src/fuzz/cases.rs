@@ -21,7 +21,7 @@ pub struct FuzzCase {
     pub arguments: Value,
     /// The arguments as they are sent.
     pub text: String,
-    /// Whether the tool's input schema accepts them; true when the schema cannot be used, since it refuses nothing.
+    /// True if the tool's input schema accepts them; true when the schema cannot be used, since it refuses nothing.
     pub accepted: bool,
     /// The phase it belongs to.
     pub phase: Phase,

@@ -97,7 +97,7 @@ pub(crate) fn source_path<'t>(text: &'t str, echo: &Echo<'_>) -> Option<&'t str>
     })
 }
 
-/// Whether a value is one that would not be in a reply by chance.
+/// True if a value is one that would not be in a reply by chance.
 fn is_telling(value: &str) -> bool {
     let (mut letters, mut digits, mut others) = (0, 0, 0);
     for letter in value.chars() {
@@ -114,7 +114,7 @@ fn is_telling(value: &str) -> bool {
     long && mixed && !path && !ordinary && !value.contains(char::is_whitespace)
 }
 
-/// Whether a text has a value, not as a part of a longer word.
+/// True if a text has a value, not as a part of a longer word.
 fn has_word(text: &str, value: &Finder<'_>) -> bool {
     value.find_iter(text.as_bytes()).any(|at| {
         let before = text[..at].chars().next_back();

@@ -62,7 +62,7 @@ impl ValuePool {
         }
     }
 
-    /// Whether there is nothing to feed in.
+    /// True if there is nothing to feed in.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty() && self.given.is_empty()
     }

@@ -253,7 +253,7 @@ fn of_number(number: &Number) -> Vec<Stage> {
     stages
 }
 
-/// Whether a candidate is nearer to the simplest value of its type: an earlier success may have gone further.
+/// True if a candidate is nearer to the simplest value of its type: an earlier success may have gone further.
 fn is_simpler(candidate: &Value, value: &Value) -> bool {
     match (candidate.as_f64(), value.as_f64()) {
         (Some(new), Some(old)) if new.abs() < old.abs() => true,

@@ -34,7 +34,7 @@ impl Site<'_, '_> {
         self.path.is_empty()
     }
 
-    /// Whether values of these types may stand here that no list of allowed values settles.
+    /// True if values of these types may stand here that no list of allowed values settles.
     pub(crate) fn may_be(&self, types: Types) -> bool {
         self.facts.types.has(types) && self.facts.allowed.is_none()
     }
@@ -104,7 +104,7 @@ fn fitting<'a>(document: &Document<'a>, demands: &[Demand<'a>], value: &Value) -
     first.unwrap_or_else(Facts::none)
 }
 
-/// Whether required properties are there: tells the branches of a choice between objects apart.
+/// True if required properties are there: tells the branches of a choice between objects apart.
 fn has_what_is_required(facts: &Facts<'_>, value: &Value) -> bool {
     let Value::Object(map) = value else { return true };
     facts.record.required.iter().all(|name| map.contains_key(*name))

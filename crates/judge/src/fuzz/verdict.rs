@@ -48,7 +48,7 @@ pub struct FuzzExchange<'a> {
     pub arguments: &'a Value,
     /// Whether the server still answered afterwards, when it was asked.
     pub alive_after: Option<bool>,
-    /// Whether the input schema accepts the arguments.
+    /// True if the input schema accepts the arguments.
     pub accepted: bool,
     /// The tool's output schema, compiled once for all calls.
     pub output_schema: Option<&'a Oracle>,
@@ -156,7 +156,7 @@ fn of_error(seen: &FuzzExchange<'_>, error: &RpcError) -> FuzzVerdict {
     }
 }
 
-/// Whether a message is what validators say of an input: a list of issues, or words to that effect.
+/// True if a message is what validators say of an input: a list of issues, or words to that effect.
 fn is_refusal(message: &str) -> bool {
     let is_issue = |issue: &Value| issue.get("code").is_some() && issue.get("path").is_some();
     let issues: Option<Vec<Value>> = serde_json::from_str(message).ok();

@@ -27,7 +27,7 @@ pub(crate) struct Opinion<'d, 'a> {
 }
 
 impl<'a> Opinion<'_, 'a> {
-    /// Whether the schema accepts the value.
+    /// True if the schema accepts the value.
     pub(crate) fn accepts(&self, schema: &'a Value, value: &Value) -> bool {
         self.follow(schema, value, 0)
     }
@@ -236,7 +236,7 @@ pub(crate) fn names_in(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Whether two values are the same to JSON Schema.
+/// True if two values are the same to JSON Schema.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
     compare(one, other) == Sameness::Same
 }

@@ -18,13 +18,13 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Whether a text matches a pattern; a pattern that does not compile matches nothing.
+    /// True if a text matches a pattern; a pattern that does not compile matches nothing.
     pub(crate) fn matches(&self, pattern: &str, text: &str) -> bool {
         let known = compiled(&self.patterns, pattern, || json!({"pattern": pattern}));
         known.is_some_and(|validator| validator.is_valid(&Value::String(text.to_owned())))
     }
 
-    /// Whether a text has a format; an unknown format is had by every text.
+    /// True if a text has a format; an unknown format is had by every text.
     pub(crate) fn has_format(&self, format: &str, text: &str) -> bool {
         let known = compiled(&self.formats, format, || json!({"format": format}));
         known.is_none_or(|validator| validator.is_valid(&Value::String(text.to_owned())))

@@ -111,7 +111,7 @@ pub(crate) fn compare(one: &Number, other: &Number) -> Ordering {
     one.partial_cmp(&other).unwrap_or(Ordering::Equal)
 }
 
-/// Whether a number has no fraction, however it is written.
+/// True if a number has no fraction, however it is written.
 pub(crate) fn is_whole(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }

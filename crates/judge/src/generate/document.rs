@@ -24,12 +24,12 @@ impl<'a> Document<'a> {
         self.root
     }
 
-    /// Whether `format` is checked rather than a remark: up to draft 7.
+    /// True if `format` is checked rather than a remark: up to draft 7.
     pub(crate) fn asserts_formats(&self) -> bool {
         self.lonely_references
     }
 
-    /// Whether keywords beside `$ref` are ignored.
+    /// True if keywords beside `$ref` are ignored.
     pub(crate) fn has_lonely_references(&self) -> bool {
         self.lonely_references
     }

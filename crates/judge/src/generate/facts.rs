@@ -48,7 +48,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) record: RecordFacts<'a>,
     /// The references that were followed to get here.
     pub(crate) references: Vec<&'a Value>,
-    /// Whether the value made from these facts has to be judged before it is trusted.
+    /// True if the value made from these facts has to be judged before it is trusted.
     pub(crate) uncertain: bool,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct RecordFacts<'a> {
     pub(crate) demands: BTreeMap<&'a str, Vec<Demand<'a>>>,
     pub(crate) names: Vec<&'a Value>,
     pub(crate) dependencies: Vec<(&'a str, Dependency<'a>)>,
-    /// Whether properties that no schema speaks of are refused.
+    /// True if properties that no schema speaks of are refused.
     pub(crate) closed: bool,
 }
 

@@ -42,9 +42,9 @@ pub(crate) fn make<'a>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Arrangement {
     size: usize,
-    /// Whether one item may be several of those that must be contained.
+    /// True if one item may be several of those that must be contained.
     shared: bool,
-    /// Whether they stand at the beginning rather than at the end.
+    /// True if they stand at the beginning rather than at the end.
     leading: bool,
 }
 

@@ -32,9 +32,9 @@ const ROUNDS: u32 = 6;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taste {
     pub(crate) seed: u64,
-    /// Whether values differ from seed to seed; else they are as plain as can be.
+    /// True if values differ from seed to seed; else they are as plain as can be.
     pub(crate) varied: bool,
-    /// Whether defaults and examples are used.
+    /// True if defaults and examples are used.
     pub(crate) hints: bool,
     /// Which optional properties are filled.
     pub(crate) wishes: Wishes,
@@ -139,7 +139,7 @@ impl<'d, 'a> Maker<'d, 'a> {
         Dice::new(hash(self.taste.seed ^ place.hash(), &variant.to_le_bytes()))
     }
 
-    /// Whether a value satisfies all demands.
+    /// True if a value satisfies all demands.
     pub(crate) fn satisfies(&self, demands: &[Demand<'a>], value: &Value) -> bool {
         demands.iter().all(|demand| self.opinion.accepts(demand.schema, value) == demand.accepts)
     }

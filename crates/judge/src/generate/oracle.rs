@@ -23,7 +23,7 @@ impl Oracle {
         self.judged.steps(value).is_ok()
     }
 
-    /// Whether the schema accepts the value; not if that is too complex to judge.
+    /// True if the schema accepts the value; not if that is too complex to judge.
     pub fn accepts(&self, value: &Value) -> bool {
         self.judged.accepts(value) == Ok(true)
     }
@@ -43,7 +43,7 @@ impl Oracle {
     }
 }
 
-/// Whether a value is nested deeper than `limit`, without recursion.
+/// True if a value is nested deeper than `limit`, without recursion.
 #[cfg(test)]
 pub(crate) fn is_deeper_than(value: &Value, limit: usize) -> bool {
     let mut open = vec![(value, 0)];

@@ -27,7 +27,7 @@ pub(crate) struct Writer {
 pub(crate) struct Wish {
     /// Its length in characters, as nearly as the pattern allows.
     pub(crate) length: usize,
-    /// Whether characters are taken from everything the pattern allows rather than from the plainest.
+    /// True if characters are taken from everything the pattern allows rather than from the plainest.
     pub(crate) mixed: bool,
 }
 

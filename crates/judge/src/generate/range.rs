@@ -50,7 +50,7 @@ impl<'a> Range<'a> {
         }
     }
 
-    /// Whether a number is what is asked.
+    /// True if a number is what is asked.
     pub(crate) fn holds(&self, number: &Number) -> bool {
         let above = self.lower.is_none_or(|lower| match decimal::compare(number, lower.limit) {
             Ordering::Greater => true,
@@ -159,7 +159,7 @@ impl Wanted {
     }
 }
 
-/// Whether a number is a multiple of a step; unknown beyond exact reckoning, which the oracle then decides.
+/// True if a number is a multiple of a step; unknown beyond exact reckoning, which the oracle then decides.
 pub(crate) fn is_multiple(number: &Number, step: &Number) -> bool {
     Decimal::of(number).zip(Decimal::of(step)).and_then(|(number, step)| number.is_multiple_of(step)).unwrap_or(true)
 }

@@ -33,18 +33,18 @@ pub(crate) enum Size {
 }
 
 impl<'t> SchemaTree<'t> {
-    /// Whether any value at all is accepted, as far as its type goes.
+    /// True if any value at all is accepted, as far as its type goes.
     pub(crate) fn accepts_anything(&self, id: SiteId) -> bool {
         self.accepts_all(id, &mut Answers::new())
     }
 
-    /// Whether some schema of the same object says what the value under a name is.
+    /// True if some schema of the same object says what the value under a name is.
     pub(crate) fn is_constrained(&self, object: SiteId, name: &str) -> bool {
         let whole = self.same_value_owners(object).last().unwrap_or(object);
         self.constrains(whole, name, &mut Answers::new())
     }
 
-    /// Whether the size of a string or list is bounded by any schema of the same value.
+    /// True if the size of a string or list is bounded by any schema of the same value.
     pub(crate) fn is_bounded(&self, id: SiteId, size: Size) -> bool {
         let mut answers = Answers::new();
         self.bounds(id, size, &mut answers)
@@ -98,7 +98,7 @@ impl<'t> SchemaTree<'t> {
             || self.any_part(id, answers, &mut |part, answers| self.bounds(part, size, answers))
     }
 
-    /// Whether something is true of the value because it is of a part that always holds, or of every alternative.
+    /// True if something is true of the value because it is of a part that always holds, or of every alternative.
     fn any_part(&self, id: SiteId, answers: &mut Answers, holds: &mut dyn FnMut(SiteId, &mut Answers) -> bool) -> bool {
         if self.parts(id).is_empty() {
             return false;

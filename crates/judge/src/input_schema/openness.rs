@@ -164,7 +164,7 @@ impl OpenObjects<'_, '_> {
     }
 }
 
-/// Whether nothing but what is declared gets in, or a schema says what else does.
+/// True if nothing but what is declared gets in, or a schema says what else does.
 fn is_closed(site: &Site<'_>) -> bool {
     let says = |word: Word| {
         site.word(word).is_some_and(|schema| schema.as_bool() == Some(false) || !schema.is_empty() && schema.is_map())
@@ -173,12 +173,12 @@ fn is_closed(site: &Site<'_>) -> bool {
 }
 
 impl<'t> SchemaTree<'t> {
-    /// Whether this schema or another of the same value declares properties.
+    /// True if this schema or another of the same value declares properties.
     fn describes_properties(&self, id: SiteId) -> bool {
         self.reaches(id, |_, site| site.lists_properties())
     }
 
-    /// Whether `unevaluatedProperties` would find nothing left: `additionalProperties` other than false takes all names.
+    /// True if `unevaluatedProperties` would find nothing left: `additionalProperties` other than false takes all names.
     fn evaluates_everything(&self, id: SiteId) -> bool {
         let takes_all = |site: &Site<'t>| {
             site.word(Word::AdditionalProperties).is_some_and(|schema| schema.as_bool() != Some(false))
@@ -186,7 +186,7 @@ impl<'t> SchemaTree<'t> {
         self.reaches(id, |_, site| takes_all(site))
     }
 
-    /// Whether an object declares every name that its parts declare, so that closing it rejects none of them.
+    /// True if an object declares every name that its parts declare, so that closing it rejects none of them.
     fn covers(&self, site: &Site<'t>, parts: &[&Part]) -> bool {
         let foreign = |other: &Site<'t>| {
             let pattern = other.word(Word::PatternProperties).is_some_and(|map| !map.is_empty());

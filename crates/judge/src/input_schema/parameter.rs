@@ -8,11 +8,11 @@ use crate::spanned_json::Json;
 pub(crate) struct Parameter<'t> {
     pub(crate) name: String,
     pub(crate) schema: Json<'t>,
-    /// Whether the root requires it.
+    /// True if the root requires it.
     pub(crate) required: bool,
-    /// Whether anything is said about it in words, by whatever schema of its value.
+    /// True if anything is said about it in words, by whatever schema of its value.
     pub(crate) described: bool,
-    /// Whether its type is said.
+    /// True if its type is said.
     pub(crate) typed: bool,
 }
 
@@ -44,18 +44,18 @@ impl<'t> SchemaTree<'t> {
         parameters
     }
 
-    /// Whether the values of a string are listed, by whatever schema of the same value.
+    /// True if the values of a string are listed, by whatever schema of the same value.
     pub(crate) fn lists_values(&self, id: SiteId) -> bool {
         let whole = self.same_value_owners(id).last().unwrap_or(id);
         self.reaches(whole, |_, site| site.has(Word::Enum) || site.has(Word::Const))
     }
 
-    /// Whether any schema of the same object declares a property.
+    /// True if any schema of the same object declares a property.
     pub(crate) fn is_declared(&self, object: SiteId, name: &str) -> bool {
         self.any_of_object(object, &|site| site.declares(name))
     }
 
-    /// Whether any schema of the same object takes properties that are not declared, with a schema of their own.
+    /// True if any schema of the same object takes properties that are not declared, with a schema of their own.
     pub(crate) fn takes_undeclared(&self, object: SiteId) -> bool {
         self.any_of_object(object, &|site| {
             let filled = |word: Word| site.word(word).is_some_and(|schema| schema.is_map() && !schema.is_empty());
@@ -70,7 +70,7 @@ impl<'t> SchemaTree<'t> {
         self.reaches(id, |_, site| said(site))
     }
 
-    /// Whether something is true of a schema, or of any other that speaks of the same object with it.
+    /// True if something is true of a schema, or of any other that speaks of the same object with it.
     fn any_of_object(&self, object: SiteId, holds: &dyn Fn(&Site<'t>) -> bool) -> bool {
         holds(self.site(object)) || self.groups().of(object).flatten().any(|id| holds(self.site(*id)))
     }

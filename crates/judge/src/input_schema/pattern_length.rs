@@ -4,7 +4,7 @@
 //! needs no engine. A pattern bounds the length when it is anchored at both ends in every alternative and repeats
 //! nothing without end.
 
-/// Whether everything a pattern matches has a largest length.
+/// True if everything a pattern matches has a largest length.
 pub(crate) fn bounds_length(pattern: &str) -> bool {
     let chars: Vec<char> = pattern.chars().collect();
     let mut anchored_start = chars.first() == Some(&'^');
@@ -32,7 +32,7 @@ pub(crate) fn bounds_length(pattern: &str) -> bool {
     anchored_start && ends_anchored(&chars)
 }
 
-/// Whether an alternative ends in `$` that is not escaped.
+/// True if an alternative ends in `$` that is not escaped.
 fn ends_anchored(chars: &[char]) -> bool {
     let Some(('$', head)) = chars.split_last().map(|(last, head)| (*last, head)) else { return false };
     head.iter().rev().take_while(|c| **c == '\\').count() % 2 == 0
@@ -80,7 +80,7 @@ fn group_end(chars: &[char], open: usize) -> usize {
     chars.len()
 }
 
-/// Whether a brace begins `{3,}`; other braces are bounded, or stand for themselves.
+/// True if a brace begins `{3,}`; other braces are bounded, or stand for themselves.
 fn repeats_without_end(chars: &[char], open: usize) -> bool {
     let inside: String = chars[open + 1..].iter().take_while(|c| **c != '}').collect();
     inside.strip_suffix(',').is_some_and(|least| !least.is_empty() && least.bytes().all(|byte| byte.is_ascii_digit()))

@@ -17,9 +17,9 @@ pub(crate) struct Presence<'t> {
     pub(crate) missing: Vec<Json<'t>>,
     /// The names that cannot be required because the object would have to hold itself.
     pub(crate) circular: Vec<Json<'t>>,
-    /// Whether nothing at all is required, here or by another schema of the same value.
+    /// True if nothing at all is required, here or by another schema of the same value.
     pub(crate) none: bool,
-    /// Whether alternatives or limits decide what is there, so that requiring everything could contradict them.
+    /// True if alternatives or limits decide what is there, so that requiring everything could contradict them.
     pub(crate) decided_elsewhere: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'t> SchemaTree<'t> {
         self.reaches(id, |_, site| site.requires_something())
     }
 
-    /// Whether alternatives, conditions or a largest number decide which properties are there.
+    /// True if alternatives, conditions or a largest number decide which properties are there.
     fn limits_presence(&self, id: SiteId) -> bool {
         let site = self.site(id);
         let decides = |(held, held_site): (SiteId, &Site<'t>)| match held_site.role {
@@ -109,7 +109,7 @@ impl<'t> SchemaTree<'t> {
     }
 }
 
-/// Whether a value of a property is never valid, so that the name is forbidden.
+/// True if a value of a property is never valid, so that the name is forbidden.
 fn is_never(schema: Json<'_>) -> bool {
     let everything = |schema: Json<'_>| schema.as_bool() == Some(true) || schema.is_map() && schema.is_empty();
     schema.as_bool() == Some(false) || schema.get("not").is_some_and(everything)

@@ -81,7 +81,7 @@ impl<'t> SchemaTree<'t> {
         members
     }
 
-    /// Whether something is true of this schema or another of the same value.
+    /// True if something is true of this schema or another of the same value.
     pub(super) fn reaches(&self, id: SiteId, mut holds: impl FnMut(SiteId, &Site<'t>) -> bool) -> bool {
         if holds(id, self.site(id)) {
             return true;

@@ -35,7 +35,7 @@ pub(crate) struct Site<'t> {
     pub(crate) role: Role,
     /// The schema whose keyword holds it.
     pub(crate) owner: Option<SiteId>,
-    /// Whether it only describes when something else holds (`not`, `if`, `contains`, `propertyNames`), and so never says
+    /// True if it only describes when something else holds (`not`, `if`, `contains`, `propertyNames`), and so never says
     /// what an argument may be.
     pub(crate) condition: bool,
     words: [u32; Word::COUNT],
@@ -69,7 +69,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Whether it speaks of the same value as its owner.
+    /// True if it speaks of the same value as its owner.
     pub(crate) fn is_in_place(self) -> bool {
         match self {
             Self::AllOf | Self::AnyOf | Self::Conditional => true,
@@ -287,13 +287,13 @@ impl<'t> SchemaTree<'t> {
         level + site.owner.map_or(0, |owner| self.depth(owner))
     }
 
-    /// Whether it or a schema in it refers to others.
+    /// True if it or a schema in it refers to others.
     pub(crate) fn refers(&self, id: SiteId) -> bool {
         let end = self.sites[id].json.next_slot();
         self.sites[id..].iter().take_while(|site| site.json.slot() < end).any(|site| site.has(Word::Ref))
     }
 
-    /// Whether the dialect knows `unevaluatedProperties` (2019-09 and later; 2020-12 is what MCP takes when none is named).
+    /// True if the dialect knows `unevaluatedProperties` (2019-09 and later; 2020-12 is what MCP takes when none is named).
     pub(crate) fn is_modern(&self) -> bool {
         let dialect = self.sites.first().and_then(|root| root.json.get("$schema")).and_then(Json::as_text);
         !dialect.is_some_and(|dialect| dialect.contains("/draft-0"))
@@ -315,7 +315,7 @@ impl<'t> SchemaTree<'t> {
         }
     }
 
-    /// Whether the schema refers to parts of itself, and so may go round in circles.
+    /// True if the schema refers to parts of itself, and so may go round in circles.
     pub(crate) fn has_references(&self) -> bool {
         self.has_references
     }
@@ -371,12 +371,12 @@ impl<'t> Site<'t> {
         (slot != 0).then(|| self.json.source().at(slot))
     }
 
-    /// Whether a keyword is there.
+    /// True if a keyword is there.
     pub(crate) fn has(&self, word: Word) -> bool {
         self.words[word as usize] != 0
     }
 
-    /// Whether `type` names a type, alone or in a list.
+    /// True if `type` names a type, alone or in a list.
     pub(crate) fn allows_type(&self, name: &str) -> bool {
         self.word(Word::Type).is_some_and(|kind| kind.is_text(name) || kind.items().any(|kind| kind.is_text(name)))
     }
@@ -386,23 +386,23 @@ impl<'t> Site<'t> {
         self.word(Word::Properties).into_iter().flat_map(Json::members)
     }
 
-    /// Whether `properties` or `patternProperties` say anything about a value under a name.
+    /// True if `properties` or `patternProperties` say anything about a value under a name.
     pub(crate) fn declares_properties(&self) -> bool {
         let filled = |word: Word| self.word(word).is_some_and(|map| map.is_map() && !map.is_empty());
         filled(Word::Properties) || filled(Word::PatternProperties)
     }
 
-    /// Whether it lists the properties there are, be it none.
+    /// True if it lists the properties there are, be it none.
     pub(crate) fn lists_properties(&self) -> bool {
         self.word(Word::Properties).is_some_and(Json::is_map) || self.declares_properties()
     }
 
-    /// Whether `properties` lists a name.
+    /// True if `properties` lists a name.
     pub(crate) fn declares(&self, name: &str) -> bool {
         self.word(Word::Properties).is_some_and(|map| map.get(name).is_some())
     }
 
-    /// Whether `required` names at least one property.
+    /// True if `required` names at least one property.
     pub(crate) fn requires_something(&self) -> bool {
         self.word(Word::Required).is_some_and(|list| list.kind() == JsonKind::List && !list.is_empty())
     }

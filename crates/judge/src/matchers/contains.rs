@@ -61,7 +61,7 @@ impl Contains {
     }
 }
 
-/// Whether a value holds a part: substring, sub-object, or items (each as often as it is asked for).
+/// True if a value holds a part: substring, sub-object, or items (each as often as it is asked for).
 pub(super) fn holds_part(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::String(whole), Value::String(part)) => whole.contains(part.as_str()),

@@ -62,7 +62,7 @@ pub(crate) trait Matcher: Debug + Send + Sync {
         self.judge(value)
     }
 
-    /// Whether it depends on what is stored.
+    /// True if it depends on what is stored.
     fn wants_stored(&self) -> bool {
         false
     }
@@ -92,7 +92,7 @@ pub(crate) trait Matcher: Debug + Send + Sync {
         None
     }
 
-    /// Whether a target that leads nowhere is as expected.
+    /// True if a target that leads nowhere is as expected.
     fn accepts_missing(&self, _missing: Missing) -> bool {
         false
     }
@@ -130,7 +130,7 @@ pub struct Example {
     pub given: &'static str,
     /// What the target leads to.
     pub seen: &'static str,
-    /// Whether it holds.
+    /// True if it holds.
     pub holds: bool,
 }
 

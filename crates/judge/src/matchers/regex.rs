@@ -37,7 +37,7 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     }
 }
 
-/// Whether an expression is found in any text whatever; one that is none is found in nothing.
+/// True if an expression is found in any text whatever; one that is none is found in nothing.
 pub fn is_found_everywhere(pattern: &str) -> bool {
     // An expression that must match something, or an end of the text, fails on one of these.
     let texts = ["", "a", "Z9", " ", "\n", "{\"x\": [1]}", "\u{e9}\u{4e2d}"];

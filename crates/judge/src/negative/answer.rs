@@ -75,7 +75,7 @@ impl Answer {
         }
     }
 
-    /// Whether it is a rejection that hides an unhandled exception.
+    /// True if it is a rejection that hides an unhandled exception.
     pub fn is_internal_error(&self) -> bool {
         *self == Self::Rejected { code: Some(INTERNAL_ERROR) }
     }

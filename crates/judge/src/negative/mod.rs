@@ -28,7 +28,7 @@ pub struct Probe {
     pub sends: &'static str,
     /// The class of error the contract names; recorded, not judged.
     pub contract: &'static str,
-    /// Whether a result within the deadline is as good as a rejection.
+    /// True if a result within the deadline is as good as a rejection.
     pub may_accept: bool,
     requests: fn(&Subject<'_>) -> Result<Vec<ProbeRequest>, String>,
 }
@@ -114,7 +114,7 @@ impl Probe {
         self.name != "unknown_tool"
     }
 
-    /// Whether an answer is what the contract asks for.
+    /// True if an answer is what the contract asks for.
     pub fn accepts(&self, answer: &Answer) -> bool {
         match answer {
             Answer::Rejected { .. } => true,

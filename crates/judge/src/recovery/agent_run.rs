@@ -25,7 +25,7 @@ pub struct AgentMarks {
     pub max_detection_ms: u64,
     /// How long the agent waits for a call; `max_detection_ms` when it is not configured.
     pub call_timeout_ms: Option<u64>,
-    /// Whether the run ended with a final answer of its own, not with a budget or an error.
+    /// True if the run ended with a final answer of its own, not with a budget or an error.
     pub replied_cleanly: bool,
     /// How many calls each injected fault matched, whether they timed out or not.
     pub faults_hit: Vec<FaultHits>,
@@ -45,9 +45,9 @@ pub struct FaultHits {
 pub struct RecoveryBudget {
     /// The most time until recovery; unbounded when absent.
     pub max_recovery_ms: Option<u64>,
-    /// Whether detection must come within its budget.
+    /// True if detection must come within its budget.
     pub require_clean_timeout: bool,
-    /// Whether a fault may stay unhit.
+    /// True if a fault may stay unhit.
     pub allow_unhit: bool,
 }
 
@@ -63,7 +63,7 @@ pub struct RecoveryVerdict {
 }
 
 impl RecoveryVerdict {
-    /// Whether nothing is wrong.
+    /// True if nothing is wrong.
     pub fn passed(&self) -> bool {
         self.findings.is_empty()
     }

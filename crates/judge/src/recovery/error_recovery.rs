@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 pub struct ToolOutcome<'t> {
     /// The tool.
     pub tool: &'t str,
-    /// Whether it ended with an error of any kind.
+    /// True if it ended with an error of any kind.
     pub errored: bool,
 }
 

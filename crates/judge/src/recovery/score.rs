@@ -22,9 +22,9 @@ pub struct RecoveryReport {
     pub time_to_recovery_ms: Option<u64>,
     /// How long the user saw the call hang: until detection or recovery, whichever came first, else the timeout budget.
     pub user_visible_hang_ms: u64,
-    /// Whether the agent recovered.
+    /// True if the agent recovered.
     pub recovered: bool,
-    /// Whether the fault was detected at or before the timeout budget.
+    /// True if the fault was detected at or before the timeout budget.
     pub clean_timeout: bool,
 }
 
@@ -42,7 +42,7 @@ pub fn score_recovery(seen: &RecoveryObservation) -> RecoveryReport {
     }
 }
 
-/// Whether the agent recovered within a budget.
+/// True if the agent recovered within a budget.
 pub fn meets_recovery_budget(report: &RecoveryReport, max_recovery_ms: u64) -> bool {
     report.time_to_recovery_ms.is_some_and(|recovery| recovery <= max_recovery_ms)
 }

@@ -36,7 +36,7 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
     }
 }
 
-/// Whether a schema stands where somebody decided what a value is; the values of a map may be anything on purpose, and a
+/// True if a schema stands where somebody decided what a value is; the values of a map may be anything on purpose, and a
 /// definition matters only where it is referred to.
 fn is_argument(site: &Site<'_>) -> bool {
     match site.role {
@@ -51,7 +51,7 @@ fn is_argument(site: &Site<'_>) -> bool {
     }
 }
 
-/// Whether another schema of the same object says what the property is.
+/// True if another schema of the same object says what the property is.
 fn said_elsewhere(tree: &SchemaTree<'_>, site: &Site<'_>) -> bool {
     let (Some(object), Role::Property) = (site.owner, site.role) else { return false };
     let name = site.json.key().and_then(Json::as_text);

@@ -198,7 +198,7 @@ impl Rule {
         Group::ALL.into_iter().find(own).expect("every id begins with the prefix of a group")
     }
 
-    /// Whether `--fix` mends it.
+    /// True if `--fix` mends it.
     pub fn is_fixable(&self) -> bool {
         self.fix.is_some()
     }

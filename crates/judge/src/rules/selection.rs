@@ -47,7 +47,7 @@ impl Selection {
     }
 }
 
-/// Whether a word is the id, the name or the group of a rule.
+/// True if a word is the id, the name or the group of a rule.
 pub(crate) fn names(word: &str, rule: &Rule) -> bool {
     let word = word.trim();
     [rule.id, rule.name, rule.group().prefix()].iter().any(|name| name.eq_ignore_ascii_case(word))

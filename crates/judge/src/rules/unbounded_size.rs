@@ -41,7 +41,7 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
     }
 }
 
-/// Whether the object declares the same property outside too, where it is judged.
+/// True if the object declares the same property outside too, where it is judged.
 fn is_refinement(tree: &SchemaTree<'_>, site: &Site<'_>) -> bool {
     let (Some(object), Role::Property) = (site.owner, site.role) else { return false };
     let Some(name) = site.json.key().and_then(Json::as_text) else { return false };

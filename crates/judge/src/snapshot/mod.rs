@@ -103,12 +103,12 @@ fn normalised(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Whether a text holds something that the table masks.
+/// True if a text holds something that the table masks.
 pub fn is_volatile(text: &str) -> bool {
     VOLATILE.as_ref().is_some_and(|volatile| volatile.is_match(text))
 }
 
-/// Whether a text tells the time.
+/// True if a text tells the time.
 pub fn tells_the_time(text: &str) -> bool {
     normalised(text).contains(&format!("<{}>", timestamp::NORMALISER.name))
 }

@@ -28,7 +28,7 @@ struct Slot {
     /// The slot after this one and all its parts.
     next: u32,
     kind: JsonKind,
-    /// Whether the slot before this one is its key.
+    /// True if the slot before this one is its key.
     keyed: bool,
 }
 

@@ -85,7 +85,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Whether it is this text.
+    /// True if it is this text.
     pub(crate) fn is_text(self, text: &str) -> bool {
         match self.kind() {
             JsonKind::Text => self.inner() == text,
@@ -126,7 +126,7 @@ impl<'t> Json<'t> {
         Members { source: self.source, at: self.at + 1, end }
     }
 
-    /// Whether it is a list or map without parts.
+    /// True if it is a list or map without parts.
     pub(crate) fn is_empty(self) -> bool {
         matches!(self.kind(), JsonKind::List | JsonKind::Map) && self.next_slot() == self.at + 1
     }

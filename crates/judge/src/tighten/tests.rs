@@ -180,7 +180,7 @@ fn several_pages_are_edited_where_they_stand() {
     assert_eq!(tightened(&(page(loose) + &page(loose))), page(strict) + &page(strict));
 }
 
-/// Whether a schema differs only in what the fix may do to it.
+/// True if a schema differs only in what the fix may do to it.
 fn only_tightened(before: &Value, after: &Value) -> bool {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
@@ -371,7 +371,7 @@ fn merge(left: &Value, right: &Value) -> Option<Value> {
     }
 }
 
-/// Whether a definition refers to itself in any way, so that what is built of it is cut off somewhere.
+/// True if a definition refers to itself in any way, so that what is built of it is cut off somewhere.
 fn is_circular(schema: &Value, defs: &Value, fuel: usize) -> bool {
     let Some(fuel) = fuel.checked_sub(1) else { return true };
     match schema {

@@ -28,7 +28,7 @@ pub(super) struct Candidate {
     /// The call that carries it.
     pub(super) consumer: usize,
     pub(super) what: What,
-    /// Whether it carries enough that was not familiar; told later.
+    /// True if it carries enough that was not familiar; told later.
     pub(super) is_strange: bool,
 }
 
@@ -266,7 +266,7 @@ impl Candidate {
         }
     }
 
-    /// Whether it is a part of another.
+    /// True if it is a part of another.
     pub(super) fn lies_within(&self, other: &Self) -> bool {
         let ((place, range), (around, outer)) = (self.place(), other.place());
         place == around && outer.start <= range.start && range.end <= outer.end

@@ -23,7 +23,7 @@ pub struct RequestClaim {
     pub position: usize,
     /// The request as people would name it, e.g. `tools/call search`.
     pub request: String,
-    /// Whether it is the handshake, which is where the agreement is made.
+    /// True if it is the handshake, which is where the agreement is made.
     pub handshake: bool,
     /// The capabilities it claims; `None` when it carries none at all.
     pub capabilities: Option<Vec<String>>,
@@ -97,7 +97,7 @@ impl Coverage {
     }
 }
 
-/// Whether requests of a target restate the client's capabilities; targets that are not known yet are later ones.
+/// True if requests of a target restate the client's capabilities; targets that are not known yet are later ones.
 fn restates(target: &str) -> bool {
     match Revision::parse(target) {
         Some(revision) => revision.era() == Era::Modern,

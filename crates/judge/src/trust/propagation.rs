@@ -102,7 +102,7 @@ impl<'t> Record<'t> {
     }
 }
 
-/// Whether the pair is listed and nothing else is asked for.
+/// True if the pair is listed and nothing else is asked for.
 fn allowed_alone(record: &Record<'_>, candidate: &Candidate, boundary: &Boundary) -> bool {
     boundary.required_sanitizers.is_empty() && is_listed(record, candidate.producer, candidate.consumer, boundary)
 }

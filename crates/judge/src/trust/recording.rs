@@ -54,7 +54,7 @@ pub fn recordings(report: &Report, name: &dyn Fn(&CaseReport, u32) -> String) ->
     groups.into_iter().map(|cases| recording(report, cases, name)).collect()
 }
 
-/// Whether a case is a conversation of others, not a test: its file is none.
+/// True if a case is a conversation of others, not a test: its file is none.
 fn is_overheard(case: &CaseReport) -> bool {
     case.started.file.is_empty() || case.started.file.starts_with('(')
 }

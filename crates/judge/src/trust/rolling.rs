@@ -172,7 +172,7 @@ impl Sieve {
         self.bits[word] |= bits;
     }
 
-    /// Whether the hash may have been put in.
+    /// True if the hash may have been put in.
     pub(super) fn may_hold(&self, hash: u64) -> bool {
         let (word, bits) = self.place(hash);
         self.bits[word] & bits == bits

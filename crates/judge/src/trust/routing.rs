@@ -139,7 +139,7 @@ fn judge(sanitizings: &[Sanitizing<'_>], question: Question<'_>, seen: &[Sight])
     best
 }
 
-/// Whether exactly what a sanitizer was handed was sent on, and not what it made of it, though that holds it too.
+/// True if exactly what a sanitizer was handed was sent on, and not what it made of it, though that holds it too.
 fn is_sent_raw(call: &Sanitizing<'_>, question: Question<'_>) -> bool {
     let Piece::Text(piece) = question.piece else { return false };
     let piece = piece.trim();

@@ -21,7 +21,7 @@ pub struct TrustRule {
     pub why: &'static str,
     /// What to write in a suite.
     pub help: &'static str,
-    /// Whether it can be told from outside the servers.
+    /// True if it can be told from outside the servers.
     pub black_box: bool,
     /// Where it comes from.
     pub source: &'static str,

@@ -44,9 +44,9 @@ pub(super) struct Run {
     pub(super) range: Range<usize>,
     /// Which of the said texts it comes from.
     pub(super) said: usize,
-    /// Whether both texts go on before it, so that its first characters may be the same by chance.
+    /// True if both texts go on before it, so that its first characters may be the same by chance.
     pub(super) parts_before: bool,
-    /// Whether both texts go on after it.
+    /// True if both texts go on after it.
     pub(super) parts_after: bool,
 }
 
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether any run exists, by trying everything.
+    /// True if any run exists, by trying everything.
     fn has_run(told: &str, said: &[&str]) -> bool {
         let chars: Vec<char> = told.chars().collect();
         chars.windows(LEAST).any(|window| {

@@ -60,7 +60,7 @@ enum TextTest {
 }
 
 impl Condition {
-    /// Whether the condition holds for these arguments.
+    /// True if the condition holds for these arguments.
     pub(crate) fn holds(&self, arguments: &Value) -> bool {
         self.0.value(arguments) == Some(Value::Bool(true))
     }
@@ -138,7 +138,7 @@ fn compare(how: Comparison, left: Option<Value>, right: Option<Value>) -> bool {
     }
 }
 
-/// Whether two values are the same; numbers are compared as numbers, so `1` is `1.0`.
+/// True if two values are the same; numbers are compared as numbers, so `1` is `1.0`.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(_), Value::Number(_)) => order(left, right) == Some(Ordering::Equal),

@@ -27,7 +27,7 @@ impl Door {
         format!("http://{}{PATH}", self.0.address())
     }
 
-    /// Whether only this machine can come in.
+    /// True if only this machine can come in.
     pub fn is_local(&self) -> bool {
         self.0.address().ip().is_loopback()
     }

@@ -355,7 +355,7 @@ impl Endpoint {
     }
 }
 
-/// Whether a request is one of the modern era: it names its revision itself, or its header field names one that no
+/// True if a request is one of the modern era: it names its revision itself, or its header field names one that no
 /// handshake could have agreed on.
 fn is_modern(headers: &HeaderMap, message: &Value) -> bool {
     if message.get("params").and_then(named_revision).is_some() {
@@ -411,7 +411,7 @@ fn refuse_types(headers: &HeaderMap) -> Option<Answer> {
     None
 }
 
-/// Whether a client takes a kind of content; one that does not say takes any.
+/// True if a client takes a kind of content; one that does not say takes any.
 fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     let mut fields = headers.get_all(ACCEPT).iter().peekable();
     if fields.peek().is_none() {

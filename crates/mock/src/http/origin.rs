@@ -2,7 +2,7 @@
 
 use hyper::HeaderMap;
 
-/// Whether a request comes from where requests may come from.
+/// True if a request comes from where requests may come from.
 pub(super) fn is_welcome(headers: &HeaderMap, local_only: bool) -> bool {
     let field = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let host = field("host").map(name_of);

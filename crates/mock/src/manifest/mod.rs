@@ -81,7 +81,7 @@ impl Manifest {
         identity
     }
 
-    /// Whether a list of this kind can change.
+    /// True if a list of this kind can change.
     pub(crate) fn can_change(&self, change: &Change) -> bool {
         let announced = self.tools.iter().chain(self.changed_tools.iter().flatten());
         *change == Change::Tools && self.changed_tools.is_some()

@@ -173,7 +173,7 @@ pub(super) fn requests(asks: &[Ask], scope: &Value) -> Value {
     Value::Object(asks.iter().map(|ask| (ask.key.clone(), fill(&ask.request(), scope))).collect())
 }
 
-/// Whether an answer can be used. One that cannot is asked for again.
+/// True if an answer can be used. One that cannot is asked for again.
 pub(super) fn is_fit(ask: &Ask, answer: &Value) -> bool {
     match ask.method {
         AskMethod::Roots => answer.get("roots").is_some_and(Value::is_array),

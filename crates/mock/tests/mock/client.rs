@@ -112,7 +112,7 @@ impl Client {
         serde_json::from_str(&line).expect("JSON")
     }
 
-    /// Whether nothing comes for a while.
+    /// True if nothing comes for a while.
     pub(crate) async fn is_quiet(&mut self, for_ms: u64) -> bool {
         tokio::time::timeout(Duration::from_millis(for_ms), self.reader.next_line()).await.is_err()
     }

@@ -32,7 +32,7 @@ pub(crate) struct Block {
     pub(crate) fields: &'static [Field],
     /// Further keys of the document that belong to it.
     pub(crate) companions: &'static [&'static str],
-    /// Whether it speaks to a server.
+    /// True if it speaks to a server.
     pub(crate) needs_server: bool,
     /// Turns it into what a case does and expects.
     pub(crate) decode: DecodeBlock,
@@ -79,7 +79,7 @@ impl Block {
     }
 }
 
-/// Whether a key of a document belongs to a block.
+/// True if a key of a document belongs to a block.
 pub(crate) fn is_key(key: &str) -> bool {
     BLOCKS.iter().any(|block| block.keys().any(|own| own == key))
 }
@@ -92,7 +92,7 @@ pub(crate) fn list_key(key: &str) -> &'static str {
     }
 }
 
-/// Whether a key of a document belongs to a block that is spread over several keys.
+/// True if a key of a document belongs to a block that is spread over several keys.
 pub(crate) fn is_spread(key: &str) -> bool {
     BLOCKS.iter().any(|block| !block.companions.is_empty() && block.keys().any(|own| own == key))
 }

@@ -21,7 +21,7 @@ impl Scope {
         Self::new(self.has_fixture)
     }
 
-    /// Whether a text holds a reference that will have a value.
+    /// True if a text holds a reference that will have a value.
     pub(crate) fn is_templated(&self, node: &Node) -> bool {
         !templated_places(node, &self.names()).is_empty()
     }

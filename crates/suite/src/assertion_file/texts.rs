@@ -51,7 +51,7 @@ pub(crate) fn as_texts(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> N
     Node { span: texts.span, kind: Kind::Map(entries) }
 }
 
-/// Whether a missing key is there under a wrong name: the finding about that name says what to do.
+/// True if a missing key is there under a wrong name: the finding about that name says what to do.
 pub(crate) fn is_misspelt(entries: &[Entry], missing: &str, known: &[&str]) -> bool {
     entries
         .iter()

@@ -17,7 +17,7 @@ pub(super) struct SuiteFile {
     pub(super) path: PathBuf,
     /// The fixture folder of its cases, when there is one.
     pub(super) fixture: Option<PathBuf>,
-    /// Whether the user named it, and not a folder it is in.
+    /// True if the user named it, and not a folder it is in.
     pub(super) is_named: bool,
 }
 

@@ -28,7 +28,7 @@ pub struct LoadOptions<'a> {
     pub fixture: Option<PathBuf>,
     /// A server that takes the place of those in the files.
     pub server: Option<ServerOverride>,
-    /// Whether this is a run that nobody watches, where a test that shuts out others is a mistake.
+    /// True if this is a run that nobody watches, where a test that shuts out others is a mistake.
     pub ci: bool,
 }
 

@@ -63,7 +63,7 @@ impl DefaultTest {
         }
     }
 
-    /// Whether nothing is expected of every test.
+    /// True if nothing is expected of every test.
     pub(super) fn is_empty(&self) -> bool {
         self.expect.is_none()
     }

@@ -80,7 +80,7 @@ impl List {
         groups.iter().copied().flatten().chain(own)
     }
 
-    /// Whether its tests say for themselves which servers they are for.
+    /// True if its tests say for themselves which servers they are for.
     pub(super) fn names_servers(self) -> bool {
         self.key() == agents::KIND.key
     }
@@ -92,7 +92,7 @@ impl List {
         }
     }
 
-    /// Whether what every test expects is expected of these, too: only of those with a result.
+    /// True if what every test expects is expected of these, too: only of those with a result.
     pub(super) fn takes_defaults(self) -> bool {
         let own_targets = [tool_quality::KIND.key, calibration::KIND.key, compositions::KEY, scenarios::KIND.key];
         field::has(self.fields(), "expect") && !own_targets.contains(&self.key())

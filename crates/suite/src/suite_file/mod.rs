@@ -167,7 +167,7 @@ pub struct DecodedTest {
     pub case: Option<Arc<Case>>,
 }
 
-/// Whether a document is a suite file: it has servers, or lists of tests and no block of an assertion file.
+/// True if a document is a suite file: it has servers, or lists of tests and no block of an assertion file.
 pub fn is_suite(document: &Node) -> bool {
     let entries = document.as_map().unwrap_or_default();
     // A block that is a list in an assertion file too says nothing about the kind of file.
@@ -191,12 +191,12 @@ fn is_spread_test(item: &Node) -> bool {
     item.as_map().unwrap_or_default().iter().any(|entry| block::is_spread(&entry.key.text))
 }
 
-/// Whether a key of a suite file holds a list of tests.
+/// True if a key of a suite file holds a list of tests.
 pub(crate) fn is_list(key: &str) -> bool {
     List::find(key).is_some()
 }
 
-/// Whether a document is the manifest of a mock, which lies beside suites and is none.
+/// True if a document is the manifest of a mock, which lies beside suites and is none.
 pub fn is_manifest(document: &Node) -> bool {
     if document.get("servers").is_some() {
         return false;
@@ -329,7 +329,7 @@ struct Suite<'a> {
     given: Option<Arc<ServerSpec>>,
     matrix: Option<Arc<Matrix>>,
     defaults: &'a DefaultTest,
-    /// Whether the defaults stand in the same file.
+    /// True if the defaults stand in the same file.
     has_own_defaults: bool,
     isolation: Isolation,
     default_timeout: Option<Duration>,
@@ -349,7 +349,7 @@ struct Suite<'a> {
 }
 
 impl Suite<'_> {
-    /// Whether a test need not say which server it is for: the columns of the matrix do, or the command line.
+    /// True if a test need not say which server it is for: the columns of the matrix do, or the command line.
     fn has_columns(&self) -> bool {
         self.matrix.as_ref().is_some_and(|matrix| !matrix.servers.is_empty() || self.context.server.is_some())
     }

@@ -74,12 +74,12 @@ impl Reader<'_> {
         at + self.bytes[at..].iter().take_while(|byte| **byte == b' ').count()
     }
 
-    /// Whether nothing more stands on a line, from a place behind blanks.
+    /// True if nothing more stands on a line, from a place behind blanks.
     fn is_over(&self, at: usize) -> bool {
         matches!(self.bytes.get(at), None | Some(b'\n' | b'#'))
     }
 
-    /// Whether a blank or the end of the line comes next, as must behind a `-` or a `:`.
+    /// True if a blank or the end of the line comes next, as must behind a `-` or a `:`.
     fn is_apart(&self, at: usize) -> bool {
         matches!(self.bytes.get(at), None | Some(b'\n' | b' '))
     }

@@ -131,7 +131,7 @@ fn words(error: &SyntaxError<'_>) -> Words {
     Words { message: None, help: None, at: At::Word }
 }
 
-/// Whether a template stands where YAML sees the beginning of a map.
+/// True if a template stands where YAML sees the beginning of a map.
 pub(super) fn has_bare_template(line: &str) -> bool {
     [": {{", "- {{", "[{{", ", {{"].iter().any(|bare| line.contains(bare)) || line.trim_start().starts_with("{{")
 }

@@ -84,7 +84,7 @@ fn nested(node: &Node, depth: usize, text: &mut String, after_dash: bool) {
     }
 }
 
-/// Whether a text of several lines can be written line by line and mean the same.
+/// True if a text of several lines can be written line by line and mean the same.
 fn fits_block(text: &str) -> bool {
     let is_plain = |c: char| c == '\n' || c == '\t' || !c.is_control() && !is_special(c);
     text.contains('\n')

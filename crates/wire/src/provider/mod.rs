@@ -42,7 +42,7 @@ pub struct ProviderFailure {
     pub help: Option<String>,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
-    /// Whether it was the deadline that passed.
+    /// True if it was the deadline that passed.
     pub timed_out: bool,
 }
 

@@ -64,7 +64,7 @@ pub struct RelayEnd {
     pub why: Why,
     /// How the server process ended.
     pub end: ProcessEnd,
-    /// Whether the server did not end by itself and had to be ended.
+    /// True if the server did not end by itself and had to be ended.
     pub forced: bool,
     /// The end of its standard error.
     pub stderr: String,
@@ -202,7 +202,7 @@ impl<U: Future<Output = Pumped>, D: Future<Output = Pumped>> Conversation<'_, U,
         }
     }
 
-    /// Whether the server exits by itself before it has been quiet for too long; another signal ends the waiting.
+    /// True if the server exits by itself before it has been quiet for too long; another signal ends the waiting.
     async fn exits_within(&mut self, patience: Duration, orders: &mut mpsc::UnboundedReceiver<Order>) -> bool {
         let quiet = self.flow.quiet_for(patience);
         tokio::pin!(quiet);

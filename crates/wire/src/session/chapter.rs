@@ -51,7 +51,7 @@ impl Session {
         Some((closing, id))
     }
 
-    /// Whether the next case can rely on this session: the server is there and owes no answer.
+    /// True if the next case can rely on this session: the server is there and owes no answer.
     pub fn is_sound(&mut self) -> bool {
         self.look_at_all();
         self.closed.is_none() && self.cancelled.is_empty() && self.pending.iter().all(|p| p.stands)

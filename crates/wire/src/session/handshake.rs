@@ -180,7 +180,7 @@ impl Session {
         }
     }
 
-    /// Whether a server refused a revision and names it among those it speaks. A client asks again with a revision the
+    /// True if a server refused a revision and names it among those it speaks. A client asks again with a revision the
     /// server names (2026-07-28, "Protocol Version Header"); we know one modern revision, so it is the same.
     fn takes_after_all(&self, exchange: &Exchange) -> bool {
         let Outcome::Error(error) = &exchange.outcome else { return false };
@@ -250,7 +250,7 @@ fn strings(list: Option<&Value>) -> Vec<&str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Whether an error names revisions, all of them modern.
+/// True if an error names revisions, all of them modern.
 fn names_only_modern(error: &RpcError) -> bool {
     let known: Vec<_> = supported(error).into_iter().filter_map(Revision::parse).collect();
     !known.is_empty() && known.iter().all(|revision| revision.era() == Era::Modern)

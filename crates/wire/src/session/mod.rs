@@ -127,7 +127,7 @@ pub struct ServerRequest {
     pub method: String,
     /// Its params.
     pub params: Value,
-    /// Whether we gave a result rather than an error.
+    /// True if we gave a result rather than an error.
     pub answered: bool,
 }
 
@@ -279,7 +279,7 @@ impl Session {
         &self.server_requests
     }
 
-    /// Whether the server is still there, as far as we know.
+    /// True if the server is still there, as far as we know.
     pub fn is_open(&self) -> bool {
         self.closed.is_none() && !self.lost
     }

@@ -147,7 +147,7 @@ fn collect<'a>(
     }
 }
 
-/// Whether an annotation stands anywhere but on a property reached through `properties` alone.
+/// True if an annotation stands anywhere but on a property reached through `properties` alone.
 fn misplaced(schema: &Value, is_root: bool) -> bool {
     match schema {
         Value::Object(map) => map.iter().any(|(key, value)| match key.as_str() {

@@ -87,12 +87,12 @@ impl Session {
         }
     }
 
-    /// Whether a reply came to a request after it was cancelled.
+    /// True if a reply came to a request after it was cancelled.
     pub fn answered_after_cancel(&self, id: u64) -> bool {
         self.late_replies.contains(&id)
     }
 
-    /// Whether a request that was started has its answer.
+    /// True if a request that was started has its answer.
     pub fn is_answered(&self, id: u64) -> bool {
         self.pending.iter().any(|p| p.id == id && p.answer.is_some())
     }
@@ -118,7 +118,7 @@ impl Session {
     }
 }
 
-/// Whether a notification acknowledges this subscription. One that does not say which is taken for the one awaited.
+/// True if a notification acknowledges this subscription. One that does not say which is taken for the one awaited.
 fn acknowledges(notification: &Notification, id: u64) -> bool {
     let tag = notification.params.get("_meta").and_then(|meta| meta.get(SUBSCRIPTION));
     let is_other = tag.is_some_and(|tag| *tag != json!(id) && *tag != json!(id.to_string()));

@@ -13,7 +13,7 @@ use crate::transport::Outgoing;
 const AROUND: usize = 160;
 
 impl Session {
-    /// Whether calls may be in flight together without meeting each other on the way: lines keep their order, and in
+    /// True if calls may be in flight together without meeting each other on the way: lines keep their order, and in
     /// the legacy era a result ends its request.
     pub fn takes_calls_together(&self) -> bool {
         self.transport.has_lines() && !self.is_modern()

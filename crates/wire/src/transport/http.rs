@@ -59,7 +59,7 @@ impl Http {
         self.exchanges.begin(line.listen(turn));
     }
 
-    /// Whether the server has taken every notification and every answer of ours.
+    /// True if the server has taken every notification and every answer of ours.
     pub(super) fn is_flushed(&self) -> bool {
         self.exchanges.is_flushed()
     }

@@ -164,7 +164,7 @@ pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
     Ok(Prepared { request })
 }
 
-/// Whether a header field carries something that must not stand in a report.
+/// True if a header field carries something that must not stand in a report.
 pub(crate) fn is_secret(name: &str) -> bool {
     // Those of every request are not looked through for words.
     let is_plain = matches!(name, "accept" | "content-type" | "host" | "user-agent");

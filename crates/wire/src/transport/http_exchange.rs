@@ -44,7 +44,7 @@ pub(super) struct Line {
     pub(super) number: u64,
     pub(super) limit: usize,
     pub(super) has_session: bool,
-    /// Whether a broken stream can be taken up again: the legacy era of Streamable HTTP.
+    /// True if a broken stream can be taken up again: the legacy era of Streamable HTTP.
     pub(super) resumes: bool,
     /// The request needs no more effort.
     pub(super) settled: Arc<AtomicBool>,
@@ -423,7 +423,7 @@ fn is_json(response: &Response<Incoming>) -> bool {
     is_of_type(response, b"application/json")
 }
 
-/// Whether a message is the reply with this id, without building its tree.
+/// True if a message is the reply with this id, without building its tree.
 fn is_reply_to(data: &[u8], id: u64) -> bool {
     #[derive(Deserialize)]
     struct Peek {

@@ -171,7 +171,7 @@ impl Exchanges {
         Turn { after: self.notice.replace(notice), before: Some(before), own_stream: None }
     }
 
-    /// Whether the server has taken every message that another one waits for.
+    /// True if the server has taken every message that another one waits for.
     pub(super) fn is_flushed(&self) -> bool {
         self.untaken == 0
     }

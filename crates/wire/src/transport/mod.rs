@@ -168,7 +168,7 @@ impl Transport {
         }
     }
 
-    /// Whether everything sent has gone out.
+    /// True if everything sent has gone out.
     pub fn is_flushed(&self) -> bool {
         match self {
             Self::Stdio(stdio) => stdio.is_flushed(),
@@ -194,7 +194,7 @@ impl Transport {
         }
     }
 
-    /// Whether giving up an exchange cancels its request, and if so, does it.
+    /// True if giving up an exchange cancels its request, and if so, does it.
     pub fn abandon(&mut self, request: u64) -> bool {
         match self {
             Self::Http(http) => {
@@ -238,7 +238,7 @@ impl Transport {
         }
     }
 
-    /// Whether a message is a line, so that what is no message may be log output.
+    /// True if a message is a line, so that what is no message may be log output.
     pub fn has_lines(&self) -> bool {
         match self {
             Self::Stdio(_) | Self::Memory(_) => true,

@@ -40,7 +40,7 @@ impl Sse {
         self.exchanges.begin(line.post_only(outgoing.body, outgoing.request, turn));
     }
 
-    /// Whether the server has taken every message of ours.
+    /// True if the server has taken every message of ours.
     pub(super) fn is_flushed(&self) -> bool {
         self.exchanges.is_flushed()
     }

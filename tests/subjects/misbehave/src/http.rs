@@ -18,7 +18,7 @@ use crate::server::{honest_reply, quit};
 pub(crate) struct HttpBehaviour {
     /// What follows `http` on the command line.
     pub(crate) name: &'static str,
-    /// Whether it happens at every request, or only when a tool is called.
+    /// True if it happens at every request; false if only when a tool is called.
     everywhere: bool,
     /// What the server does, in one line.
     pub(crate) summary: &'static str,

@@ -68,7 +68,7 @@ pub(super) struct OpenParams {
     /// The file that snapshots are stored next to.
     #[serde(default = "unnamed")]
     file: String,
-    /// Whether values of `snapshot` matchers are stored instead of compared.
+    /// True if values of `snapshot` matchers are stored instead of compared.
     #[serde(default)]
     update_snapshots: bool,
     timeout_ms: Option<u64>,

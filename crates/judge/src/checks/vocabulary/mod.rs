@@ -409,7 +409,7 @@ impl Words {
         }
     }
 
-    /// Whether a list of assertions may stand in its place; what a server asks of a model has no targets.
+    /// True if a list of assertions may stand in its place; what a server asks of a model has no targets.
     fn takes_assertions(&self) -> bool {
         self.what == "`expect`"
     }

@@ -208,7 +208,7 @@ fn speaks_of_results(name: &str) -> bool {
     matches!(name.split(['.', '[']).next(), Some("last" | "results"))
 }
 
-/// Whether a reference has one of the known forms.
+/// True if a reference has one of the known forms.
 fn is_result(name: &str) -> bool {
     let part = match name.strip_prefix("results[") {
         Some(rest) => rest.split_once(']').filter(|(number, _)| number.parse::<usize>().is_ok()).map(|(_, rest)| rest),
