@@ -212,18 +212,25 @@ fn test(call: &RecordedCall, expect: &Value, texts: &Texts<'_>, names: &mut Hash
     Some(Value::Object(test))
 }
 
+/// The final result of a call; for one without, the expectation that its error allows, if any.
+fn final_result(outcome: Option<&Result<Value, Value>>) -> Result<&Value, Option<Value>> {
+    match outcome {
+        None => Err(None),
+        Some(Err(error)) => {
+            let code = error.get("code").and_then(Value::as_i64);
+            Err(Some(json!({"protocol_error": code.map_or(Value::Bool(true), Value::from)})))
+        }
+        Some(Ok(result)) if result.get("resultType").is_some_and(|kind| kind != "complete") => Err(None),
+        Some(Ok(result)) => Ok(result),
+    }
+}
+
 /// What the answer to a call lets us expect of the next; nothing when it was no final answer.
 fn expectation(call: &RecordedCall, before: &[RecordedCall], texts: &Texts<'_>) -> Option<Value> {
-    let result = match call.outcome.as_ref()? {
+    let result = match final_result(call.outcome.as_ref()) {
         Ok(result) => result,
-        Err(error) => {
-            let code = error.get("code").and_then(Value::as_i64);
-            return Some(json!({"protocol_error": code.map_or(Value::Bool(true), Value::from)}));
-        }
+        Err(expected) => return expected,
     };
-    if result.get("resultType").is_some_and(|kind| kind != "complete") {
-        return None;
-    }
     let is_error = result.get("isError").and_then(Value::as_bool) == Some(true);
     let mut expect = Map::new();
     expect.insert(if is_error { "is_error" } else { "not_error" }.to_owned(), Value::Bool(true));

@@ -6,7 +6,7 @@
 use mcprove_model::{escape_line, shorten, text_of_contents, text_of_prompt};
 use serde_json::{Map, Value, json};
 
-use super::{LONGEST, Texts, escaped, lasts, unique_name};
+use super::{LONGEST, Texts, escaped, final_result, lasts, unique_name};
 use crate::convert;
 use std::collections::HashMap;
 
@@ -77,16 +77,10 @@ impl RecordedRequest {
 
     /// The checks that the answer lets us expect again; nothing when it was no final answer.
     fn expectation(&self, texts: &Texts<'_>) -> Option<Value> {
-        let result = match self.outcome.as_ref()? {
+        let result = match final_result(self.outcome.as_ref()) {
             Ok(result) => result,
-            Err(error) => {
-                let code = error.get("code").and_then(Value::as_i64);
-                return Some(json!({"protocol_error": code.map_or(Value::Bool(true), Value::from)}));
-            }
+            Err(expected) => return expected,
         };
-        if result.get("resultType").is_some_and(|kind| kind != "complete") {
-            return None;
-        }
         let (key, text) = if self.method == "prompts/get" {
             ("messages", text_of_prompt(result))
         } else {
