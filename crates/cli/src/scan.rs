@@ -119,7 +119,10 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     run.check()?;
     let mut server = run.execution.in_container(Override::default()).apply(&scan.server(fixture)?);
     scan.confinement.apply(&mut server, context);
-    answer_by_default(&mut server);
+    // Some servers list other tools to a client that answers; the files that are written have none unless it is asked for.
+    if !matches!(kind, ScanKind::Audit { repeat: true }) {
+        answer_by_default(&mut server);
+    }
     // What a server gives away of its environment is shown nowhere.
     server.secrets.extend(secret_values(&Context::secret_values()).map(str::to_owned));
     let server = Arc::new(server);
