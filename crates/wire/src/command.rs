@@ -1,4 +1,4 @@
-//! A command that is run to its end, beside the servers.
+//! Auxiliary commands that run to completion, such as set-up and clean-up commands.
 
 use std::io;
 use std::path::Path;
@@ -12,12 +12,12 @@ use tokio::time::timeout;
 use crate::process_group::{Ending, ProcessGroup};
 use crate::watchdog::Guard;
 
-/// How much of what a command printed is kept.
+/// Maximum length of a command's output that is kept for messages.
 const KEPT: usize = 2_000;
-/// How much of what it printed on its output is kept, for callers that want it.
+/// Maximum length of standard output that is kept for callers that request it.
 const OUTPUT: usize = 1 << 20;
 
-/// The group of a command that has not ended by itself; it is ended when nobody waits for it any more.
+/// The process group of a running command; dropping it ends the group.
 #[derive(Debug)]
 struct Group(Option<ProcessGroup>);
 
@@ -61,7 +61,7 @@ pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), Str
     command_output(words, deadline).await.map(|_| ())
 }
 
-/// What a command printed, and how it ended.
+/// Output and exit status of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     /// The exit code; -1 if a signal ended it.

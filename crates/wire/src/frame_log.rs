@@ -8,7 +8,7 @@ use mcprove_model::{Direction, Frame, FrameKind, Part};
 use crate::Limits;
 use crate::kept::{Kept, Room};
 
-/// What a frame takes besides its bytes.
+/// Memory that a frame takes besides its bytes.
 const FRAME: usize = 128;
 
 /// The log of one session. Frames share the bytes that were read; nothing is copied.
@@ -66,7 +66,7 @@ impl FrameLog {
         std::mem::take(&mut self.frames)
     }
 
-    /// How many frames were left out since this was last asked.
+    /// Number of frames left out since the last call.
     pub(crate) fn take_left_out(&mut self) -> usize {
         std::mem::take(&mut self.left_out)
     }

@@ -1,4 +1,4 @@
-//! How mcprove speaks: frames, transports, sessions and processes.
+//! Frames, transports, sessions and processes: the communication with servers.
 //!
 //! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
 //! mistakes are errors. This is the one room that opens sockets and starts processes.

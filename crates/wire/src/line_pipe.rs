@@ -3,11 +3,11 @@
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// How much is read at once.
+/// Size of one read.
 const CHUNK: usize = 16 << 10;
-/// How much room is still worth reading into.
+/// Minimum free space for another read.
 const LEAST: usize = 4 << 10;
-/// How much of an oversized line is kept as evidence.
+/// Length of an oversized line that is kept as evidence.
 const EVIDENCE: usize = 1 << 10;
 
 /// Lines over a reader and a writer. Both directions make progress in [`LinePipe::receive`], so that a peer that
@@ -25,7 +25,7 @@ pub(crate) struct LinePipe<R, W> {
     ended: bool,
 }
 
-/// What came out of a [`LinePipe`].
+/// Item read from a [`LinePipe`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A line without its line break.

@@ -1,11 +1,11 @@
-//! What a frame means in JSON-RPC, said of anything, however broken.
+//! Classification of frames as JSON-RPC messages, for any input, however broken.
 
 use mcprove_model::{FrameKind, RpcError};
 use serde_json::{Map, Value};
 
 use crate::tree;
 
-/// What the bytes of a frame mean.
+/// Meaning of a frame's bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
     /// The server asks something of us.
@@ -17,7 +17,7 @@ pub enum Message {
         /// The params, null when absent.
         params: Value,
     },
-    /// The server tells us something.
+    /// A notification from the server.
     Notification {
         /// The method.
         method: String,
@@ -37,11 +37,11 @@ pub enum Message {
 pub struct Reply {
     /// The id; `None` when there is no such member.
     pub id: Option<Value>,
-    /// What it says.
+    /// Result or error.
     pub body: ReplyBody,
 }
 
-/// What an answer says.
+/// Result or error of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplyBody {
     /// A result.
@@ -57,7 +57,7 @@ pub enum ReplyBody {
 pub enum Stray {
     /// An empty line.
     Blank,
-    /// Text, or JSON that is no message: log output.
+    /// Text, or JSON that is not a message: log output.
     Text,
     /// It looks like a message but cannot be read: why.
     Unreadable(String),

@@ -14,9 +14,9 @@ use crate::process::Process;
 use crate::process_group::Ending;
 use crate::{Limits, Program, SpawnError};
 
-/// How much either side of an in-memory pipe may be ahead of the other.
+/// Capacity of each direction of an in-memory pipe.
 const BUFFER: usize = 64 << 10;
-/// How long children of a server that has exited may take to exit.
+/// Time for the children of an exited server to exit.
 const CHILDREN: Duration = Duration::from_millis(300);
 
 /// Lines to and from a server, and its process.
@@ -32,7 +32,7 @@ enum Lines {
     Memory(LinePipe<DuplexStream, DuplexStream>),
 }
 
-/// What came over a pipe.
+/// Item read from a pipe.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RawLine {
     /// A line without its line break; what is longer than the limit is cut.
@@ -41,7 +41,7 @@ pub enum RawLine {
     Closed,
 }
 
-/// What happens while a server is ending.
+/// Steps of ending a server.
 #[derive(Debug)]
 pub enum RawEnding {
     /// It still says something.

@@ -18,27 +18,27 @@ use crate::{HttpClient, Limits};
 
 pub use retry::RetryPolicy;
 
-/// What a model is asked.
+/// Request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelAsk<'a> {
     /// The model's name at its provider.
     pub model: &'a str,
-    /// What it is told first.
+    /// The system prompt.
     pub system: Option<&'a str>,
-    /// What was said so far.
+    /// The conversation so far.
     pub messages: &'a [ChatMessage],
     /// The tools it may call.
     pub tools: &'a [ChatTool],
-    /// How many tokens its answer may have.
+    /// Maximum number of tokens in the reply.
     pub max_tokens: u64,
 }
 
 /// Why a model gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderFailure {
-    /// What happened, in one line.
+    /// Description of the failure, in one line.
     pub what: String,
-    /// What to do next.
+    /// Advice on what to do next.
     pub help: Option<String>,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
@@ -53,7 +53,7 @@ struct Wanted {
     body: Value,
 }
 
-/// What one attempt came to.
+/// Result of one attempt.
 enum Attempt {
     Answered(ChatReply),
     /// It may be asked again; the provider may have said when.
@@ -105,7 +105,7 @@ async fn attempt(http: &HttpClient, provider: &Provider, ask: &ModelAsk<'_>) -> 
     let body = Bytes::from(wanted.body.to_string());
     let prepared = match prepare(HttpAsk { method: Method::POST, url: &url, headers, wished: &[], body }) {
         Ok(prepared) => prepared,
-        // The only field that somebody chose is the key, and what is wrong with it must not be shown.
+        // The only header that a user supplies is the key, and the cause of its rejection must not be shown.
         Err(none) => return Attempt::Failed(failure(provider, &none.what, Some("check the key and the address"))),
     };
     let response = match http.send(prepared).await {

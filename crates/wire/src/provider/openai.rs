@@ -36,7 +36,7 @@ fn messages(message: &ChatMessage) -> Vec<Value> {
             let mut said = json!({"role": "assistant", "content": text});
             if !calls.is_empty() {
                 let call = |call: &ChatCall| {
-                    // Arguments that were no JSON are given back as they came.
+                    // Arguments that were not JSON are returned unchanged.
                     let arguments = match &call.arguments {
                         Value::String(raw) => raw.clone(),
                         other => other.to_string(),
@@ -51,7 +51,7 @@ fn messages(message: &ChatMessage) -> Vec<Value> {
         ChatMessage::Results { results } => results
             .iter()
             .map(|result| {
-                // There is no other way to tell an error.
+                // The format has no error flag for results.
                 let text = if result.is_error { format!("error: {}", result.text) } else { result.text.clone() };
                 json!({"role": "tool", "tool_call_id": result.id, "content": text})
             })

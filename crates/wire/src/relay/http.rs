@@ -1,7 +1,7 @@
 //! Between clients that speak HTTP and a server somewhere else.
 //!
-//! What may pass ([`Gate`]) is carried byte for byte. Only what names the server is changed in the head of a request: the
-//! `Host` field, and the fields the user adds.
+//! Everything that passes the [`Gate`] is forwarded byte for byte. Only what names the server is changed in the head of
+//! a request: the `Host` field, and the fields the user adds.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ use super::pump::{Flow, pass_on, pump};
 use crate::transport::secure_connector;
 use crate::{Limits, Listener};
 
-/// How long a connection may be quiet once its client has closed its side.
+/// Idle time of a connection after its client has closed its side.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The server that clients are connected to.
@@ -35,7 +35,7 @@ pub struct Upstream {
     uri: Uri,
     host: String,
     port: u16,
-    /// What TLS needs, for an address that wants it.
+    /// TLS configuration, for an `https` URL.
     secure: Option<HttpsConnector<HttpConnector>>,
     /// Header fields added to every request.
     fields: Vec<(String, String)>,
@@ -122,7 +122,7 @@ impl HttpRelay {
         format!("http://{}{}", self.listener.address(), self.upstream.path())
     }
 
-    /// Carries connections until it is stopped; `complain` is told what went wrong with them.
+    /// Forwards connections until it is stopped; errors of connections go to `complain`.
     pub async fn run(self, stopped: impl Future<Output = ()>, complain: impl Fn(&str)) {
         tokio::pin!(stopped);
         let this = Arc::new(self);

@@ -1,4 +1,4 @@
-//! What is overheard of HTTP connections: heads, bodies and events, put down to the session they belong to.
+//! Observation of HTTP connections: heads, bodies and events, assigned to the session they belong to.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,14 +16,14 @@ use crate::transport::secret_field;
 
 /// The header field that names a session.
 const SESSION: &str = "mcp-session-id";
-/// What stands in the record for a secret.
+/// Replacement for a secret in the record.
 const HIDDEN: &str = "(hidden)";
 
-/// What all connections to a server know together.
+/// State shared by all connections to a server.
 #[derive(Debug)]
 pub(super) struct Conversations {
     ear: Ear,
-    /// What decides which requests pass.
+    /// Filter for requests.
     pub(super) gate: Gate,
     limit: usize,
     exchanges: AtomicU64,
@@ -33,7 +33,7 @@ pub(super) struct Conversations {
 #[derive(Debug, Default)]
 struct Sessions {
     by_id: HashMap<String, u32>,
-    /// How many began.
+    /// Number of sessions begun.
     count: u32,
 }
 
@@ -67,7 +67,7 @@ struct Exchange {
     session: Option<u32>,
 }
 
-/// What is overheard of one connection.
+/// Observer of one connection.
 #[derive(Debug)]
 struct HttpEar {
     all: Arc<Conversations>,
@@ -88,7 +88,7 @@ impl HttpEar {
     }
 }
 
-/// Hears requests.
+/// Observes requests.
 #[derive(Debug)]
 pub(super) struct RequestEar {
     ear: Arc<HttpEar>,
@@ -151,7 +151,7 @@ enum Body {
     Events(SseParser),
 }
 
-/// Hears responses.
+/// Observes responses.
 #[derive(Debug)]
 pub(super) struct ResponseEar {
     ear: Arc<HttpEar>,
@@ -199,7 +199,7 @@ impl ResponseEar {
             Body::None => {}
             Body::Whole(body) => keep(body, data, self.ear.all.limit),
             Body::Events(parser) => {
-                // What is too long for the record was passed on all the same.
+                // An event too long for the record was still passed on.
                 for event in parser.push(data).unwrap_or_default() {
                     let kind = event.event.unwrap_or_else(|| "message".to_owned());
                     let body = event.data.unwrap_or_default();

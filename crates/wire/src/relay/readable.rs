@@ -19,7 +19,7 @@ where
         let count = from.read(&mut chunk).await.unwrap_or(0);
         let lines = if count == 0 { cutter.finish().into_iter().collect() } else { cutter.push(&chunk[..count]) };
         for line in lines {
-            // A line that was cut off at the limit is no message any more.
+            // A line that was cut off at the limit cannot be a message any more.
             match classify(&line) {
                 Message::Stray(Stray::Text | Stray::Unreadable(_)) => refused(&line),
                 Message::Stray(Stray::Blank) => {}

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{Closing, Session};
 use crate::kept::Kept;
 
-/// How often an answer is looked for before it is waited for: some ten microseconds.
+/// Number of polls for a reply before waiting for it: some ten microseconds.
 const LOOKS: usize = 16;
-/// How many arrivals that are there already are taken in at once.
+/// Maximum number of pending arrivals that are processed at once.
 const AT_ONCE: usize = 1_000;
 
 impl Session {
@@ -57,8 +57,8 @@ impl Session {
         self.closed.is_none() && self.cancelled.is_empty() && self.pending.iter().all(|p| p.stands)
     }
 
-    /// Looks for an answer a few times before anybody waits for it: a core that has nothing to do takes longer to wake up than
-    /// a quick server to answer.
+    /// Polls for a reply a few times before waiting for it: an idle core takes longer to wake up than a quick server
+    /// takes to reply.
     pub async fn stay_awake_for(&mut self, id: u64) {
         for _ in 0..LOOKS {
             self.look_at_all();
@@ -83,7 +83,8 @@ impl Session {
         }
     }
 
-    /// Takes in an arrival that is there already; whether there was one. Whoever waits for the next is woken by it all the same.
+    /// Takes in an arrival that is there already; whether there was one. A caller that waits for the next arrival is
+    /// still woken by it.
     fn look(&mut self) -> bool {
         let looked = pin!(self.transport.receive()).poll(&mut Context::from_waker(Waker::noop()));
         let Poll::Ready(arrival) = looked else { return false };

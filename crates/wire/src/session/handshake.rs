@@ -27,7 +27,7 @@ pub(super) struct Refusal {
     only_modern: bool,
     /// A fresh connection may do better with this protocol.
     again: Option<Protocol>,
-    /// The server said nothing at all, so its standard error may tell why.
+    /// True if the server was silent, so its standard error may contain the cause.
     silent: bool,
 }
 
@@ -129,7 +129,7 @@ impl Session {
         Ok(())
     }
 
-    /// The modern era has no handshake; `server/discover` tells what there is.
+    /// The modern era has no handshake; `server/discover` lists the capabilities.
     async fn discover(&mut self, wanted: Revision, deadline: Instant) -> Result<(), Refusal> {
         self.speak(wanted);
         let mut exchange = self.request("server/discover", Value::Null, deadline).await;
@@ -398,7 +398,7 @@ fn reason(stderr: &str) -> Option<String> {
     Some(format!("{first}{}", shown(lines[at])))
 }
 
-/// The help for `npx` without `-y`: it asks before it installs a package, and nobody answers.
+/// The help for `npx` without `-y`: it waits for a confirmation before it installs a package.
 fn about_npx(stderr: &str) -> Option<String> {
     let is_asked = stderr.contains("canceled due to missing packages");
     is_asked.then(|| "npx asks before it installs a package: add `-y` to its arguments".to_owned())

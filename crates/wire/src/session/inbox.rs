@@ -1,4 +1,4 @@
-//! What arrives, and what it means for the open requests.
+//! Incoming messages and their effect on open requests.
 
 use bytes::Bytes;
 use mcprove_model::{
@@ -16,7 +16,7 @@ use crate::transport::Arrival;
 
 /// The size from which on messages of a flood are not read any more.
 const LARGE: usize = 64 << 10;
-/// How many oddities of a session are kept; more of the same tell nothing new.
+/// Maximum number of oddities kept per session; more of the same add nothing.
 const ODDITIES: usize = 20;
 
 impl Session {
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// Takes in one message, or what stands in its place.
+    /// Processes one message, or the bytes in place of one.
     pub(super) fn take_message(&mut self, bytes: &Bytes) {
         if self.flood.messages > 0 && bytes.len() > LARGE && is_unasked(bytes) {
             // A server that floods its client does not get its messages read.

@@ -1,4 +1,4 @@
-//! Requests and notifications of ours, and waiting for what comes back.
+//! Requests and notifications of the client, and waiting for replies.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::modern::parameter_headers;
 use super::{Pending, Session};
 use crate::transport::Outgoing;
 
-/// How long a cancellation may take to go out to a server that does not read.
+/// Time for a cancellation to go out to a server that does not read.
 const FLUSH: Duration = Duration::from_millis(50);
 
 #[derive(Serialize)]
@@ -32,7 +32,7 @@ pub struct ToolCall {
     pub name: String,
     /// Its arguments.
     pub arguments: Value,
-    /// What its request claims of the client, in the stateless revision; `None` for what is true.
+    /// Capabilities that its request claims in the stateless revision; `None` for the real ones.
     pub claims: Option<Value>,
 }
 
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// On HTTP in the modern era a call mirrors annotated arguments, so the schemas must be known, as a host knows
-    /// them. [`Session::call_tool`] does this by itself; whoever starts calls by hand does it first.
+    /// them. [`Session::call_tool`] does this by itself; callers that start calls by hand do it first.
     pub async fn learn_schemas(&mut self, deadline: Instant) {
         if !self.is_modern() || self.transport.name() != "http" || self.schemas.is_some() {
             return;
@@ -208,14 +208,14 @@ impl Session {
             if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
                 return self.take_exchange(at, Some((outcome, Some(bytes))));
             }
-            // The answer may have come in time while this process stood still (SIGSTOP, a sleeping machine).
+            // The reply may have arrived in time while this process was stopped (SIGSTOP, a sleeping machine).
             tokio::task::yield_now().await;
             self.look_at_some();
             if self.is_answered(id) {
                 continue;
             }
             let after_ms = u64::try_from(self.pending[at].sent_at.elapsed().as_millis()).unwrap_or(u64::MAX);
-            // Half an answer is no answer, but whoever looks for the cause must see it.
+            // Half a reply is not a reply, but it is evidence for the cause.
             let begun = self.transport.unfinished();
             if let Some(begun) = &begun {
                 self.odd("unfinished-message", "the server began a message and did not end it in time", begun);
@@ -225,7 +225,7 @@ impl Session {
         }
     }
 
-    /// Tells the server that a request is given up; a late answer is recognised by its id.
+    /// Notifies the server that a request is cancelled; a late reply is recognised by its id.
     pub async fn cancel(&mut self, id: u64, reason: &str) {
         self.cancelled.push(id);
         self.transport.settled(id);

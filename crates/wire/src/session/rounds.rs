@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{ServerRequest, Session};
 
-/// How many rounds a server may ask for.
+/// Maximum number of rounds that a server may request.
 pub(super) const ROUNDS: usize = 16;
 /// The methods that may ask for input.
 const ASKING: &[&str] = &["tools/call", "prompts/get", "resources/read"];

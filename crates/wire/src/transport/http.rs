@@ -44,7 +44,7 @@ impl Http {
         Self { url, session_id: None, revision: None, exchanges, open: HashMap::new(), own_stream: None }
     }
 
-    /// What later messages say of the revision.
+    /// Sets the revision that later messages name.
     pub(super) fn agreed(&mut self, revision: Option<Revision>) {
         self.revision = revision;
     }
@@ -129,7 +129,7 @@ impl Http {
         if let Some(id) = &self.session_id {
             headers.push(("mcp-session-id".to_owned(), id.clone()));
         }
-        // 2025-06-18 brought the header field; older servers have never heard of it.
+        // The header is new in 2025-06-18; older servers do not know it.
         if let Some(revision) = self.revision.filter(|revision| *revision >= Revision::V2025_06_18) {
             headers.push(("mcp-protocol-version".to_owned(), revision.to_string()));
         }

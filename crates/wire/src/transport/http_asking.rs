@@ -1,4 +1,4 @@
-//! How an exchange asks: its header fields, its token, and what of it is written down.
+//! The request side of an exchange: its headers, its token, and its form in the log.
 
 use bytes::Bytes;
 use hyper::body::Incoming;

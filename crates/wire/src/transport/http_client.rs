@@ -18,7 +18,7 @@ use mcprove_model::{escape_line, shorten, without_password};
 
 use super::bearer::TokenSource;
 
-/// What stands in the frame log for a secret.
+/// Replacement for a secret in the frame log.
 const HIDDEN: &str = "(hidden)";
 
 type SecureClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
@@ -52,7 +52,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// A request as somebody else made it.
+    /// A request built by the caller.
     pub(crate) fn raw(request: Request<Full<Bytes>>) -> Self {
         Self { request }
     }
@@ -164,7 +164,7 @@ pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
     Ok(Prepared { request })
 }
 
-/// True if a header field carries something that must not stand in a report.
+/// True if a header carries a secret that must not appear in a report.
 pub(crate) fn is_secret(name: &str) -> bool {
     // Those of every request are not looked through for words.
     let is_plain = matches!(name, "accept" | "content-type" | "host" | "user-agent");

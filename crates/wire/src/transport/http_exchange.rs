@@ -22,14 +22,14 @@ use super::{Arrival, Refused};
 use crate::message::{Message, ReplyBody, classify};
 use crate::sse_parser::{SseEvent, SseParser};
 
-/// How long to wait before a stream is taken up again when the server does not say.
+/// Delay before a stream is resumed, if the server does not state one.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often one stream is taken up again.
+/// Maximum number of resumptions of a stream.
 const RESUMPTIONS: usize = 64;
-/// How long a stream is read on after the reply: a second one would be worth telling, and a stream read to its end
-/// leaves a connection that can be used again.
+/// Time for which a stream is read after the reply: a second reply is worth reporting, and a stream read to its end
+/// leaves a reusable connection.
 const LINGER: Duration = Duration::from_secs(1);
-/// How much of an answer to a notification is read; there should be none.
+/// Maximum length of a reply to a notification that is read; there should be none.
 const RECEIPT: usize = 64 << 10;
 
 /// Where and how an exchange is made.
@@ -68,7 +68,7 @@ enum End {
 }
 
 impl Line {
-    /// Posts a request and tells what comes back.
+    /// Posts a request and passes the response to the transport.
     pub(super) async fn request(self, body: Bytes, id: u64, mut turn: Turn) {
         turn.wait().await;
         let mut resume = Resume { last_id: None, retry: RETRY };
@@ -252,8 +252,8 @@ impl Line {
                 ..refused
             });
         }
-        // An error status may well carry a proper JSON-RPC error; then that is the answer. But some statuses are the
-        // transport's to tell, unless the reply says by its id that it is the protocol's.
+        // An error status may well carry a proper JSON-RPC error; then that is the answer. But some statuses belong to
+        // the transport, unless the id of the reply shows that it belongs to the protocol.
         let is_ours = reply.id.as_ref().and_then(Value::as_u64) == Some(id);
         let of_transport = match status.as_u16() {
             401 | 403 | 405 | 429 => true,
@@ -277,7 +277,7 @@ impl Line {
         End::Refused(refused)
     }
 
-    /// What a server says to a message that wants no answer.
+    /// Handles the response to a message that expects no reply.
     async fn take_receipt(&self, response: Response<Incoming>) {
         let status = response.status();
         if !status.is_success() {
@@ -352,7 +352,7 @@ impl Line {
         }
     }
 
-    /// Tells an event; whether it was the awaited reply.
+    /// Passes an event to the transport; true if it was the awaited reply.
     async fn take_event(&self, event: SseEvent, request: Option<u64>) -> bool {
         let kind = event.event.as_deref().filter(|kind| !kind.is_empty()).unwrap_or("message");
         let data = event.data.unwrap_or_default();
@@ -375,7 +375,7 @@ impl Line {
         answers.is_some()
     }
 
-    /// An event of a type that is no message. Clients pass it over, so a reply in it is lost on them.
+    /// Handles an event whose type is not that of a message. Clients pass it over, so a reply in it is lost on them.
     async fn take_foreign_event(&self, kind: &str, data: Bytes, answers: Option<u64>) {
         self.log_event(kind, data.clone()).await;
         if kind == "endpoint" {

@@ -1,4 +1,5 @@
-//! The exchanges of one transport over HTTP: who makes them, what they tell, and what the server has not taken yet.
+//! The exchanges of one transport over HTTP: their tasks, their events, and the messages not yet accepted by the
+//! server.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,21 +14,22 @@ use super::http_exchange::Line;
 use super::{Arrival, Refused};
 use crate::Limits;
 
-/// How many arrivals may wait to be taken; more, and the server feels it.
+/// Maximum number of arrivals in the queue; when it is full, the server is slowed down.
 const QUEUE: usize = 256;
-/// How many bytes of arrivals may wait to be taken, in units of [`UNIT`]; one of any size may always wait.
+/// Maximum size of the arrivals in the queue, in units of [`UNIT`]; one of any size always fits.
 const ROOM: u32 = 32 << 10;
 /// The unit of room, in bytes.
 const UNIT: usize = 1 << 10;
-/// How many arrivals are kept while closing.
+/// Maximum number of arrivals kept while closing.
 const LATE: usize = 1024;
-/// How long a message waits for the one before it to be taken. A server that never does must not hold up the rest.
+/// Time for which a message waits until the previous one is accepted. A server that never does must not hold up the
+/// rest.
 const ORDER: Duration = Duration::from_secs(1);
-/// How long the first messages wait for the server's own stream to be there: what the server says on it while they are
-/// answered would be lost otherwise. A server may well send nothing on it, not even a head, until it has to.
+/// Time for which the first messages wait for the server's own stream: messages sent on it meanwhile would otherwise be
+/// lost. A server may well send nothing on it, not even a head, until it has to.
 const OWN_STREAM: Duration = Duration::from_millis(100);
 
-/// What a task of the transport tells it.
+/// Event from a task of the transport.
 #[derive(Debug)]
 pub(super) enum Told {
     /// Something for the session.
@@ -73,14 +75,14 @@ impl Queue {
         (Self { tell, room: Arc::new(Semaphore::new(ROOM as usize)) }, told)
     }
 
-    /// Waits for room, and sends; nobody listens once the session is closed.
+    /// Waits for room, and sends; the receiver is gone once the session is closed.
     pub(super) async fn send(&self, told: Told) {
         let Ok(room) = self.room.clone().acquire_many_owned(told.room()).await else { return };
         let _ = self.tell.send(Waiting { told, _room: room }).await;
     }
 }
 
-/// Waits for the message before, and tells the one after.
+/// Waits for the previous message, and releases the next one.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     /// Ends when the earlier message was taken.
@@ -114,7 +116,7 @@ pub(super) struct Exchanges {
     tasks: JoinSet<()>,
     /// Ends when the last message that the next one waits for has been taken by the server.
     notice: Option<watch::Receiver<()>>,
-    /// How many such messages have not been taken yet.
+    /// Number of such messages not yet accepted.
     untaken: usize,
 }
 
@@ -176,7 +178,7 @@ impl Exchanges {
         self.untaken == 0
     }
 
-    /// What is told next, by `until`.
+    /// The next event, by `until`.
     pub(super) async fn told_until(&mut self, until: Instant) -> Option<Told> {
         timeout_at(until, self.told.recv()).await.ok().flatten().map(|waiting| waiting.told)
     }
@@ -189,15 +191,15 @@ impl Exchanges {
     }
 }
 
-/// A transport that hears what its exchanges tell.
+/// A transport that handles the events of its exchanges.
 pub(super) trait Hears {
     /// Its exchanges.
     fn exchanges(&mut self) -> &mut Exchanges;
 
-    /// Takes in what one told; what is for the session is handed on.
+    /// Handles one event; an arrival for the session is returned.
     fn take(&mut self, told: Told) -> Option<Arrival>;
 
-    /// An arrival that it made itself, which goes before what is told next.
+    /// An arrival created by the transport itself, delivered before the next event.
     fn made(&mut self) -> Option<Arrival> {
         None
     }
@@ -221,7 +223,7 @@ pub(super) async fn receive(transport: &mut impl Hears) -> Arrival {
     }
 }
 
-/// What arrives while a transport closes, as much of it as is kept.
+/// Arrivals during closing, up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct Late(Vec<Arrival>);
 
@@ -254,7 +256,7 @@ impl Late {
         }
     }
 
-    /// All of it, with what was told already.
+    /// All of them, with the events already in the queue.
     pub(super) fn all(mut self, transport: &mut impl Hears) -> Vec<Arrival> {
         while let Ok(Waiting { told, .. }) = transport.exchanges().told.try_recv() {
             self.add(transport.take(told));

@@ -1,4 +1,4 @@
-//! What an HTTP answer that is no message means, in one line, with what to do next.
+//! Explanations of HTTP responses that are not messages, in one line, with advice on what to do next.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use tokio::time::timeout;
 use super::http_client::{NoResponse, header, read_body};
 use crate::message::{Message, Reply, ReplyBody, classify};
 
-/// How much of an answer that is no message is kept as evidence.
+/// Length of a response that is kept as evidence if it is not a message.
 const EVIDENCE: usize = 16 << 10;
-/// How much of it is read, because it may turn out to be a message.
+/// Length of it that is read, because it may turn out to be a message.
 const READ: usize = 1 << 20;
-/// How long its body may take: what it means is clear from its head.
+/// Time limit for its body, since its head is enough for an explanation.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An answer that is not what was asked for.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) refused: Refused,
-    /// The JSON-RPC reply that it carries all the same.
+    /// The JSON-RPC reply that it nevertheless carries.
     pub(super) reply: Option<(Reply, Bytes)>,
 }
 
@@ -50,7 +50,7 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     Refusal { refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()) }, reply }
 }
 
-/// A body that was begun but is no use.
+/// A refusal for a body that is incomplete or unusable.
 pub(super) fn broken_body(read: &Bytes, how: &str, status: StatusCode) -> Refused {
     Refused {
         what: format!("the body of the answer {how}"),

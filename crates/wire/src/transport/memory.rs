@@ -7,7 +7,7 @@ use super::{Arrival, Ended};
 use crate::Limits;
 use crate::line_pipe::{Line, LinePipe};
 
-/// How much either side may be ahead of the other.
+/// Capacity of each direction.
 const BUFFER: usize = 64 << 10;
 
 /// Our side of an in-memory connection.
@@ -19,7 +19,7 @@ pub struct Memory {
 /// The server's side of an in-memory connection: a byte stream, as a process has it.
 #[derive(Debug)]
 pub struct Peer {
-    /// What the client sends can be read here, and what is written here is what the client receives.
+    /// Messages of the client can be read here; messages written here reach the client.
     pub stream: DuplexStream,
 }
 

@@ -11,10 +11,10 @@ use crate::line_pipe::{Line, LinePipe};
 use crate::process::Process;
 use crate::{Limits, Program, SpawnError};
 
-/// How long output that is already on its way is awaited after the process has exited. A grandchild may hold the
-/// pipe open for ever, so the end of the stream is no sign.
+/// Time to wait for output that is already on its way after the process has exited. A grandchild may hold the pipe open
+/// forever, so the end of the stream is not reliable.
 const AFTER_EXIT: Duration = Duration::from_millis(100);
-/// How many messages are kept while closing.
+/// Maximum number of messages kept while closing.
 const LATE: usize = 64;
 
 /// A process and its pipes.
