@@ -1,4 +1,4 @@
-//! Who asks, and in which era: what a request says of its client.
+//! The client of a request and its era, as the request states them.
 
 use mcprove_model::{Era, Revision};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ pub(crate) fn named_revision(params: &Value) -> Option<&Value> {
     params.get("_meta")?.get(PROTOCOL_VERSION)
 }
 
-/// What a modern request says of its client (2026-07-28, "Per-request protocol fields").
+/// The client of a modern request, as the request states it (2026-07-28, "Per-request protocol fields").
 pub(crate) fn modern_caller(request: &Request) -> Result<Caller, Refusal> {
     let missing = |what: &str| Refusal::params(format!("`_meta` lacks `{what}`")).of_the_envelope();
     let meta = request.params.get("_meta").unwrap_or(&Value::Null);

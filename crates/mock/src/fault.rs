@@ -1,4 +1,4 @@
-//! What a mock does wrong on purpose. Faults touch `tools/call` alone: everything else stays responsive.
+//! Deliberate faults of a mock. Faults touch `tools/call` alone: everything else stays responsive.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcprove_model::nearest;
 
-/// How long a hung call is held before the mock gives it up, far past any sane timeout.
+/// Time after which the mock gives up a hung call, far past any sane timeout.
 pub const HANG: Duration = Duration::from_mins(10);
 
 /// The longest delay of a slow call: a day.
@@ -98,7 +98,7 @@ impl FromStr for FaultRule {
     }
 }
 
-/// What a call meets.
+/// Effect of a fault on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delay {
     /// Nothing.
@@ -114,7 +114,7 @@ pub(crate) enum Delay {
 pub(crate) struct Faults {
     by_tool: BTreeMap<String, Fault>,
     everywhere: Option<Fault>,
-    /// How many calls a fault has met; the name of the tool, or nothing for the one that strikes everywhere.
+    /// Number of calls that met a fault; the key is the name of the tool, or `None` for the fault of all tools.
     met: Mutex<BTreeMap<Option<String>, u64>>,
 }
 

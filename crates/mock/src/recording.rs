@@ -20,13 +20,13 @@ pub struct Recording {
 #[derive(Clone, Debug)]
 struct Exchange {
     method: String,
-    /// What is compared of the params.
+    /// The params that are compared.
     params: Value,
     outcome: Result<Value, Value>,
 }
 
 impl Recording {
-    /// How many exchanges it holds.
+    /// Number of exchanges.
     pub fn len(&self) -> usize {
         self.exchanges.len()
     }
@@ -60,7 +60,7 @@ impl Recording {
             (0, _) => format!("none of the {recorded} recorded requests `{method}` has these params"),
             (_, _) => format!("all {matching} recorded answers to this `{method}` were given"),
         };
-        // Nobody must take it for what the server would have answered.
+        // This must not be mistaken for an answer of the recorded server.
         Err(Refusal::new(INTERNAL_ERROR, why).with(json!({(RpcError::NOT_RECORDED): method})))
     }
 

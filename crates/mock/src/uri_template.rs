@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 const MOST: usize = 64;
 const LONGEST: usize = 4_096;
 
-/// Whether a pattern can be matched; if not, why.
+/// Error if a pattern cannot be matched.
 pub(crate) fn check(pattern: &str) -> Result<(), String> {
     parts(pattern).map(drop)
 }

@@ -1,26 +1,26 @@
-//! Reads a condition. What is wrong is told with its place in the text and with what to write instead.
+//! Reads a condition. Errors come with their position in the text and with the correct form.
 
 use mcprove_model::nearest;
 use serde_json::{Number, Value};
 
 use super::{Comparison, Condition, Term, TextTest};
 
-/// What is wrong with a condition.
+/// Error in a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     /// Where it begins, in bytes.
     pub(crate) start: usize,
     /// Where it ends.
     pub(crate) end: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub(crate) message: String,
-    /// What to do next.
+    /// Advice on what to write instead.
     pub(crate) help: String,
 }
 
-/// How deep a condition may be nested.
+/// Maximum nesting depth of a condition.
 const DEPTH: usize = 64;
-/// How many words and signs a condition may have.
+/// Maximum number of tokens in a condition.
 const LENGTH: usize = 1_000;
 
 const FUNCTIONS: &str = "known: has(args.x), size(x), x.size(), x.contains(y), x.startsWith(y), x.endsWith(y)";
@@ -253,7 +253,7 @@ impl<'t> Reader<'t> {
             negations += 1;
         }
         let mut term = self.postfix()?;
-        // Twice no is not quite yes: it also turns what is no truth value into `false`.
+        // Double negation is not the identity: it also turns values that are not booleans into `false`.
         for _ in 0..negations.min(2 + negations % 2) {
             term = Term::Not(Box::new(term));
         }

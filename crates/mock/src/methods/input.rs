@@ -1,4 +1,4 @@
-//! What is asked of a client before it is answered, in the way of each era.
+//! Requests to a client before it is answered, in the form of each era.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,7 +11,7 @@ use crate::manifest::{Ask, AskMethod, Round};
 use crate::placeholders::fill;
 use crate::rpc::{Ended, MISSING_CAPABILITY, Refusal};
 
-/// What came of asking.
+/// Result of requests to the client.
 pub(super) enum Heard {
     /// Everything was answered, and the scope holds the answers.
     All,

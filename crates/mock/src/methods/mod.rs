@@ -76,7 +76,7 @@ impl Call<'_> {
         Ok(result)
     }
 
-    /// What a modern result carries beside its content: what kind it is, who answers, how long it may be kept.
+    /// Adds the fields of a modern result: its type, the server's identity, and how long it may be cached.
     fn dress(&self, result: Value) -> Value {
         let mut dressed = json!({"resultType": "complete"});
         if let (Some(dressed), Value::Object(result)) = (dressed.as_object_mut(), result) {

@@ -1,4 +1,4 @@
-//! Resources: reading them, and being told when they change.
+//! Resources: reading and subscriptions.
 
 use mcprove_model::Era;
 use serde_json::{Value, json};

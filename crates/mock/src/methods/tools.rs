@@ -46,7 +46,7 @@ impl Call<'_> {
         self.answer(tool, &scope).map_err(Ended::from)
     }
 
-    /// What a tool does before it answers: log messages, progress, changes.
+    /// Side effects of a tool before it answers: log messages, progress, changes.
     async fn work_on(&self, tool: &Tool, scope: &Value) -> Result<(), Ended> {
         for line in &tool.logs {
             if self.caller.log_level.is_some_and(|wanted| line.level >= wanted) {
@@ -104,7 +104,7 @@ impl Call<'_> {
     }
 }
 
-/// What a call meets before anything else happens to it.
+/// Applies the fault of a call before anything else happens to it.
 pub(super) async fn meet_fault(session: &Session, tool: &str) -> Result<(), Ended> {
     match session.mock.faults.meet(tool) {
         Delay::No => Ok(()),

@@ -15,7 +15,7 @@ pub struct Mutation {
     pub name: &'static str,
     /// The rule it breaks.
     pub rule: &'static str,
-    /// What the server does.
+    /// Description of the server's misbehaviour.
     pub what: &'static str,
     /// The first and the last revision it can be seen in.
     pub revisions: (Revision, Revision),
