@@ -1,4 +1,4 @@
-//! What went over the wire, byte for byte.
+//! Raw bytes of the conversation.
 
 use std::borrow::Cow;
 
@@ -11,12 +11,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Frame {
     /// Microseconds since the session began.
     pub at_us: u64,
-    /// Who sent it.
+    /// Its direction.
     pub direction: Direction,
-    /// What part of the conversation it is.
+    /// Its part of the conversation.
     #[serde(default, skip_serializing_if = "Part::is_message")]
     pub part: Part,
-    /// What the bytes turned out to be.
+    /// Its classification.
     pub kind: FrameKind,
     /// The bytes, without the line break that ended them.
     #[serde(flatten, with = "body")]
@@ -30,7 +30,7 @@ impl Frame {
     }
 }
 
-/// Who sent a frame.
+/// Direction of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -44,7 +44,7 @@ pub enum Direction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// A JSON-RPC message (or what stood in its place).
+    /// A JSON-RPC message, or the bytes in place of one.
     #[default]
     Message,
     /// The head of an HTTP request; the body is a message of its own.
@@ -82,7 +82,7 @@ impl Part {
     }
 }
 
-/// What the bytes of a frame turned out to be.
+/// Classification of a frame's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FrameKind {

@@ -1,4 +1,4 @@
-//! What mcprove talks about: the nouns every other room shares.
+//! Types shared by all other crates.
 //!
 //! Nothing here waits, reads a clock, opens a file or knows a transport. Text an author wrote carries its
 //! [`Span`]; what a server sent stays bytes and [`serde_json::Value`] behind lenient views; whatever is wrong

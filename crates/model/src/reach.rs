@@ -1,9 +1,9 @@
-//! How much of what a server offers is asserted by a suite.
+//! Coverage: the share of a server's capabilities that a suite asserts.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// How much of a server is asserted.
+/// Coverage of a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reach {
     /// Its tools.
@@ -14,16 +14,16 @@ pub struct Reach {
     pub resource_templates: Vec<ItemReach>,
     /// Its prompts.
     pub prompts: Vec<ItemReach>,
-    /// What is asserted, but not offered: tools, resources and prompts.
+    /// Names that are asserted, but not listed by the server: tools, resources and prompts.
     pub unknown: Vec<String>,
 }
 
-/// How much of a tool is asserted.
+/// Coverage of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolReach {
     /// Its name.
     pub name: String,
-    /// How many cases assert something about it.
+    /// Number of cases with an assertion about it.
     pub assertions: usize,
     /// The arguments it takes.
     pub arguments: Vec<ArgumentReach>,
@@ -31,7 +31,7 @@ pub struct ToolReach {
     pub error_path: bool,
 }
 
-/// How much of an argument is exercised.
+/// Coverage of an argument.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArgumentReach {
     /// Its name.
@@ -47,18 +47,18 @@ pub struct ArgumentReach {
 /// A resource or prompt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ItemReach {
-    /// What it is known by.
+    /// Its name.
     pub name: String,
-    /// How many cases assert something about it.
+    /// Number of cases with an assertion about it.
     pub assertions: usize,
 }
 
 /// So many of so many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// How many are reached.
+    /// Number of covered items.
     pub covered: usize,
-    /// How many there are.
+    /// Number of all items.
     pub total: usize,
 }
 

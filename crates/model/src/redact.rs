@@ -19,10 +19,10 @@ use crate::{
 };
 use search::Search;
 
-/// What replaces a secret.
+/// Replacement for a secret.
 const MASK: &str = "***";
 
-/// How often a text is searched again because a mask and its neighbours may spell a secret.
+/// Maximum number of searches of a string, since a mask and its neighbours may spell a secret.
 const ROUNDS: usize = 8;
 
 /// Masks secrets.
