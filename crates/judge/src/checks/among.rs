@@ -9,17 +9,17 @@ use crate::near;
 /// Texts that are searched.
 #[derive(Debug)]
 pub(super) struct Texts {
-    /// What is said when none has the part: the part follows.
+    /// Message if no text has the part: the part follows.
     pub(super) none: &'static str,
-    /// What is said when one has it: the part follows.
+    /// Message if a text has it: the part follows.
     pub(super) some: &'static str,
-    /// What is shown when there are no texts at all.
+    /// Shown if the list of texts is empty.
     pub(super) empty: &'static str,
     /// All that were seen.
     pub(super) of: fn(&Observation) -> Vec<String>,
 }
 
-/// Whether a part must be there or must not.
+/// Presence or absence of a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Wanted {
     Yes,

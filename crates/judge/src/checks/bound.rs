@@ -8,9 +8,9 @@ use crate::excerpt;
 /// Something that is counted, each shown in a few words.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// What one is called.
+    /// The singular noun.
     pub(super) one: &'static str,
-    /// What several are called.
+    /// The plural noun.
     pub(super) many: &'static str,
     /// All that were seen.
     pub(super) shown: fn(&Observation) -> Vec<String>,

@@ -1,4 +1,4 @@
-//! `min_progress`: the server told its progress at least so often.
+//! `min_progress`: the server reported progress at least this many times.
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
 

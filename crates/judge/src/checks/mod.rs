@@ -1,4 +1,4 @@
-//! The checks of results (`expect`), one file each, and beside them a folder for each other vocabulary.
+//! The checks of results (`expect`), one file each, and a folder for each other vocabulary.
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck, Vocabulary};
 use serde_json::Value;
@@ -71,7 +71,7 @@ pub struct CheckKind {
     pub decode: fn(&Node, &mut Diagnostics<'_>) -> Vec<PlannedCheck>,
     /// The JSON Schema of the value.
     pub schema: fn() -> Value,
-    /// What holds and what does not.
+    /// Passing and failing examples.
     pub examples: &'static [Example],
 }
 

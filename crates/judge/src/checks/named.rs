@@ -13,13 +13,13 @@ use crate::excerpt::{self, quoted};
 pub(super) struct Names {
     /// All names, in order.
     pub(super) of: fn(&Observation) -> Vec<String>,
-    /// What is said of a name that does not occur.
+    /// Message for a name that does not occur.
     pub(super) missing: fn(&str) -> String,
-    /// What is said of a name that occurs so many times.
+    /// Message for a name with the number of its occurrences.
     pub(super) present: fn(&str, usize) -> String,
-    /// What is said of the first name when it does not come after the second, although it occurs.
+    /// Message for a first name that occurs, but not after the second.
     pub(super) too_early: fn(&str, &str) -> String,
-    /// What is shown when there is nothing at all.
+    /// Shown if the list is empty.
     pub(super) empty: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! How many results a result has: the length of the list it holds.
+//! Number of results in a result: the length of the list it holds.
 
 use mcprove_model::{Mismatch, Observation};
 use serde_json::Value;
@@ -24,11 +24,11 @@ const KEYS: [&str; 10] = [
 #[derive(Debug)]
 pub(super) struct Results {
     pub(super) count: u64,
-    /// What was counted, in words.
+    /// Description of the counted list.
     pub(super) place: String,
 }
 
-/// Finds and counts the results; `expected` is what the mismatch says when there is no list.
+/// Finds and counts the results; `expected` goes into the mismatch if the result has no list.
 pub(super) fn count(seen: &Observation, expected: &str) -> Result<Results, Mismatch> {
     let without = |message: String, actual: String| Mismatch {
         message,

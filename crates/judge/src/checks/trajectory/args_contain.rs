@@ -125,7 +125,7 @@ impl ArgsContain {
     }
 }
 
-/// Whether a value has everything that is expected; maps may have more, lists and scalars may not.
+/// Compares a value with the expected part of it; maps may have more, lists and scalars may not.
 fn contained(expected: &Value, actual: &Value) -> Sameness {
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) => expected
@@ -143,7 +143,7 @@ fn contained(expected: &Value, actual: &Value) -> Sameness {
     }
 }
 
-/// What an actual value lacks, one sentence for each place.
+/// The missing parts of an actual value, one sentence for each place.
 fn differences(expected: &Value, actual: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(&mut String::new(), (expected, actual), &mut found);
