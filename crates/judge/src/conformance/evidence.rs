@@ -1,4 +1,4 @@
-//! What probes recorded: every message with its direction, time and HTTP exchange, and views of it for rules.
+//! Recordings of probes: every message with its direction, time and HTTP exchange, and views of it for rules.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -21,7 +21,7 @@ pub struct Evidence {
     pub channel: Channel,
     /// True if the server is on this machine.
     pub is_local: bool,
-    /// What was recorded, in order.
+    /// The recordings, in order.
     pub recordings: Vec<Recording>,
     /// Tools that were not called, with the reason.
     pub uncalled: Vec<(String, String)>,
@@ -55,7 +55,7 @@ pub struct Recording {
     pub probe: &'static str,
     /// The capabilities that the client declared.
     pub client: Value,
-    /// What happened, in order.
+    /// The events, in order.
     pub entries: Vec<Entry>,
     /// The answers to each entry, found once when the recording is complete.
     answers: OnceLock<HashMap<usize, Vec<usize>>>,
@@ -70,11 +70,11 @@ pub struct Entry {
     pub exchange: u64,
     /// The label of the step, for what was sent.
     pub step: String,
-    /// What happened.
+    /// The event.
     pub what: What,
 }
 
-/// What happened.
+/// Event of a recording.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A message, or bytes in its place, went out.
@@ -202,7 +202,7 @@ impl Evidence {
             .find_map(|step| step.answer().result())
     }
 
-    /// What the server declared.
+    /// Capabilities that the server declared.
     pub fn capabilities(&self) -> &Value {
         self.opening().and_then(|opening| opening.get("capabilities")).unwrap_or(&Value::Null)
     }

@@ -1,4 +1,4 @@
-//! What every result of 2026-07-28 carries, and results that ask for input.
+//! Fields that every result of 2026-07-28 carries, and results that ask for input.
 
 use std::collections::BTreeSet;
 

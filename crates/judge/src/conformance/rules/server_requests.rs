@@ -1,4 +1,4 @@
-//! What a server asks of its client: requests until 2025-11-25, `inputRequests` in 2026-07-28.
+//! Requests of a server to its client: requests until 2025-11-25, `inputRequests` in 2026-07-28.
 
 use serde_json::Value;
 
