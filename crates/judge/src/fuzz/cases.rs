@@ -15,7 +15,7 @@ use crate::harm::HarmGuard;
 /// An input to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FuzzCase {
-    /// What is special about it, for people.
+    /// Description of its special property.
     pub label: String,
     /// The arguments of the call.
     pub arguments: Value,
@@ -93,10 +93,10 @@ pub(super) struct Desk<'d, 'a> {
     pub(super) seed: u64,
     pub(super) pool: &'d ValuePool,
     pub(super) guard: &'d HarmGuard,
-    /// How many cases are made at most.
+    /// Maximum number of cases.
     pub(super) most: usize,
     pub(super) cases: Vec<FuzzCase>,
-    /// What was made before, here or at an earlier desk.
+    /// The cases made before, here or at an earlier desk.
     pub(super) sent: HashSet<u64>,
 }
 
@@ -246,7 +246,7 @@ impl Desk<'_, '_> {
     }
 }
 
-/// What tells arguments apart; it only has to be the same within one run.
+/// Hash that distinguishes arguments; it only has to be stable within one run.
 fn fingerprint(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(text.as_bytes());

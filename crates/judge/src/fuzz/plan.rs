@@ -20,7 +20,7 @@ pub struct FuzzPlan<'s> {
     schema: &'s Value,
     oracle: Option<Oracle>,
     seed: u64,
-    /// How many cases are made at most, and how many have been.
+    /// Maximum number of cases, and the number made so far.
     count: usize,
     made: usize,
     sent: HashSet<u64>,
@@ -81,7 +81,7 @@ impl<'s> FuzzPlan<'s> {
     }
 }
 
-/// All cases of a plan, made in small pieces.
+/// All cases of a plan, generated in batches.
 #[cfg(test)]
 pub(super) fn all_cases(schema: &Value, seed: u64, count: usize, pool: &ValuePool) -> Vec<FuzzCase> {
     let mut plan = FuzzPlan::new(schema, seed, count);

@@ -11,20 +11,20 @@ use super::mutations::MUTATIONS;
 use super::site::{Site, Step, replace, sites};
 use crate::generate::{Dice, hash};
 
-/// How many valid inputs are begun with.
+/// Number of valid inputs to start from.
 const BASES: u64 = 5;
 
-/// How far the random cases of a tool have been made.
+/// Progress in the random cases of a tool.
 #[derive(Debug)]
 pub(super) struct Random {
     /// The valid inputs that are changed.
     bases: Vec<Value>,
-    /// How many of them are sent as they are, and how many have been.
+    /// Number of bases to send unchanged, and the number sent so far.
     plain: usize,
     sent_plain: usize,
-    /// How many cases are wanted beside them.
+    /// Number of other cases wanted.
     wanted: usize,
-    /// How many tries were made.
+    /// Number of attempts.
     tries: usize,
     known: Known,
 }
@@ -32,10 +32,10 @@ pub(super) struct Random {
 /// A base, a place in it, and a mutation that does not depend on the dice.
 type Spot = (usize, usize, usize);
 
-/// What is known of the mutations that make the same each time, so that it is not made again only to be thrown away.
+/// Results of deterministic mutations, so that they are not generated again only to be discarded.
 #[derive(Debug, Default)]
 struct Known {
-    /// How many variants a mutation makes at a place.
+    /// Number of variants of a mutation at a place.
     variants: HashMap<Spot, usize>,
     /// The variants that were made, each as the only change.
     made: HashSet<(Spot, usize)>,
