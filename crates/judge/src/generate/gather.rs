@@ -9,10 +9,10 @@ use super::facts::{Contains, Demand, Facts, Span};
 use super::negate;
 use super::types::Types;
 
-/// How deep combinations of schemas are followed at one place.
+/// Maximum depth of combinations of schemas at one place.
 const DEEPEST: usize = 64;
 
-/// How many schemas are merged at one place.
+/// Maximum number of schemas merged at one place.
 const MOST: usize = 4000;
 
 /// Gathers what is asked of a value; an error says why no value can be meant.
@@ -57,7 +57,7 @@ impl<'a> Gatherer<'_, 'a> {
         }
     }
 
-    /// The schema that a schema refers to, and whether it says anything beside that.
+    /// The schema that a schema refers to, and true if it has other keywords.
     pub(crate) fn referred(&self, schema: &'a Value) -> Option<(&'a Value, bool)> {
         let target = self.document.referred(schema)?;
         Some((target, self.document.has_lonely_references() && schema.get("$ref").is_some()))
@@ -198,7 +198,7 @@ impl<'a> Gatherer<'_, 'a> {
         Ok(())
     }
 
-    /// What the required properties (and the wished ones) ask for in turn.
+    /// Follows the dependencies of the required properties (and of the wished ones).
     fn follow_dependencies(&mut self, wishes: bool) -> Result<(), String> {
         if self.facts.record.dependencies.is_empty() || !self.facts.types.has(Types::RECORD) {
             return Ok(());

@@ -15,10 +15,10 @@ use super::names;
 use super::oracle::Oracle;
 use super::place::Place;
 
-/// How much work one value may take.
+/// Budget of work for one value.
 const FUEL: u32 = 400_000;
 
-/// How often a reference may be followed into itself: not at all, if that will do.
+/// Maximum number of times a reference is followed into itself: none, if that is enough.
 const REENTRIES: [usize; 3] = [0, 1, 3];
 
 /// A schema and what was learned of it.

@@ -10,7 +10,7 @@ use super::place::Place;
 /// The longest list that is made.
 const LONGEST: u64 = 2000;
 
-/// How often another item is made when it was there already.
+/// Maximum number of attempts to make an item that is not a duplicate.
 const TRIES: u32 = 24;
 
 /// Makes a list that satisfies the facts.
@@ -38,13 +38,13 @@ pub(crate) fn make<'a>(
     Err(first.unwrap_or_else(none))
 }
 
-/// How many items there are, and where those stand that must be contained.
+/// Number of items, and the positions of those that must be contained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Arrangement {
     size: usize,
     /// True if one item may be several of those that must be contained.
     shared: bool,
-    /// True if they stand at the beginning rather than at the end.
+    /// True if they are at the beginning rather than at the end.
     leading: bool,
 }
 

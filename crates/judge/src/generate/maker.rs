@@ -19,16 +19,16 @@ use super::range::Wanted;
 use super::types::Types;
 use super::{list, names, record, text};
 
-/// How deep a value may be.
+/// Maximum depth of a value.
 const DEEPEST: usize = 64;
 
-/// How many combinations of choices are tried at one place.
+/// Maximum number of combinations of choices at one place.
 const COMBINATIONS: usize = 48;
 
-/// How often all combinations are tried with other values.
+/// Number of times all combinations are tried with other values.
 const ROUNDS: u32 = 6;
 
-/// How values are to be made.
+/// Preferences for generated values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taste {
     pub(crate) seed: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Taste {
     pub(crate) hints: bool,
     /// Which optional properties are filled.
     pub(crate) wishes: Wishes,
-    /// How often a reference may be followed into itself.
+    /// Maximum number of times a reference is followed into itself.
     pub(crate) reentries: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Failure {
     pub(crate) cause: Cause,
 }
 
-/// What could be done about a failure.
+/// Possible remedy for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// Nothing: what is asked contradicts itself or is too much.
@@ -108,7 +108,7 @@ impl<'d, 'a> Maker<'d, 'a> {
                     Cause::Unlucky => unlucky = true,
                     Cause::Impossible => {}
                 }
-                // A dead end is worth telling only when there is nothing better to tell.
+                // A dead end is reported only if no better cause is known.
                 if told.as_ref().is_none_or(|known| known.cause == Cause::Endless) {
                     told = Some(failure);
                 }
@@ -268,8 +268,8 @@ impl Failure {
     }
 }
 
-/// The kinds of value to try, in order: what keywords speak of, what the author's words say, what comes first in the
-/// author's list, then texts, numbers and so on; nothing comes last.
+/// The kinds of value to try, in order: those that keywords mention, those that the description suggests, the first of
+/// the author's list, then strings, numbers and so on; null is last.
 fn kinds_of(facts: &Facts<'_>) -> Vec<Types> {
     let all = [Types::TEXT, Types::NUMBER, Types::RECORD, Types::LIST, Types::BOOLEAN, Types::NULL];
     let mut kinds: Vec<Types> =

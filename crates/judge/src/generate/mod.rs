@@ -61,7 +61,7 @@ pub(crate) mod test_schemas {
     pub(crate) use super::sketch::{random_schema, random_value};
 }
 
-/// How many inputs with optional properties are made at most.
+/// Maximum number of inputs with optional properties.
 const VARIANTS: usize = 24;
 
 /// Why no value was made for a schema.
@@ -69,7 +69,7 @@ const VARIANTS: usize = 24;
 pub struct Ungeneratable {
     /// The JSON Pointer of the place in the input that could not be filled.
     pub pointer: String,
-    /// What stands in the way.
+    /// The obstacle.
     pub reason: String,
 }
 
@@ -92,7 +92,7 @@ pub fn valid_input(schema: &Value, seed: u64) -> Result<Value, Ungeneratable> {
     Generator::new(schema, Some(&oracle)).plain(seed, Wishes::None)
 }
 
-/// A valid value that also fills optional properties, but those that switch something: nobody asked for that.
+/// A valid value that also fills optional properties, except switches, which are left out.
 pub fn fuller_input(schema: &Value, seed: u64) -> Option<Value> {
     let oracle = Oracle::new(schema).ok()?;
     let generator = Generator::new(schema, Some(&oracle));

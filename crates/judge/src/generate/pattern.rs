@@ -22,7 +22,7 @@ pub(crate) struct Writer {
     shortest: usize,
 }
 
-/// What is wanted of a text beside the pattern.
+/// Requirements on a string besides the pattern.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish {
     /// Its length in characters, as nearly as the pattern allows.
@@ -61,7 +61,7 @@ impl Writer {
 struct Pen<'d> {
     text: String,
     written: usize,
-    /// How many characters more than the shortest text may still be written.
+    /// Number of characters that may be added to the shortest string.
     spare: usize,
     mixed: bool,
     dice: &'d mut Dice,
@@ -134,7 +134,7 @@ impl Pen<'_> {
         let mut chosen = self.dice.below(sizes.clone().sum());
         for ((first, _), size) in ranges.iter().zip(sizes) {
             if chosen < size {
-                // A range over the surrogates has a gap; its first character stands in.
+                // A range over the surrogates has a gap; its first character is used instead.
                 return u32::try_from(*first as usize + chosen).ok().and_then(char::from_u32).or(Some(*first));
             }
             chosen -= size;

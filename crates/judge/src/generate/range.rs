@@ -6,12 +6,12 @@ use serde_json::Number;
 
 use super::decimal::{self, Decimal};
 
-/// What is asked of a number.
+/// Requirements on a number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Range<'a> {
     pub(crate) lower: Option<Bound<'a>>,
     pub(crate) upper: Option<Bound<'a>>,
-    /// What the number must be a multiple of.
+    /// The divisors of the number.
     pub(crate) steps: Vec<&'a Number>,
 }
 

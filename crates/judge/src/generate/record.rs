@@ -139,7 +139,7 @@ fn invented<'a>(
         let writer = maker.writer(pattern)?;
         let length = writer.shortest() + number as usize % 5;
         let name = writer.text(Wish { length, mixed: number > 16 }, &mut dice);
-        // A pattern without an end is told apart by numbers.
+        // Names for a pattern without an end are distinguished by numbers.
         let numbered = format!("{name}{}", number + 1);
         return [numbered, name].into_iter().find(|name| checked.matches(pattern, name));
     }

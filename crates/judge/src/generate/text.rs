@@ -10,7 +10,7 @@ use super::{format, names};
 /// The longest text that is made.
 const LONGEST: u64 = 65_536;
 
-/// How often a text is written for patterns.
+/// Maximum number of attempts to write a string for patterns.
 const TRIES: usize = 48;
 
 /// Words for texts that may be anything.
@@ -55,7 +55,7 @@ pub(crate) fn make<'a>(
     Err(Failure::at(place, Cause::Unlucky, reason))
 }
 
-/// How long a text may be.
+/// Allowed length of a string.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     least: usize,
@@ -101,7 +101,7 @@ fn by_pattern<'a>(
         let more = [4, 0, 8, 1, 16, 2, 32][attempt % 7];
         let mixed = attempt >= TRIES / 4;
         let mut text = written(maker, pattern, more, mixed, room, dice)?;
-        // Patterns without anchors are satisfied side by side.
+        // Patterns without anchors are satisfied one after the other in the same string.
         if attempt >= TRIES / 2 && facts.patterns.len() > 1 {
             for other in facts.patterns.iter().filter(|other| **other != pattern) {
                 text.push_str(&written(maker, other, 0, mixed, Room { least: 0, ..room }, dice)?);
