@@ -1,4 +1,4 @@
-//! What a schema says about the values it accepts: their type, and their size.
+//! Constraints of a schema on its values: their type, and their size.
 
 use std::collections::HashMap;
 
@@ -22,10 +22,10 @@ const BOUNDING_FORMATS: &[&str] = &[
     "uuid",
 ];
 
-/// What is known of schemas already while a question is followed through references; circles end here.
+/// Answers for schemas already visited while a question is followed through references; cycles end here.
 type Answers = HashMap<SiteId, bool>;
 
-/// What makes the size of a value unbounded.
+/// Cause of an unbounded size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     Text,

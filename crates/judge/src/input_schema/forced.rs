@@ -18,7 +18,7 @@ struct Steps {
     needed_by: Vec<Vec<SiteId>>,
     /// The alternatives that this schema is one of.
     choices_with: Vec<Vec<usize>>,
-    /// Who has these alternatives, and how many there are.
+    /// The owners of these alternatives, and their number.
     choices: Vec<(SiteId, usize)>,
 }
 

@@ -1,6 +1,6 @@
 //! Properties that several schemas of the same object speak of at once.
 //!
-//! What each of them declares, the others must let through. Alternatives are no rivals: a value is one of them.
+//! Each must let through the properties that the others declare. Alternatives are not rivals: a value is one of them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -54,7 +54,7 @@ struct Search<'a, 't> {
 }
 
 impl<'t> Search<'_, 't> {
-    /// Adds what a schema declares to what is declared beside it.
+    /// Adds the declarations of a schema to those that hold at the same time.
     fn conjoin(&mut self, id: SiteId, conjoined: &mut Conjoined<'t>, path: &mut Vec<SiteId>) {
         self.steps += 1;
         if self.steps > ENOUGH || path.contains(&id) {
@@ -83,7 +83,7 @@ impl<'t> Search<'_, 't> {
         path.pop();
     }
 
-    /// Each alternative stands beside what is declared so far, and what comes later beside all of them.
+    /// Each alternative holds together with the declarations so far, and later ones together with all alternatives.
     fn conjoin_choice(&mut self, choice: &[SiteId], conjoined: &mut Conjoined<'t>, path: &mut Vec<SiteId>) {
         let mut all = conjoined.clone();
         for alternative in choice {

@@ -10,7 +10,7 @@ use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 pub(super) enum Part {
     /// It always holds.
     And(SiteId),
-    /// It always holds and stands elsewhere.
+    /// It always holds and is defined elsewhere.
     Reference(SiteId),
     /// One of them holds.
     Or(Vec<SiteId>),
@@ -28,7 +28,7 @@ impl Part {
     }
 }
 
-/// What is found out about a whole tree once somebody asks.
+/// Facts about a whole tree, computed on demand.
 #[derive(Debug, Default)]
 pub(super) struct SameValue {
     parts: OnceCell<BTreeMap<SiteId, Vec<Part>>>,
@@ -136,7 +136,7 @@ impl<'t> SchemaTree<'t> {
         let list = |word: Word| self.site(owner).word(word).map_or(0..0, |list| list.slot()..list.next_slot());
         let any_of = list(Word::AnyOf);
         let is_any_of = |id: SiteId| any_of.contains(&self.site(id).json.slot());
-        // Alternatives stand in the order of the text, so only those added last can be of the same keyword.
+        // Alternatives are in the order of the text, so only those added last can be of the same keyword.
         match parts.iter_mut().rev().find(|part| matches!(part, Part::Or(_))) {
             Some(Part::Or(choice)) if choice.first().is_some_and(|first| is_any_of(*first) == is_any_of(id)) => {
                 choice.push(id);
