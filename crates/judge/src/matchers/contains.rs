@@ -37,7 +37,7 @@ impl Matcher for Contains {
 }
 
 impl Contains {
-    /// What is lacking: the member with its place, or the items.
+    /// The missing part: the member with its place, or the items.
     fn mismatch(&self, value: &Value) -> Mismatch {
         match (value, &self.0) {
             (Value::Object(_), Value::Object(_)) => match lacking(value, &self.0, String::new()) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::contains::holds_part;
 use super::{Decoded, Matcher, items, mismatch, shown};
 
-/// How many of several parts must be there.
+/// Required number of several parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wanted {
     All,

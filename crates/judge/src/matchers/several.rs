@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Decoded, Matcher, Missing, decode_matchers, inner_schema, mismatch};
 
-/// How many of several matchers must hold.
+/// Required number of several matchers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wanted {
     All,
