@@ -1,4 +1,4 @@
-//! Objects that take fields nobody declared.
+//! Objects that accept undeclared fields.
 
 use mcprove_model::Severity;
 

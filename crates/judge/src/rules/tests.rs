@@ -9,7 +9,7 @@ fn catalog(text: &str) -> Catalog {
     Catalog::read("tools.json", text.as_bytes().to_vec()).expect(text)
 }
 
-/// What the rules of one group say, as `RULE pointer`.
+/// Findings of the rules of one group, as `RULE pointer`.
 fn told(text: &str, group: &str) -> Vec<String> {
     let catalog = catalog(text);
     let select = [group.to_owned()];
@@ -101,7 +101,7 @@ fn rules_are_chosen_by_id_name_or_group() {
     );
 }
 
-/// What the strict rules say about one input schema, as `RULE pointer` from the schema on.
+/// Findings of the strict rules about one input schema, as `RULE pointer` from the schema on.
 fn strict(schema: &str) -> Vec<String> {
     let tools = format!("[{{\"name\":\"t\",\"inputSchema\":{schema}}}]");
     told(&tools, "SCH").iter().map(|told| told.replace("/0/inputSchema", "")).collect()
@@ -273,7 +273,7 @@ fn schemas_of_the_same_object_are_judged_together() {
                ]}},"required":["q"],"additionalProperties":false}"#.to_owned(),
             vec!["SCH-002 /properties/q/anyOf/0/properties/p", "SCH-002 /properties/q/anyOf/1/properties/p"],
         ),
-        // Draft 7 does not know `unevaluatedProperties`, so a person has to decide; it is told all the same.
+        // Draft 7 does not know `unevaluatedProperties`, so a person has to decide; it is still reported.
         (
             format!(r#"{{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","allOf":[{a},{b}]}}"#),
             vec!["SCH-002 "],

@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     run: Scope::Tool(run),
 };
 
-/// What stands in for a description that nobody wrote.
+/// Placeholders in place of a real description.
 const PLACEHOLDERS: &[&str] = &["todo", "tbd", "fixme", "description", "no description", "lorem ipsum", "placeholder"];
 /// The least number of characters in which a tool can say what it does.
 pub(super) const LEAST: usize = 20;
