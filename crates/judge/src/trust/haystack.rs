@@ -1,4 +1,4 @@
-//! What servers were told: every text and object of the arguments of calls.
+//! Inputs of servers: every text and object of the arguments of calls.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ pub(super) struct Nested {
     /// Where the text is in the arguments.
     pointer: String,
     document: Value,
-    /// The text it was read from holds escapes, so its strings stand there in another form.
+    /// The text it was read from holds escapes, so its strings have another form there.
     escaped: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct ToldObject<'t> {
     pub(super) hash: u64,
 }
 
-/// Everything servers were told, in the order of the calls.
+/// All inputs of servers, in the order of the calls.
 #[derive(Debug, Default)]
 pub(super) struct Haystack<'t> {
     pub(super) texts: Vec<Told<'t>>,
@@ -76,7 +76,7 @@ pub(super) fn nested(calls: &[Asked<'_>]) -> Vec<Nested> {
     all
 }
 
-/// Gathers what servers were told.
+/// Gathers the inputs of servers.
 pub(super) fn gather<'t>(calls: &[Asked<'t>], nested: &'t [Nested]) -> Haystack<'t> {
     let mut haystack = Haystack::default();
     for (call, asked) in calls.iter().enumerate() {

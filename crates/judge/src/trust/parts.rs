@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// How many times JSON text inside JSON text is looked into.
+/// Maximum nesting of JSON text inside JSON text.
 pub(super) const NESTING: usize = 2;
 
 /// A step from a value to a part of it.
@@ -23,7 +23,7 @@ pub(super) enum Part<'v> {
     Object(&'v Map<String, Value>, u64),
 }
 
-/// Whether objects are wanted too; their hashes cost time.
+/// With or without objects, whose hashes cost time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
     Texts,

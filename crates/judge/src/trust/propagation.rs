@@ -4,7 +4,7 @@
 //! content block, a whole string or object of structured content or of JSON text, or 64 characters of one in a row. It
 //! must carry enough that is new (`min_length` characters that were neither in the prompt nor in arguments sent before
 //! that result), and it is a finding unless every declared clause of the boundary holds. The hop into a required
-//! sanitizer and the hop of its output onwards are what routing means; they are no flows.
+//! sanitizer and the hop of its output onwards are the intended route; they do not count as flows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -149,7 +149,7 @@ fn keep_strange(found: &mut Vec<Candidate>, record: &Record<'_>, haystack: &Hays
     found.retain(|candidate| candidate.is_strange);
 }
 
-/// How many bytes of a long text are looked at first.
+/// Number of bytes of a long text that are looked at first.
 const HEAD: usize = 1024;
 
 /// The beginning of a text, and how much of it can be judged without the rest.

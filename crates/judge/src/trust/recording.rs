@@ -1,4 +1,4 @@
-//! From recorded frames to what was called, in order: the calls of a case, or of everything that was overheard.
+//! Recorded frames as calls, in order: the calls of a case, or of a whole recording of traffic.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::trace::TraceEvent;
 /// A conversation with servers, taken from a log.
 #[derive(Debug, Default)]
 pub struct Recording {
-    /// What people call it: the case.
+    /// Its display name: the case.
     pub name: String,
     /// The cases it is made of: their positions in the report.
     pub cases: Vec<usize>,
@@ -19,20 +19,20 @@ pub struct Recording {
     pub servers: Vec<String>,
     /// The revisions that were spoken.
     pub protocols: Vec<String>,
-    /// What was called and what came back.
+    /// The calls and their results.
     pub trace: Vec<TraceEvent>,
-    /// What requests claimed.
+    /// Claims of requests.
     pub claims: Vec<RequestClaim>,
 }
 
 impl Recording {
-    /// How many tools were called.
+    /// Number of tool calls.
     pub fn calls(&self) -> usize {
         self.trace.iter().filter(|event| matches!(event, TraceEvent::Call(_))).count()
     }
 }
 
-/// The conversations of a report: each case of a suite is one; what was overheard, in however many logs, is one together.
+/// The conversations of a report: each case of a suite is one; recorded traffic, in however many logs, is one together.
 ///
 /// `name` says what a session's server is called.
 pub fn recordings(report: &Report, name: &dyn Fn(&CaseReport, u32) -> String) -> Vec<Recording> {
@@ -82,7 +82,7 @@ fn recording(report: &Report, cases: Vec<usize>, name: &dyn Fn(&CaseReport, u32)
     // Sorting is stable, so that frames of one session stay in their order.
     said.sort_by_key(|said| said.at_us);
     let mut taken = Taken { recording: Recording::default(), open: HashMap::new(), calls: 0 };
-    // A log does not say when an agent was told what; what its user said is nobody's secret from the beginning.
+    // A log has no times for an agent's prompts; the text of its user is familiar from the beginning.
     let finished = cases.iter().filter_map(|index| report.cases[*index].finished.as_ref());
     for agent in finished.filter_map(|finished| finished.agent.as_ref()) {
         taken.recording.trace.extend(agent.prompts.iter().cloned().map(TraceEvent::Prompt));

@@ -1,4 +1,4 @@
-//! What the two rules about trust boundaries are about, for `explain` and for reports.
+//! Descriptions of the two rules about trust boundaries, for `explain` and for reports.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,19 @@ use mcprove_model::Severity;
 pub struct TrustRule {
     /// Its stable id.
     pub id: &'static str,
-    /// What is checked, as the mapping table calls it.
+    /// Name of the check in the mapping table.
     pub check: &'static str,
     /// The axis of the taxonomy it belongs to.
     pub axis: &'static str,
     /// One sentence for lists.
     pub summary: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Why it matters, in whole sentences.
     pub why: &'static str,
-    /// What to write in a suite.
+    /// Advice on what to write in a suite.
     pub help: &'static str,
-    /// True if it can be told from outside the servers.
+    /// True if it can be checked from outside the servers.
     pub black_box: bool,
     /// Where it comes from.
     pub source: &'static str,
