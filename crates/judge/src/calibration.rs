@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub struct Calibration {
     /// The file of labels, relative to the folder of the suite.
     pub labels: String,
-    /// What the judge said on a set of which the truth is known.
+    /// The judge's answers on a set with known truth.
     pub reliability: Option<Reliability>,
     /// The share that the judge passed on the full set.
     pub observed_positive_rate: Option<f64>,

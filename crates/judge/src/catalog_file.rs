@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::catalog::{Catalog, Document, Listing, Origin, ToolAt};
 use crate::spanned_json::{Json, JsonKind, SpannedJson};
 
-/// The forms a catalog may have, for whoever gave another.
+/// The forms of a catalog, for the message about any other.
 const EXPECTED: &str = "expected what `tools/list` answers: `{\"tools\": [...]}`, the bare array of tools, the JSON-RPC \
                         response, or an event log of `mcprove run --events FILE`";
 
@@ -21,9 +21,9 @@ pub struct CatalogError {
     pub path: String,
     /// Where in it, when that says more than the file alone.
     pub position: Option<Position>,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to give instead.
+    /// The accepted forms.
     pub help: &'static str,
 }
 
@@ -140,7 +140,7 @@ impl Reader<'_> {
         Ok(pages)
     }
 
-    /// Whatever stands among tools and is no object was not listed by a server.
+    /// Reports entries of a tool list that are not objects.
     fn check(&self, json: &SpannedJson, page: Page) -> Result<(), CatalogError> {
         match json.at(page.list).items().enumerate().find(|(_, tool)| !tool.is_map()) {
             None => Ok(()),

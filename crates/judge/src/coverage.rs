@@ -1,5 +1,5 @@
-//! How much of what a server offers is asserted by cases. What setup and teardown call is not coverage, nor is a case that
-//! is skipped or expects nothing.
+//! Coverage: the share of a server's capabilities that cases assert. What setup and teardown call is not coverage, nor
+//! is a case that is skipped or expects nothing.
 
 use mcprove_model::{
     Act, ArgumentReach, CallTool, Case, Check, ItemReach, Node, Observation, Outcome, PlannedCheck, Prompts, Reach,
@@ -8,7 +8,7 @@ use mcprove_model::{
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-/// What a server offers, as it listed it.
+/// Capabilities of a server, as it listed them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Offer<'c> {
     /// Its tools.
@@ -21,14 +21,14 @@ pub struct Offer<'c> {
     pub prompts: &'c [Value],
 }
 
-/// What one case asserts something about.
+/// The subject of a case's assertions.
 enum Exercise {
     Tool { name: String, arguments: Map<String, Value>, fails: bool },
     Resource { uri: String },
     Prompt { name: String },
 }
 
-/// How much of an offer these cases reach.
+/// Coverage of an offer by these cases.
 pub fn coverage<'c>(offer: Offer<'_>, cases: impl IntoIterator<Item = &'c Case>) -> Reach {
     let exercises: Vec<Exercise> = cases.into_iter().filter_map(exercise).collect();
     let templates: Vec<(String, Option<Regex>)> =

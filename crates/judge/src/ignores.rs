@@ -1,4 +1,4 @@
-//! What a project has decided to live with: findings that are not told, written down with a reason.
+//! Accepted findings of a project: they are not reported, and each has a reason.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use mcprove_model::{Diagnostics, Node, Span};
 use crate::lint::Fault;
 use crate::rules::{known, names};
 
-/// The findings that are not told.
+/// The findings that are not reported.
 #[derive(Debug, Default)]
 pub struct Ignores {
     entries: Vec<Ignore>,
@@ -35,7 +35,7 @@ impl Ignores {
         Self { entries: lists.into_iter().filter_map(|node| Ignore::decode(node, found)).collect() }
     }
 
-    /// True if a fault is not to be told.
+    /// True if a fault is not to be reported.
     pub fn cover(&self, fault: &Fault<'_>) -> bool {
         // Every entry that fits is used, so that none of them is called idle.
         self.entries.iter().filter(|ignore| ignore.covers(fault)).fold(false, |_, ignore| {

@@ -140,7 +140,7 @@ impl Step {
     }
 }
 
-/// What a JSON value is, in words.
+/// The kind of a JSON value, in words.
 pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -186,7 +186,7 @@ struct Reader<'t> {
 /// The most `..` of a path.
 const MOST_DESCENTS: usize = 2;
 
-/// Characters that cannot stand in a key after a dot: they mean something else in a path.
+/// Characters that are not allowed in a key after a dot: they mean something else in a path.
 const NOT_IN_DOTTED_KEY: &[char] = &[']', '*', '\'', '"', '?', '(', ')', ','];
 
 impl<'t> Reader<'t> {

@@ -1,4 +1,4 @@
-//! What is true of an observation. Everything here is pure: no clock, no environment, no files, no waiting.
+//! Judgements on observations. Everything here is pure: no clock, no environment, no files, no waiting.
 
 pub mod agent_measures;
 pub mod arguments;

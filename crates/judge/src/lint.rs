@@ -20,17 +20,17 @@ pub struct Fault<'c> {
     catalog: &'c Catalog,
     /// The rule that speaks.
     pub rule: &'static Rule,
-    /// What is wrong, in one lowercase fragment.
+    /// Description of the fault, in one lowercase fragment.
     pub message: String,
-    /// True if the mechanical fix mends it.
+    /// True if the mechanical fix applies to it.
     pub fixable: bool,
-    /// What to do next, where that differs from what the rule says in general.
+    /// Advice on what to do next, if it differs from the rule's.
     help: Option<Cow<'static, str>>,
     at: Json<'c>,
     document: usize,
     /// The tool, unless the fault is one of the whole list.
     tool: Option<&'c ToolAt>,
-    /// The document of the text that the list of tools stands in.
+    /// The document of the text that contains the list of tools.
     root: u32,
 }
 
@@ -70,7 +70,7 @@ pub fn lint<'c>(catalog: &'c Catalog, rules: &Selection, tell: &mut dyn FnMut(Fa
 }
 
 impl Fault<'_> {
-    /// How bad it is.
+    /// Its severity.
     pub fn severity(&self) -> Severity {
         self.rule.severity
     }
@@ -93,7 +93,7 @@ impl Fault<'_> {
         self.tool.map(|tool| self.catalog.tool(tool).pointer_to(self.at))
     }
 
-    /// What people call the file or server it is in.
+    /// Name of the file or server it is in.
     pub fn source(&self) -> Cow<'_, str> {
         self.catalog.documents[self.document].label()
     }
@@ -103,7 +103,7 @@ impl Fault<'_> {
         self.catalog.documents[self.document].position(self.at)
     }
 
-    /// What to do next.
+    /// Advice on what to do next.
     pub fn help(&self) -> &str {
         self.help.as_deref().unwrap_or(self.rule.help)
     }
@@ -129,7 +129,7 @@ impl Fault<'_> {
         finding
     }
 
-    /// The edits that mend it, when it stands in a file and its rule has a fix.
+    /// The edits that fix it, if it is in a file and its rule has a fix.
     fn fix(&self) -> Option<Fix> {
         let part = self.rule.fix?;
         self.catalog.editable_text()?;
@@ -191,7 +191,7 @@ pub(crate) fn name_of(tool: Json<'_>) -> Option<Cow<'_, str>> {
     tool.get("name").and_then(Json::as_text)
 }
 
-/// What rules have said so far.
+/// Faults found so far.
 struct Faults<'c> {
     found: Vec<Found<'c>>,
 }
@@ -208,7 +208,7 @@ pub(crate) struct RuleFaults<'a, 'c> {
     found: &'a mut Vec<Found<'c>>,
 }
 
-/// A fault before it is known where in the catalog its tool stands.
+/// A fault before the position of its tool in the catalog is known.
 #[derive(Debug)]
 pub(crate) struct Found<'c> {
     rule: &'static Rule,
@@ -239,7 +239,7 @@ impl Found<'_> {
         self
     }
 
-    /// It cannot be mended mechanically, unlike others of its rule.
+    /// Marks it as not mechanically fixable, unlike others of its rule.
     pub(crate) fn by_hand(&mut self) {
         self.fixable = false;
     }

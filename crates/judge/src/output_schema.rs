@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::schema;
 
-/// How many faults are told one by one.
+/// Number of errors that are listed one by one.
 const TOLD: usize = 3;
 
-/// What in `structuredContent` violates the tool's `outputSchema`, if anything; an unusable schema is an error.
+/// The violation of the tool's `outputSchema` by `structuredContent`, if any; an unusable schema is an error.
 pub fn violates_output_schema(schema: &Value, structured: &Value) -> Result<Option<String>, String> {
     let errors = schema::errors(schema, structured)?;
     if errors.is_empty() {

@@ -1,13 +1,13 @@
 //! When two JSON values count as the same.
 //!
-//! Numbers compare as numbers. The tool whose files we run compares scalars by their text, so `"1"` equals `1`
-//! there; suites rely on it, and such an equality is told apart as [`Sameness::Loose`].
+//! Numbers compare as numbers. The tool whose files mcprove runs compares scalars by their text, so `"1"` equals `1`
+//! there; suites rely on it, and such an equality is [`Sameness::Loose`].
 
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-/// How alike two values are.
+/// Result of comparing two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sameness {
     /// They differ.

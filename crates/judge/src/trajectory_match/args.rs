@@ -1,4 +1,4 @@
-//! What the arguments of an expected call must be.
+//! Requirements on the arguments of an expected call.
 
 use mcprove_model::shorten;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::sameness::{Sameness, compare};
 use crate::schema;
 
-/// What the arguments of a call must be.
+/// Requirements on the arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ArgsMatcher {
     /// Anything.
@@ -23,7 +23,7 @@ pub enum ArgsMatcher {
 }
 
 impl ArgsMatcher {
-    /// What is wrong with arguments; `None` when nothing is.
+    /// The first error in the arguments; `None` if there is none.
     pub fn mismatch(&self, args: &Value) -> Option<String> {
         match self {
             Self::Any | Self::Ignore => None,
