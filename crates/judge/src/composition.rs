@@ -248,7 +248,7 @@ impl Finished {
         let told = |(at, reason): &(usize, String)| {
             (Some(*at), format!("node `{}` failed: {reason}", composition.nodes[*at].id))
         };
-        let output = self.no_output.iter().map(|reason| (None, format!("there is no output: {reason}")));
+        let output = self.no_output.iter().map(|reason| (None, format!("no output: {reason}")));
         let tripped = self.envelope.pointer("/composition/budget_tripped").and_then(Value::as_str);
         let tripped = tripped.map(|name| (None, format!("the calls took longer than `{name}` allows")));
         failed.map(told).chain(output).chain(tripped).collect()

@@ -142,7 +142,7 @@ mod tests {
             messages,
             [
                 "unknown key `ignroe` in the file",
-                "there is no rule `SCH-0O1`; did you mean `SCH-001`?",
+                "unknown rule `SCH-0O1`; did you mean `SCH-001`?",
                 "an entry of `ignore` names no rule",
                 "unknown key `tol` in an entry of `ignore`",
             ]

@@ -241,7 +241,7 @@ impl<'t> Reader<'t> {
         }
         if let Some(odd) = key.chars().find(|c| NOT_IN_DOTTED_KEY.contains(c)) {
             return Err(format!(
-                "`{odd}` cannot stand in `{key}`; a key that holds it is written in brackets: `['{key}']`"
+                "`{odd}` is not allowed in `{key}`; write a key that contains it in brackets: `['{key}']`"
             ));
         }
         push_quoted_key(&mut self.query, key);

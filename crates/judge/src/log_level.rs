@@ -57,7 +57,7 @@ pub(crate) fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
             found.warning(
                 "unknown-level",
                 item.span,
-                format!("`{level}` is no level of the protocol"),
+                format!("`{level}` is not a log level of the protocol"),
                 Some(help(level)),
             );
         }

@@ -64,7 +64,7 @@ pub(crate) fn modern_caller(request: &Request) -> Result<Caller, Refusal> {
         None => None,
         Some(level) => match level.as_str().and_then(Level::parse) {
             Some(level) => Some(level),
-            None => return Err(Refusal::params(format!("`{LOG_LEVEL}` is no log level: {level}")).of_the_envelope()),
+            None => return Err(Refusal::params(format!("`{LOG_LEVEL}` is not a log level: {level}")).of_the_envelope()),
         },
     };
     Ok(Caller { revision, capabilities: capabilities.clone(), log_level })

@@ -45,19 +45,19 @@ impl FromStr for Fault {
             ("slow", Some(number)) => match number.parse::<u64>() {
                 Ok(ms) if ms <= LONGEST_MS => Ok(Self::Slow(Duration::from_millis(ms))),
                 Ok(_) | Err(_) => {
-                    Err(format!("`{number}` is no delay: give milliseconds up to a day, as in `slow:1500`"))
+                    Err(format!("invalid delay `{number}`: expected milliseconds up to a day, as in `slow:1500`"))
                 }
             },
             ("recover-after" | "recover_after", Some(number)) => number.parse().map(Self::RecoverAfter).map_err(|_| {
-                format!("`{number}` is no number of calls: give how many hang first, as in `recover-after:2`")
+                format!("invalid number of calls `{number}`: expected the number of calls that hang first, as in `recover-after:2`")
             }),
             ("slow" | "recover-after" | "recover_after", None) => {
                 Err(format!("`{name}` needs a number: write `slow:<ms>` or `recover-after:<n>`"))
             }
             ("none" | "hang" | "wedged", Some(_)) => Err(format!("`{name}` takes no number: write `{name}`")),
             (_, _) => Err(match nearest(name, NAMES) {
-                Some(near) => format!("`{name}` is no fault: did you mean `{near}`?"),
-                None => format!("`{name}` is no fault: give none, hang, wedged, slow:<ms> or recover-after:<n>"),
+                Some(near) => format!("unknown fault `{name}`: did you mean `{near}`?"),
+                None => format!("unknown fault `{name}`: expected none, hang, wedged, slow:<ms> or recover-after:<n>"),
             }),
         }
     }

@@ -86,7 +86,7 @@ pub(crate) fn from_cassette(cassette: &Value, source: &SourceFile) -> Option<(Re
         let request = exchange.get("request").unwrap_or(&Value::Null);
         let response = exchange.get("response").unwrap_or(&Value::Null);
         if recording.add(request, response).is_none() {
-            let message = format!("exchange {at} of `{}` is no request with its response", source.path());
+            let message = format!("exchange {at} of `{}` is not a request with its response", source.path());
             findings.push(Finding::warning("bad-exchange", message).help("record it again, or remove it"));
         }
     }
@@ -107,7 +107,7 @@ pub(crate) fn from_event_log(source: &SourceFile) -> (Option<Recording>, Vec<Fin
         let event = match serde_json::from_str::<Event>(line) {
             Ok(event) => event,
             Err(error) => {
-                let finding = Finding::error("bad-event", format!("this line is no event: {error}"));
+                let finding = Finding::error("bad-event", format!("this line is not an event: {error}"));
                 let help = "give a log that `mcprove run --events FILE` has written to its end";
                 return (None, vec![finding.at(source.place(span)).help(help)]);
             }

@@ -176,7 +176,8 @@ impl Session {
     fn batch(self: &Arc<Self>, messages: Vec<Value>, outlet: &Outlet) -> Option<Work> {
         let revision = self.state().agreed.as_ref().map(|agreed| agreed.revision);
         if revision != Some(Revision::V2025_03_26) || messages.is_empty() {
-            let why = if messages.is_empty() { "an empty batch is no request" } else { "this revision has no batches" };
+            let why =
+                if messages.is_empty() { "an empty batch is not a request" } else { "this revision has no batches" };
             outlet.send(refused(&Value::Null, &Refusal::new(INVALID_REQUEST, why)));
             return None;
         }

@@ -85,7 +85,7 @@ fn parts(pattern: &str) -> Result<Vec<Part<'_>>, String> {
         let inside = &rest[open + 1..open + close];
         let (name, with_slashes) = inside.strip_prefix('+').map_or((inside, false), |name| (name, true));
         if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) {
-            return Err(format!("`{{{inside}}}` is no variable"));
+            return Err(format!("`{{{inside}}}` is not a variable"));
         }
         parts.push(Part::Variable { name, with_slashes });
         rest = &rest[open + close + 1..];
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn patterns_that_cannot_be_matched_say_why() {
         assert!(check("a{b").expect_err("open").contains("no closing brace"));
-        assert!(check("a{}").expect_err("empty").contains("is no variable"));
-        assert!(check("a{?q}").expect_err("a query").contains("is no variable"));
+        assert!(check("a{}").expect_err("empty").contains("is not a variable"));
+        assert!(check("a{?q}").expect_err("a query").contains("is not a variable"));
     }
 }

@@ -65,7 +65,7 @@ pub struct Part {
 impl Part {
     /// In percent; nothing to reach is all of it.
     pub fn percent(self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "nobody has so many tools")]
+        #[expect(clippy::cast_precision_loss, reason = "fewer tools than this")]
         if self.total == 0 { 100.0 } else { self.covered as f64 * 100.0 / self.total as f64 }
     }
 

@@ -198,7 +198,7 @@ impl ScanCounts {
     pub fn summary(&self) -> String {
         match self.score() {
             Some(score) => format!("score: {score} % ({})", self.line()),
-            None if self.counts.is_empty() => "score: none, because there are no tools".to_owned(),
+            None if self.counts.is_empty() => "score: none, because the server has no tools".to_owned(),
             None => format!("score: none, because nothing could be proven ({})", self.line()),
         }
     }

@@ -74,7 +74,7 @@ pub struct Captured {
 
 /// Runs a command in a folder and returns what it printed, however it ended; the error says why it could not be run.
 pub async fn captured_command(words: &[String], folder: &Path, deadline: Duration) -> Result<Captured, String> {
-    let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
@@ -95,7 +95,7 @@ pub async fn captured_command(words: &[String], folder: &Path, deadline: Duratio
 
 /// Runs a command and returns what it printed; the error says in one line why it did not end well.
 pub async fn command_output(words: &[String], deadline: Duration) -> Result<String, String> {
-    let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
@@ -137,7 +137,7 @@ pub struct Background {
 impl Background {
     /// Starts a command; the error says why it could not be started.
     pub fn start(words: &[String]) -> Result<Self, String> {
-        let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+        let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
         let mut command = Command::new(program);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.kill_on_drop(true);
@@ -156,7 +156,7 @@ pub async fn filter_command(
     input: &str,
     deadline: Duration,
 ) -> Result<String, String> {
-    let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.envs(variables.iter().map(|(name, value)| (name, value)));

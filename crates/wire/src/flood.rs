@@ -25,7 +25,7 @@ impl Flood {
     /// messages are a failure.
     pub(crate) fn finding(&self) -> Option<Finding> {
         if self.messages > 0 {
-            let sent = format!("{} messages with {} in all that nobody asked for", self.messages, size(self.bytes));
+            let sent = format!("{} unsolicited messages with {} in all", self.messages, size(self.bytes));
             let text = format!("the server floods its client: {sent} were not kept");
             return Some(
                 Finding::error("flood", text)

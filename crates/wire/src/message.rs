@@ -224,7 +224,7 @@ fn reply_body(mut map: Map<String, Value>) -> ReplyBody {
     match (map.remove("result"), map.remove("error")) {
         (Some(result @ Value::Object(_)), None) => ReplyBody::Result(result),
         (Some(result), None) => ReplyBody::Broken(format!("has a result that is {}, not an object", kind(&result))),
-        (Some(_), Some(Value::Null)) => ReplyBody::Broken("has `\"error\": null` beside its result".to_owned()),
+        (Some(_), Some(Value::Null)) => ReplyBody::Broken("has `\"error\": null` next to its result".to_owned()),
         (Some(_), Some(_)) => ReplyBody::Broken("has both a result and an error".to_owned()),
         (None, Some(error)) => error_body(error),
         (None, None) => ReplyBody::Broken("has neither a result nor an error".to_owned()),

@@ -398,7 +398,7 @@ async fn failures_to_open_are_named_in_one_line() {
     type Script = fn(&Seen, &Out);
     let scenes: &[(&str, Script)] = &[
         ("wants a login (HTTP 401)", |_, out| out.answer(401, &[], b"")),
-        ("there is nothing at this address (HTTP 404)", |_, out| out.answer(404, &[], b"")),
+        ("nothing at this URL (HTTP 404)", |_, out| out.answer(404, &[], b"")),
         ("the server failed (HTTP 500", |_, out| out.answer(500, &[("Content-Type", "text/html")], b"<p>")),
         ("`text/html` instead of JSON", |_, out| out.answer(200, &[("Content-Type", "text/html")], b"<p>")),
         ("redirects to /x (HTTP 308)", |_, out| out.answer(308, &[("Location", "/x")], b"")),
@@ -564,7 +564,7 @@ async fn an_event_stream_that_is_none_is_named() {
     type Script = fn(&Out);
     let scenes: &[(&str, Script)] = &[
         ("wants a login (HTTP 401)", |out| out.answer(401, &[], b"")),
-        ("there is nothing at this address", |out| out.answer(404, &[], b"")),
+        ("nothing at this URL", |out| out.answer(404, &[], b"")),
         ("`text/html` instead of", |out| out.answer(200, &[("Content-Type", "text/html")], b"<p>")),
         ("names no address for messages", |out| {
             out.stream(&[]);

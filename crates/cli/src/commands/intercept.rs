@@ -162,7 +162,7 @@ impl Listening<'_> {
         headers: Vec<(String, String)>,
         wanted: Vec<WantedTrajectory>,
     ) -> Result<u8, Failure> {
-        let upstream = Upstream::new(url, headers).map_err(|error| Failure::new(error, "mend the address"))?;
+        let upstream = Upstream::new(url, headers).map_err(|error| Failure::new(error, "fix the URL"))?;
         let (ear, mut heard) = Ear::pair();
         let mut orders = orders(self.args.timeout)?;
         let address = self.args.http.as_deref().unwrap_or("127.0.0.1:0");

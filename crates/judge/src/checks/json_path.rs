@@ -110,10 +110,7 @@ impl ValueAt {
 
     fn no_json(&self, seen: &Observation) -> Mismatch {
         Mismatch {
-            message: format!(
-                "there is no JSON to look for {} in: the text is not JSON and there is no structuredContent",
-                self.place()
-            ),
+            message: format!("{} needs JSON: the text is not JSON and structuredContent is missing", self.place()),
             expected: self.expected_text(),
             actual: excerpt::of_text(seen, 0..0),
             ..Mismatch::default()

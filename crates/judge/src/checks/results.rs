@@ -38,7 +38,7 @@ pub(super) fn count(seen: &Observation, expected: &str) -> Result<Results, Misma
         help: Some(format!("a list, or an object with a list under one of: {}, completion.values", KEYS.join(", "))),
     };
     let Some(document) = seen.json() else {
-        let message = "there is nothing to count: the text is not JSON and there is no structuredContent".to_owned();
+        let message = "nothing to count: the text is not JSON and structuredContent is missing".to_owned();
         return Err(without(message, excerpt::of_text(seen, 0..0)));
     };
     find(document).ok_or_else(|| {
@@ -85,6 +85,6 @@ mod tests {
         let message = |content: &str| count(&text(content), "").expect_err("no list").message;
         assert_eq!(message(r#"{"hits": [1]}"#), "the object has no list of results; its keys are `hits`");
         assert_eq!(message("3"), "there is nothing to count: the JSON is a number");
-        assert!(message("words").ends_with("not JSON and there is no structuredContent"));
+        assert!(message("words").ends_with("not JSON and structuredContent is missing"));
     }
 }

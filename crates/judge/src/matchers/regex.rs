@@ -26,12 +26,7 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
             let text = format!("this is not a regular expression: {why}");
-            found.error_with_help(
-                "bad-regex",
-                node.span,
-                text,
-                "there is no look-around and there are no back-references",
-            );
+            found.error_with_help("bad-regex", node.span, text, "look-around and back-references are not supported");
             None
         }
     }

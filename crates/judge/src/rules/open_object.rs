@@ -10,7 +10,7 @@ use crate::tighten::Part;
 pub(super) const RULE: Rule = Rule {
     id: "SCH-002",
     name: "open-object",
-    summary: "an object accepts properties that nobody declared",
+    summary: "an object accepts undeclared properties",
     severity: Severity::Warning,
     why: "Where `additionalProperties` is not false, unexpected fields are accepted silently: a misspelt argument is \
           ignored instead of rejected, and the model never learns of it. An object meant as a map says so by \

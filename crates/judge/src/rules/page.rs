@@ -56,10 +56,10 @@ pub fn rules_page() -> String {
 }
 
 fn entry(page: &mut String, rule: &Rule) {
-    let mended = if rule.is_fixable() { " `--fix` does it where it can be done mechanically." } else { "" };
+    let fix = if rule.is_fixable() { " `--fix` does it where it can be done mechanically." } else { "" };
     let _ = write!(
         page,
-        "\n### {} {}\n\n{}\n\nWhat to do: {}.{mended}\n\nBad:\n\n{}\nGood:\n\n{}",
+        "\n### {} {}\n\n{}\n\nWhat to do: {}.{fix}\n\nBad:\n\n{}\nGood:\n\n{}",
         rule.id,
         rule.name,
         rule.why,

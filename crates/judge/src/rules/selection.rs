@@ -60,7 +60,7 @@ pub(crate) fn known(word: &str) -> Result<(), String> {
     }
     let words = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain(Group::ALL.map(Group::prefix));
     Err(match nearest(word.trim(), words) {
-        Some(near) => format!("there is no rule `{word}`; did you mean `{near}`?"),
-        None => format!("there is no rule `{word}`; `mcprove explain` lists them"),
+        Some(near) => format!("unknown rule `{word}`; did you mean `{near}`?"),
+        None => format!("unknown rule `{word}`; `mcprove explain` lists them"),
     })
 }

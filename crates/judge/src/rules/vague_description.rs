@@ -43,7 +43,7 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
         .iter()
         .any(|word| lower.trim_end_matches(['.', ':', '!']) == *word || lower.starts_with("lorem ipsum"))
     {
-        faults.add(at, format!("`{}` stands where a description should", shorten(text, 40)));
+        faults.add(at, format!("`{}` is not a description", shorten(text, 40)));
     } else if text.chars().count() < LEAST {
         faults.add(at, format!("the description `{text}` has fewer than {LEAST} characters"));
     }

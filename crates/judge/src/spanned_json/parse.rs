@@ -186,7 +186,7 @@ impl Parser<'_> {
                     kind = JsonKind::EscapedText;
                     self.escape()?;
                 }
-                Some(0..=0x1f) => return Err(self.error("a control character stands in a text unescaped")),
+                Some(0..=0x1f) => return Err(self.error("unescaped control character in a string")),
                 Some(_) => self.at += 1,
                 None => return Err(self.error("the text ends within a string")),
             }
@@ -246,7 +246,7 @@ mod tests {
             ("nul", 0, "expected a JSON value here"),
             ("-", 1, "expected a digit here"),
             ("1.", 2, "expected a digit here"),
-            ("\"a\nb\"", 2, "a control character stands in a text unescaped"),
+            ("\"a\nb\"", 2, "unescaped control character in a string"),
             ("\"\\x\"", 1, "this is not an escape of JSON"),
             ("\"\\u12g4\"", 1, "this is not an escape of JSON"),
             ("\"abc", 4, "the text ends within a string"),

@@ -212,7 +212,7 @@ fn remaining(text: &str) -> Vec<String> {
     let rules = Selection::new(SelectionOptions { select: &select, ..SelectionOptions::default() }).expect("rules");
     let mut told = Vec::new();
     lint(&catalog, &rules, &mut |fault| {
-        assert_eq!(fault.finding().fix, None, "{} could still be mended at {}: {text}", fault.rule.id, fault.pointer());
+        assert_eq!(fault.finding().fix, None, "{} could still be fixed at {}: {text}", fault.rule.id, fault.pointer());
         told.push(format!("{} {}", fault.rule.id, fault.pointer()));
     });
     told

@@ -39,7 +39,7 @@ pub const CROSS_SERVER: TrustRule = TrustRule {
               the suite does not declare safe.",
     severity: Severity::High,
     why: "Each server is a trust domain of its own. When what one returned is handed to another as it is, the second \
-          trusts text the first made up, and whoever can write a web page can write a query. The paper \"Breaking the \
+          trusts text the first made up, and anyone who can write a web page can write a query. The paper \"Breaking the \
           Protocol\" measured that this raises the success of attacks by 23 to 41 percent. The check compares values: a \
           whole text, string or object of a result, or 64 characters of one in a row, in the arguments of a later call \
           to another server. Pieces of fewer than 16 characters (`min_length`), and values that were in the prompt or \

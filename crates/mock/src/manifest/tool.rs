@@ -172,7 +172,7 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Tool> {
 fn schema(block: &Block<'_>, name: &str, found: &mut Diagnostics<'_>) -> Option<Value> {
     let schema = block.object(name, found)?;
     if let (Err(reason), Some(node)) = (argument_errors(&schema, &json!({})), block.get(name)) {
-        found.error_with_help("bad-schema", node.span, format!("`{name}`: {reason}"), "mend the schema");
+        found.error_with_help("bad-schema", node.span, format!("`{name}`: {reason}"), "fix the schema");
     }
     Some(schema)
 }
@@ -231,7 +231,7 @@ fn log_line(node: &Node, found: &mut Diagnostics<'_>) -> Option<LogLine> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("give one of {}", names.join(", ")),
                 };
-                found.error_with_help("bad-value", node.span, format!("`{name}` is no log level"), help);
+                found.error_with_help("bad-value", node.span, format!("`{name}` is not a log level"), help);
                 None
             })?
         }

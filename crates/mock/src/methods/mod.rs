@@ -119,7 +119,7 @@ impl Call<'_> {
         let name = self.text("level")?;
         let Some(level) = Level::parse(name) else {
             let known = Level::ALL.map(|(name, _)| name).join(", ");
-            return Err(Refusal::params(format!("`{name}` is no log level (at /level); known: {known}")));
+            return Err(Refusal::params(format!("unknown log level `{name}` (at /level); known: {known}")));
         };
         if let Some(agreed) = &mut self.session.state().agreed {
             agreed.log_level = level;

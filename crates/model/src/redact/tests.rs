@@ -241,10 +241,10 @@ proptest! {
                 }
             }
             // As text, so that the comparison does not depend on how JSON escapes it.
-            let told = format!("{event:?}");
+            let printed = format!("{event:?}");
             for secret in &secrets {
                 let shown = format!("{secret:?}");
-                prop_assert!(!told.contains(shown.trim_matches('"')), "{secret:?} in {told}");
+                prop_assert!(!printed.contains(shown.trim_matches('"')), "{secret:?} in {printed}");
                 prop_assert!(!redactor.text(&text).contains(secret.as_str()));
             }
         }

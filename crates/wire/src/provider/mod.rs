@@ -149,15 +149,16 @@ fn refused(provider: &Provider, status: StatusCode, body: &Bytes, after: Option<
     let message = said.as_ref().and_then(|value| value.pointer("/error/message")).and_then(Value::as_str);
     let message = message.map_or_else(|| excerpt(body), |text| shorten(&escape_line(text), 300).into_owned());
     let code = status.as_u16();
-    let told = if message.is_empty() { String::new() } else { format!(": {message}") };
+    let detail = if message.is_empty() { String::new() } else { format!(": {message}") };
     let (what, help) = match code {
-        401 | 403 => (format!("the key was refused (HTTP {code}){told}"), key_help(provider)),
-        404 => {
-            (format!("there is no such model or address (HTTP 404){told}"), "check `model` and `base_url`".to_owned())
-        }
-        429 => (format!("too many requests (HTTP 429){told}"), "wait, or run fewer agents side by side".to_owned()),
-        500.. => (format!("the provider failed (HTTP {code}){told}"), "run again later".to_owned()),
-        _ => (format!("the request was refused (HTTP {code}){told}"), "look at what the provider says".to_owned()),
+        401 | 403 => (format!("the key was refused (HTTP {code}){detail}"), key_help(provider)),
+        404 => (
+            format!("the model or the URL does not exist (HTTP 404){detail}"),
+            "check `model` and `base_url`".to_owned(),
+        ),
+        429 => (format!("too many requests (HTTP 429){detail}"), "wait, or run fewer agents concurrently".to_owned()),
+        500.. => (format!("the provider failed (HTTP {code}){detail}"), "run again later".to_owned()),
+        _ => (format!("the request was refused (HTTP {code}){detail}"), "see the provider's message".to_owned()),
     };
     let failure = ProviderFailure { status: Some(code), ..self::failure(provider, &what, Some(&help)) };
     if code == 429 || code >= 500 { Attempt::Busy(failure, after) } else { Attempt::Failed(failure) }

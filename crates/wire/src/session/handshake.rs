@@ -359,7 +359,7 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
 fn refused_by_clients(result: &Value) -> Result<(), Refusal> {
     let refuse = |fault: &str, help: &str| {
         Err(Refusal {
-            help: Some(format!("{help}; `implicit: off` in a suite connects all the same")),
+            help: Some(format!("{help}; `implicit: off` in a suite connects anyway")),
             evidence: Some(Bytes::from(result.to_string())),
             ..Refusal::new(format!("official clients refuse the answer to `initialize`: {fault}"))
         })

@@ -119,7 +119,7 @@ impl Session {
         let reason = parameter_headers(schema, &Value::Null).err()?;
         Some(Refused {
             what: format!("the tool `{name}` cannot be called over HTTP: its `x-mcp-header` is invalid: {reason}"),
-            help: Some("clients must leave such a tool out; mend the annotation in its `inputSchema`".to_owned()),
+            help: Some("clients must leave such a tool out; fix the annotation in its `inputSchema`".to_owned()),
             evidence: Bytes::from(schema.to_string()),
             status: None,
         })

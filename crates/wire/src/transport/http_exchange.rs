@@ -296,7 +296,7 @@ impl Line {
         let reading = read_body(response.into_body(), RECEIPT);
         let Ok(Ok(body) | Err((body, _))) = timeout(LINGER, reading).await else { return };
         if let Message::Reply(_) = classify(&body) {
-            let what = "the server answered a POST with a reply that nobody awaits there".to_owned();
+            let what = "the server answered a POST with an unexpected reply".to_owned();
             self.arrive(Arrival::Odd { rule: "unasked-reply", what, evidence: body }).await;
         }
     }

@@ -91,10 +91,7 @@ fn explain(response: &Response<Incoming>, method: &Method) -> (String, String) {
             "the server refuses access (HTTP 403)".to_owned(),
             "check the token's rights, and whether the server accepts this host and origin".to_owned(),
         ),
-        404 => (
-            "there is nothing at this address (HTTP 404)".to_owned(),
-            "mend the path; it often ends in `/mcp`".to_owned(),
-        ),
+        404 => ("nothing at this URL (HTTP 404)".to_owned(), "fix the path; it often ends in `/mcp`".to_owned()),
         405 => (
             format!("the server does not take {method} here (HTTP 405)"),
             "an older server may speak HTTP+SSE: try `transport: sse`".to_owned(),

@@ -56,7 +56,7 @@ pub(super) const NONE_IN_MODERN: Rule = Rule {
     clauses: &["RPC-13", "STDIO-03", "HTTP-19"],
     revisions: (E, E),
     section: "basic/patterns/index; basic/transports/stdio#receiving-messages",
-    why: "Modern clients have no way to answer; whoever waits for the answer waits forever.",
+    why: "Modern clients have no way to answer, so the server waits forever.",
     bad: r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#,
     good: r#"{"result":{"resultType":"input_required","inputRequests":{"roots":{"method":"roots/list"}}}}"#,
     judge: none_in_modern,

@@ -241,7 +241,7 @@ pub fn decode(node: &Node, named: &dyn Fn(&str) -> Option<Node>, found: &mut Dia
         (Some(reference), _) => {
             let name = found.text(reference, "`ref`")?;
             let Some(referred) = named(name) else {
-                let message = format!("there is no rubric `{name}`");
+                let message = format!("unknown rubric `{name}`");
                 found.error_with_help("unknown-reference", reference.span, message, "add it to `rubrics:`");
                 return None;
             };
@@ -252,7 +252,7 @@ pub fn decode(node: &Node, named: &dyn Fn(&str) -> Option<Node>, found: &mut Dia
             let Some((_, criteria)) = PRESETS.iter().find(|(known, _)| *known == name) else {
                 let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
                 let help = format!("write one of {}", names.join(", "));
-                found.error_with_help("unknown-reference", preset.span, format!("there is no preset `{name}`"), help);
+                found.error_with_help("unknown-reference", preset.span, format!("unknown preset `{name}`"), help);
                 return None;
             };
             Rubric { criteria: criteria.iter().map(built_in).collect(), ..Rubric::default() }
