@@ -12,7 +12,7 @@ use mcprove_model::{
 };
 use mcprove_suite::recorded::REPEATABLE;
 use mcprove_suite::trajectories::WantedTrajectory;
-use mcprove_wire::{Message, Overheard, Reply, ReplyBody, classify};
+use mcprove_wire::{Message, Reply, ReplyBody, TappedMessage, classify};
 use serde_json::Value;
 
 use crate::expectations;
@@ -215,8 +215,8 @@ impl Interception {
     }
 
     /// Takes in what was said and returns what is worth telling at once.
-    pub fn hear(&mut self, heard: Overheard, sink: &mut dyn Sink) -> Vec<CallNews> {
-        let Overheard { at_us, session, direction, part, body } = heard;
+    pub fn hear(&mut self, heard: TappedMessage, sink: &mut dyn Sink) -> Vec<CallNews> {
+        let TappedMessage { at_us, session, direction, part, body } = heard;
         let mut news = Vec::new();
         let mut events = Vec::new();
         let kind = if part == Part::Message {

@@ -36,7 +36,9 @@ pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};
 pub use ready::wait_until_reachable;
-pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, pass_readable, relay_stdio};
+pub use relay::{
+    ClientEnds, HttpRelay, Order, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable, relay_stdio,
+};
 pub use remove_folder::remove_folder;
 pub use sandbox::{
     CONFINED, Caches, Refusal, SandboxPolicy, SandboxSetup, SandboxSupport, prepare_sandbox, refusal_in, run_confined,

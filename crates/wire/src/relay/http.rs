@@ -18,10 +18,10 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tower_service::Service as _;
 
-use super::Ear;
+use super::Tap;
 use super::gate::{Gate, Refusal};
 use super::http_cut::{Head, HttpCutter, Piece, Side};
-use super::http_ear::{Conversations, RequestEar, ears};
+use super::http_tap::{Conversations, RequestTap, taps};
 use super::pump::{Flow, pass_on, pump};
 use crate::transport::secure_connector;
 use crate::{Limits, Listener};
@@ -110,10 +110,10 @@ pub struct HttpRelay {
 
 impl HttpRelay {
     /// Listens at `HOST:PORT`; port 0 takes any that is free.
-    pub async fn listen(address: &str, upstream: Upstream, ear: Ear, limits: Limits) -> io::Result<Self> {
+    pub async fn listen(address: &str, upstream: Upstream, tap: Tap, limits: Limits) -> io::Result<Self> {
         let listener = Listener::bind(address).await?;
         let gate = Gate::new(address, upstream.path());
-        let conversations = Arc::new(Conversations::new(ear, gate, limits.message_bytes));
+        let conversations = Arc::new(Conversations::new(tap, gate, limits.message_bytes));
         Ok(Self { listener, upstream, conversations })
     }
 
@@ -157,7 +157,7 @@ impl HttpRelay {
         };
         let (from_client, mut to_client) = client.into_split();
         let (from_server, mut to_server) = tokio::io::split(server);
-        let (mut asked, mut answered) = ears(self.conversations.clone());
+        let (mut asked, mut answered) = taps(self.conversations.clone());
         let (sending, receiving) = (Flow::default(), Flow::default());
         let mut down = Box::pin(pump(from_server, &mut to_client, &receiving, &mut answered));
         let mut up = Box::pin(self.requests(from_client, &mut to_server, &sending, &mut asked));
@@ -191,7 +191,7 @@ impl HttpRelay {
         mut from: impl AsyncRead + Unpin,
         to: &mut (impl AsyncWrite + Unpin),
         flow: &Flow,
-        asked: &mut RequestEar,
+        asked: &mut RequestTap,
     ) -> Result<(), Refusal> {
         let mut cutter = HttpCutter::new(Side::Requests);
         let mut chunk = vec![0; 64 << 10];
@@ -213,7 +213,7 @@ impl HttpRelay {
                 return Err(Refusal { status: "400 Bad Request", why });
             }
             // Before it is passed on, so that it comes before its answer.
-            asked.hear(&pieces).await;
+            asked.observe(&pieces).await;
             if !pass_on(to, &bytes, flow).await {
                 return Ok(());
             }

@@ -5,7 +5,7 @@
 mod gate;
 mod http;
 mod http_cut;
-mod http_ear;
+mod http_tap;
 mod line_cutter;
 mod pump;
 mod readable;
@@ -26,7 +26,7 @@ const BACKLOG: usize = 256;
 
 /// An observed message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Overheard {
+pub struct TappedMessage {
     /// Microseconds since the relay began.
     pub at_us: u64,
     /// Which conversation with the server, from 0.
@@ -41,21 +41,21 @@ pub struct Overheard {
 
 /// Sender of observed messages.
 #[derive(Clone, Debug)]
-pub struct Ear {
-    listener: mpsc::Sender<Overheard>,
+pub struct Tap {
+    listener: mpsc::Sender<TappedMessage>,
     began: Instant,
 }
 
-impl Ear {
+impl Tap {
     /// A tap and the receiver of its messages.
-    pub fn pair() -> (Self, mpsc::Receiver<Overheard>) {
-        let (listener, heard) = mpsc::channel(BACKLOG);
-        (Self { listener, began: Instant::now() }, heard)
+    pub fn pair() -> (Self, mpsc::Receiver<TappedMessage>) {
+        let (listener, messages) = mpsc::channel(BACKLOG);
+        (Self { listener, began: Instant::now() }, messages)
     }
 
-    async fn hear(&self, session: u32, direction: Direction, part: Part, body: Bytes) {
+    async fn observe(&self, session: u32, direction: Direction, part: Part, body: Bytes) {
         let at_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
         // The receiver may be gone when enough was observed; the conversation goes on.
-        let _ = self.listener.send(Overheard { at_us, session, direction, part, body }).await;
+        let _ = self.listener.send(TappedMessage { at_us, session, direction, part, body }).await;
     }
 }

@@ -39,14 +39,14 @@ impl Flow {
 }
 
 /// Observer of forwarded bytes.
-pub(super) trait Hears {
+pub(super) trait Observer {
     /// Observes the next bytes.
-    fn hear(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
+    fn observe(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
 }
 
 /// Carries bytes as they come until a side ends. `listener` sees them before they are forwarded, so requests are
 /// observed before their replies.
-pub(super) async fn pump<R, W>(mut from: R, mut to: W, flow: &Flow, listener: &mut impl Hears) -> Pumped
+pub(super) async fn pump<R, W>(mut from: R, mut to: W, flow: &Flow, listener: &mut impl Observer) -> Pumped
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -55,7 +55,7 @@ where
     loop {
         let Ok(count @ 1..) = from.read(&mut chunk).await else { return Pumped::SourceEnded };
         let bytes = &chunk[..count];
-        listener.hear(bytes).await;
+        listener.observe(bytes).await;
         if !pass_on(&mut to, bytes, flow).await {
             return Pumped::SinkClosed;
         }
@@ -76,8 +76,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    impl Hears for Vec<u8> {
-        async fn hear(&mut self, bytes: &[u8]) {
+    impl Observer for Vec<u8> {
+        async fn observe(&mut self, bytes: &[u8]) {
             self.extend_from_slice(bytes);
         }
     }
@@ -85,8 +85,8 @@ mod tests {
     /// Writes its name into a list on each observation or write.
     struct Witness<'l>(&'static str, &'l std::sync::Mutex<Vec<&'static str>>);
 
-    impl Hears for Witness<'_> {
-        async fn hear(&mut self, _: &[u8]) {
+    impl Observer for Witness<'_> {
+        async fn observe(&mut self, _: &[u8]) {
             self.1.lock().expect("a list").push(self.0);
         }
     }

@@ -7,9 +7,9 @@ use mcprove_model::{Direction, Part, ProcessEnd};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
-use super::Ear;
+use super::Tap;
 use super::line_cutter::LineCutter;
-use super::pump::{Flow, Hears, Pumped, pump};
+use super::pump::{Flow, Observer, Pumped, pump};
 use crate::Limits;
 use crate::process::{Process, Program, SpawnError};
 use crate::process_group::Ending;
@@ -74,7 +74,7 @@ pub struct RelayEnd {
 pub async fn relay_stdio<R, W, E>(
     program: &Program,
     client: ClientEnds<R, W, E>,
-    ear: &Ear,
+    tap: &Tap,
     orders: &mut mpsc::UnboundedReceiver<Order>,
     limits: Limits,
 ) -> Result<RelayEnd, SpawnError>
@@ -86,8 +86,8 @@ where
     let (process, pipes) = Process::start_echoing(program, limits.stderr_bytes, client.stderr)?;
     let (sending, receiving) = (Flow::default(), Flow::default());
     let cutter = || LineCutter::new(limits.message_bytes);
-    let mut sent = LineEar { ear, direction: Direction::Sent, cutter: cutter() };
-    let mut received = LineEar { ear, direction: Direction::Received, cutter: cutter() };
+    let mut sent = LineTap { tap, direction: Direction::Sent, cutter: cutter() };
+    let mut received = LineTap { tap, direction: Direction::Received, cutter: cutter() };
     let conversation = Conversation {
         process,
         up: Some(Box::pin(pump(client.input, pipes.stdin, &sending, &mut sent))),
@@ -102,25 +102,25 @@ where
 }
 
 /// Observes one direction as lines.
-struct LineEar<'e> {
-    ear: &'e Ear,
+struct LineTap<'e> {
+    tap: &'e Tap,
     direction: Direction,
     cutter: LineCutter,
 }
 
-impl LineEar<'_> {
+impl LineTap<'_> {
     /// Observes the last line, even without a line break.
     async fn finish(mut self) {
         if let Some(rest) = self.cutter.finish() {
-            self.ear.hear(0, self.direction, Part::Message, rest).await;
+            self.tap.observe(0, self.direction, Part::Message, rest).await;
         }
     }
 }
 
-impl Hears for LineEar<'_> {
-    async fn hear(&mut self, bytes: &[u8]) {
+impl Observer for LineTap<'_> {
+    async fn observe(&mut self, bytes: &[u8]) {
         for line in self.cutter.push(bytes) {
-            self.ear.hear(0, self.direction, Part::Message, line).await;
+            self.tap.observe(0, self.direction, Part::Message, line).await;
         }
     }
 }
