@@ -120,7 +120,7 @@ impl Connection {
 
     /// Publishes everything that is known since the last time.
     fn publish(&mut self) {
-        let chapter = self.session.end_chapter();
+        let chapter = self.session.drain();
         for frame in &chapter.frames {
             self.emit("frame", frame_json(frame));
         }

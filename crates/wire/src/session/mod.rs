@@ -1,7 +1,7 @@
 //! A conversation with one server: requests, their outcomes, and everything else that was said.
 
-mod chapter;
 mod connect;
+mod drain;
 mod handshake;
 mod inbox;
 mod lists;

@@ -1,4 +1,4 @@
-//! A session that several cases share, one after the other: each takes away what was said in its time.
+//! A session that several cases share, one after the other: each drains its own messages.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -14,8 +14,8 @@ const LOOKS: usize = 16;
 const AT_ONCE: usize = 1_000;
 
 impl Session {
-    /// Takes out everything since the last chapter, so that the next case begins with an empty record.
-    pub fn end_chapter(&mut self) -> Closing {
+    /// Takes everything since the last call, so that the next case begins with an empty record.
+    pub fn drain(&mut self) -> Closing {
         // Each case begins with the first of its scripted answers.
         self.elicited = 0;
         let mut oddities = std::mem::take(&mut self.oddities);
@@ -33,7 +33,7 @@ impl Session {
         }
     }
 
-    /// Ends the chapter and sends the call that the next one begins with, as far as it can be written without waiting.
+    /// Drains the session and sends the first call of the next case, as far as it can be written without waiting.
     /// `None`, and nothing is sent, where a call may take more than one line to the server.
     pub fn call_ahead(&mut self, name: &str, arguments: &Value) -> Option<(Closing, u64)> {
         if self.is_modern() || self.transport.name() != "stdio" {
@@ -43,7 +43,7 @@ impl Session {
         if !self.is_open() {
             return None;
         }
-        let closing = self.end_chapter();
+        let closing = self.drain();
         let params = self.tool_params(name, arguments);
         let id = self.start("tools/call", &params);
         // Where nothing has come in, receiving writes what is queued.
