@@ -4,12 +4,12 @@ mod connect;
 mod drain;
 mod handshake;
 mod inbox;
+mod input_required;
 mod lists;
 mod live;
 mod modern;
 mod requests;
 mod responders;
-mod rounds;
 mod subscriptions;
 mod window;
 

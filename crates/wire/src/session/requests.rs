@@ -41,7 +41,7 @@ impl Session {
     pub async fn request(&mut self, method: &str, params: Value, deadline: Instant) -> Exchange {
         let id = self.start(method, &params);
         let exchange = self.finish(id, deadline).await;
-        if self.is_modern() { self.rounds(exchange, &params, deadline).await } else { exchange }
+        if self.is_modern() { self.answer_input_requests(exchange, &params, deadline).await } else { exchange }
     }
 
     /// Calls a tool, asking for progress.
@@ -80,7 +80,11 @@ impl Session {
             exchanges.push(match call {
                 Ok((id, params)) => {
                     let exchange = self.finish(id, deadline).await;
-                    if self.is_modern() { self.rounds(exchange, &params, deadline).await } else { exchange }
+                    if self.is_modern() {
+                        self.answer_input_requests(exchange, &params, deadline).await
+                    } else {
+                        exchange
+                    }
                 }
                 Err(refused) => not_sent(refused),
             });

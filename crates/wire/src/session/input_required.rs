@@ -13,7 +13,12 @@ const ASKING: &[&str] = &["tools/call", "prompts/get", "resources/read"];
 
 impl Session {
     /// Answers what a result asks for, and asks again, until it is complete.
-    pub(super) async fn rounds(&mut self, mut exchange: Exchange, params: &Value, deadline: Instant) -> Exchange {
+    pub(super) async fn answer_input_requests(
+        &mut self,
+        mut exchange: Exchange,
+        params: &Value,
+        deadline: Instant,
+    ) -> Exchange {
         for _ in 0..ROUNDS {
             let Outcome::Result(result) = &exchange.outcome else { return exchange };
             match wants_input(&exchange.method, result) {
