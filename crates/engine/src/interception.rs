@@ -246,7 +246,7 @@ impl Interception {
         match message {
             Message::Request { id, method, params } => self.request(&id, method, &params, said, news),
             Message::Reply(reply) => self.reply(reply, said, news, events),
-            Message::Stray(_) => self.stray(said, news),
+            Message::NonProtocol(_) => self.stray(said, news),
             Message::Notification { .. } | Message::Batch(_) => {}
         }
     }

@@ -19,7 +19,7 @@ impl Session {
         // Each case begins with the first of its scripted answers.
         self.elicited = 0;
         let mut oddities = std::mem::take(&mut self.oddities);
-        oddities.extend(std::mem::take(&mut self.strays).finding());
+        oddities.extend(std::mem::take(&mut self.non_protocol).finding());
         self.flood.frames += self.log.take_left_out();
         oddities.extend(std::mem::take(&mut self.flood).finding());
         self.kept = Kept::default();

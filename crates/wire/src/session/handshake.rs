@@ -47,7 +47,7 @@ impl Refusal {
 
     /// Closes the session and gathers what it leaves behind.
     pub(super) async fn into_failure(self, session: Session) -> OpenFailure {
-        let strays = session.strays.count();
+        let non_protocol = session.non_protocol.count();
         let closing = session.close().await;
         // A server that cannot start mostly says why, once, on standard error.
         let message = match reason(&closing.stderr) {
@@ -55,7 +55,8 @@ impl Refusal {
             Some(_) | None => self.message,
         };
         let about_output = || {
-            (strays > 0).then(|| "its output is not JSON-RPC: is this an MCP server that speaks over stdio?".to_owned())
+            (non_protocol > 0)
+                .then(|| "its output is not JSON-RPC: is this an MCP server that speaks over stdio?".to_owned())
         };
         let help = self.help.or_else(|| about_npx(&closing.stderr)).or_else(about_output);
         OpenFailure {

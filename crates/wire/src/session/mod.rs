@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use crate::flood::Flood;
 use crate::frame_log::FrameLog;
 use crate::kept::Kept;
-use crate::stray::StrayLines;
+use crate::non_protocol_output::NonProtocolOutput;
 use crate::transport::Transport;
 use crate::{Limits, SpawnError};
 
@@ -48,7 +48,7 @@ pub struct Session {
     /// Memory taken by notifications and requests of the server.
     kept: Kept,
     flood: Flood,
-    strays: StrayLines,
+    non_protocol: NonProtocolOutput,
     oddities: Vec<Finding>,
     server_requests: Vec<ServerRequest>,
     sampled: usize,
@@ -221,7 +221,7 @@ impl Session {
             notifications: Vec::new(),
             kept: Kept::default(),
             flood: Flood::default(),
-            strays: StrayLines::default(),
+            non_protocol: NonProtocolOutput::default(),
             oddities: Vec::new(),
             server_requests: Vec::new(),
             sampled: 0,
@@ -307,7 +307,7 @@ impl Session {
     }
 
     fn into_closing(mut self, stderr: String, end: Option<ProcessEnd>) -> Closing {
-        self.oddities.extend(self.strays.finding());
+        self.oddities.extend(self.non_protocol.finding());
         self.flood.frames += self.log.take_left_out();
         self.oddities.extend(std::mem::take(&mut self.flood).finding());
         Closing {

@@ -36,7 +36,7 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     };
     let reply = match classify(&body) {
         Message::Reply(reply) => Some((reply, body.clone())),
-        Message::Request { .. } | Message::Notification { .. } | Message::Batch(_) | Message::Stray(_) => None,
+        Message::Request { .. } | Message::Notification { .. } | Message::Batch(_) | Message::NonProtocol(_) => None,
     };
     let (mut what, help) = explained;
     if status.is_success() && body.is_empty() {

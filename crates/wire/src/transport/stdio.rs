@@ -90,7 +90,7 @@ impl Stdio {
     pub(super) async fn close(mut self, limits: &Limits) -> Ended {
         self.pipe.close_writer();
         let mut late = Vec::new();
-        let mut strays = 0;
+        let mut non_protocol = 0;
         // Reading on matters: a server that is blocked on a full pipe would not see that its input is closed.
         let pipe = &mut self.pipe;
         let drain = async {
@@ -98,8 +98,8 @@ impl Stdio {
                 match pipe.receive().await {
                     Line::Complete(line) if late.len() < LATE => late.push(Arrival::Message(line)),
                     // Many messages must not hide that there is something else on the output.
-                    Line::Complete(line) if strays < LATE && !line.trim_ascii_start().starts_with(b"{") => {
-                        strays += 1;
+                    Line::Complete(line) if non_protocol < LATE && !line.trim_ascii_start().starts_with(b"{") => {
+                        non_protocol += 1;
                         late.push(Arrival::Message(line));
                     }
                     Line::Complete(_) | Line::Oversized(_) => {}

@@ -14,7 +14,7 @@ const TRIES: usize = 64;
 
 /// Stray lines of a session: counted, the first ones kept, and searched for messages that span several lines.
 #[derive(Debug, Default)]
-pub(crate) struct StrayLines {
+pub(crate) struct NonProtocolOutput {
     count: usize,
     first: Vec<Bytes>,
     /// Lines since one that opened a bracket: perhaps a message printed over several lines.
@@ -23,7 +23,7 @@ pub(crate) struct StrayLines {
     tries: usize,
 }
 
-impl StrayLines {
+impl NonProtocolOutput {
     /// Takes in a stray line; returns the message that it completes, with all its bytes.
     pub(crate) fn add(&mut self, line: &Bytes, limit: usize) -> Option<(Message, Bytes)> {
         self.count += 1;
@@ -56,7 +56,7 @@ impl StrayLines {
             return None;
         }
         match classify(open) {
-            Message::Stray(_) => None,
+            Message::NonProtocol(_) => None,
             message => {
                 let bytes = std::mem::take(open).freeze();
                 self.open = None;
