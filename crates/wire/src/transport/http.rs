@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::http_client::HttpClient;
 use super::http_exchange::Line;
-use super::http_exchanges::{Exchanges, Hears, Late, Told, Turn, receive};
+use super::http_exchanges::{EventHandler, ExchangeEvent, Exchanges, Late, Turn, receive};
 use super::{Arrival, Ended, Outgoing};
 use crate::Limits;
 
@@ -142,19 +142,19 @@ impl Http {
     }
 }
 
-impl Hears for Http {
+impl EventHandler for Http {
     fn exchanges(&mut self) -> &mut Exchanges {
         &mut self.exchanges
     }
 
-    fn take(&mut self, told: Told) -> Option<Arrival> {
-        match told {
-            Told::Arrival(arrival) => {
+    fn take(&mut self, event: ExchangeEvent) -> Option<Arrival> {
+        match event {
+            ExchangeEvent::Arrival(arrival) => {
                 self.exchanges.count_taken(&arrival);
                 Some(arrival)
             }
-            Told::SessionId(id) => self.take_session_id(id),
-            Told::Endpoint(_) | Told::NoStream(_) => None,
+            ExchangeEvent::SessionId(id) => self.take_session_id(id),
+            ExchangeEvent::Endpoint(_) | ExchangeEvent::NoStream(_) => None,
         }
     }
 }

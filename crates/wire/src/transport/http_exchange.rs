@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::http_client::{HttpClient, deepest, header, read_body, size};
-use super::http_exchanges::{Queue, Told, Turn};
+use super::http_exchanges::{ExchangeEvent, Queue, Turn};
 use super::http_refusal::{Refusal, broken_body, refusal};
 use super::{Arrival, Refused};
 use crate::message::{Message, ReplyBody, classify};
@@ -48,7 +48,7 @@ pub(super) struct Line {
     pub(super) resumes: bool,
     /// The request needs no more effort.
     pub(super) settled: Arc<AtomicBool>,
-    pub(super) tell: Queue,
+    pub(super) queue: Queue,
 }
 
 /// Where a stream can be taken up again.
@@ -159,7 +159,7 @@ impl Line {
             Ok(response) => refusal(response, &Method::GET, self.limit).await.refused,
             Err(none) => none.into(),
         };
-        self.tell(Told::NoStream(refused)).await;
+        self.emit(ExchangeEvent::NoStream(refused)).await;
     }
 
     /// Posts a message whose reply comes on another stream (HTTP+SSE).
@@ -213,7 +213,7 @@ impl Line {
 
     async fn take_answer(&self, response: Response<Incoming>, id: u64, resume: &mut Resume) -> End {
         if let Some(session) = header(&response, "mcp-session-id") {
-            self.tell(Told::SessionId(session)).await;
+            self.emit(ExchangeEvent::SessionId(session)).await;
         }
         let status = response.status();
         if let Some(encoding) = header(&response, "content-encoding").filter(|e| e != "identity") {
@@ -379,7 +379,7 @@ impl Line {
     async fn take_foreign_event(&self, kind: &str, data: Bytes, answers: Option<u64>) {
         self.log_event(kind, data.clone()).await;
         if kind == "endpoint" {
-            self.tell(Told::Endpoint(String::from_utf8_lossy(&data).into_owned())).await;
+            self.emit(ExchangeEvent::Endpoint(String::from_utf8_lossy(&data).into_owned())).await;
         } else if let Some(request) = answers {
             let kind = shorten(&escape_line(kind), 40).into_owned();
             let refused = Refused {
@@ -402,11 +402,11 @@ impl Line {
     }
 
     async fn arrive(&self, arrival: Arrival) {
-        self.tell(Told::Arrival(arrival)).await;
+        self.emit(ExchangeEvent::Arrival(arrival)).await;
     }
 
-    async fn tell(&self, told: Told) {
-        self.tell.send(told).await;
+    async fn emit(&self, event: ExchangeEvent) {
+        self.queue.send(event).await;
     }
 }
 

@@ -31,7 +31,7 @@ const OWN_STREAM: Duration = Duration::from_millis(100);
 
 /// Event from a task of the transport.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum ExchangeEvent {
     /// Something for the session.
     Arrival(Arrival),
     /// The server named the session.
@@ -42,7 +42,7 @@ pub(super) enum Told {
     NoStream(Refused),
 }
 
-impl Told {
+impl ExchangeEvent {
     /// The room that it takes while it waits.
     fn room(&self) -> u32 {
         let bytes = match self {
@@ -58,27 +58,27 @@ impl Told {
 /// The way to the transport. It has room for so many messages and for so many bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    tell: mpsc::Sender<Waiting>,
+    sender: mpsc::Sender<Waiting>,
     room: Arc<Semaphore>,
 }
 
 /// Something that waits to be taken, with the room it takes.
 #[derive(Debug)]
 struct Waiting {
-    told: Told,
+    event: ExchangeEvent,
     _room: OwnedSemaphorePermit,
 }
 
 impl Queue {
     fn new() -> (Self, mpsc::Receiver<Waiting>) {
-        let (tell, told) = mpsc::channel(QUEUE);
-        (Self { tell, room: Arc::new(Semaphore::new(ROOM as usize)) }, told)
+        let (sender, events) = mpsc::channel(QUEUE);
+        (Self { sender, room: Arc::new(Semaphore::new(ROOM as usize)) }, events)
     }
 
     /// Waits for room, and sends; the receiver is gone once the session is closed.
-    pub(super) async fn send(&self, told: Told) {
-        let Ok(room) = self.room.clone().acquire_many_owned(told.room()).await else { return };
-        let _ = self.tell.send(Waiting { told, _room: room }).await;
+    pub(super) async fn send(&self, event: ExchangeEvent) {
+        let Ok(room) = self.room.clone().acquire_many_owned(event.room()).await else { return };
+        let _ = self.sender.send(Waiting { event, _room: room }).await;
     }
 }
 
@@ -111,8 +111,8 @@ pub(super) struct Exchanges {
     headers: Arc<[(String, String)]>,
     limit: usize,
     count: u64,
-    tell: Queue,
-    told: mpsc::Receiver<Waiting>,
+    queue: Queue,
+    events: mpsc::Receiver<Waiting>,
     tasks: JoinSet<()>,
     /// Ends when the last message that the next one waits for has been taken by the server.
     notice: Option<watch::Receiver<()>>,
@@ -123,14 +123,14 @@ pub(super) struct Exchanges {
 impl Exchanges {
     /// None yet; `headers` are the user's.
     pub(super) fn new(client: HttpClient, headers: Vec<(String, String)>, limits: &Limits) -> Self {
-        let (tell, told) = Queue::new();
+        let (queue, events) = Queue::new();
         Self {
             client,
             headers: headers.into(),
             limit: limits.message_bytes,
             count: 0,
-            tell,
-            told,
+            queue,
+            events,
             tasks: JoinSet::new(),
             notice: None,
             untaken: 0,
@@ -151,7 +151,7 @@ impl Exchanges {
             has_session: false,
             resumes: false,
             settled: Arc::default(),
-            tell: self.tell.clone(),
+            queue: self.queue.clone(),
         }
     }
 
@@ -179,8 +179,8 @@ impl Exchanges {
     }
 
     /// The next event, by `until`.
-    pub(super) async fn told_until(&mut self, until: Instant) -> Option<Told> {
-        timeout_at(until, self.told.recv()).await.ok().flatten().map(|waiting| waiting.told)
+    pub(super) async fn next_event(&mut self, until: Instant) -> Option<ExchangeEvent> {
+        timeout_at(until, self.events.recv()).await.ok().flatten().map(|waiting| waiting.event)
     }
 
     /// Counts what the server has taken.
@@ -192,12 +192,12 @@ impl Exchanges {
 }
 
 /// A transport that handles the events of its exchanges.
-pub(super) trait Hears {
+pub(super) trait EventHandler {
     /// Its exchanges.
     fn exchanges(&mut self) -> &mut Exchanges;
 
     /// Handles one event; an arrival for the session is returned.
-    fn take(&mut self, told: Told) -> Option<Arrival>;
+    fn take(&mut self, event: ExchangeEvent) -> Option<Arrival>;
 
     /// An arrival created by the transport itself, delivered before the next event.
     fn made(&mut self) -> Option<Arrival> {
@@ -206,14 +206,14 @@ pub(super) trait Hears {
 }
 
 /// The next arrival.
-pub(super) async fn receive(transport: &mut impl Hears) -> Arrival {
+pub(super) async fn receive(transport: &mut impl EventHandler) -> Arrival {
     loop {
         if let Some(arrival) = transport.made() {
             return arrival;
         }
-        match transport.exchanges().told.recv().await {
-            Some(Waiting { told, .. }) => {
-                if let Some(arrival) = transport.take(told) {
+        match transport.exchanges().events.recv().await {
+            Some(Waiting { event, .. }) => {
+                if let Some(arrival) = transport.take(event) {
                     return arrival;
                 }
             }
@@ -229,17 +229,17 @@ pub(super) struct Late(Vec<Arrival>);
 
 impl Late {
     /// Waits until the server has taken every message, but not for ever.
-    pub(super) async fn flush(&mut self, transport: &mut impl Hears, until: Instant) {
+    pub(super) async fn flush(&mut self, transport: &mut impl EventHandler, until: Instant) {
         while !transport.exchanges().is_flushed() {
-            let Some(told) = transport.exchanges().told_until(until).await else { break };
-            self.add(transport.take(told));
+            let Some(event) = transport.exchanges().next_event(until).await else { break };
+            self.add(transport.take(event));
         }
     }
 
     /// Listens while something ends, but not for ever.
     pub(super) async fn listen_until(
         &mut self,
-        transport: &mut impl Hears,
+        transport: &mut impl EventHandler,
         ending: impl Future<Output = ()>,
         until: Instant,
     ) {
@@ -248,18 +248,18 @@ impl Late {
             tokio::select! {
                 biased;
                 () = &mut ending => break,
-                told = transport.exchanges().told_until(until) => {
-                    let Some(told) = told else { break };
-                    self.add(transport.take(told));
+                event = transport.exchanges().next_event(until) => {
+                    let Some(event) = event else { break };
+                    self.add(transport.take(event));
                 }
             }
         }
     }
 
     /// All of them, with the events already in the queue.
-    pub(super) fn all(mut self, transport: &mut impl Hears) -> Vec<Arrival> {
-        while let Ok(Waiting { told, .. }) = transport.exchanges().told.try_recv() {
-            self.add(transport.take(told));
+    pub(super) fn all(mut self, transport: &mut impl EventHandler) -> Vec<Arrival> {
+        while let Ok(Waiting { event, .. }) = transport.exchanges().events.try_recv() {
+            self.add(transport.take(event));
         }
         self.0
     }
