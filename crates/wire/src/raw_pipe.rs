@@ -9,7 +9,7 @@ use tokio::io::DuplexStream;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-use crate::line_pipe::{Line, LinePipe};
+use crate::line_pipe::{LinePipe, PipeLine};
 use crate::process::Process;
 use crate::process_group::Ending;
 use crate::{Limits, Program, SpawnError};
@@ -94,8 +94,8 @@ impl RawPipe {
             Lines::Memory(pipe) => pipe.receive().await,
         };
         match line {
-            Line::Complete(line) | Line::Unfinished(line) | Line::Oversized(line) => RawLine::Line(line),
-            Line::End => RawLine::Closed,
+            PipeLine::Complete(line) | PipeLine::Unfinished(line) | PipeLine::Oversized(line) => RawLine::Line(line),
+            PipeLine::End => RawLine::Closed,
         }
     }
 
@@ -126,8 +126,8 @@ impl RawPipe {
         tokio::select! {
             biased;
             line = line, if is_open => RawEnding::Line(match line {
-                Line::Complete(line) | Line::Unfinished(line) | Line::Oversized(line) => RawLine::Line(line),
-                Line::End => RawLine::Closed,
+                PipeLine::Complete(line) | PipeLine::Unfinished(line) | PipeLine::Oversized(line) => RawLine::Line(line),
+                PipeLine::End => RawLine::Closed,
             }),
             end = exited => RawEnding::Exited(end),
         }

@@ -26,11 +26,11 @@ const POLL: Duration = Duration::from_millis(10);
 const PAUSE: Duration = Duration::from_millis(50);
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-static LINE: Mutex<Line> = Mutex::new(Line::NotStarted);
+static LINE: Mutex<WatchdogPipe> = Mutex::new(WatchdogPipe::NotStarted);
 
 /// The way to the watchdog.
 #[derive(Debug)]
-enum Line {
+enum WatchdogPipe {
     NotStarted,
     Open(ChildStdin),
     /// It could not be started or has gone: nothing is guarded, and the run goes on.
@@ -79,13 +79,13 @@ impl Drop for Guard {
 fn tell(what: &str) {
     let Some(program) = PROGRAM.get() else { return };
     let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Line::NotStarted = *line {
-        *line = start(program).map_or(Line::Gone, Line::Open);
+    if let WatchdogPipe::NotStarted = *line {
+        *line = start(program).map_or(WatchdogPipe::Gone, WatchdogPipe::Open);
     }
-    if let Line::Open(stdin) = &mut *line
+    if let WatchdogPipe::Open(stdin) = &mut *line
         && stdin.write_all(what.as_bytes()).is_err()
     {
-        *line = Line::Gone;
+        *line = WatchdogPipe::Gone;
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::http_client::HttpClient;
-use super::http_exchange::Line;
+use super::http_exchange::HttpExchange;
 use super::http_exchanges::{EventHandler, ExchangeEvent, Exchanges, Late, Turn, receive};
 use super::{Arrival, Ended, Outgoing};
 use crate::Limits;
@@ -124,7 +124,7 @@ impl Http {
         Ended { late: late.all(&mut self), ..Ended::default() }
     }
 
-    fn line(&mut self, extra: Vec<(String, String)>) -> Line {
+    fn line(&mut self, extra: Vec<(String, String)>) -> HttpExchange {
         let mut headers = Vec::new();
         if let Some(id) = &self.session_id {
             headers.push(("mcp-session-id".to_owned(), id.clone()));
@@ -134,7 +134,7 @@ impl Http {
             headers.push(("mcp-protocol-version".to_owned(), revision.to_string()));
         }
         headers.extend(extra);
-        Line {
+        HttpExchange {
             has_session: self.session_id.is_some(),
             resumes: self.revision.is_none_or(|revision| revision.era() == Era::Legacy),
             ..self.exchanges.line(self.url.clone(), headers)

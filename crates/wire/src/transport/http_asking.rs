@@ -6,9 +6,9 @@ use hyper::{Method, Response, StatusCode};
 use mcprove_model::{Direction, Part, without_password};
 
 use super::http_client::{HttpAsk, NoResponse, prepare, shown_headers};
-use super::http_exchange::Line;
+use super::http_exchange::HttpExchange;
 
-impl Line {
+impl HttpExchange {
     pub(super) async fn post(&self, body: Bytes) -> Result<Response<Incoming>, NoResponse> {
         let headers = vec![
             ("content-type".to_owned(), "application/json".to_owned()),

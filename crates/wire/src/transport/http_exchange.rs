@@ -34,7 +34,7 @@ const RECEIPT: usize = 64 << 10;
 
 /// Where and how an exchange is made.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct HttpExchange {
     pub(super) client: HttpClient,
     pub(super) url: String,
     /// Header fields of ours.
@@ -67,7 +67,7 @@ enum End {
     Refused(Refused),
 }
 
-impl Line {
+impl HttpExchange {
     /// Posts a request and passes the response to the transport.
     pub(super) async fn request(self, body: Bytes, id: u64, mut turn: Turn) {
         turn.wait().await;

@@ -10,7 +10,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::http_client::HttpClient;
-use super::http_exchange::Line;
+use super::http_exchange::HttpExchange;
 use super::{Arrival, Refused};
 use crate::Limits;
 
@@ -138,10 +138,10 @@ impl Exchanges {
     }
 
     /// Where and how the next exchange is made; `headers` are ours.
-    pub(super) fn line(&mut self, url: String, headers: Vec<(String, String)>) -> Line {
+    pub(super) fn line(&mut self, url: String, headers: Vec<(String, String)>) -> HttpExchange {
         self.count += 1;
         let agent = ("user-agent".to_owned(), concat!("mcprove/", env!("CARGO_PKG_VERSION")).to_owned());
-        Line {
+        HttpExchange {
             client: self.client.clone(),
             url,
             headers: std::iter::once(agent).chain(headers).collect(),

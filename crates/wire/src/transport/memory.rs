@@ -5,7 +5,7 @@ use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
 use super::{Arrival, Ended};
 use crate::Limits;
-use crate::line_pipe::{Line, LinePipe};
+use crate::line_pipe::{LinePipe, PipeLine};
 
 /// Capacity of each direction.
 const BUFFER: usize = 64 << 10;
@@ -48,10 +48,10 @@ impl Memory {
 
     pub(super) async fn receive(&mut self) -> Arrival {
         match self.pipe.receive().await {
-            Line::Complete(line) => Arrival::Message(line),
-            Line::Oversized(head) => Arrival::Oversized(head),
-            Line::Unfinished(rest) => Arrival::Torn(rest),
-            Line::End => Arrival::Closed { what: "the peer closed the connection".to_owned(), end: None },
+            PipeLine::Complete(line) => Arrival::Message(line),
+            PipeLine::Oversized(head) => Arrival::Oversized(head),
+            PipeLine::Unfinished(rest) => Arrival::Torn(rest),
+            PipeLine::End => Arrival::Closed { what: "the peer closed the connection".to_owned(), end: None },
         }
     }
 

@@ -7,7 +7,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Arrival, Ended};
-use crate::line_pipe::{Line, LinePipe};
+use crate::line_pipe::{LinePipe, PipeLine};
 use crate::process::Process;
 use crate::{Limits, Program, SpawnError};
 
@@ -67,12 +67,12 @@ impl Stdio {
         }
     }
 
-    async fn arrival(&mut self, line: Line) -> Arrival {
+    async fn arrival(&mut self, line: PipeLine) -> Arrival {
         match line {
-            Line::Complete(line) => Arrival::Message(line),
-            Line::Oversized(head) => Arrival::Oversized(head),
-            Line::Unfinished(rest) => Arrival::Torn(rest),
-            Line::End => self.gone().await,
+            PipeLine::Complete(line) => Arrival::Message(line),
+            PipeLine::Oversized(head) => Arrival::Oversized(head),
+            PipeLine::Unfinished(rest) => Arrival::Torn(rest),
+            PipeLine::End => self.gone().await,
         }
     }
 
@@ -96,15 +96,15 @@ impl Stdio {
         let drain = async {
             loop {
                 match pipe.receive().await {
-                    Line::Complete(line) if late.len() < LATE => late.push(Arrival::Message(line)),
+                    PipeLine::Complete(line) if late.len() < LATE => late.push(Arrival::Message(line)),
                     // Many messages must not hide that there is something else on the output.
-                    Line::Complete(line) if non_protocol < LATE && !line.trim_ascii_start().starts_with(b"{") => {
+                    PipeLine::Complete(line) if non_protocol < LATE && !line.trim_ascii_start().starts_with(b"{") => {
                         non_protocol += 1;
                         late.push(Arrival::Message(line));
                     }
-                    Line::Complete(_) | Line::Oversized(_) => {}
+                    PipeLine::Complete(_) | PipeLine::Oversized(_) => {}
                     // The end of the output is not yet the end of the process.
-                    Line::Unfinished(_) | Line::End => return std::future::pending().await,
+                    PipeLine::Unfinished(_) | PipeLine::End => return std::future::pending().await,
                 }
             }
         };
