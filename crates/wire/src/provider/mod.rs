@@ -47,7 +47,7 @@ pub struct ProviderFailure {
 }
 
 /// A request before it is one of HTTP.
-struct Wanted {
+struct ProviderRequest {
     path: String,
     headers: Vec<(String, String)>,
     body: Value,
