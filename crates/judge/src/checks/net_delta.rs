@@ -6,8 +6,8 @@ use serde_json::{Number, Value, json};
 use super::example::{fails, holds};
 use super::{CheckKind, Seen, shape};
 use crate::excerpt;
+use crate::json_equality::truncated;
 use crate::json_path::{keys_seen, kind_of};
-use crate::sameness::truncated;
 
 const NAME: &str = "net_delta";
 

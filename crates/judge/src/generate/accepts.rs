@@ -12,7 +12,7 @@ use super::checked::Checked;
 use super::document::Document;
 use super::range::Range;
 use super::types::Types;
-use crate::sameness::{Sameness, compare};
+use crate::json_equality::{JsonEquality, compare};
 
 /// Maximum depth of schemas: a reference that leads back to itself ends here.
 const DEEPEST: usize = 96;
@@ -238,7 +238,7 @@ pub(crate) fn names_in(list: Option<&Value>) -> impl Iterator<Item = &str> {
 
 /// True if two values are the same to JSON Schema.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
-    compare(one, other) == Sameness::Same
+    compare(one, other) == JsonEquality::Same
 }
 
 fn limit<'a>(keywords: &'a Map<String, Value>, keyword: &str) -> Option<&'a Number> {

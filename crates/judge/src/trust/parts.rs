@@ -82,7 +82,7 @@ pub(super) mod hash {
     use serde_json::Number;
 
     use super::Want;
-    use crate::sameness;
+    use crate::json_equality;
 
     pub(in crate::trust) fn null() -> u64 {
         1
@@ -94,7 +94,7 @@ pub(super) mod hash {
 
     pub(in crate::trust) fn number(number: &Number) -> u64 {
         let has_fraction = number.is_f64() && number.as_f64().is_some_and(|float| float.fract() != 0.0);
-        match sameness::truncated(number).filter(|_| !has_fraction) {
+        match json_equality::truncated(number).filter(|_| !has_fraction) {
             Some(whole) => of(('i', whole)),
             None => of(('f', number.as_f64().map(f64::to_bits))),
         }
