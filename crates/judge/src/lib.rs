@@ -9,7 +9,6 @@ pub mod composition;
 pub mod conformance;
 pub mod coverage;
 pub mod elicitation;
-pub mod exception;
 pub mod first_expectation;
 pub mod fuzz;
 pub mod generate;
@@ -36,6 +35,7 @@ pub mod tool_effect;
 pub mod trace;
 pub mod trajectory_match;
 pub mod trust;
+pub mod unhandled_exception;
 
 mod catalog;
 mod catalog_file;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use regex::Regex;
 
-use crate::exception::Echo;
+use crate::unhandled_exception::Echo;
 
 /// Shorter values are too ordinary to be a secret.
 const SHORTEST: usize = 8;

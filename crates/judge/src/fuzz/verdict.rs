@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::leak::{self, EnvironmentValues};
 use super::result_shape;
-use crate::exception::{Echo, message as exception_text, stack};
 use crate::generate::Oracle;
+use crate::unhandled_exception::{Echo, message as exception_text, stack};
 
 /// Result of a fuzz call.
 #[derive(Clone, Debug, PartialEq, Eq)]

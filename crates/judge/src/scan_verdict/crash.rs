@@ -45,7 +45,7 @@ pub(super) fn sdk_marker(text: &str) -> Option<&str> {
 
 /// True if a text holds a stack trace: then it is not a worded error, whatever its cause.
 pub(super) fn is_trace(text: &str) -> bool {
-    crate::exception::stack::find(text).is_some() || text.contains("Traceback (most recent call last)")
+    crate::unhandled_exception::stack::find(text).is_some() || text.contains("Traceback (most recent call last)")
 }
 
 #[cfg(test)]

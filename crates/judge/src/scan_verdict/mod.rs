@@ -11,8 +11,8 @@ mod error_as_success;
 use mcprove_model::{FailureCause, Outcome, ToolVerdict, escape_line, first_json, shorten, text_of_tool_result};
 use serde_json::Value;
 
-use crate::exception::unhandled;
 use crate::output_schema::violates_output_schema;
+use crate::unhandled_exception::unhandled;
 
 pub use cause::failure_cause;
 pub use error_as_success::error_as_success;
