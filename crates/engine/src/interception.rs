@@ -7,7 +7,7 @@ use std::time::Instant;
 use mcprove_judge::trace;
 use mcprove_model::{
     CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Finding, Frame, FrameKind,
-    Observation, Outcome, Part, ProcessEnd, RunFinished, RunStarted, Severity, Timings, TracedCall, Verdict,
+    Observation, Outcome, ProcessEnd, RunFinished, RunStarted, Severity, Timings, TracedCall, Verdict, WirePart,
     escape_line, shorten,
 };
 use mcprove_suite::recorded::REPEATABLE;
@@ -219,7 +219,7 @@ impl Interception {
         let TappedMessage { at_us, session, direction, part, body } = heard;
         let mut news = Vec::new();
         let mut events = Vec::new();
-        let kind = if part == Part::Message {
+        let kind = if part == WirePart::Message {
             let message = classify(&body);
             let kind = message.kind();
             let messages = match message {

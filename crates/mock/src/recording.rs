@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mcprove_model::{Direction, Event, Finding, FrameKind, Part, RpcError, RunStarted, SourceFile, Span};
+use mcprove_model::{Direction, Event, Finding, FrameKind, RpcError, RunStarted, SourceFile, Span, WirePart};
 use serde_json::{Map, Value, json};
 
 use crate::rpc::{INTERNAL_ERROR, Refusal};
@@ -118,7 +118,7 @@ pub(crate) fn from_event_log(source: &SourceFile) -> (Option<Recording>, Vec<Fin
                 let help = format!("record it again with this program (format {})", RunStarted::FORMAT);
                 return (None, vec![Finding::error("bad-event", message).at(source.place(span)).help(help)]);
             }
-            Event::Frame { index, session, frame } if frame.part == Part::Message => {
+            Event::Frame { index, session, frame } if frame.part == WirePart::Message => {
                 let Ok(message) = serde_json::from_slice::<Value>(&frame.body) else { continue };
                 let key = (index, session, message.get("id").unwrap_or(&Value::Null).to_string());
                 match (frame.direction, frame.kind) {

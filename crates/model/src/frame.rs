@@ -14,8 +14,8 @@ pub struct Frame {
     /// Its direction.
     pub direction: Direction,
     /// Its part of the conversation.
-    #[serde(default, skip_serializing_if = "Part::is_message")]
-    pub part: Part,
+    #[serde(default, skip_serializing_if = "WirePart::is_message")]
+    pub part: WirePart,
     /// Its classification.
     pub kind: FrameKind,
     /// The bytes, without the line break that ended them.
@@ -43,7 +43,7 @@ pub enum Direction {
 /// Which part of a conversation a frame is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum WirePart {
     /// A JSON-RPC message, or the bytes in place of one.
     #[default]
     Message,
@@ -76,7 +76,7 @@ pub enum Part {
     },
 }
 
-impl Part {
+impl WirePart {
     fn is_message(&self) -> bool {
         *self == Self::Message
     }
@@ -136,8 +136,13 @@ mod tests {
     #[test]
     fn bytes_survive_the_event_log() {
         for body in [Bytes::from_static(b"{\"a\":1}"), Bytes::from_static(b"\xff\xfe"), Bytes::new()] {
-            let frame =
-                Frame { at_us: 3, direction: Direction::Received, part: Part::Message, kind: FrameKind::Stray, body };
+            let frame = Frame {
+                at_us: 3,
+                direction: Direction::Received,
+                part: WirePart::Message,
+                kind: FrameKind::Stray,
+                body,
+            };
             let line = serde_json::to_string(&frame).expect("frames serialise");
             assert_eq!(serde_json::from_str::<Frame>(&line).expect("frames read back"), frame);
         }

@@ -78,7 +78,7 @@ pub use fault::{Fault, FaultKind};
 pub use finding::{Edit, Evidence, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use finding_kinds::{FindingKind, finding_kinds};
 pub use form::filled_form;
-pub use frame::{Direction, Frame, FrameKind, Part};
+pub use frame::{Direction, Frame, FrameKind, WirePart};
 pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Question, ScriptedGrade};
 pub use isolation::Isolation;
 pub use matrix::{Column, ColumnServer, Matrix};

@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Frame, FrameKind, Part};
+use mcprove_model::{Direction, Frame, FrameKind, WirePart};
 
 use crate::Limits;
 use crate::kept::{Kept, Room};
@@ -36,7 +36,7 @@ impl FrameLog {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    pub(crate) fn add(&mut self, direction: Direction, kind: FrameKind, part: Part, body: Bytes) {
+    pub(crate) fn add(&mut self, direction: Direction, kind: FrameKind, part: WirePart, body: Bytes) {
         // The transport of messages is a frame too, and has no body.
         let size = body.len() + FRAME;
         let Limits { frames, frame_bytes, run_bytes, .. } = self.limits;
@@ -51,12 +51,15 @@ impl FrameLog {
     pub(crate) fn response_headers(&self) -> Option<&[(String, String)]> {
         let is_post = |wanted: u64| {
             self.frames.iter().any(|frame| {
-                matches!(&frame.part, Part::HttpRequest { exchange, method, .. } if *exchange == wanted && method == "POST")
+                matches!(&frame.part, WirePart::HttpRequest { exchange, method, .. } if *exchange == wanted && method == "POST")
             })
         };
         self.frames.iter().rev().find_map(|frame| match &frame.part {
-            Part::HttpResponse { exchange, headers, .. } if is_post(*exchange) => Some(headers.as_slice()),
-            Part::HttpResponse { .. } | Part::HttpRequest { .. } | Part::Message | Part::StreamEvent { .. } => None,
+            WirePart::HttpResponse { exchange, headers, .. } if is_post(*exchange) => Some(headers.as_slice()),
+            WirePart::HttpResponse { .. }
+            | WirePart::HttpRequest { .. }
+            | WirePart::Message
+            | WirePart::StreamEvent { .. } => None,
         })
     }
 

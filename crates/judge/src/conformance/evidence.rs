@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Era, Frame, Part, ProcessEnd, Revision, shorten};
+use mcprove_model::{Direction, Era, Frame, ProcessEnd, Revision, WirePart, shorten};
 use serde_json::Value;
 
 mod step;
@@ -349,16 +349,16 @@ impl Recording {
         for frame in frames {
             let payload = || Payload::new(frame.body.clone());
             let (exchange, what) = match (&frame.part, frame.direction) {
-                (Part::Message, Direction::Sent) => (0, What::Sent(payload())),
-                (Part::Message, Direction::Received) => (0, What::Received(payload())),
-                (Part::HttpRequest { exchange, method, url, headers }, _) => (
+                (WirePart::Message, Direction::Sent) => (0, What::Sent(payload())),
+                (WirePart::Message, Direction::Received) => (0, What::Received(payload())),
+                (WirePart::HttpRequest { exchange, method, url, headers }, _) => (
                     *exchange,
                     What::RequestHead { method: method.clone(), url: url.clone(), headers: headers.clone() },
                 ),
-                (Part::HttpResponse { exchange, status, headers }, _) => {
+                (WirePart::HttpResponse { exchange, status, headers }, _) => {
                     (*exchange, What::ResponseHead { status: *status, headers: headers.clone() })
                 }
-                (Part::StreamEvent { exchange, .. }, _) => {
+                (WirePart::StreamEvent { exchange, .. }, _) => {
                     (*exchange, What::StreamEvent { id: None, is_empty: frame.body.is_empty() })
                 }
             };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mcprove_model::{CaseReport, Direction, Frame, FrameKind, Part, Report};
+use mcprove_model::{CaseReport, Direction, Frame, FrameKind, Report, WirePart};
 use serde_json::Value;
 
 use super::capabilities::RequestClaim;
@@ -73,7 +73,7 @@ fn recording(report: &Report, cases: Vec<usize>, name: &dyn Fn(&CaseReport, u32)
         let case = &report.cases[*index];
         let run = report.runs.get(case.run).and_then(|run| run.started.as_ref());
         let began = run.map_or(0, |run| i128::from(run.started_unix_ms) * 1_000);
-        for (session, frame) in case.frames.iter().filter(|(_, frame)| frame.part == Part::Message) {
+        for (session, frame) in case.frames.iter().filter(|(_, frame)| frame.part == WirePart::Message) {
             let offset = case.sessions.iter().find(|open| open.session == *session).map_or(0, |open| open.began_us);
             let at_us = began + i128::from(offset) + i128::from(frame.at_us);
             said.push(Said { at_us, case: *index, session: *session, frame });
@@ -194,7 +194,7 @@ mod tests {
         for (at_us, direction, message) in frames {
             let kind = if message.get("method").is_some() { FrameKind::Request } else { FrameKind::Reply };
             let body = Bytes::from(message.to_string());
-            let frame = Frame { at_us: *at_us, direction: *direction, part: Part::Message, kind, body };
+            let frame = Frame { at_us: *at_us, direction: *direction, part: WirePart::Message, kind, body };
             events.push(Event::Frame { index, session: 0, frame });
         }
         events

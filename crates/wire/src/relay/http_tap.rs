@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Part};
+use mcprove_model::{Direction, WirePart};
 
 use super::Tap;
 use super::gate::Gate;
@@ -129,7 +129,7 @@ impl RequestTap {
         if let Some(open) = self.tap.open().iter_mut().find(|open| open.number == number) {
             open.session = Some(session);
         }
-        let part = Part::HttpRequest {
+        let part = WirePart::HttpRequest {
             exchange: number,
             method: head.method().to_owned(),
             url: head.target().to_owned(),
@@ -138,7 +138,7 @@ impl RequestTap {
         let tap = &self.tap.all.tap;
         tap.observe(session, Direction::Sent, part, Bytes::new()).await;
         if !body.is_empty() {
-            tap.observe(session, Direction::Sent, Part::Message, Bytes::from(body)).await;
+            tap.observe(session, Direction::Sent, WirePart::Message, Bytes::from(body)).await;
         }
     }
 }
@@ -187,7 +187,7 @@ impl ResponseTap {
         if let Some(id) = head.get(SESSION) {
             self.tap.all.sessions().by_id.entry(id.to_owned()).or_insert(self.session);
         }
-        let part = Part::HttpResponse { exchange: self.exchange, status, headers: shown(head) };
+        let part = WirePart::HttpResponse { exchange: self.exchange, status, headers: shown(head) };
         self.tap.all.tap.observe(self.session, Direction::Received, part, Bytes::new()).await;
         let is_stream = head.get("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
         self.body = if is_stream { Body::Events(SseParser::new(self.tap.all.limit)) } else { Body::Whole(Vec::new()) };
@@ -207,9 +207,9 @@ impl ResponseTap {
                         self.tap.all.gate.open(String::from_utf8_lossy(&body).trim());
                     }
                     let part = if kind == "message" && !body.is_empty() {
-                        Part::Message
+                        WirePart::Message
                     } else {
-                        Part::StreamEvent { exchange: self.exchange, event: kind }
+                        WirePart::StreamEvent { exchange: self.exchange, event: kind }
                     };
                     tap.observe(self.session, Direction::Received, part, body).await;
                 }
@@ -224,7 +224,7 @@ impl ResponseTap {
             && !body.is_empty()
         {
             let tap = &self.tap.all.tap;
-            tap.observe(self.session, Direction::Received, Part::Message, Bytes::from(body)).await;
+            tap.observe(self.session, Direction::Received, WirePart::Message, Bytes::from(body)).await;
         }
         self.tap.open().pop_front();
     }

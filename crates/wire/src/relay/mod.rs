@@ -14,7 +14,7 @@ mod stdio;
 use std::time::Instant;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Part};
+use mcprove_model::{Direction, WirePart};
 use tokio::sync::mpsc;
 
 pub use http::{HttpRelay, Upstream};
@@ -34,7 +34,7 @@ pub struct TappedMessage {
     /// The direction: messages of the client are sent.
     pub direction: Direction,
     /// Kind of the message.
-    pub part: Part,
+    pub part: WirePart,
     /// The bytes, without the line break that ended them.
     pub body: Bytes,
 }
@@ -53,7 +53,7 @@ impl Tap {
         (Self { listener, began: Instant::now() }, messages)
     }
 
-    async fn observe(&self, session: u32, direction: Direction, part: Part, body: Bytes) {
+    async fn observe(&self, session: u32, direction: Direction, part: WirePart, body: Bytes) {
         let at_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
         // The receiver may be gone when enough was observed; the conversation goes on.
         let _ = self.listener.send(TappedMessage { at_us, session, direction, part, body }).await;

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use mcprove_model::{Direction, Part, ProcessEnd};
+use mcprove_model::{Direction, ProcessEnd, WirePart};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
@@ -112,7 +112,7 @@ impl LineTap<'_> {
     /// Observes the last line, even without a line break.
     async fn finish(mut self) {
         if let Some(rest) = self.cutter.finish() {
-            self.tap.observe(0, self.direction, Part::Message, rest).await;
+            self.tap.observe(0, self.direction, WirePart::Message, rest).await;
         }
     }
 }
@@ -120,7 +120,7 @@ impl LineTap<'_> {
 impl Observer for LineTap<'_> {
     async fn observe(&mut self, bytes: &[u8]) {
         for line in self.cutter.push(bytes) {
-            self.tap.observe(0, self.direction, Part::Message, line).await;
+            self.tap.observe(0, self.direction, WirePart::Message, line).await;
         }
     }
 }

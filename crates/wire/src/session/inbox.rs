@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use mcprove_model::{
-    Direction, Finding, FrameKind, Malformed, Notification, Outcome, Part, Refused, Revision, escape_line, shorten,
+    Direction, Finding, FrameKind, Malformed, Notification, Outcome, Refused, Revision, WirePart, escape_line, shorten,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -324,7 +324,7 @@ impl Session {
     }
 
     fn received(&mut self, kind: FrameKind, bytes: Bytes) {
-        self.log.add(Direction::Received, kind, Part::Message, bytes);
+        self.log.add(Direction::Received, kind, WirePart::Message, bytes);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Exchange, FrameKind, Outcome, Part, Refused};
+use mcprove_model::{Direction, Exchange, FrameKind, Outcome, Refused, WirePart};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
@@ -140,7 +140,7 @@ impl Session {
         let params = dressed.as_ref().unwrap_or(params);
         let request = encode(&Request { jsonrpc: "2.0", id: Some(id), method, params });
         let headers = if dressed.is_some() { self.mirrored_headers(method, params) } else { Vec::new() };
-        self.log.add(Direction::Sent, FrameKind::Request, Part::Message, request.clone());
+        self.log.add(Direction::Sent, FrameKind::Request, WirePart::Message, request.clone());
         self.transport.send(Outgoing { body: request.clone(), request: Some(id), headers });
         self.pending.push(Pending {
             id,
@@ -159,7 +159,7 @@ impl Session {
     pub fn notify(&mut self, method: &str, params: &Value) {
         let message = encode(&Request { jsonrpc: "2.0", id: None, method, params });
         let headers = if self.is_modern() { self.mirrored_headers(method, params) } else { Vec::new() };
-        self.log.add(Direction::Sent, FrameKind::Notification, Part::Message, message.clone());
+        self.log.add(Direction::Sent, FrameKind::Notification, WirePart::Message, message.clone());
         self.transport.send(Outgoing { body: message, request: None, headers });
     }
 
@@ -169,7 +169,7 @@ impl Session {
         let id = self.next_id;
         self.next_id += 1;
         self.transport.send_raw(&bytes, Some(id));
-        self.log.add(Direction::Sent, FrameKind::Stray, Part::Message, bytes.clone());
+        self.log.add(Direction::Sent, FrameKind::Stray, WirePart::Message, bytes.clone());
         self.pending.push(Pending {
             id,
             method: "raw".to_owned(),
@@ -185,7 +185,7 @@ impl Session {
 
     pub(super) fn send_reply(&mut self, reply: &Value) {
         let message = encode(reply);
-        self.log.add(Direction::Sent, FrameKind::Reply, Part::Message, message.clone());
+        self.log.add(Direction::Sent, FrameKind::Reply, WirePart::Message, message.clone());
         self.transport.send(Outgoing { body: message, request: None, headers: Vec::new() });
     }
 

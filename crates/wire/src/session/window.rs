@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use mcprove_model::{Direction, Exchange, FrameKind, Outcome, Part};
+use mcprove_model::{Direction, Exchange, FrameKind, Outcome, WirePart};
 use tokio::time::Instant;
 
 use super::{Pending, Session};
@@ -66,7 +66,7 @@ impl Session {
             self.next_id += 1;
             write_call(&mut buffer, id, &name, arguments);
             let request = buffer.split().freeze();
-            self.log.add(Direction::Sent, FrameKind::Request, Part::Message, request.clone());
+            self.log.add(Direction::Sent, FrameKind::Request, WirePart::Message, request.clone());
             self.transport.send(Outgoing { body: request.clone(), request: Some(id), headers: Vec::new() });
             self.pending.push(pending(id, request, sent_at));
         }

@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{Method, Response, StatusCode};
-use mcprove_model::{Direction, Part, escape_line, shorten};
+use mcprove_model::{Direction, WirePart, escape_line, shorten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -392,12 +392,12 @@ impl HttpExchange {
         }
     }
 
-    pub(super) async fn log(&self, direction: Direction, part: Part, body: Bytes) {
+    pub(super) async fn log(&self, direction: Direction, part: WirePart, body: Bytes) {
         self.arrive(Arrival::Part { direction, part, body }).await;
     }
 
     async fn log_event(&self, event: &str, body: Bytes) {
-        let part = Part::StreamEvent { exchange: self.number, event: event.to_owned() };
+        let part = WirePart::StreamEvent { exchange: self.number, event: event.to_owned() };
         self.log(Direction::Received, part, body).await;
     }
 

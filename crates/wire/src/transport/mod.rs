@@ -12,7 +12,7 @@ mod sse;
 mod stdio;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Part, ProcessEnd, Refused, Revision};
+use mcprove_model::{Direction, ProcessEnd, Refused, Revision, WirePart};
 use tokio::time::Instant;
 
 pub use bearer::{TokenSource, Tokens};
@@ -71,7 +71,7 @@ pub enum Arrival {
         /// The sender.
         direction: Direction,
         /// Its kind.
-        part: Part,
+        part: WirePart,
         /// Its content.
         body: Bytes,
     },
