@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::pattern_length::bounds_length;
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 use crate::spanned_json::{Json, JsonKind};
 
@@ -71,9 +71,9 @@ impl<'t> SchemaTree<'t> {
         }
         answers.insert(id, true);
         let all = self.parts(id).iter().all(|part| match part {
-            Part::And(part) | Part::Reference(part) => self.accepts_all(*part, answers),
-            Part::Or(choice) => choice.iter().any(|part| self.accepts_all(*part, answers)),
-            Part::Sometimes(_) => true,
+            RelatedSchema::And(part) | RelatedSchema::Reference(part) => self.accepts_all(*part, answers),
+            RelatedSchema::Or(choice) => choice.iter().any(|part| self.accepts_all(*part, answers)),
+            RelatedSchema::Sometimes(_) => true,
         });
         answers.insert(id, all);
         all
@@ -109,9 +109,9 @@ impl<'t> SchemaTree<'t> {
         // Whatever leads back here adds nothing.
         answers.insert(id, false);
         let any = self.parts(id).iter().any(|part| match part {
-            Part::And(part) | Part::Reference(part) => holds(*part, answers),
-            Part::Or(choice) => choice.iter().all(|part| holds(*part, answers)),
-            Part::Sometimes(_) => false,
+            RelatedSchema::And(part) | RelatedSchema::Reference(part) => holds(*part, answers),
+            RelatedSchema::Or(choice) => choice.iter().all(|part| holds(*part, answers)),
+            RelatedSchema::Sometimes(_) => false,
         });
         answers.insert(id, any);
         any

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::rivals::Rivals;
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 
 /// Way to close an open object.
@@ -87,7 +87,7 @@ impl OpenObjects<'_, '_> {
             return;
         }
         let parts = tree.parts(id);
-        let describing: Vec<&Part> =
+        let describing: Vec<&RelatedSchema> =
             parts.iter().filter(|part| part.sites().iter().any(|id| tree.describes_properties(*id))).collect();
         let closed = is_closed(site);
         if self.rivals.to(id).any(|rival| tree.describes_properties(rival)) {
@@ -142,17 +142,19 @@ impl OpenObjects<'_, '_> {
     }
 
     /// All that is said about properties is said by one part.
-    fn pass_on(&mut self, part: &Part) {
+    fn pass_on(&mut self, part: &RelatedSchema) {
         match part {
-            Part::Reference(target) => self.alone.push((*target, self.head)),
-            Part::And(_) | Part::Or(_) | Part::Sometimes(_) => part.sites().iter().for_each(|id| self.visit(*id)),
+            RelatedSchema::Reference(target) => self.alone.push((*target, self.head)),
+            RelatedSchema::And(_) | RelatedSchema::Or(_) | RelatedSchema::Sometimes(_) => {
+                part.sites().iter().for_each(|id| self.visit(*id))
+            }
         }
     }
 
     /// Whatever is referred to from here on is composed with something else.
-    fn mark_composed(&mut self, part: &Part) {
+    fn mark_composed(&mut self, part: &RelatedSchema) {
         for id in part.sites() {
-            if let Part::Reference(target) = part
+            if let RelatedSchema::Reference(target) = part
                 && !self.composed.insert(*target)
             {
                 continue;
@@ -187,7 +189,7 @@ impl<'t> SchemaTree<'t> {
     }
 
     /// True if an object declares every name that its parts declare, so that closing it rejects none of them.
-    fn covers(&self, site: &Site<'t>, parts: &[&Part]) -> bool {
+    fn covers(&self, site: &Site<'t>, parts: &[&RelatedSchema]) -> bool {
         let foreign = |other: &Site<'t>| {
             let pattern = other.word(Word::PatternProperties).is_some_and(|map| !map.is_empty());
             pattern || other.properties().any(|(name, _)| name.as_text().is_none_or(|name| !site.declares(&name)))

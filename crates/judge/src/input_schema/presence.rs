@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 use crate::spanned_json::Json;
 
@@ -60,7 +60,7 @@ impl<'t> SchemaTree<'t> {
         let none = !site.requires_something()
             && (!missing.is_empty() || has_default)
             && !around()
-            && !self.parts(id).iter().flat_map(Part::sites).any(|part| self.requires_somewhere(*part));
+            && !self.parts(id).iter().flat_map(RelatedSchema::sites).any(|part| self.requires_somewhere(*part));
         let limited = |id: SiteId| self.limits_presence(id);
         let decided_elsewhere = limited(id) || self.same_value_owners(id).any(limited);
         Some(Presence { missing, circular, none, decided_elsewhere })

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{SchemaTree, SiteId};
 
 /// Steps of a search, and pairs it may find: more than any schema written by people takes, because circles of references
@@ -76,8 +76,10 @@ impl<'t> Search<'_, 't> {
         let tree = self.tree;
         for part in tree.parts(id) {
             match part {
-                Part::And(part) | Part::Reference(part) | Part::Sometimes(part) => self.conjoin(*part, conjoined, path),
-                Part::Or(choice) => self.conjoin_choice(choice, conjoined, path),
+                RelatedSchema::And(part) | RelatedSchema::Reference(part) | RelatedSchema::Sometimes(part) => {
+                    self.conjoin(*part, conjoined, path)
+                }
+                RelatedSchema::Or(choice) => self.conjoin_choice(choice, conjoined, path),
             }
         }
         path.pop();

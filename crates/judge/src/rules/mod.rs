@@ -3,7 +3,7 @@
 use mcprove_model::Severity;
 
 use crate::lint::{ListingView, RuleFaults, ToolView};
-use crate::tighten::Part;
+use crate::tighten::FixStep;
 
 mod any_value;
 mod array_without_items;
@@ -84,7 +84,7 @@ pub struct Rule {
     /// The same without the fault.
     pub good: Example,
     /// The mechanical fix, if there is one.
-    pub(crate) fix: Option<Part>,
+    pub(crate) fix: Option<FixStep>,
     pub(crate) run: Scope,
 }
 

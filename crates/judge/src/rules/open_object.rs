@@ -5,7 +5,7 @@ use mcprove_model::Severity;
 use super::{Example, Rule, Scope};
 use crate::input_schema::{Close, Site, Word, open_objects};
 use crate::lint::{RuleFaults, ToolView};
-use crate::tighten::Part;
+use crate::tighten::FixStep;
 
 pub(super) const RULE: Rule = Rule {
     id: "SCH-002",
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
     good: Example::Tool(
         r#"{"name": "search", "inputSchema": {"type": "object", "properties": {"query": {"type": "string", "maxLength": 200}}, "required": ["query"], "additionalProperties": false}}"#,
     ),
-    fix: Some(Part::Close),
+    fix: Some(FixStep::Close),
     run: Scope::Tool(run),
 };
 

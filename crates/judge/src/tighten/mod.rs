@@ -81,14 +81,14 @@ impl Catalog {
 
 /// One of the two things that the fix does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FixStep {
     /// Accepts only what is declared.
     Close,
     /// Requires what is declared.
     Require,
 }
 
-impl Part {
+impl FixStep {
     /// Its effect, in a few words.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -126,10 +126,10 @@ fn can_require(tree: &SchemaTree<'_>, site: SiteId, presence: &Presence<'_>, opt
 
 impl Change<'_> {
     /// Only one of the two things that may be done.
-    pub(crate) fn only(self, part: Part) -> Option<Self> {
+    pub(crate) fn only(self, part: FixStep) -> Option<Self> {
         match part {
-            Part::Close => self.close.is_some().then_some(Self { require: None, ..self }),
-            Part::Require => self.require.is_some().then_some(Self { close: None, ..self }),
+            FixStep::Close => self.close.is_some().then_some(Self { require: None, ..self }),
+            FixStep::Require => self.require.is_some().then_some(Self { close: None, ..self }),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::parts::{self, NESTING, Part, Want};
+use super::parts::{self, NESTING, ValuePart, Want};
 
 /// A call with its place in the trace.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub(super) fn nested(calls: &[Asked<'_>]) -> Vec<Nested> {
     let mut level = Vec::new();
     for (call, asked) in calls.iter().enumerate() {
         parts::walk(asked.arguments, Want::Texts, &mut |path, part| {
-            if let Part::Text(text) = part {
+            if let ValuePart::Text(text) = part {
                 read(call, || parts::pointer(path), text, &mut level);
             }
         });
@@ -64,7 +64,7 @@ pub(super) fn nested(calls: &[Asked<'_>]) -> Vec<Nested> {
         let mut next = Vec::new();
         for outer in &level {
             parts::walk(&outer.document, Want::Texts, &mut |_, part| {
-                if let Part::Text(text) = part {
+                if let ValuePart::Text(text) = part {
                     read(outer.call, || outer.pointer.clone(), text, &mut next);
                 }
             });
@@ -81,19 +81,19 @@ pub(super) fn gather<'t>(calls: &[Asked<'t>], nested: &'t [Nested]) -> Haystack<
     let mut haystack = Haystack::default();
     for (call, asked) in calls.iter().enumerate() {
         parts::walk(asked.arguments, Want::TextsAndObjects, &mut |path, part| match part {
-            Part::Text(text) => haystack.texts.push(Told { call, pointer: parts::pointer(path), text }),
-            Part::Object(members, hash) => {
+            ValuePart::Text(text) => haystack.texts.push(Told { call, pointer: parts::pointer(path), text }),
+            ValuePart::Object(members, hash) => {
                 haystack.objects.push(ToldObject { call, pointer: parts::pointer(path), members, hash });
             }
         });
     }
     for Nested { call, pointer, document, escaped } in nested {
         parts::walk(document, Want::TextsAndObjects, &mut |_, part| match part {
-            Part::Text(text) if *escaped => {
+            ValuePart::Text(text) if *escaped => {
                 haystack.texts.push(Told { call: *call, pointer: pointer.clone(), text });
             }
-            Part::Text(_) => {}
-            Part::Object(members, hash) => {
+            ValuePart::Text(_) => {}
+            ValuePart::Object(members, hash) => {
                 haystack.objects.push(ToldObject { call: *call, pointer: pointer.clone(), members, hash });
             }
         });

@@ -151,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::super::parts::{Part, walk};
+    use super::super::parts::{ValuePart, walk};
     use super::*;
 
     fn parts(text: &str) -> (Vec<String>, Vec<u64>) {
@@ -205,8 +205,8 @@ mod tests {
             let value = Value::from(value);
             let (mut texts, mut objects) = (Vec::new(), Vec::new());
             walk(&value, Want::TextsAndObjects, &mut |_, part| match part {
-                Part::Text(text) => texts.push(text.to_owned()),
-                Part::Object(_, hash) => objects.push(hash),
+                ValuePart::Text(text) => texts.push(text.to_owned()),
+                ValuePart::Object(_, hash) => objects.push(hash),
             });
             prop_assert_eq!(parts(&value.to_string()), (texts.clone(), objects.clone()));
             prop_assert_eq!(parts(&format!("as asked:\n{value:#}\n")), (texts, objects));

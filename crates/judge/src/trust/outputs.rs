@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::json_text::{self, Inside};
-use super::parts::{self, NESTING, Part, Want};
+use super::parts::{self, NESTING, ValuePart, Want};
 
 /// Something a server said.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +31,8 @@ pub(super) fn outputs<'v>(result: &'v Value, want: Want, see: &mut dyn FnMut(Out
     }
     if let Some(structured) = result.get("structuredContent") {
         parts::walk(structured, want, &mut |_, part| match part {
-            Part::Text(text) => say(SaidPart { text, lasting: Some(text), repeated: false }, want, NESTING, see),
-            Part::Object(_, hash) => see(Output::Object(hash)),
+            ValuePart::Text(text) => say(SaidPart { text, lasting: Some(text), repeated: false }, want, NESTING, see),
+            ValuePart::Object(_, hash) => see(Output::Object(hash)),
         });
     }
 }

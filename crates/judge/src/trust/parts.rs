@@ -16,7 +16,7 @@ pub(super) enum Step<'v> {
 
 /// A part of a value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part<'v> {
+pub(super) enum ValuePart<'v> {
     /// A text: the value of a string, never a key.
     Text(&'v str),
     /// An object with the hash of what it means.
@@ -31,7 +31,7 @@ pub(super) enum Want {
 }
 
 /// Calls `see` with every part of a value.
-pub(super) fn walk<'v>(value: &'v Value, want: Want, see: &mut impl FnMut(&[Step<'v>], Part<'v>)) {
+pub(super) fn walk<'v>(value: &'v Value, want: Want, see: &mut impl FnMut(&[Step<'v>], ValuePart<'v>)) {
     visit(value, want, &mut Vec::new(), see);
 }
 
@@ -39,14 +39,14 @@ fn visit<'v>(
     value: &'v Value,
     want: Want,
     path: &mut Vec<Step<'v>>,
-    see: &mut impl FnMut(&[Step<'v>], Part<'v>),
+    see: &mut impl FnMut(&[Step<'v>], ValuePart<'v>),
 ) -> u64 {
     match value {
         Value::Null => hash::null(),
         Value::Bool(value) => hash::boolean(*value),
         Value::Number(number) => hash::number(number),
         Value::String(text) => {
-            see(path, Part::Text(text));
+            see(path, ValuePart::Text(text));
             hash::text(text, want)
         }
         Value::Array(items) => {
@@ -67,7 +67,7 @@ fn visit<'v>(
             }
             let hash = object.finish();
             if want == Want::TextsAndObjects {
-                see(path, Part::Object(members, hash));
+                see(path, ValuePart::Object(members, hash));
             }
             hash
         }
@@ -200,7 +200,7 @@ mod tests {
         let value: Value = serde_json::from_str(text).expect(text);
         let mut last = 0;
         walk(&value, Want::TextsAndObjects, &mut |_, part| {
-            if let Part::Object(_, hash) = part {
+            if let ValuePart::Object(_, hash) = part {
                 last = hash;
             }
         });
@@ -221,7 +221,7 @@ mod tests {
         let value = json!({"b/c": ["x", {"~": "y"}], "a": 1});
         let mut seen = Vec::new();
         walk(&value, Want::Texts, &mut |path, part| {
-            if let Part::Text(text) = part {
+            if let ValuePart::Text(text) = part {
                 seen.push((pointer(path), text.to_owned()));
             }
         });

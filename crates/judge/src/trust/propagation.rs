@@ -15,7 +15,7 @@ use super::candidates::{Candidate, What, candidates};
 use super::familiar::{self, Familiar, Moments, Origin};
 use super::flow::{Carried, Flow, Hop, Unmet};
 use super::haystack::{self, Asked, Haystack};
-use super::parts::{self, Part, Want};
+use super::parts::{self, ValuePart, Want};
 use super::routing::{Piece, Question, Routing, Sanitizing, routings};
 use super::trace::{Call, TraceEvent};
 
@@ -310,7 +310,7 @@ pub(super) fn leaf_texts(members: &serde_json::Map<String, Value>) -> Vec<&str> 
     let mut texts = Vec::new();
     for member in members.values() {
         parts::walk(member, Want::Texts, &mut |_, part| {
-            if let Part::Text(text) = part {
+            if let ValuePart::Text(text) = part {
                 texts.push(text.trim());
             }
         });
