@@ -21,16 +21,16 @@ pub(super) struct Texts {
 
 /// Presence or absence of a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Wanted {
-    Yes,
-    No,
+pub(super) enum TextPresence {
+    Required,
+    Forbidden,
 }
 
 /// A check with a name that is asked for by one text or several, each a check of its own.
 pub(super) struct Asked<'n> {
     pub(super) name: &'static str,
     pub(super) node: &'n Node,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: TextPresence,
     pub(super) texts: &'static Texts,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn decode(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<Plan
 #[derive(Debug)]
 struct Among {
     part: String,
-    wanted: Wanted,
+    wanted: TextPresence,
     texts: &'static Texts,
 }
 
@@ -53,8 +53,8 @@ impl Check for Among {
         let part = quoted(&self.part);
         let holder = texts.iter().find_map(|text| Some((text, text.find(&self.part)?)));
         match (self.wanted, holder) {
-            (Wanted::Yes, Some(_)) | (Wanted::No, None) => Ok(()),
-            (Wanted::Yes, None) => {
+            (TextPresence::Required, Some(_)) | (TextPresence::Forbidden, None) => Ok(()),
+            (TextPresence::Required, None) => {
                 let all = texts.join("\n");
                 let near = near::find(&all, &self.part);
                 let view = near.as_ref().map_or(0..0, |near| near.range.clone());
@@ -70,7 +70,7 @@ impl Check for Among {
                     help: near.map(|near| near.help),
                 })
             }
-            (Wanted::No, Some((text, start))) => Err(Mismatch {
+            (TextPresence::Forbidden, Some((text, start))) => Err(Mismatch {
                 message: format!("{} {part}", self.texts.some),
                 expected: format!("no {part}"),
                 actual: excerpt::around(text, start..start + self.part.len()),
@@ -81,10 +81,10 @@ impl Check for Among {
     }
 
     fn awaits_more(&self) -> bool {
-        matches!(self.wanted, Wanted::Yes)
+        matches!(self.wanted, TextPresence::Required)
     }
 
     fn breaks_with_more(&self) -> bool {
-        matches!(self.wanted, Wanted::No)
+        matches!(self.wanted, TextPresence::Forbidden)
     }
 }

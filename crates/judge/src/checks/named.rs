@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, nearest};
 
-use super::among::Wanted;
+use super::among::TextPresence;
 use super::shape::{self, Written};
 use crate::excerpt::{self, quoted};
 
@@ -31,7 +31,7 @@ pub(super) struct Asked<'n> {
 }
 
 /// Each of these occurs, or none of them does.
-pub(super) fn occurring(asked: &Asked<'_>, wanted: Wanted, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn occurring(asked: &Asked<'_>, wanted: TextPresence, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     let written = shape::texts(asked.name, asked.node, found);
     let check = |w: &Written<'_>| Occurs { name: w.text.to_owned(), wanted, names: asked.names };
     written.iter().map(|w| shape::planned(asked.name, w.span, check(w))).collect()
@@ -60,7 +60,7 @@ pub(super) fn did_you_mean(name: &str, names: &[String]) -> Option<String> {
 #[derive(Debug)]
 struct Occurs {
     name: String,
-    wanted: Wanted,
+    wanted: TextPresence,
     names: &'static Names,
 }
 
@@ -70,19 +70,19 @@ impl Check for Occurs {
         let count = names.iter().filter(|name| **name == self.name).count();
         let name = quoted(&self.name);
         let (message, expected, help) = match (self.wanted, count) {
-            (Wanted::Yes, 1..) | (Wanted::No, 0) => return Ok(()),
-            (Wanted::Yes, 0) => ((self.names.missing)(&name), name, did_you_mean(&self.name, &names)),
-            (Wanted::No, count) => ((self.names.present)(&name, count), format!("no {name}"), None),
+            (TextPresence::Required, 1..) | (TextPresence::Forbidden, 0) => return Ok(()),
+            (TextPresence::Required, 0) => ((self.names.missing)(&name), name, did_you_mean(&self.name, &names)),
+            (TextPresence::Forbidden, count) => ((self.names.present)(&name, count), format!("no {name}"), None),
         };
         Err(Mismatch { message, expected, actual: shown(&names, self.names.empty), diff: None, help })
     }
 
     fn awaits_more(&self) -> bool {
-        matches!(self.wanted, Wanted::Yes)
+        matches!(self.wanted, TextPresence::Required)
     }
 
     fn breaks_with_more(&self) -> bool {
-        matches!(self.wanted, Wanted::No)
+        matches!(self.wanted, TextPresence::Forbidden)
     }
 }
 

@@ -15,7 +15,7 @@ use super::facts::{Demand, Facts};
 use super::gather::gather;
 use super::pattern::Writer;
 use super::place::Place;
-use super::range::Wanted;
+use super::range::NumberKind;
 use super::types::Types;
 use super::{list, names, record, text};
 
@@ -247,9 +247,9 @@ impl<'d, 'a> Maker<'d, 'a> {
             return record::make(self, facts, place, variant).map(Value::Object);
         }
         let wanted = match (kind.has(Types::WHOLE), kind.has(Types::FRACTION)) {
-            (true, false) => Wanted::Whole,
-            (false, true) => Wanted::Fraction,
-            (_, _) => Wanted::Any,
+            (true, false) => NumberKind::Whole,
+            (false, true) => NumberKind::Fraction,
+            (_, _) => NumberKind::Any,
         };
         let mut preferred = names::number(place.name());
         if self.taste.varied {
