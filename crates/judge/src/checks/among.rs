@@ -27,14 +27,14 @@ pub(super) enum TextPresence {
 }
 
 /// A check with a name that is asked for by one text or several, each a check of its own.
-pub(super) struct Asked<'n> {
+pub(super) struct TextsCheck<'n> {
     pub(super) name: &'static str,
     pub(super) node: &'n Node,
     pub(super) wanted: TextPresence,
     pub(super) texts: &'static Texts,
 }
 
-pub(super) fn decode(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn decode(asked: &TextsCheck<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     let parts = shape::texts(asked.name, asked.node, found);
     let check = |part: &str| Among { part: part.to_owned(), wanted: asked.wanted, texts: asked.texts };
     parts.iter().map(|w| shape::planned(asked.name, w.span, check(w.text))).collect()

@@ -24,21 +24,25 @@ pub(super) struct Names {
 }
 
 /// A check with a name that is asked for by one name or several, each a check of its own.
-pub(super) struct Asked<'n> {
+pub(super) struct NamesCheck<'n> {
     pub(super) name: &'static str,
     pub(super) node: &'n Node,
     pub(super) names: &'static Names,
 }
 
 /// Each of these occurs, or none of them does.
-pub(super) fn occurring(asked: &Asked<'_>, wanted: TextPresence, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn occurring(
+    asked: &NamesCheck<'_>,
+    wanted: TextPresence,
+    found: &mut Diagnostics<'_>,
+) -> Vec<PlannedCheck> {
     let written = shape::texts(asked.name, asked.node, found);
     let check = |w: &Written<'_>| Occurs { name: w.text.to_owned(), wanted, names: asked.names };
     written.iter().map(|w| shape::planned(asked.name, w.span, check(w))).collect()
 }
 
 /// These occur one after the other, with anything between them.
-pub(super) fn in_order(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn in_order(asked: &NamesCheck<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     let written = shape::texts(asked.name, asked.node, found);
     let wanted: Arc<[String]> = written.iter().map(|w| w.text.to_owned()).collect();
     let check = |index| InOrder { wanted: Arc::clone(&wanted), index, names: asked.names };

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::candidates::{Candidate, What, candidates};
 use super::familiar::{self, Familiar, Moments, Origin};
 use super::flow::{Carried, Flow, Hop, Unmet};
-use super::haystack::{self, Asked, Haystack};
+use super::haystack::{self, Haystack, SentCall};
 use super::parts::{self, ValuePart, Want};
 use super::routing::{Piece, Question, Routing, Sanitizing, routings};
 use super::trace::{Call, TraceEvent};
@@ -23,7 +23,7 @@ use super::trace::{Call, TraceEvent};
 #[derive(Debug, Default)]
 pub(super) struct Record<'t> {
     pub(super) calls: Vec<&'t Call>,
-    pub(super) asked: Vec<Asked<'t>>,
+    pub(super) asked: Vec<SentCall<'t>>,
     pub(super) replies: Vec<Reply<'t>>,
     prompts: Vec<(usize, &'t str)>,
     servers: HashMap<&'t str, usize>,
@@ -81,7 +81,7 @@ impl<'t> Record<'t> {
                     let next = record.servers.len();
                     let server = *record.servers.entry(&call.server).or_insert(next);
                     record.calls.push(call);
-                    record.asked.push(Asked { position, server, arguments: &call.arguments });
+                    record.asked.push(SentCall { position, server, arguments: &call.arguments });
                 }
                 TraceEvent::Result { call, result } if *call < record.calls.len() => {
                     record.replies.push(Reply { position, call: *call, result });

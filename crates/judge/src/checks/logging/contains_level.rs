@@ -33,7 +33,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     log_level::report_unknown(node, found);
-    named::occurring(&named::Asked { name: NAME, node, names: &LEVELS }, TextPresence::Required, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &LEVELS }, TextPresence::Required, found)
 }
 
 #[cfg(test)]

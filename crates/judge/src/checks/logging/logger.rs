@@ -32,5 +32,5 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    named::occurring(&named::Asked { name: NAME, node, names: &LOGGERS }, TextPresence::Required, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &LOGGERS }, TextPresence::Required, found)
 }

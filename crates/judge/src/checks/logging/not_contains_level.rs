@@ -30,5 +30,5 @@ pub(super) const KIND: CheckKind = CheckKind {
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     log_level::report_unknown(node, found);
-    named::occurring(&named::Asked { name: NAME, node, names: &LEVELS }, TextPresence::Forbidden, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &LEVELS }, TextPresence::Forbidden, found)
 }

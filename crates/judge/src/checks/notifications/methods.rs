@@ -22,7 +22,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    named::occurring(&named::Asked { name: NAME, node, names: &METHODS }, TextPresence::Required, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &METHODS }, TextPresence::Required, found)
 }
 
 #[cfg(test)]

@@ -22,5 +22,5 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    named::occurring(&named::Asked { name: NAME, node, names: &METHODS }, TextPresence::Forbidden, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &METHODS }, TextPresence::Forbidden, found)
 }

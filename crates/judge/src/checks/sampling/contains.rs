@@ -22,5 +22,5 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    among::decode(&among::Asked { name: NAME, node, wanted: TextPresence::Required, texts: &MESSAGES }, found)
+    among::decode(&among::TextsCheck { name: NAME, node, wanted: TextPresence::Required, texts: &MESSAGES }, found)
 }

@@ -25,7 +25,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 fn decode(item: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     found.known_keys(item, "`presence`", &["type", "tools"]);
     let Some(node) = super::required(item, NAME, "tools", found) else { return Vec::new() };
-    named::occurring(&named::Asked { name: NAME, node, names: &TOOLS }, TextPresence::Required, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &TOOLS }, TextPresence::Required, found)
 }
 
 fn schema() -> Value {
