@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use mcprove_model::{Diagnostics, Node, Span};
 
-use crate::lint::Fault;
+use crate::lint::LintFault;
 use crate::rules::{known, names};
 
 /// The findings that are not reported.
@@ -36,7 +36,7 @@ impl Ignores {
     }
 
     /// True if a fault is not to be reported.
-    pub fn cover(&self, fault: &Fault<'_>) -> bool {
+    pub fn cover(&self, fault: &LintFault<'_>) -> bool {
         // Every entry that fits is used, so that none of them is called idle.
         self.entries.iter().filter(|ignore| ignore.covers(fault)).fold(false, |_, ignore| {
             ignore.used.set(true);
@@ -80,7 +80,7 @@ impl Ignore {
         Some(ignore)
     }
 
-    fn covers(&self, fault: &Fault<'_>) -> bool {
+    fn covers(&self, fault: &LintFault<'_>) -> bool {
         let tool = || self.tool.as_ref().is_none_or(|wanted| fault.tool().is_some_and(|tool| tool == wanted.as_str()));
         let at = || self.at.is_none() || fault.pointer_in_tool() == self.at;
         names(&self.rule, fault.rule) && tool() && at()

@@ -62,7 +62,7 @@ pub use checks::{CHECKS, CheckKind, decode_expect, expect_schema};
 pub use diff::text_diff;
 pub use ignores::Ignores;
 pub use json_path::JsonPath;
-pub use lint::{Fault, lint};
+pub use lint::{LintFault, lint};
 pub use output_schema::violates_output_schema;
 pub use quality::{GateFailure, Quality, ToolQuality};
 

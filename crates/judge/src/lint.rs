@@ -16,7 +16,7 @@ use crate::tighten::{TightenOptions, changes};
 /// A large catalog has tens of thousands of them, so they are handed over one by one and turned into a [`Finding`] only
 /// where one is wanted.
 #[derive(Debug)]
-pub struct Fault<'c> {
+pub struct LintFault<'c> {
     catalog: &'c Catalog,
     /// The rule that speaks.
     pub rule: &'static Rule,
@@ -37,7 +37,7 @@ pub struct Fault<'c> {
 /// Applies rules to every tool of a catalog, in the order of the tools, and hands over what they say.
 ///
 /// Within a tool the faults come in the order of its text; faults of the whole list come after its tools.
-pub fn lint<'c>(catalog: &'c Catalog, rules: &Selection, tell: &mut dyn FnMut(Fault<'c>)) {
+pub fn lint<'c>(catalog: &'c Catalog, rules: &Selection, tell: &mut dyn FnMut(LintFault<'c>)) {
     let mut tree = SchemaTree::default();
     let mut faults = Faults { found: Vec::new() };
     for listing in &catalog.listings {
@@ -69,7 +69,7 @@ pub fn lint<'c>(catalog: &'c Catalog, rules: &Selection, tell: &mut dyn FnMut(Fa
     }
 }
 
-impl Fault<'_> {
+impl LintFault<'_> {
     /// Its severity.
     pub fn severity(&self) -> Severity {
         self.rule.severity
@@ -193,7 +193,7 @@ pub(crate) fn name_of(tool: Json<'_>) -> Option<Cow<'_, str>> {
 
 /// Faults found so far.
 struct Faults<'c> {
-    found: Vec<Found<'c>>,
+    found: Vec<PendingFault<'c>>,
 }
 
 impl<'c> Faults<'c> {
@@ -205,12 +205,12 @@ impl<'c> Faults<'c> {
 /// Takes down what one rule says.
 pub(crate) struct RuleFaults<'a, 'c> {
     rule: &'static Rule,
-    found: &'a mut Vec<Found<'c>>,
+    found: &'a mut Vec<PendingFault<'c>>,
 }
 
 /// A fault before the position of its tool in the catalog is known.
 #[derive(Debug)]
-pub(crate) struct Found<'c> {
+pub(crate) struct PendingFault<'c> {
     rule: &'static Rule,
     at: Json<'c>,
     message: String,
@@ -221,9 +221,9 @@ pub(crate) struct Found<'c> {
 
 impl<'c> RuleFaults<'_, 'c> {
     /// Something is wrong with a part of the tool or list.
-    pub(crate) fn add(&mut self, at: Json<'c>, message: impl Into<String>) -> &mut Found<'c> {
+    pub(crate) fn add(&mut self, at: Json<'c>, message: impl Into<String>) -> &mut PendingFault<'c> {
         let (rule, message) = (self.rule, message.into());
-        self.found.push_mut(Found { rule, at, message, help: None, fixable: rule.fix.is_some(), tool: None })
+        self.found.push_mut(PendingFault { rule, at, message, help: None, fixable: rule.fix.is_some(), tool: None })
     }
 
     /// Something is wrong with one tool of a list.
@@ -232,7 +232,7 @@ impl<'c> RuleFaults<'_, 'c> {
     }
 }
 
-impl Found<'_> {
+impl PendingFault<'_> {
     /// The way out is another than the rule's.
     pub(crate) fn help(&mut self, help: impl Into<Cow<'static, str>>) -> &mut Self {
         self.help = Some(help.into());
@@ -245,10 +245,10 @@ impl Found<'_> {
     }
 }
 
-impl<'c> Found<'c> {
-    fn fault(self, catalog: &'c Catalog, place: &ToolAt, tool: Option<&'c ToolAt>) -> Fault<'c> {
+impl<'c> PendingFault<'c> {
+    fn fault(self, catalog: &'c Catalog, place: &ToolAt, tool: Option<&'c ToolAt>) -> LintFault<'c> {
         let Self { rule, at, message, help, fixable, tool: _ } = self;
         let fixable = fixable && !catalog.documents[place.document].is_record();
-        Fault { catalog, rule, message, fixable, help, at, document: place.document, tool, root: place.root }
+        LintFault { catalog, rule, message, fixable, help, at, document: place.document, tool, root: place.root }
     }
 }
