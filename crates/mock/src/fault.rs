@@ -16,7 +16,7 @@ const LONGEST_MS: u64 = 86_400_000;
 
 /// A way to be unresponsive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum MockFault {
     /// Healthy.
     None,
     /// Calls do not return.
@@ -29,7 +29,7 @@ pub enum Fault {
     RecoverAfter(u64),
 }
 
-impl FromStr for Fault {
+impl FromStr for MockFault {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -63,7 +63,7 @@ impl FromStr for Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for MockFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("none"),
@@ -81,7 +81,7 @@ pub struct FaultRule {
     /// The tool; every tool when absent.
     pub tool: Option<String>,
     /// The fault.
-    pub fault: Fault,
+    pub fault: MockFault,
 }
 
 impl FromStr for FaultRule {
@@ -112,8 +112,8 @@ pub(crate) enum Delay {
 /// The faults of a mock, and how many calls each has met.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    by_tool: BTreeMap<String, Fault>,
-    everywhere: Option<Fault>,
+    by_tool: BTreeMap<String, MockFault>,
+    everywhere: Option<MockFault>,
     /// Number of calls that met a fault; the key is the name of the tool, or `None` for the fault of all tools.
     met: Mutex<BTreeMap<Option<String>, u64>>,
 }
@@ -137,10 +137,10 @@ impl Faults {
             (None, None) => return Delay::No,
         };
         match fault {
-            Fault::None => Delay::No,
-            Fault::Hang | Fault::Wedged => Delay::Never,
-            Fault::Slow(delay) => Delay::Late(delay),
-            Fault::RecoverAfter(calls) => {
+            MockFault::None => Delay::No,
+            MockFault::Hang | MockFault::Wedged => Delay::Never,
+            MockFault::Slow(delay) => Delay::Late(delay),
+            MockFault::RecoverAfter(calls) => {
                 let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
                 let met = met.entry(whose).or_default();
                 *met = met.saturating_add(1);
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn kinds_are_read_as_they_are_written() {
         for text in ["none", "hang", "wedged", "slow:1500", "recover-after:2"] {
-            assert_eq!(text.parse::<Fault>().expect("a fault").to_string(), text);
+            assert_eq!(text.parse::<MockFault>().expect("a fault").to_string(), text);
         }
         assert_eq!(rule("search=slow:10").tool.as_deref(), Some("search"));
         assert_eq!(rule("a=b=hang").tool.as_deref(), Some("a=b"));

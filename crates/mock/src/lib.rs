@@ -2,7 +2,7 @@
 //!
 //! A [`Mock`] is made from an [`Offer`] (a manifest, or a recorded conversation) and serves it over a pair of byte
 //! streams ([`Mock::serve`]), over HTTP ([`Mock::serve_http`]) or without leaving the process ([`Mock::connect`]). It
-//! speaks every revision of the protocol correctly; each deviation is a [`Fault`] that was requested. Its time is a
+//! speaks every revision of the protocol correctly; each deviation is a [`MockFault`] that was requested. Its time is a
 //! [`Clock`]; under a [`VirtualClock`] a call that hangs for ten minutes takes none.
 
 mod clock;
@@ -26,7 +26,7 @@ mod timestamp;
 mod uri_template;
 
 pub use clock::{Clock, RealClock, Sleep, Standstill, VirtualClock};
-pub use fault::{Fault, FaultRule, HANG};
+pub use fault::{FaultRule, HANG, MockFault};
 pub use http::Door;
 pub use load::{load, read};
 pub use manifest::Manifest;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::answer::{self, Answers};
 use super::ask::{self, Ask, Round};
 use super::block::Block;
-use crate::fault::Fault;
+use crate::fault::MockFault;
 
 /// A tool.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Tool {
     pub(crate) step_time: Duration,
     pub(crate) logs: Vec<LogLine>,
     pub(crate) notifies: Vec<Change>,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<MockFault>,
 }
 
 /// Settings of a tool that runs as a task (2026-07-28, the tasks extension).
