@@ -9,7 +9,7 @@ use super::mutation::{Mutation, Phase, Variant};
 use super::mutations::MUTATIONS;
 use super::pool::ValuePool;
 use super::site::{Site, replaced, sites};
-use crate::generate::{Dice, Generator, Oracle, Types, Wishes};
+use crate::generate::{Dice, Generator, OptionalProperties, Oracle, Types};
 use crate::harm::HarmGuard;
 
 /// An input to send.
@@ -136,7 +136,7 @@ impl Desk<'_, '_> {
         if let Some(given) = given {
             return given.clone();
         }
-        match self.generator.plain(self.seed, Wishes::None) {
+        match self.generator.plain(self.seed, OptionalProperties::None) {
             Ok(small) => self.fed(small, None),
             Err(_) => Value::Object(Map::new()),
         }
@@ -144,7 +144,7 @@ impl Desk<'_, '_> {
 
     /// A valid input with everything in it; when none can be made, each property on its own.
     fn full(&self, small: &Value) -> Value {
-        let Ok(full) = self.generator.plain(self.seed, Wishes::All) else {
+        let Ok(full) = self.generator.plain(self.seed, OptionalProperties::All) else {
             return self.generator.properties_one_by_one(self.seed);
         };
         let full = self.with_the_rest(full);

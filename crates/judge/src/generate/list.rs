@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::accepts::same;
 use super::facts::{Demand, Facts, ListFacts};
-use super::maker::{Cause, Failure, Maker, Wishes};
+use super::maker::{Cause, Failure, Maker, OptionalProperties};
 use super::place::Place;
 
 /// The longest list that is made.
@@ -55,8 +55,8 @@ fn arrangements(maker: &Maker<'_, '_>, list: &ListFacts<'_>, place: &Place<'_>, 
     let shared = list.contains.iter().map(|contains| contains.count.least).max().unwrap_or(0);
     let known = list.tuples.iter().any(|(_, rest)| rest.is_some_and(|rest| *rest != Value::Bool(false)));
     let prefix = list.tuples.iter().map(|(prefix, _)| prefix.len() as u64).max().unwrap_or(0);
-    let natural = if known || maker.taste.wishes != Wishes::None { prefix.max(1) } else { prefix };
-    let natural = if maker.taste.varied { maker.dice(place, variant).below(4) as u64 } else { natural };
+    let natural = if known || maker.options.optional != OptionalProperties::None { prefix.max(1) } else { prefix };
+    let natural = if maker.options.varied { maker.dice(place, variant).below(4) as u64 } else { natural };
     let mut found = Vec::new();
     let mut add = |size: u64, shared: bool, leading: bool| {
         let size = size.max(least);

@@ -3,7 +3,7 @@
 use super::dice::Dice;
 use super::facts::Facts;
 use super::maker::{Cause, Failure, Maker};
-use super::pattern::Wish;
+use super::pattern::TextOptions;
 use super::place::Place;
 use super::{format, names};
 
@@ -32,7 +32,7 @@ pub(crate) fn make<'a>(
     maker.charge(u32::try_from(least / 32).unwrap_or(u32::MAX));
     let room = Room { least: to_size(least), most: to_size(facts.length.most.min(LONGEST)) };
     let mut dice = maker.dice(place, variant);
-    let word = if maker.taste.varied { *dice.pick(WORDS).unwrap_or(&"example") } else { names::text(place.name()) };
+    let word = if maker.options.varied { *dice.pick(WORDS).unwrap_or(&"example") } else { names::text(place.name()) };
     let plain = plain(word, room, variant);
     if facts.patterns.is_empty() && facts.formats.is_empty() {
         return Ok(plain);
@@ -136,7 +136,7 @@ fn written<'a>(
 ) -> Option<String> {
     let writer = maker.writer(pattern)?;
     let length = (writer.shortest() + more).max(room.least).min(room.most);
-    Some(writer.text(Wish { length, mixed }, dice))
+    Some(writer.text(TextOptions { length, mixed }, dice))
 }
 
 /// A word made to fit: numbered for each variant, repeated when it is too short, cut when it is too long.
