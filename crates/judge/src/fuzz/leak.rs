@@ -180,6 +180,6 @@ mod tests {
             assert_eq!(source_path(text, &none), None, "{text}");
         }
         let asked = json!({"path": "src/main.rs"});
-        assert_eq!(source_path("cannot open /work/src/main.rs", &Echo::of(&asked)), None);
+        assert_eq!(source_path("cannot open /app/src/main.rs", &Echo::of(&asked)), None);
     }
 }

@@ -52,16 +52,21 @@ pub fn error_as_success(result: &Value, arguments: &Value) -> Option<String> {
         return Some(found);
     }
     let json = first_json(&text);
-    let found = match &json {
+    in_json_or_text(json.as_ref(), &text, arguments)
+        .or_else(|| in_the_place_of_data(json.as_ref().or_else(|| result.get("structuredContent"))?))
+}
+
+/// An error in a text, or in the JSON that it is.
+fn in_json_or_text(json: Option<&Value>, text: &str, arguments: &Value) -> Option<String> {
+    match json {
         Some(Value::Object(map)) => in_object(map, arguments),
         Some(Value::Array(items)) => match items.as_slice() {
             [Value::Object(only)] => in_object(only, arguments),
             _ => None,
         },
         Some(_) => None,
-        None => in_text(&text),
-    };
-    found.or_else(|| in_the_place_of_data(json.as_ref().or_else(|| result.get("structuredContent"))?))
+        None => in_text(text),
+    }
 }
 
 /// The most texts of a reply that is a placeholder for data.
@@ -156,11 +161,7 @@ const ABOUT_ERRORS: &[&str] = &[
 fn in_object(map: &Map<String, Value>, arguments: &Value) -> Option<String> {
     // Some SDKs wrap a bare text.
     if let (1, Some(Value::String(text))) = (map.len(), map.get("result")) {
-        return match first_json(text) {
-            Some(Value::Object(inner)) => in_object(&inner, arguments),
-            Some(_) => None,
-            None => in_text(text),
-        };
+        return in_json_or_text(first_json(text).as_ref(), text, arguments);
     }
     let is_data = |key: &String, value: &Value| {
         let is_empty = match value {
