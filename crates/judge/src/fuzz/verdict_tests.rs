@@ -241,7 +241,7 @@ fn refusals_and_cancellations_are_handled() {
         judged(&call(Outcome::Refused(refused))).kind()
     };
     assert_eq!([400, 413, 422].map(refused), ["handled"; 3]);
-    assert_eq!([200, 202, 301].map(refused), ["protocol"; 3], "a success that is no answer");
+    assert_eq!([200, 202, 301].map(refused), ["protocol"; 3], "a success without an answer");
     assert_eq!([404, 500, 503].map(refused), ["crash"; 3]);
     assert_eq!(judged(&call(Outcome::Cancelled)), FuzzVerdict::Handled);
 }

@@ -1,7 +1,7 @@
 //! Errors that are reported as a success: `isError` is false, and the text or the JSON says that the call failed.
 //!
-//! Conservative: only a short text that begins as error messages do, or an object that has an error and no data. Text about
-//! errors (`Error rate: 3 %`, `No errors found`) is no error.
+//! Conservative: only a short text that begins as error messages do, or an object that has an error and no data. Text
+//! about errors (`Error rate: 3 %`, `No errors found`) does not count.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use super::cause::failure_cause;
 /// The longest text that is taken for nothing but an error message.
 const LONGEST: usize = 800;
 
-/// How error messages begin.
+/// Beginnings of error messages.
 static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = concat!(
         r"^(?i)[\s*_#>`❌⛔🚫✗✘×⚠❗🛑🔴\u{fe0f}-]*(?:\[?(?:fatal |internal |unexpected |unknown |runtime |validation |network |api |http |tool |request |connection |authentication |server )?",
@@ -34,13 +34,13 @@ static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(pattern).ok()
 });
 
-/// What looks like the beginning of an error message and is none.
+/// Beginnings that look like an error message but are not.
 static NO_ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = r"(?i)^[\s*_#>`]*(?:errors?\s*[:=]\s*(?:(?:0|none|no errors?|null|false|n/a)\b|\d+(?:\.\d+)?\s*%)|error (?:rate|codes?|handling|messages?|logs?|reports?|budget|count)\b|no error|(?:\w+ ){0,3}0 failed)";
     Regex::new(pattern).ok()
 });
 
-/// The words with which a success says that it is an error, if it does.
+/// The error message inside a success, if any.
 pub fn error_as_success(result: &Value, arguments: &Value) -> Option<String> {
     if result.get("isError") == Some(&Value::Bool(true)) || has_other_content(result) {
         return None;
@@ -120,7 +120,7 @@ fn in_text(text: &str) -> Option<String> {
     (is_error && !is_none).then(|| first.to_owned())
 }
 
-/// Keys that go with an error and are no data.
+/// Keys that accompany an error and are not data.
 const ABOUT_ERRORS: &[&str] = &[
     "cause",
     "code",
@@ -204,7 +204,7 @@ fn in_object(map: &Map<String, Value>, arguments: &Value) -> Option<String> {
     }
 }
 
-/// The words of an error, if there are any.
+/// The message of an error, if it has one.
 fn words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
