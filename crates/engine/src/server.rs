@@ -15,13 +15,13 @@ use tokio::time::Instant;
 use crate::container::{DOCKER, VariablesFile, contain};
 use crate::played::{Play, Played};
 
-/// How long a server that did not start confined may take to start unconfined.
+/// Time a server that did not start confined may take to start unconfined.
 const FREE_START: Duration = Duration::from_secs(10);
 
 /// The pause between two tries to open a session with a server that may still be starting.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
-/// What opening a session needs beside the server's description.
+/// Everything that opening a session needs besides the server's description.
 #[derive(Clone, Debug)]
 pub(crate) struct Opener {
     /// The running program, which a suite may name as a server.
@@ -93,7 +93,7 @@ impl Opener {
         };
         let with_tokens = server.auth.as_ref().map(|auth| self.http.with_tokens(self.tokens.source(auth)));
         let http = with_tokens.as_ref().unwrap_or(&self.http);
-        // Opening is by far the largest state there is, and whoever awaits it would carry its size.
+        // Opening is by far the largest future; boxing keeps its size out of its callers.
         let mut opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
         if let (Err(failure), Endpoint::Stdio(program)) = (&mut opened, &mut endpoint)
             && failure.stage != Stage::Start
