@@ -22,7 +22,7 @@ const FREE_START: Duration = Duration::from_secs(10);
 /// The pause between two tries to open a session with a server that may still be starting.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
-/// What opening a session needs beside the server's description.
+/// Everything that opening a session needs besides the server's description.
 #[derive(Clone, Debug)]
 pub(crate) struct Opener {
     /// The running program, which a suite may name as a server.
@@ -94,7 +94,7 @@ impl Opener {
         };
         let with_tokens = server.auth.as_ref().map(|auth| self.http.with_tokens(self.tokens.source(auth)));
         let http = with_tokens.as_ref().unwrap_or(&self.http);
-        // Opening is by far the largest state there is, and whoever awaits it would carry its size.
+        // Opening is by far the largest future; boxing keeps its size out of its callers.
         let begun = Instant::now();
         let mut opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
         if let (Err(failure), Endpoint::Stdio(program)) = (&mut opened, &mut endpoint)

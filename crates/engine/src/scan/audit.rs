@@ -121,7 +121,7 @@ impl AuditTool {
         if self.repeat.load(Ordering::Relaxed) && is_answered && refusal.is_none() {
             replies.extend(self.repeated(&mut case, &input).await);
         }
-        // A test of what was refused would expect the refusal, and write where there is no sandbox.
+        // A test of a refused call would expect the refusal, and write to disk outside a sandbox.
         let skipped = refusal.map(|refusal| refusal.to_string());
         if skipped.is_some() {
             replies.clear();
