@@ -24,7 +24,7 @@ pub(crate) fn offer_of(
     Ok(info.catalog)
 }
 
-/// How this program asks, without a folder.
+/// Default options for asking a server, without a folder.
 pub(crate) fn info_options(timeout: Duration, context: &Context) -> InfoOptions<'_> {
     InfoOptions {
         fixture: None,

@@ -47,7 +47,7 @@ impl Baselines {
         ("--save-baseline", self.save_baseline.as_deref())
     }
 
-    /// Saves what the run came to, and says when that could not be done. Where it had a part of the cases only, the
+    /// Saves the results of the run; returns a message if that fails. If it ran only a part of the cases, the
     /// others keep the entries they have in the file.
     pub(crate) fn save(&self, report: &Report, is_partial: bool) -> Option<String> {
         let path = self.save_baseline.as_ref()?;
@@ -72,7 +72,7 @@ fn unreadable(path: &Path, error: &str, help: &str) -> Failure {
     Failure::new(format!("the baseline `{}` cannot be read: {error}", path.display()), help)
 }
 
-/// What changed since the baseline, when there is one.
+/// Changes since the baseline; empty without one.
 pub(crate) fn compare(baseline: Option<&Baseline>, report: &Report, known: &BTreeSet<&str>) -> Comparison {
     baseline.map(|baseline| baseline.compare(report, known)).unwrap_or_default()
 }

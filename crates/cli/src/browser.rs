@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcprove_wire::run_command;
 
-/// How long the program that opens browsers may take.
+/// Time the program that opens browsers may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Opens a URL or a file in the default browser, without waiting; where that cannot be done, nothing happens.

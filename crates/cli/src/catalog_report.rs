@@ -1,4 +1,4 @@
-//! How the findings of a catalog are told: as lines, as JSON, as annotations, and as a SARIF file.
+//! Output of the findings of a catalog: as lines, as JSON, as annotations, and as a SARIF file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::finding_report::as_report;
 
-/// What is printed.
+/// Form of the printed output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Printed {
     /// A line a finding, and a summary.
@@ -48,12 +48,12 @@ struct RuleCount {
     examples: String,
 }
 
-/// Tells findings as they come, and counts them.
+/// Prints findings as they come, and counts them.
 pub(crate) struct CatalogReport {
     printed: Printed,
     out: BufWriter<Box<dyn Write>>,
     style: Style,
-    /// True if each finding is told with what to do about it.
+    /// True if each finding is printed with its help.
     helpful: bool,
     line: String,
     /// Kept for formats that are written as a whole.
@@ -66,7 +66,7 @@ pub(crate) struct CatalogReport {
     failed: Option<io::Error>,
 }
 
-/// How many findings of which kind there are.
+/// Number of findings of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) critical: usize,
@@ -77,7 +77,7 @@ pub(crate) struct Counts {
     pub(crate) ignored: usize,
 }
 
-/// What was looked at.
+/// Extent of the check.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Looked {
     pub(crate) tools: usize,
@@ -94,7 +94,7 @@ impl Looked {
     }
 }
 
-/// How a report is made.
+/// Options of a report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CatalogReportOptions {
     pub(crate) printed: Printed,
@@ -132,7 +132,7 @@ impl CatalogReport {
         report
     }
 
-    /// Tells one more finding.
+    /// Reports one more finding.
     pub(crate) fn tell(&mut self, fault: &LintFault<'_>) {
         match fault.severity() {
             Severity::Note => self.counts.notes += 1,
@@ -156,7 +156,7 @@ impl CatalogReport {
         }
     }
 
-    /// Counts a finding that is not told.
+    /// Counts a finding that is not printed.
     pub(crate) fn ignore(&mut self) {
         self.counts.ignored += 1;
     }
@@ -165,7 +165,7 @@ impl CatalogReport {
         self.counts
     }
 
-    /// Writes what comes last; gives the SARIF file, when one was asked for.
+    /// Writes the end of the output; returns the SARIF file, if one was asked for.
     pub(crate) fn finish(mut self, looked: Looked) -> io::Result<Option<String>> {
         match self.printed {
             Printed::Lines | Printed::Rules => {

@@ -1,4 +1,4 @@
-//! What servers offer, compared with what is stored of it.
+//! Lists of servers, compared with the stored ones.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,15 +23,15 @@ use crate::subject::Subject;
 use crate::suites::{Suites, Watched, usable};
 use crate::whole_file;
 
-/// What is wanted of a comparison of catalogs.
+/// Options of a comparison of catalogs.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub(crate) struct Wishes<'a> {
-    /// The suites beside which catalogs are stored, and whose servers are asked when none is named.
+    /// The suites whose folders store the catalogs, and whose servers are asked if none is named.
     pub(crate) suites: &'a Suites,
     /// The server, when one is named.
     pub(crate) subject: &'a Subject,
-    /// True if what came is stored.
+    /// True if the new lists are stored.
     pub(crate) update: bool,
     /// True if only what breaks callers fails.
     pub(crate) breaking_only: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Wishes<'a> {
     pub(crate) new_fails: bool,
     /// True if standard output is for JSON.
     pub(crate) json: bool,
-    /// How long a server may take.
+    /// Time a server may take.
     pub(crate) timeout: Duration,
 }
 

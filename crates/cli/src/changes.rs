@@ -1,4 +1,4 @@
-//! Which cases a change of files concerns. Paths in, cases out; the kernel tells of the paths.
+//! Selection of the cases that a change of files affects. Paths in, cases out; the kernel reports the paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use mcprove_model::{Case, Target};
 
-/// What is to be run again.
+/// The cases to run again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// Nothing: the change concerns nobody.
+    /// Nothing: the change affects no case.
     Nothing,
     /// The cases of these files.
     Files(BTreeSet<PathBuf>),
@@ -18,7 +18,7 @@ pub(crate) enum Again {
     All,
 }
 
-/// What is watched, and what each of it means.
+/// The watched paths, and the cases each of them affects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dependencies {
     /// Files and folders that suites are in.
@@ -30,7 +30,7 @@ pub(crate) struct Dependencies {
 }
 
 impl Dependencies {
-    /// What these cases depend on. All paths are made absolute, as the kernel tells them.
+    /// Dependencies of these cases. All paths are made absolute, as the kernel reports them.
     pub(crate) fn of(suites: &[PathBuf], cases: &[Arc<Case>], also: &[PathBuf]) -> Self {
         let mut everywhere: BTreeSet<PathBuf> = also.iter().filter_map(|path| absolute(path)).collect();
         for case in cases {
@@ -59,11 +59,11 @@ impl Dependencies {
         folders
     }
 
-    /// What a change of these paths means.
+    /// The cases to run after a change of these paths.
     pub(crate) fn again(&self, changed: &BTreeSet<PathBuf>) -> Again {
         let mut files = BTreeSet::new();
         for path in changed {
-            // A folder that concerns everybody may hold suites too: a suite is nothing but a suite.
+            // A folder that affects all cases may hold suites too: a suite affects only its own.
             if self.sources.contains(path) {
                 files.insert(path.clone());
             } else if self.everywhere.iter().any(|known| path.starts_with(known)) || self.suites.contains(path) {
@@ -87,7 +87,7 @@ pub(crate) fn cases_of(files: &BTreeSet<PathBuf>, cases: &[Arc<Case>]) -> Vec<Ar
     cases.iter().filter(is_in).cloned().collect()
 }
 
-/// The path as the kernel tells it; of one that is not there at the moment, too.
+/// The path as the kernel reports it, even if it does not exist at the moment.
 fn absolute(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -18,13 +18,13 @@ const LITERAL: &str = "claude_desktop_config.json";
 /// A server that a configuration file describes.
 #[derive(Debug)]
 pub(crate) struct Configured {
-    /// How it is started or reached.
+    /// The command or URL of the server.
     pub(crate) target: Target,
     /// Which of its texts variables and inputs gave a part of; their values are not to be shown.
     pub(crate) origins: Vec<Origin>,
 }
 
-/// What the variables of a configuration file stand for.
+/// Values for the variables of a configuration file.
 pub(crate) struct Surroundings<'s> {
     /// The value of a variable of the environment.
     pub(crate) variable: &'s dyn Fn(&str) -> Option<String>,
@@ -100,12 +100,12 @@ pub(crate) fn names(path: &Path) -> Vec<String> {
 /// Reads one server of a file.
 struct EntryReader<'e> {
     server: &'e Value,
-    /// Where it stands, as people write it.
+    /// Its place in the file, for messages.
     place: String,
     file: &'e Path,
-    /// What the client would ask the user for.
+    /// Inputs that the client would ask the user for.
     inputs: &'e Value,
-    /// What variables stand for; `None` where they are handed on as they are.
+    /// Values of variables; `None` if they are passed on unchanged.
     surroundings: Option<&'e Surroundings<'e>>,
     origins: Vec<Origin>,
 }

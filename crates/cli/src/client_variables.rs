@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::client_config::Surroundings;
 
-/// What has no value.
+/// A reference without a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// A variable of the environment.
@@ -51,7 +51,7 @@ fn input_variable(id: &str) -> String {
     format!("MCPROVE_INPUT_{}", id.chars().map(word).collect::<String>())
 }
 
-/// What stands for a form; nothing when it is none.
+/// The value of a reference; `None` if the text is not a reference.
 fn part(inside: &str, surroundings: &Surroundings<'_>, inputs: &Value) -> Result<Option<OriginPart>, Missing> {
     let folder = surroundings.workspace.to_string_lossy().into_owned();
     let open = |text: String| Ok(Some(OriginPart::Text(text)));

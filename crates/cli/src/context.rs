@@ -1,4 +1,4 @@
-//! What commands may know about the process they run in.
+//! Facts about the process that commands run in.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use crate::limits;
 /// The process a command runs in. Commands read nothing of it but through this.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
-    /// How results are shown.
+    /// True if results are coloured.
     pub(crate) color: bool,
     /// True if the person at the other end sees standard error.
     pub(crate) live: bool,
-    /// How much is said.
+    /// Level of detail.
     pub(crate) verbosity: Verbosity,
     /// Columns of the terminal, when there is one.
     pub(crate) width: Option<usize>,
     /// This program.
     pub(crate) own_program: PathBuf,
-    /// How many cases the machine can run side by side.
+    /// Number of cases the machine can run concurrently.
     pub(crate) cores: usize,
     /// Bounds on what a server can cost.
     pub(crate) limits: Limits,
@@ -56,7 +56,7 @@ impl Context {
         }
     }
 
-    /// What the confinement of servers needs to know.
+    /// Paths for the sandbox of servers.
     pub(crate) fn sandbox_setup(&self) -> SandboxSetup {
         SandboxSetup {
             program: self.own_program.clone(),
@@ -75,7 +75,7 @@ impl Context {
         io::stdin().is_terminal() && io::stderr().is_terminal() && !Self::in_ci()
     }
 
-    /// Asks the person at the terminal for a line; `None` where nobody is there to be asked.
+    /// Asks the person at the terminal for a line; `None` without a terminal.
     pub(crate) fn ask(question: &str) -> Option<String> {
         if !Self::can_ask() {
             return None;
@@ -87,7 +87,7 @@ impl Context {
         Some(line.trim().to_owned())
     }
 
-    /// True if nobody watches: a build server runs this.
+    /// True in CI, where no person watches.
     pub(crate) fn in_ci() -> bool {
         Self::variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
     }
@@ -117,7 +117,7 @@ impl Context {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// How findings are shown.
+    /// Style of findings.
     pub(crate) fn style(&self) -> Style {
         Style { color: self.color, width: self.width }
     }

@@ -10,7 +10,7 @@ use mcprove_suite::load::bounded;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// What suites may refer to as `${NAME}`: what a command sets, the environment, and below it the files that were named.
+/// Variables that suites refer to as `${NAME}`: set by a command, from the environment, or from the named files.
 pub(crate) struct KnownVariables {
     set: BTreeMap<String, String>,
     of_files: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! How cases are run.
+//! Execution of cases.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ use crate::whole_file;
 
 /// The default deadline of a case.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a server may take to say its era when nobody says otherwise, in the words of `--probe-timeout`.
+/// Default time limit for the probe of a server's protocol era, as written for `--probe-timeout`.
 const PROBE_TIMEOUT_WORDS: &str = "2s";
 pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The most cases that run side by side.
+/// Maximum number of concurrent cases.
 const MOST_JOBS: usize = 1024;
 
 /// How cases are run.
@@ -59,7 +59,7 @@ pub(crate) struct Execution {
     events: Option<PathBuf>,
 }
 
-/// How one run is made, besides the flags.
+/// Options of one run, besides the flags.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub(crate) struct RunMode {
@@ -67,23 +67,23 @@ pub(crate) struct RunMode {
     pub(crate) findings: Vec<Finding>,
     /// True if the command prints these findings itself.
     pub(crate) prints_findings: bool,
-    /// How many calls scans plan, where calls are counted.
+    /// Number of calls that scans plan, where calls are counted.
     pub(crate) planned_calls: usize,
     /// True if each result is shown as it becomes known.
     pub(crate) shown: bool,
-    /// How much of passing cases the report keeps.
+    /// Details of passing cases that the report keeps.
     pub(crate) shows: Shows,
     /// True if positions around those of a failing case are tried.
     pub(crate) fix: bool,
     /// True if all cases there are will run.
     pub(crate) is_whole: bool,
-    /// What is done with stored values.
+    /// Mode of stored values.
     pub(crate) storing: Storing,
     /// True if the replies of language models are saved.
     pub(crate) record: bool,
     /// True if no language model judges.
     pub(crate) no_model: bool,
-    /// What must not be result by anyone.
+    /// Hides secrets in all output.
     pub(crate) redactor: Redactor,
     /// The command that starts such a run again, without what says how cases are run.
     pub(crate) again: Vec<String>,
@@ -134,7 +134,7 @@ fn word_of(isolation: Isolation) -> &'static str {
     }
 }
 
-/// How many cases run side by side.
+/// Number of concurrent cases.
 #[derive(Clone, Copy, Debug)]
 enum Jobs {
     Auto,
@@ -170,7 +170,7 @@ impl Execution {
         }
     }
 
-    /// Cases as they say themselves, side by side as these.
+    /// Plain execution of the cases, with the concurrency of these flags.
     pub(crate) fn verifying(&self, timeout: Duration) -> Self {
         Self { jobs: self.jobs, ..Self::plain(timeout) }
     }
@@ -185,7 +185,7 @@ impl Execution {
         self.probe_timeout
     }
 
-    /// Runs a plan and tells it as it happens.
+    /// Runs a plan and reports it as it happens.
     pub(crate) fn run(&self, plan: &Plan, mode: RunMode, context: &Context) -> Result<RunOutcome, Failure> {
         let log = self
             .create_log()
@@ -239,7 +239,7 @@ impl Execution {
         };
         let mut sink = RunSink::new(context, sink_options);
         let began = Instant::now();
-        // The run has threads of its own for cases that go side by side.
+        // The run has its own threads for concurrent cases.
         let dropped = runtime(1)?.block_on(async {
             let (stopper, stop) = Stopper::pair();
             let interrupts = interrupts(&stopper);
@@ -330,7 +330,7 @@ pub(crate) fn redactor_of(plan: &Plan, secrets: &[String]) -> Redactor {
     Redactor::new(all.iter().map(String::as_str))
 }
 
-/// Tells the run to stop at the first interrupt and ends at the second.
+/// Stops the run at the first interrupt and ends at the second.
 pub(crate) async fn interrupts(stopper: &Stopper) {
     let mut signals = StopSignals::listen();
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! What every id that a finding can carry means, for `mcprove explain` and the documentation.
+//! Explanations of every id that a finding can carry, for `mcprove explain` and the documentation.
 //!
 //! Rules, checks, matchers and probes have tables of their own; all other ids are in the registry of `model`.
 //! `tests/finding_ids.rs` looks for ids in the sources that are in none of them.
@@ -26,7 +26,7 @@ pub enum Topic {
     Suite(&'static SuiteRule),
     /// A probe of the error contract.
     Probe(&'static Probe),
-    /// The checks of that name, with where they stand; one name may be a check in several blocks.
+    /// The checks of that name, with their blocks; one name may be a check in several blocks.
     Checks(Vec<(&'static str, &'static str, &'static CheckKind)>),
     /// A matcher.
     Matcher(&'static MatcherKind),

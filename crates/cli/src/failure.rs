@@ -20,35 +20,35 @@ pub(crate) enum Failure {
     /// Nothing is left to do.
     #[error("{message}")]
     NothingSelected {
-        /// What was looked for.
+        /// The message, with what was looked for.
         message: String,
-        /// What to do next.
+        /// Advice.
         help: String,
     },
-    /// The user stopped it before there was anything to tell.
+    /// The user stopped it before there was anything to report.
     #[error("interrupted")]
     Interrupted,
-    /// Something about the server stands in the way.
+    /// A problem with the server.
     #[error("{message}")]
     Server {
-        /// What went wrong.
+        /// The message.
         message: String,
-        /// What the server sent instead of an answer.
+        /// The server's output instead of an answer.
         evidence: Option<String>,
-        /// What to do next.
+        /// Advice.
         help: Option<String>,
     },
     /// Anything else.
     #[error("{message}")]
     Other {
-        /// What went wrong.
+        /// The message.
         message: String,
-        /// What to do next.
+        /// Advice.
         help: Option<String>,
     },
 }
 
-/// What to do about a server that does not come to speak and does not say why.
+/// Advice for a server that does not answer and gives no reason.
 const UNOPENED: &str = "`mcprove doctor` with the same server shows all that it writes; does it need a variable, an \
                         argument, or more time (`--timeout 2m`)?";
 
@@ -77,7 +77,7 @@ impl Failure {
         Self::Server { message, evidence: sent.or_else(printed), help }
     }
 
-    /// What a server sent instead of an answer.
+    /// The server's output instead of an answer.
     pub(crate) fn evidence(&self) -> Option<&str> {
         match self {
             Self::Server { evidence, .. } => evidence.as_deref(),
@@ -98,7 +98,7 @@ impl Failure {
         }
     }
 
-    /// Tells it on standard error.
+    /// Prints it on standard error.
     pub(crate) fn tell(&self, context: &Context) {
         let text = match self {
             Self::Suite(findings) | Self::Config(findings) => {

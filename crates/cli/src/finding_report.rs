@@ -1,4 +1,4 @@
-//! How findings about files are told when nothing is run: for people, as JSON, as annotations, and as a SARIF file.
+//! Output of findings about files without a run: for people, as JSON, as annotations, and as a SARIF file.
 
 use std::path::PathBuf;
 
@@ -26,20 +26,20 @@ pub(crate) struct FindingOutputs {
     pub(crate) sarif: Option<PathBuf>,
 }
 
-/// What was looked at and found.
+/// The checked files and their findings.
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
     pub(crate) findings: &'a [Finding],
     pub(crate) files: usize,
     pub(crate) tests: usize,
-    /// What findings are called in the last line.
+    /// The noun for findings in the last line.
     pub(crate) called: &'static str,
-    /// What no output may show.
+    /// Secrets that no output may show.
     pub(crate) secrets: &'a [String],
 }
 
 impl FindingOutputs {
-    /// Tells findings in every form that is wanted.
+    /// Prints findings in every wanted form.
     pub(crate) fn tell(&self, found: &Found<'_>, context: &Context) -> Result<(), Failure> {
         let redactor = Redactor::new(found.secrets.iter().map(String::as_str));
         let report = as_report(found.findings.iter().cloned(), Context::unix_ms(), &redactor);

@@ -12,10 +12,10 @@ use crate::failure::Failure;
 use crate::outputs::Outputs;
 use crate::stdout::{print, print_exactly};
 
-/// What is done with a run that is outcome.
+/// Options for the end of a run.
 #[derive(Debug)]
 pub(crate) struct FinishOptions<'a> {
-    /// What standard output is for.
+    /// Purpose of standard output.
     pub(crate) stdout: Stdout,
     /// The reports to write.
     pub(crate) outputs: &'a Outputs,
@@ -27,11 +27,11 @@ pub(crate) struct FinishOptions<'a> {
     pub(crate) known: BTreeSet<&'a str>,
     /// True if some of the cases there are may not have been selected.
     pub(crate) is_partial: bool,
-    /// What fails it.
+    /// Gates that can fail the run.
     pub(crate) gates: Gates,
 }
 
-/// What standard output is for; what else there is to say goes to standard error, which CI systems read as well.
+/// Purpose of standard output; everything else goes to standard error, which CI systems read as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stdout {
     /// For people: everything is said there.
@@ -43,22 +43,22 @@ pub(crate) enum Stdout {
 }
 
 impl Stdout {
-    /// What it is for when a flag asks for the known list.
+    /// The purpose by the flag for the known list.
     pub(crate) fn of(json: bool) -> Self {
         if json { Self::KnownList } else { Self::People }
     }
 }
 
-/// What fails a run, beside a case that could not be run.
+/// Gates that can fail a run, in addition to a case that could not be run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gates {
-    /// How much must pass; without one, everything.
+    /// The share that must pass; without one, everything.
     pub(crate) threshold: Option<Threshold>,
     /// True if a regression fails it.
     pub(crate) regressions: bool,
 }
 
-/// How much of the cases that pass is wanted when a run is over; what is not is let go as it goes on.
+/// Details of passing cases that are needed at the end of a run; the others are dropped during the run.
 pub(crate) fn shows(stdout: Stdout, outputs: &Outputs, baselines: &Baselines, gates: Gates) -> Shows {
     let counts_only = stdout == Stdout::People && baselines.are_unused() && gates.threshold.is_none();
     if counts_only { outputs.shows() } else { outputs.shows().max(Shows::Verdicts) }
@@ -67,19 +67,19 @@ pub(crate) fn shows(stdout: Stdout, outputs: &Outputs, baselines: &Baselines, ga
 /// A run that is outcome.
 #[derive(Debug)]
 pub(crate) struct RunOutcome {
-    /// What happened.
+    /// The report of the run.
     pub(crate) report: Report,
-    /// What could not be written so far.
+    /// Messages about files that could not be written so far.
     pub(crate) complaints: Vec<String>,
-    /// What scans brought besides their events, by the index of their case.
+    /// Results of scans besides their events, by the index of their case.
     pub(crate) scanned: Vec<(usize, ScanResult)>,
     /// True if this is a shard without cases, which is not a mistake.
     pub(crate) is_empty_shard: bool,
-    /// True if it was dropped where it stood.
+    /// True if the run was abandoned.
     pub(crate) dropped: bool,
 }
 
-/// Tells and writes a run that is over, and says how the program ends.
+/// Prints and writes a finished run, and returns the exit status.
 pub(crate) fn finish(
     mut outcome: RunOutcome,
     options: &FinishOptions<'_>,
@@ -139,7 +139,7 @@ impl RunOutcome {
     }
 }
 
-/// Hands on what a run begins with. Where it cannot begin, whoever reads the known list finds there what was wrong with the
+/// Passes on a value needed to start a run. If the run cannot start, the known list has the mistakes of the
 /// suite, or that nothing was selected.
 pub(crate) fn or_list_mistakes<T>(part: Result<T, Failure>, stdout: Stdout, secrets: &[String]) -> Result<T, Failure> {
     let Err(failure) = &part else { return part };

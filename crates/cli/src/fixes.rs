@@ -32,7 +32,7 @@ pub(crate) fn write_all(report: &Report) -> Result<Vec<String>, Failure> {
     Ok(done)
 }
 
-/// The text with whatever its findings suggest, and how many of them that mends. Where two want to change the same, the
+/// The text with the suggested fixes, and the number of findings that these fix. If two change the same place, the
 /// first wins.
 pub(crate) fn mended(text: &str, findings: &[Finding]) -> (String, usize) {
     let mut taken: Vec<&Edit> = Vec::new();

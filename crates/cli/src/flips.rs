@@ -1,4 +1,4 @@
-//! What became of cases since the last time they ran.
+//! Status changes of cases since their last run.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use mcprove_judge::text_diff;
 use mcprove_model::{CallRole, CaseReport, Report, Verdict};
 use mcprove_report::harmless_line;
 
-/// What a case is told apart by: its file, its name and its trial.
+/// Identity of a case: its file, its name and its trial.
 type Key = (String, String, u32);
 
-/// How a case ended, as far as the next run wants to know.
+/// Result of a case, to compare with the next run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Last {
     status: Status,
@@ -23,14 +23,14 @@ enum Status {
     Skipped,
 }
 
-/// How all cases ended when they last ran.
+/// Results of all cases when they last ran.
 #[derive(Debug, Default)]
 pub(crate) struct Flips {
     last: BTreeMap<Key, Last>,
 }
 
 impl Flips {
-    /// Takes in a run and tells which cases ended otherwise than before, with what their servers answer differently.
+    /// Takes a run and lists the cases whose status changed, with the differences in the replies of their servers.
     pub(crate) fn take(&mut self, report: &Report) -> String {
         let mut text = String::new();
         for case in &report.cases {

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 
 use crate::Arguments;
 
-/// What people want to do, and the commands that do it, in the order they are likely to be needed.
+/// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Test", &["run", "watch", "ci", "matrix", "fuzz"]),
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
@@ -110,15 +110,15 @@ const RARE: &[&str] = &[
     "update_snapshots",
 ];
 
-/// Options that are rare elsewhere and shown by `-h` of a command all the same: what a build server needs.
+/// Options that are rare elsewhere but shown by `-h` of a command: those for CI.
 const SHOWN: &[&str] = &["run events", "run github", "run markdown", "run shard", "run tags"];
 
-/// How many lines of a command's `--help` still count as a screen.
+/// Maximum number of lines of a command's `--help` that count as one screen.
 const SCREEN: usize = 46;
 
 /// The command line for `-h`: like [`command_line`], without what is needed rarely.
 pub(crate) fn short_command_line() -> clap::Command {
-    // What every command has is told by the help of the program.
+    // Global options are shown by the help of the program.
     let whole = command_line().mut_args(|argument| {
         let is_everywhere = argument.is_global_set();
         argument.hide(is_everywhere)
@@ -169,7 +169,7 @@ fn compact(command: clap::Command) -> clap::Command {
     command.long_about(None).mut_args(one_line).mut_subcommands(compact)
 }
 
-/// How the names of sections are written; clap's own are the same.
+/// Style of section names; the same as clap's own.
 const HEADING: anstyle::Style = anstyle::Style::new().bold().underline();
 const NAME: anstyle::Style = anstyle::Style::new().bold();
 

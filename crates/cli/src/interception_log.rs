@@ -1,4 +1,4 @@
-//! Who listens to a conversation that is intercepted: the log, the report, and the person at the terminal.
+//! Outputs of an intercepted conversation: the log, the report, and the terminal.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -16,11 +16,11 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::whole_file;
 
-/// How much of a call's arguments is shown as it happens.
+/// Maximum length of a call's arguments in the live output.
 const SHOWN: usize = 120;
-/// How many lines may wait to be shown. A client that does not read our standard error must not hold up its server.
+/// Maximum number of lines waiting to be shown. A client that does not read standard error must not block its server.
 const BACKLOG: usize = 1_000;
-/// How long the last lines may take.
+/// Time limit for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// The listeners of an interception.
@@ -28,10 +28,10 @@ pub(crate) struct InterceptionLog {
     log: Option<(String, BufWriter<File>)>,
     redactor: Redactor,
     pub(crate) report: Report,
-    /// What was judged, for people; the conversation itself has been shown already.
+    /// Events of the judgement for the terminal; the conversation itself has been shown already.
     judged: Vec<Event>,
     options: TerminalOptions,
-    /// What could not be written.
+    /// Messages about files that could not be written.
     pub(crate) complaints: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl InterceptionLog {
         Ok(Self { log, redactor, report: Report::default(), judged: Vec::new(), options, complaints: Vec::new() })
     }
 
-    /// What was judged, as text.
+    /// The judgement as text.
     pub(crate) fn verdicts(self) -> String {
         let mut text = Vec::new();
         if self.judged.iter().any(|event| matches!(event, Event::CaseFinished(_))) {
@@ -66,7 +66,7 @@ impl InterceptionLog {
 
     fn write(&mut self, event: &Event) {
         let Some((path, log)) = &mut self.log else { return };
-        // Whoever kills us finds everything that was said by then.
+        // Flushed, so that the log is complete even if the process is killed.
         if let Err(error) = write_event(log, event).and_then(|()| log.flush()) {
             self.complaints.push(format!("the event log `{path}` could not be written: {error}"));
             self.log = None;
@@ -117,7 +117,7 @@ impl LiveCalls {
         let writer = tokio::spawn(async move {
             let mut stderr = tokio::io::stderr();
             while let Some(line) = waiting.recv().await {
-                // Nobody may be there to see it.
+                // Standard error may be closed.
                 let _ = stderr.write_all(line.as_bytes()).await;
                 let _ = stderr.flush().await;
             }
@@ -129,7 +129,7 @@ impl LiveCalls {
         self.say(&redactor.text(&line(news)));
     }
 
-    /// Shows a line; one that nobody is there to read is dropped.
+    /// Shows a line; drops it if the reader is too slow.
     pub(crate) fn say(&self, text: &str) {
         let _ = self.lines.try_send(format!("mcprove: {}\n", harmless_line(text)));
     }

@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn commands_without_json_are_few() {
-        // What these print is not told but used: a program's input, or a conversation.
+        // The output of these is not a report: a program's input, or a conversation.
         let excused = ["completions", "drive", "intercept", "man", "mcp", "mock", "schema", "ui"];
         for command in crate::Arguments::command().get_subcommands() {
             let has_json = JSON_OUTPUTS.iter().any(|output| output.command == command.get_name());

@@ -1,6 +1,6 @@
 //! mcprove tests MCP servers and the agents that use them.
 //!
-//! This crate is the program's thin outside: arguments become options, the engine runs, reporters tell it, and an
+//! This crate is the program's thin outside: arguments become options, the engine runs, reporters print, and an
 //! exit code comes out. It is the only room that prints, reads the environment and exits.
 
 mod arguments;
@@ -51,7 +51,7 @@ mod verified_suite;
 mod waiting;
 mod whole_file;
 
-/// How well an agent recovers from a tool that does not answer: pure scores over marks in time.
+/// Scores for the recovery of an agent from a tool that does not answer: pure functions of time marks.
 ///
 /// You time a call against a faulty server and hand over the millisecond marks; the numbers come back.
 ///
@@ -187,7 +187,7 @@ fn server_after_dashes(error: &clap::Error, words: &[String]) -> Option<String> 
     let line = command_line();
     let command = line.find_subcommand(words.first()?)?;
     command.get_arguments().find(|argument| argument.is_last_set())?;
-    // Everything from the first word that is no option of the command belongs to the server.
+    // Everything from the first argument that the command does not know belongs to the server.
     let at = words.iter().position(|word| word == unknown).filter(|at| !words[*at].starts_with('-'))?;
     let (own, server) = words.split_at(at);
     let server = shell_words::join(server);

@@ -22,7 +22,7 @@ const BOUNDS: &[Bound] = &[
     Bound { name: "stderr", of: |limits| &mut limits.stderr_bytes },
 ];
 
-/// One bound as somebody wants it.
+/// One bound set by the user.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit {
     of: fn(&mut Limits) -> &mut usize,

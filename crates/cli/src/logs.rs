@@ -10,20 +10,20 @@ use mcprove_report::Events;
 
 use crate::failure::Failure;
 
-/// What becomes of raw frames, which are most of a log.
+/// Treatment of raw frames, which are most of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frames {
     /// They are shown.
     Keep,
-    /// Nobody looks at them.
+    /// They are not needed.
     Drop,
 }
 
-/// What was read.
+/// The content of logs.
 pub(crate) struct Read {
     /// All logs as one report.
     pub(crate) report: Report,
-    /// What was wrong with a log that could be read nevertheless.
+    /// Messages about a log that could still be read.
     pub(crate) complaints: Vec<String>,
 }
 

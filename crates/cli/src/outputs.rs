@@ -1,5 +1,5 @@
 //! Which reports are written, and writing them. A report that cannot be written never loses the run: the others are still
-//! written, and what the run came to stands.
+//! written, and the result of the run stays the same.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// How much of passing cases the wanted reports show.
+    /// Details of passing cases that the wanted reports show.
     pub(crate) fn shows(&self) -> Shows {
         let printed = Format::find("github").filter(|_| self.github);
         let summary = Format::find("markdown").filter(|_| self.summarise);
@@ -76,7 +76,7 @@ impl Outputs {
                 return Err(Failure::new(message, "give a path that does not end in `.yaml`"));
             }
             let real = real_path(path);
-            // What is no file, such as `/dev/null`, takes any number of writers.
+            // A path such as `/dev/null`, which is not a file, takes any number of writers.
             let is_file = std::fs::metadata(&real).map_or(true, |meta| meta.is_file());
             match taken.iter().find(|(_, other)| *other == real).filter(|_| is_file) {
                 Some((other, _)) => {

@@ -41,7 +41,7 @@ impl RunFlags {
         self.baselines.read(self.selection.is_partial())
     }
 
-    /// How much of passing cases the reports need.
+    /// Details of passing cases that the reports need.
     pub(crate) fn shows(&self, stdout: Stdout, gates: Gates) -> Shows {
         shows(stdout, &self.outputs, &self.baselines, gates)
     }
@@ -71,14 +71,14 @@ impl RunFlags {
     }
 }
 
-/// What the end of a run depends on besides the flags.
+/// Options for the end of a run besides the flags.
 pub(crate) struct Ending<'a> {
-    /// What standard output is for.
+    /// Purpose of standard output.
     pub(crate) stdout: Stdout,
     /// The baseline to compare with.
     pub(crate) baseline: Option<Baseline>,
     /// The names of all cases there are, also of those that were not selected.
     pub(crate) known: BTreeSet<&'a str>,
-    /// What fails the run.
+    /// Gates that can fail the run.
     pub(crate) gates: Gates,
 }

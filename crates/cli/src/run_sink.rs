@@ -11,7 +11,7 @@ use mcprove_report::{Shows, Terminal, TerminalOptions, write_event};
 use crate::context::Context;
 use crate::run_context::run_context;
 
-/// How often the progress line is written at most.
+/// Minimum interval between updates of the progress line.
 const REFRESH_MS: u128 = 80;
 
 /// The sink of a run.
@@ -26,7 +26,7 @@ pub(crate) struct RunSink<'c> {
     progress: Option<Instant>,
     broken: Option<String>,
     unshown: Option<String>,
-    /// What scans brought besides their events.
+    /// Results of scans besides their events.
     scanned: Vec<(usize, ScanResult)>,
     planned_calls: usize,
     counts: Counts,
@@ -34,7 +34,7 @@ pub(crate) struct RunSink<'c> {
     by_completion: bool,
 }
 
-/// What is known of a run while it goes on.
+/// Counts of a run while it goes on.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     jobs: usize,
@@ -60,7 +60,7 @@ impl Counts {
     }
 }
 
-/// What the sink of a run does.
+/// Options of the sink of a run.
 #[derive(Debug)]
 pub(crate) struct SinkOptions {
     /// The event log and its path.
@@ -69,15 +69,15 @@ pub(crate) struct SinkOptions {
     pub(crate) shown: bool,
     /// True if no case has several trials or columns.
     pub(crate) each_once: bool,
-    /// How much of passing cases the report keeps.
+    /// Details of passing cases that the report keeps.
     pub(crate) shows: Shows,
     /// Removes secrets.
     pub(crate) redactor: Redactor,
-    /// How many calls scans plan, where calls are counted.
+    /// Number of calls that scans plan, where calls are counted.
     pub(crate) planned_calls: usize,
 }
 
-/// What is left when a run is over.
+/// Result of a finished run.
 pub(crate) struct SinkResult {
     /// The run, folded.
     pub(crate) report: Report,
@@ -85,7 +85,7 @@ pub(crate) struct SinkResult {
     pub(crate) log_error: Option<String>,
     /// Why the results could not be shown, if so.
     pub(crate) unshown: Option<String>,
-    /// What scans brought besides their events, by the index of their case.
+    /// Results of scans besides their events, by the index of their case.
     pub(crate) scanned: Vec<(usize, ScanResult)>,
 }
 
@@ -222,7 +222,7 @@ impl Sink for RunSink<'_> {
         } else {
             let Counts { jobs, passed, failed } = self.counts;
             let Progress { done, total, running, .. } = *progress;
-            // A case that has its result may still be cleaning up; it does not run beside the next one.
+            // A case that has its result may still be cleaning up; it does not count as concurrent with the next one.
             let running = running.min(jobs.max(1));
             mcprove_report::Progress { done, total, name, running, passed, failed, elapsed_us }.line(width)
         };

@@ -1,4 +1,4 @@
-//! What the commands share that scan the tools of a server: discover, plan, approve, run.
+//! Shared steps of the commands that scan the tools of a server: discover, plan, approve, run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(crate) struct InputFlags {
     pub(crate) seed: u64,
 }
 
-/// How long servers may take where the user does not say.
+/// Default time limits of servers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScanTimes {
     /// To start: `npx` and the like may have to fetch the server first.
@@ -89,7 +89,7 @@ pub(crate) struct ScanRequest<'a> {
     pub(crate) kind: ScanKind,
 }
 
-/// What a scan came to.
+/// Outcome of a scan.
 pub(crate) enum Scan {
     /// Its plan was shown, as the user wished.
     Shown(ExitStatus),
@@ -100,7 +100,7 @@ pub(crate) enum Scan {
 /// A scan that was made.
 pub(crate) struct Scanned {
     pub(crate) server: Arc<ServerSpec>,
-    /// What the server lists.
+    /// The server's lists.
     pub(crate) info: ServerInfo,
     /// Each tool of the plan with its input and answers.
     pub(crate) called: Vec<Called>,
@@ -110,7 +110,7 @@ pub(crate) struct Scanned {
     baseline: Option<mcprove_report::Baseline>,
 }
 
-/// What fails a scan.
+/// Gates of a scan.
 const GATES: Gates = Gates { threshold: None, regressions: true };
 
 /// Scans the tools of a server; the report has a case for each.
@@ -262,7 +262,7 @@ fn approve(tools: &ScanPlan, is_given: bool, context: &Context) -> Result<(), Fa
     }
 }
 
-/// What stands for the copy of the fixture folder.
+/// Placeholder for the copy of the fixture folder.
 const FIXTURE: &str = "{{fixture}}";
 
 impl ScanFlags {

@@ -54,7 +54,7 @@ impl Selection {
     }
 }
 
-/// How often a case can run; each time takes memory before the first has begun.
+/// Maximum number of trials; each takes memory before the first has begun.
 const MOST_TRIALS: NonZeroU32 = NonZeroU32::new(10_000).expect("not zero");
 
 fn trials(text: &str) -> Result<NonZeroU32, String> {

@@ -1,4 +1,4 @@
-//! Snapshot files: compared with what came, and written.
+//! Snapshot files: compared with new replies, and written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ use mcprove_suite::load::bounded;
 use crate::failure::Failure;
 use crate::whole_file;
 
-/// What became of a stored reply.
+/// Status of a stored reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// It is not stored yet.
@@ -52,7 +52,7 @@ pub(crate) struct Judged {
     pub(crate) name: String,
     /// The snapshot file.
     pub(crate) file: PathBuf,
-    /// What became of it.
+    /// Its status.
     pub(crate) status: Status,
 }
 
@@ -104,7 +104,7 @@ impl Judgement {
         Ok(())
     }
 
-    /// How many have this word.
+    /// Number of replies with this word.
     pub(crate) fn count(&self, word: &str) -> usize {
         self.judged.iter().filter(|judged| judged.status.word() == word).count()
     }

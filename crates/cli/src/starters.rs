@@ -21,7 +21,7 @@ use crate::whole_file;
 
 /// The server that files are written for.
 pub(crate) struct Described<'s> {
-    /// How it is started or reached.
+    /// The server itself.
     server: &'s ServerSpec,
     /// The same as the files say it.
     pub(crate) written: WrittenServer,
@@ -69,7 +69,7 @@ pub(crate) struct TextFile {
 pub(crate) struct StarterFile<'s> {
     /// Its name below the folder.
     pub(crate) name: String,
-    /// What it says.
+    /// Its content.
     pub(crate) starter: Starter<'s>,
 }
 
@@ -83,14 +83,14 @@ pub(crate) fn text(file: &StarterFile<'_>) -> TextFile {
     TextFile { name: file.name.clone(), text: file.starter.text() }
 }
 
-/// What became of the files.
+/// The written files.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     /// Those that were written.
     pub(crate) added: Vec<PathBuf>,
     /// Those that were there already, and stayed as they were.
     pub(crate) kept: Vec<PathBuf>,
-    /// How many tools have names that a suite cannot hold.
+    /// Number of tools whose names a suite cannot hold.
     pub(crate) unnameable: usize,
 }
 
@@ -100,7 +100,7 @@ impl Written {
         Self { unnameable, ..self }
     }
 
-    /// What is told of them.
+    /// Summary of the files for the terminal.
     pub(crate) fn told(&self, folder: &Path) -> String {
         let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
         let mut text = format!("wrote {} to {}\n", files(self.added.len()), folder.display());
@@ -116,14 +116,14 @@ impl Written {
     }
 }
 
-/// What became of the beginning of a suite, for machines.
+/// Result of writing a first suite, as JSON.
 #[derive(Debug)]
 pub(crate) struct Begun<'w> {
     /// The files.
     pub(crate) written: &'w Written,
     /// The score of the audit, where one was made.
     pub(crate) score: Option<usize>,
-    /// How many replies were stored.
+    /// Number of replies stored.
     pub(crate) snapshots: usize,
     /// The workflow that was written or kept.
     pub(crate) workflow: Option<&'static str>,
@@ -168,7 +168,7 @@ pub(crate) fn of_scan<'d>(
     called.map(|called| of_called(called, described, &machine, names)).collect()
 }
 
-/// How many tools of a server have no name, so that no suite can call them.
+/// Number of tools without a name, which no suite can call.
 pub(crate) fn unnameable(catalog: &Catalog) -> usize {
     catalog.tools.iter().filter(|tool| !is_nameable(tool_name(tool))).count()
 }
@@ -221,7 +221,7 @@ fn of_called<'d>(
     StarterFile { name: format!("{}.yaml", names.stem(&called.tool)), starter }
 }
 
-/// How a test of something stands that may not work.
+/// Status of a test whose tool may not work.
 #[derive(Debug, Default)]
 pub(crate) struct Standing {
     skip: Option<String>,
@@ -231,7 +231,7 @@ pub(crate) struct Standing {
     remark: Option<String>,
 }
 
-/// How the test of a tool stands, by the verdict about it: what is broken is a known defect, never a test that passes.
+/// Status of the test of a tool, by the verdict about it: what is broken is a known defect, never a test that passes.
 fn standing(judged: &ScanJudgement) -> Standing {
     let known = |expect: Value| Standing {
         known: Some(shorten(&judged.sentence, 300).into_owned()),

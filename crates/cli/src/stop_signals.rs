@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// How long the program may take to end by itself after the second signal. Its watchdog cleans up what is left.
+/// Time the program may take to end by itself after the second signal. Its watchdog cleans up afterwards.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The number of signals so far; `None` where they cannot be received.

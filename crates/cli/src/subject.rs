@@ -110,7 +110,7 @@ impl Subject {
             secrets.extend(secrets_of(&target));
         }
         Ok(ServerSpec {
-            // It is told everywhere; what a configuration took from the environment is not.
+            // It appears in all output; values that a configuration took from the environment must not.
             name: Redactor::new(secrets.iter().map(String::as_str)).text(&target.label()).into_owned(),
             target,
             protocol: self.protocol.unwrap_or_default(),
@@ -120,7 +120,7 @@ impl Subject {
         })
     }
 
-    /// What takes the place of the servers of a suite, which keep their headers, environment and client.
+    /// Replacement for the servers of a suite, which keep their headers, environment and client.
     pub(crate) fn replacement(&self) -> Result<Override, Failure> {
         let server = if self.is_named() {
             let ServerSpec { target, secrets, .. } = self.spec()?;
@@ -230,7 +230,7 @@ fn variable_of(header: &str) -> String {
     header.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
 }
 
-/// What a command line or a client's configuration hands to a server alone: header fields and variables.
+/// Values that a command line or a client's configuration gives only to a server: headers and variables.
 fn secrets_of(target: &Target) -> Vec<String> {
     let pairs = match target {
         Target::Stdio { env, .. } => env,

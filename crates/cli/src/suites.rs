@@ -35,12 +35,12 @@ pub(crate) struct Suites {
     variables: Vec<(String, String)>,
 }
 
-/// Whether somebody watches a run; where nobody does, a test that shuts out others is a mistake.
+/// Attendance of a run; in an unattended one, a test with `only` is a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     /// As the environment says.
     Perhaps,
-    /// Nobody does.
+    /// Unattended.
     No,
 }
 
@@ -92,7 +92,7 @@ impl Suites {
         Ok(loaded)
     }
 
-    /// The words that name them.
+    /// The arguments that name them.
     pub(crate) fn words(&self) -> Vec<String> {
         let paths = self.paths.iter().chain(&self.suite).map(|path| path.display().to_string());
         let flag = |name: &str, path: &PathBuf| [name.to_owned(), path.display().to_string()];

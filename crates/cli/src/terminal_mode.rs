@@ -38,7 +38,7 @@ mod unix {
 
     impl Drop for SingleKeys {
         fn drop(&mut self) {
-            // The terminal may be gone, and then nobody minds.
+            // The terminal may be gone, which does no harm.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
         }
     }

@@ -22,7 +22,7 @@ const MOST: usize = 6;
 /// A mask for a whole reply.
 const EVERYTHING: &str = "(?s).+";
 
-/// How a suite is verified.
+/// Options of a verification.
 pub(crate) struct Verification<'v> {
     pub(crate) folder: &'v Path,
     pub(crate) fixture: Option<&'v Path>,
@@ -32,7 +32,7 @@ pub(crate) struct Verification<'v> {
     pub(crate) execution: Execution,
 }
 
-/// What a verification came to.
+/// Result of a verification.
 #[derive(Debug, Default)]
 pub(crate) struct Verified {
     /// The number of replies that are stored.
@@ -78,7 +78,7 @@ pub(crate) fn verify(
     Ok(verified)
 }
 
-/// Runs the suite once: its cases by file, and what became of their replies.
+/// Runs the suite once: its cases by file, and the status of their replies.
 fn run(
     verification: &Verification<'_>,
     context: &Context,
@@ -108,7 +108,7 @@ fn settle(
     let starter = &mut file.starter;
     let fails = match &finished.verdict {
         Verdict::Failed | Verdict::Error => true,
-        // A defect that does not show every time is no test.
+        // A defect that does not show every time is not a stable test.
         Verdict::Passed => starter.known.is_some(),
         Verdict::Skipped { .. } => false,
     };

@@ -4,11 +4,11 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Writes a file beside its place and moves it there, so that no reader ever sees half of it.
+/// Writes a file under a temporary name and renames it, so that readers never see a partial file.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
     if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
-        // A pipe or `/dev/stderr` is written to; to move a file there would take it away from everybody.
+        // A pipe or `/dev/stderr` is written to; renaming a file to it would replace the device for all programs.
         return open_other(path)?.write_all(content);
     }
     // A link stays one: the file it points to is replaced.
@@ -17,7 +17,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// Writes a file inside a folder. A link at its place is replaced, and a folder on the way that leads out of it by a link is an
-/// error: whoever put it there does not decide what is overwritten.
+/// error: the owner of the link does not decide what is overwritten.
 pub(crate) fn write_within(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     let (parent, name) = (path.parent().unwrap_or(folder), path.file_name().unwrap_or_default());
     let real = |path: &Path| fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path });
@@ -41,7 +41,7 @@ pub(crate) fn create(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-/// Opens what is no regular file; a pipe that nobody reads is an error, because to open it would wait for ever.
+/// Opens a path that is not a regular file; a pipe without a reader is an error, as opening it would block for ever.
 #[cfg(unix)]
 fn open_other(path: &Path) -> io::Result<fs::File> {
     use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};

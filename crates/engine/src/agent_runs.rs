@@ -1,4 +1,4 @@
-//! What is expected of all runs of an agent together, and of the best of several models.
+//! Expectations about all runs of an agent together, and about the best of several models.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl AgentRuns {
         }
     }
 
-    /// What the runs come to.
+    /// Findings about the runs.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings: Vec<Finding> = self.cases.iter().flat_map(|(case, runs)| steadiness(case, runs)).collect();
         let mut judged: Vec<(String, u32)> = Vec::new();

@@ -1,8 +1,8 @@
 //! The call of the case that follows, sent as soon as the answer to the last one is there: the server works on it while
 //! that answer is judged.
 //!
-//! Only where nobody could tell: both cases share a session, each says nothing to it but its one call, and nobody asks how long
-//! the next call takes, which is known to the time it takes to judge. The server still sees one call after the other, each
+//! Only where it makes no difference: both cases share a session, each makes one call in it, and no check reads the time
+//! of the next call, which includes the time to judge. The server still sees one call after the other, each
 //! after the answer to the one before.
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct Ahead {
     pub(crate) sent: Option<Sent>,
     /// The next case, when its call may be sent before this one is judged.
     pub(crate) next: Option<Arc<Case>>,
-    /// What this case leaves of its session, taken out before the next call was sent.
+    /// The case's share of its session, taken out before the next call was sent.
     pub(crate) chapter: Option<Closing>,
 }
 

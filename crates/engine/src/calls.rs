@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcprove_model::{CallRecord, CallRole, Exchange, Finding, Outcome, TextPlace, escape_line, shorten};
 
-/// How much of a request or reply is kept for display; the frames hold all of it.
+/// Maximum length of a request or reply kept for display; the frames hold all of it.
 const SHOWN: usize = 4_000;
 
 /// The record of a call for people.

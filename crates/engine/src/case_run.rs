@@ -31,7 +31,7 @@ use crate::{
     reply_shape, scan, score, steps, transform, trust,
 };
 
-/// What running a case needs.
+/// Everything that running a case needs.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user")]
 pub(crate) struct CaseContext {
@@ -46,7 +46,7 @@ pub(crate) struct CaseContext {
     pub(crate) may_send_ahead: bool,
     /// True if positions around those of a failing case are tried.
     pub(crate) fix: bool,
-    /// What is done with stored values.
+    /// Mode of stored values.
     pub(crate) storing: Storing,
     /// True if the replies of language models are saved.
     pub(crate) record: bool,
@@ -62,7 +62,7 @@ pub(crate) struct CaseContext {
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
     pub(crate) enough: Stop,
-    /// Tells everybody that a case failed, where that is enough.
+    /// Stops the whole run after the first failure, if that is wanted.
     pub(crate) halt: Option<Arc<Stopper>>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.goes_on = next.is_some();
         let may_begin = context.may_send_ahead && lone_call(&planned.case).is_some();
         shared.ahead.next = next.filter(|_| may_begin).map(|next| Arc::clone(&next.case));
-        // A case whose call was sent is told with it, even if the run was stopped in between.
+        // A case whose call was already sent is reported with it, even if the run was stopped in between.
         let is_begun = shared.ahead.sent.is_some();
         let mut run = match not_to_be_run(planned, &context).filter(|_| !is_begun) {
             Some(reason) => CaseRun::skipped(planned, &reason),
@@ -101,7 +101,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
             shared.end().await;
             run.took_longer(began.elapsed());
         }
-        // Nobody listens any more when the run was abandoned.
+        // The receiver is gone if the run was abandoned.
         let _ = report.send(run);
     }
 }
@@ -141,7 +141,7 @@ pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, share
     let inherited = shared.has_sound_session().await;
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
-        // The server may have died of the case before; a second try on a fresh server tells who is to blame.
+        // The previous case may have killed the server; a second try on a fresh server shows which case did.
         let (mut again, gone) = Box::pin(attempt(planned, context, shared)).await;
         if !gone {
             let text = "the shared server was gone when this case spoke to it; the case was done again on a fresh one";
@@ -160,7 +160,7 @@ pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, share
     run
 }
 
-/// How the server of an attempt ended.
+/// Exit status and last stderr line of the server of an attempt.
 fn how_it_ended(attempt: &CaseRun) -> Option<String> {
     let end = attempt.server_end.as_deref()?;
     let said = attempt.finished.stderr.lines().rfind(|line| !line.trim().is_empty());
@@ -252,7 +252,7 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
     (run, gone)
 }
 
-/// What one attempt at a case works with.
+/// Everything that one attempt at a case works with.
 pub(crate) struct Attempt<'a> {
     pub(crate) case: &'a Case,
     pub(crate) variables: &'a mut Variables,
@@ -417,7 +417,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         Box::pin(grading::supply(&mut seen, &expect, (case, context), talk.record)).await;
     }
     ahead::send_next(&seen, talk);
-    // What the act itself came to is told before what came after it, though it is judged last.
+    // Findings about the act itself are listed before later ones, though it is judged last.
     let told_before = talk.record.findings.len();
     if accepted {
         seen.environment = Arc::clone(&context.environment);

@@ -46,7 +46,7 @@ pub(crate) fn contain(program: Program, image: &str, variables: &Variables) -> R
     if let Some(cwd) = &program.cwd {
         args.extend(["-w".to_owned(), cwd.clone()]);
     }
-    // What follows is no option of the client, whatever it looks like.
+    // Everything after `--` is not an option of the client, even if it looks like one.
     args.extend(["--".to_owned(), image.to_owned(), program.command]);
     args.extend(program.args);
     // The client gets mcprove's own environment: variables of a suite could make it load or reach something else.
@@ -65,7 +65,7 @@ fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
 }
 
-/// Writes variables for the client to read: everybody on a machine sees the arguments of a program.
+/// Writes variables to a file for the client: other users of a machine can see the arguments of a program.
 fn write_variables(variables: &[(String, String)]) -> Result<(VariablesFile, String), String> {
     let mut text = String::new();
     for (name, value) in variables {

@@ -1,4 +1,4 @@
-//! What the parts of a running case share.
+//! State shared by the parts of a running case.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct Conversation<'c> {
     pub(crate) variables: &'c mut Variables,
     pub(crate) record: &'c mut CaseRecord,
     pub(crate) deadline: Instant,
-    /// What is done with stored values.
+    /// Mode of stored values.
     pub(crate) storing: Storing,
     /// The calls that are sent before their case begins.
     pub(crate) ahead: &'c mut Ahead,
@@ -81,7 +81,7 @@ impl Conversation<'_> {
         Some(&mut self.others.open[at].session)
     }
 
-    /// What people call a server of the case; `None` is its own.
+    /// Display name of a server of the case; `None` means its own.
     pub(crate) fn name_of(&self, server: Option<&Arc<ServerSpec>>) -> String {
         server.or(self.case.server.as_ref()).map(|server| server.name.clone()).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! How much of its servers a suite must reach: `coverage:` of a suite file, judged after its cases.
+//! Required coverage of a suite's servers: `coverage:` of a suite file, judged after its cases.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) async fn too_little(plan: &Plan, opener: &Opener, timeout: Duration) 
     findings
 }
 
-/// How much of each server its cases reach; the error says which server could not be asked.
+/// Coverage of each server by its cases; the error names the server that could not be asked.
 async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Result<Vec<ServerCoverage>, Finding> {
     let mut servers: Vec<(&Arc<ServerSpec>, Option<&PathBuf>)> = Vec::new();
     for case in cases {
@@ -77,7 +77,7 @@ async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Re
     Ok(reaches)
 }
 
-/// How much is covered, for reports: the sums, and a line per tool.
+/// The coverage for reports: the totals, and a line per tool.
 fn measured(path: &str, reaches: &[ServerCoverage]) -> Finding {
     let sum = |part: fn(&ServerCoverage) -> CoverageCount| {
         reaches.iter().map(part).fold(CoverageCount::default(), |all, one| all + one)

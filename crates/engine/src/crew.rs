@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 #[derive(Debug)]
 pub(crate) struct Crew {
     helpers: Vec<Helper>,
-    /// How many lanes are on each thread; the asking one is the first.
+    /// Number of lanes on each thread; the calling thread is the first.
     busy: Vec<usize>,
 }
 
@@ -32,12 +32,12 @@ impl Crew {
         Self { busy: vec![0; helpers.len() + 1], helpers }
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub(crate) fn size(&self) -> usize {
         self.busy.len()
     }
 
-    /// Begins a lane on the thread that has least to do; `lane` makes it, told which thread that is, and says it in the end.
+    /// Starts a lane on the least busy thread; `lane` gets the index of that thread and returns it when it ends.
     pub(crate) fn begin<F>(&mut self, running: &mut JoinSet<usize>, lane: impl FnOnce(usize) -> F)
     where
         F: Future<Output = usize> + Send + 'static,
@@ -71,7 +71,7 @@ impl Helper {
 impl Drop for Helper {
     fn drop(&mut self) {
         self.over = None;
-        // What still runs there is dropped with its runtime, which ends its processes: nobody goes before that is done.
+        // Tasks that still run there are dropped with the runtime, which ends their processes: wait until that is done.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -1,4 +1,4 @@
-//! What a server offers, listed to the end.
+//! Lists of a server, read to the last page.
 
 use mcprove_judge::generate::Places;
 use mcprove_model::Finding;
@@ -6,7 +6,7 @@ use mcprove_wire::{Listing, Session};
 use serde_json::Value;
 use tokio::time::Instant;
 
-/// What a server offers, as it sent it.
+/// Lists of a server, as it sent them.
 #[derive(Debug, Default)]
 pub struct Catalog {
     /// Its tools.
@@ -21,7 +21,7 @@ pub struct Catalog {
     pub instructions: Option<String>,
     /// Paths in the fixture that inputs may name, as templates; `None` without a fixture.
     pub places: Option<Places>,
-    /// What is wrong with the lists.
+    /// Findings about the lists.
     pub findings: Vec<Finding>,
 }
 
@@ -57,7 +57,7 @@ impl Catalog {
         listing.items
     }
 
-    /// True if it has something beside tools.
+    /// True if it lists anything besides tools.
     pub fn has_offers(&self) -> bool {
         !(self.resources.is_empty() && self.templates.is_empty() && self.prompts.is_empty())
     }
@@ -68,7 +68,7 @@ impl Catalog {
     }
 }
 
-/// What is said of tools that nobody can call, because they have no name.
+/// The finding about tools that cannot be called because they have no name.
 pub(crate) fn nameless(tools: &[Value]) -> Option<Finding> {
     let places: Vec<String> = tools
         .iter()

@@ -22,7 +22,7 @@ use crate::stop::Stopper;
 use crate::stored::{self, Storing, snapshot_path};
 use crate::{calls, expectations};
 
-/// How a driven session behaves.
+/// Options of a driven session.
 #[derive(Clone, Debug)]
 pub struct DriverOptions {
     /// The running program, which may be named as a server.
@@ -31,7 +31,7 @@ pub struct DriverOptions {
     pub limits: Limits,
     /// The deadline of the handshake, and of each request that has none of its own.
     pub timeout: Duration,
-    /// What is done with stored values.
+    /// Mode of stored values.
     pub storing: Storing,
     /// Values of the environment that no reply should hold.
     pub environment: Arc<[String]>,
@@ -52,14 +52,14 @@ pub struct Driver {
 pub struct Driven {
     /// The events of the request, as those of a case in a run.
     pub events: Vec<Event>,
-    /// What came back; `None` if no request was made.
+    /// The observed reply; `None` if no request was made.
     pub seen: Option<Observation>,
 }
 
 /// The verdict on an earlier reply.
 #[derive(Debug, Default)]
 pub struct JudgedReply {
-    /// What is wrong with it.
+    /// Findings about it.
     pub findings: Vec<Finding>,
     /// The values that are to be stored.
     pub snapshots: Vec<Snapshot>,
@@ -164,7 +164,7 @@ impl Driver {
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn context(options: &DriverOptions) -> CaseContext {
-    // Nobody stops a driven session but by closing it; a stop that nobody can send never comes.
+    // A driven session ends only when it is closed; with its sender dropped, this stop never fires.
     let (_, stop) = Stopper::pair();
     let (_, enough) = Stopper::pair();
     CaseContext {

@@ -60,7 +60,7 @@ pub(crate) fn judge(source: &SourceFile, expect: &Expectation, seen: &Observatio
             Err(mismatch) => {
                 let mut finding = Finding::error(planned.name, mismatch.message).at(place());
                 finding.expected = Some(mismatch.expected);
-                // The part that matters is for people; whoever reads the report wants the rest, too.
+                // The relevant part is for the terminal; readers of the report want the rest, too.
                 finding.seen = is_cut(&mismatch.actual).then(|| shorten(&seen.text, SEEN).into_owned());
                 finding.actual = Some(mismatch.actual);
                 finding.diff = mismatch.diff;

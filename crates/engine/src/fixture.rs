@@ -137,7 +137,7 @@ fn private_folder() -> io::Result<TempDir> {
 
 /// From this many files on, several threads copy them.
 const MANY: usize = 256;
-/// How many threads copy; more would wait for the disk.
+/// Number of threads that copy; more would wait for the disk.
 const COPIERS: usize = 4;
 
 fn copy_files(files: &[(PathBuf, PathBuf)]) -> io::Result<()> {
@@ -149,7 +149,7 @@ fn copy_files(files: &[(PathBuf, PathBuf)]) -> io::Result<()> {
     std::thread::scope(|scope| {
         let share = |first: usize| move || files.iter().skip(first).step_by(COPIERS).try_for_each(copy);
         let copiers: Vec<_> = (0..COPIERS).map(|first| scope.spawn(share(first))).collect();
-        // Every one is waited for; of several errors, the first is told.
+        // Every one is awaited; of several errors, the first is reported.
         let results: Vec<_> = copiers
             .into_iter()
             .map(|copier| copier.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))

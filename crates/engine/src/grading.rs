@@ -13,10 +13,10 @@ use tokio::time::Instant;
 use crate::case_run::CaseContext;
 use crate::record::CaseRecord;
 
-/// How long a judge may take for one answer.
+/// Time a judge may take for one answer.
 const DEADLINE: Duration = Duration::from_mins(2);
 
-/// How many tokens an answer of a judge may have.
+/// Maximum number of tokens in an answer of a judge.
 const MAX_TOKENS: u64 = 1024;
 
 /// Why a case is not run where language models are left out, if that is all it is about.

@@ -1,4 +1,4 @@
-//! What would have made a run faster.
+//! Hints that would have made a run faster.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::run::RunOptions;
 const WORTHWHILE: Duration = Duration::from_secs(5);
 const SHARE_LEFT: f64 = 0.8;
 
-/// What a run spent its time on, as far as that could be less.
+/// Time of a run that could be saved.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
-    /// How long each case took.
+    /// Duration of each case.
     durations: BTreeMap<usize, Duration>,
-    /// How many servers were started.
+    /// Number of servers started.
     started: u32,
-    /// What that took until they had answered, one after the other.
+    /// Total time of these starts until the first answer.
     starting: Duration,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn hint(plan: &Plan, options: &RunOptions, spent: &Spent, took: Durat
     if took < WORTHWHILE || is_scan {
         return None;
     }
-    // What shares a server takes its turns however many could run side by side.
+    // Cases that share a server run one after the other, whatever the number of jobs.
     let lane_took = |lane: &Lane| lane.cases.iter().filter_map(|planned| spent.durations.get(&planned.index)).sum();
     let side_by_side = (options.jobs == 1 && options.cores > 1).then(|| {
         let durations: Vec<_> = lanes(plan, options.isolation, options.cores).iter().map(lane_took).collect();
@@ -54,7 +54,7 @@ pub(crate) fn hint(plan: &Plan, options: &RunOptions, spent: &Spent, took: Durat
     hints.into_iter().flatten().max_by_key(|hint| hint.saves).map(|hint| hint.text)
 }
 
-/// How many servers these lanes start.
+/// Number of servers that these lanes start.
 fn servers(lanes: &[Lane]) -> u32 {
     let is_process = |lane: &&Lane| {
         let first = lane.cases.first().and_then(|planned| planned.case.server.as_ref());
@@ -91,14 +91,14 @@ struct Sharing<'a> {
     spent: &'a Spent,
     jobs: usize,
     took: Duration,
-    /// How many servers there would be, by the isolation that keeps more apart first.
+    /// Number of servers needed, by isolation, strictest first.
     needed: [(&'static str, u32); 2],
 }
 
 /// Says what fewer servers would have saved. Where cases of a file can share one, nothing is said of sharing more.
 fn sharing_hint(sharing: &Sharing<'_>) -> Option<Hint> {
     let Sharing { cases, spent, jobs, took, needed } = sharing;
-    // Servers that start side by side take the time of one.
+    // Servers that start concurrently take the time of one.
     let starting = (spent.starting / u32::try_from(*jobs).unwrap_or(u32::MAX)).min(*took);
     let saves = |needed: u32| starting.mul_f64(1.0 - f64::from(needed) / f64::from(spent.started));
     let is_enough = |(_, count): &&(&str, u32)| {

@@ -11,13 +11,13 @@ use tokio::sync::OnceCell;
 
 use crate::stop::Stop;
 
-/// How long a command that cleans up may still take after the run was stopped.
+/// Time a cleanup command may still take after the run was stopped.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What became of `beforeAll` of one suite: nothing to say, or why its cases cannot be run.
+/// Result of `beforeAll` of one suite: `None` if fine, or the reason its cases cannot run.
 type Begun = OnceCell<Option<Finding>>;
 
-/// What became of `beforeAll` of each suite; it is run once, by whichever case comes first.
+/// Results of `beforeAll` of each suite; it is run once, by its first case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hooks {
     begun: Arc<Mutex<HashMap<usize, Arc<Begun>>>>,
@@ -40,7 +40,7 @@ impl Hooks {
         Self { runtime: Some(runtime), ..self }
     }
 
-    /// Runs what comes before a case; a finding means that the case cannot be run.
+    /// Runs the hooks before a case; a finding means that the case cannot be run.
     pub(crate) async fn before(&self, suite: &Arc<SuiteOptions>) -> Option<Finding> {
         let cell = {
             let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +53,7 @@ impl Hooks {
         }
     }
 
-    /// Runs what comes after a case; what goes wrong is worth a warning.
+    /// Runs the hooks after a case; failures are warnings.
     pub(crate) async fn after(&self, suite: &Arc<SuiteOptions>) -> Option<Finding> {
         self.run(&suite.hooks.after_each, "afterEach", suite).await.map(as_warning)
     }

@@ -1,4 +1,4 @@
-//! A conversation that was overheard, told as events of a run: one case for the conversation, one for each thing it is
+//! A recorded conversation as events of a run: one case for the conversation, one for each expectation it is
 //! judged by.
 
 use std::collections::BTreeMap;
@@ -18,12 +18,12 @@ use serde_json::Value;
 use crate::expectations;
 use crate::run::Sink;
 
-/// How many calls are kept for the report; the log holds all of them.
+/// Maximum number of calls kept for the report; the log holds all of them.
 const CALLS: usize = 10_000;
-/// How much of a request or reply is kept for display; the frames hold all of it.
+/// Maximum length of a request or reply kept for display; the frames hold all of it.
 const SHOWN: usize = 4_000;
 
-/// What is known of a conversation before it begins.
+/// Facts about a conversation before it begins.
 #[derive(Clone, Debug)]
 pub struct AboutInterception {
     /// Name and version of the program, for the log.
@@ -34,18 +34,18 @@ pub struct AboutInterception {
     pub server: String,
     /// `stdio` or `http`.
     pub transport: &'static str,
-    /// What it is judged by in the end.
+    /// The expectations it is judged by at the end.
     pub wanted: Vec<WantedTrajectory>,
     /// True if the answers to calls are kept; they can be large.
     pub keep_answers: bool,
 }
 
-/// How a conversation ended.
+/// End of a conversation.
 #[derive(Clone, Debug, Default)]
 pub struct InterceptionEnd {
     /// The end of the server's standard error.
     pub stderr: String,
-    /// How the server process ended, when there was one.
+    /// Exit status of the server process, if there was one.
     pub process_end: Option<ProcessEnd>,
 }
 
@@ -74,12 +74,12 @@ pub enum CallNews {
         tool: String,
         /// How.
         how: Answer,
-        /// How long it took.
+        /// Duration of the call.
         after_us: u64,
     },
 }
 
-/// How a call was answered.
+/// Kind of answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// With a result.
@@ -103,7 +103,7 @@ pub struct OverheardCall {
     pub outcome: Option<Result<Value, Value>>,
     /// When it was made.
     pub at_us: u64,
-    /// How long it took.
+    /// Duration of the call.
     pub elapsed_us: u64,
 }
 
@@ -120,14 +120,14 @@ pub struct OverheardRequest {
     pub after_calls: usize,
 }
 
-/// What else a suite needs to know to make the same calls again.
+/// Facts about the client that a suite needs to repeat the calls.
 #[derive(Clone, Debug, Default)]
 pub struct OverheardClient {
-    /// What the client said it can do.
+    /// Capabilities that the client declared.
     pub capabilities: Value,
     /// True if a handshake was seen.
     pub initialized: bool,
-    /// What the client answered the server, by method, in order.
+    /// The client's answers to the server, by method, in order.
     pub answers: Vec<(String, Value)>,
 }
 
@@ -161,7 +161,7 @@ pub struct Interception {
     pub requests: Vec<OverheardRequest>,
     /// The number of requests that no test repeats, by method.
     pub other_requests: BTreeMap<String, usize>,
-    /// What the client said of itself.
+    /// Facts about the client.
     pub client: OverheardClient,
 }
 
@@ -251,7 +251,7 @@ impl Interception {
         }
     }
 
-    /// Something that is not a message. A server may read it all the same, so it may have been a call.
+    /// Takes text that is not a message. A server may still read it, so it may have been a call.
     fn stray(&mut self, said: &Said<'_>, news: &mut Vec<CallNews>) {
         if said.direction == Direction::Sent && !said.body.trim_ascii().is_empty() {
             self.unreadable += 1;
@@ -366,7 +366,7 @@ impl Interception {
         }
     }
 
-    /// The conversation is over: it is judged, and what it came to is told.
+    /// Ends the conversation: judges it and reports the result.
     pub fn end(self, end: InterceptionEnd, sink: &mut dyn Sink) {
         let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
         let unanswered = self.open.values().filter_map(|open| self.calls.get(open.call?)).map(|call| {

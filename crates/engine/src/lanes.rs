@@ -14,7 +14,7 @@ pub(crate) struct Lane {
     pub(crate) shared: bool,
 }
 
-/// Divides a plan into lanes, as each case wants it or as the user does; each begins where its first case stands in the plan.
+/// Divides a plan into lanes, by each case's isolation or the user's; lanes are in the plan order of their first cases.
 pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
     // The shared lanes by the file that shares them, or by no file where the whole run does: only these are looked at.
@@ -44,7 +44,7 @@ pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> V
     lanes
 }
 
-/// How many lanes the cases of a suite may have.
+/// Maximum number of lanes of the cases of a suite.
 fn side_by_side(case: &Case, jobs: usize) -> usize {
     // The tools of a scan know nothing of each other.
     if matches!(case.act, Act::Scan(_)) {

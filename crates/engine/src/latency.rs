@@ -1,4 +1,4 @@
-//! How long the slowest requests of a suite may take.
+//! Limit on the latency of a suite's slowest requests.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What happens, in what order: a plan becomes one ordered stream of events.
+//! Execution of a plan: sessions, steps and scans become one ordered stream of events.
 
 mod acts;
 mod agent;

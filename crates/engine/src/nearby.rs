@@ -6,9 +6,9 @@ use mcprove_model::{Act, CallTool, Case, Edit, Entry, Finding, Fix, Kind, Meanin
 
 /// Words that name a position.
 const POSITIONS: &[&str] = &["line", "column", "col", "offset", "row", "character", "char", "position", "pos"];
-/// How far around a position is looked, nearest first.
+/// Distances tried around a position, nearest first.
 const DISTANCES: &[i64] = &[1, -1, 2, -2, 3, -3];
-/// How many variants of one case are tried.
+/// Maximum number of variants tried per case.
 const ATTEMPTS: usize = 60;
 
 /// A case with other positions, and the edit that makes it so.

@@ -1,4 +1,4 @@
-//! `negative_path` of a case: wrong requests of the tool it called, whatever came of that call.
+//! `negative_path` of a case: invalid requests to the tool it called, whatever the result of that call.
 
 use mcprove_judge::argument_errors;
 use mcprove_judge::generate::valid_input;
@@ -13,7 +13,7 @@ use crate::discover::tool_name;
 use crate::probing::{self, Probed, Probing};
 use crate::restart::Restartable;
 
-/// What a case asks of its tool beside its own call.
+/// The `negative_path` of a case, in addition to its own call.
 pub(crate) fn of(act: &Act) -> Option<&NegativePath> {
     match act {
         Act::CallTool(call) => call.negative_path.as_ref(),
@@ -33,7 +33,7 @@ pub(crate) fn of(act: &Act) -> Option<&NegativePath> {
     }
 }
 
-/// Makes the probes, adds what each request came to, and offers the counts to targets.
+/// Makes the probes, adds the result of each request, and offers the counts to targets.
 pub(crate) async fn probe(path: &NegativePath, seen: &mut Observation, talk: &mut Conversation<'_>) {
     let (Act::CallTool(call), Some(server)) = (&talk.case.act, &talk.case.server) else { return };
     let (name, args) = (talk.text(&call.tool), talk.json(&call.args));
@@ -68,7 +68,7 @@ pub(crate) async fn probe(path: &NegativePath, seen: &mut Observation, talk: &mu
         Probing { subject, server, record: &mut *talk.record, timeout: path.timeout, is_listed, guard, control: None };
     let probed = probing::make(&probes, &mut probing).await;
     if !path.default_gate {
-        // What is expected of the counts decides; what each request came to is the evidence.
+        // The expectations about the counts decide; the result of each request is the evidence.
         talk.record.findings[told_before..].iter_mut().for_each(|finding| finding.severity = Severity::Note);
     }
     if path.default_gate || !path.counts_probes {

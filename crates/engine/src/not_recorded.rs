@@ -14,7 +14,7 @@ pub(crate) const RULE: &str = "not-recorded";
 /// The longest reply that is looked at; a recording says in less that it has none.
 const LONGEST: usize = 16 * 1024;
 
-/// What such a reply holds; it is looked for in every reply.
+/// Marker of such a reply, looked for in every reply.
 static MARK: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(RpcError::NOT_RECORDED));
 
 /// A case that asked for what was never recorded could not be run, whatever it expected.
@@ -42,7 +42,7 @@ pub(crate) fn finding(reason: &str) -> Finding {
     Finding::error(RULE, text).help("record it again with `mcprove run --events FILE` against the server itself")
 }
 
-/// Revisions are tried, and schemas looked up, whether or not anybody asked for that; who needs them says what is wrong.
+/// False for requests that mcprove makes by itself to try revisions or look up schemas: their callers report it.
 fn matters(error: &RpcError, case: &Case) -> bool {
     match error.not_recorded() {
         Some("server/discover" | "tools/list") => matches!(case.act, Act::Raw(_)),

@@ -9,7 +9,7 @@ use regex::Regex;
 use crate::server_override::{Variants, override_servers};
 use crate::shard::Shard;
 
-/// What narrows or multiplies the cases.
+/// Options that narrow or multiply the cases.
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
     /// Only cases whose name matches.
@@ -18,11 +18,11 @@ pub struct PlanOptions {
     pub tags: Vec<String>,
     /// No cases with one of these tags.
     pub skip_tags: Vec<String>,
-    /// How often each case is run.
+    /// Number of times each case is run.
     pub trials: NonZeroU32,
     /// Only this shard of the plan.
     pub shard: Option<Shard>,
-    /// What takes the place of the cases' servers.
+    /// Replacement for the cases' servers.
     pub server: Override,
 }
 
@@ -97,7 +97,7 @@ pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
     }
 }
 
-/// How often a case wants to be run.
+/// Number of runs that a case asks for.
 fn runs_of(case: &Case) -> NonZeroU32 {
     case.agent().map_or(NonZeroU32::MIN, |agent| agent.runs)
 }

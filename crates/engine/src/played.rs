@@ -11,7 +11,7 @@ use mcprove_wire::{Closing, Limits, OpenFailure, Stage, Transport};
 
 use crate::virtual_time::VirtualTime;
 
-/// What is wrong with the files that suites play as servers, each file looked at once; told before anything runs.
+/// Findings about the files that suites play as servers, each file checked once; reported before anything runs.
 pub fn problems_of_played(files: &[PlayedFile]) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
@@ -51,7 +51,7 @@ fn is_outside(file: &PlayedFile) -> bool {
     }
 }
 
-/// What a file offers, or what is wrong with it.
+/// The offer of a file, or the finding about it.
 type Read = Result<Offer, Option<Box<Finding>>>;
 
 /// The files of a run, each read once.

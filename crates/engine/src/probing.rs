@@ -12,7 +12,7 @@ use crate::record::CaseRecord;
 use crate::restart::Restartable;
 use crate::{calls, not_recorded};
 
-/// How much of a request and of its answer is shown with a probe; the frames hold all of it.
+/// Maximum length of a request and of its answer shown with a probe; the frames hold all of it.
 const SHOWN: usize = 300;
 
 /// A tool that is probed.
@@ -21,17 +21,17 @@ pub(crate) struct Probing<'p> {
     pub(crate) subject: Subject<'p>,
     pub(crate) server: Restartable<'p>,
     pub(crate) record: &'p mut CaseRecord,
-    /// How long each request may take.
+    /// Time each request may take.
     pub(crate) timeout: Duration,
     /// True if the server lists the tool; if not, what it accepts is not known.
     pub(crate) is_listed: bool,
-    /// What may be sent.
+    /// Guard for the inputs that may be sent.
     pub(crate) guard: HarmGuard,
     /// The verdict about valid input, where that was tried first.
     pub(crate) control: Option<ScanJudgement>,
 }
 
-/// What became of the probes of one tool.
+/// Results of the probes of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probed {
     /// Probes that made at least one request.
@@ -100,7 +100,7 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
             probing.record.findings.push(Finding::note("internal-error", text));
         }
     }
-    // What comes next finds a server that can answer.
+    // The next probe needs a server that can answer.
     probing.server.restore(probing.record).await;
     met
 }
@@ -108,7 +108,7 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
 /// The finding about one request of a probe.
 fn finding(probe: &Probe, (what, seen, result): (&str, &Answer, &ProbeResult), exchange: &Exchange) -> Finding {
     let (word, sentence) = match result {
-        // Where a result is as good as a rejection, it is no silent execution.
+        // Where a result is as good as a rejection, this does not count as a silent execution.
         ProbeResult::Met if *seen == Answer::Executed => {
             ("a result".to_owned(), "it was answered with a result".to_owned())
         }

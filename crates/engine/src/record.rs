@@ -1,4 +1,4 @@
-//! What is known of a case so far, and what is left of it in the end.
+//! Record of a running case, and its final result.
 
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ pub(crate) struct CaseRun {
     /// Frames with the number of their session.
     pub(crate) frames: Vec<(u32, Frame)>,
     pub(crate) finished: CaseFinished,
-    /// What the act saw, where that is kept.
+    /// The observation of the act, where that is kept.
     pub(crate) seen: Option<Observation>,
-    /// How the server ended, where it ended in a call that needed it.
+    /// Exit status of the server, if it ended in a call that needed it.
     pub(crate) server_end: Option<String>,
-    /// What a scan brings besides its events.
+    /// Result of a scan besides its events.
     pub(crate) scanned: Option<ScanResult>,
 }
 
@@ -42,7 +42,7 @@ impl CaseRun {
         self.finished.duration_us += micros(teardown);
     }
 
-    /// Its events without frames, for whoever shows it before its turn.
+    /// Its events without frames, for display before its turn.
     pub(crate) fn brief_events(&self) -> impl Iterator<Item = Event> {
         std::iter::once(Event::CaseStarted(self.started.clone()))
             .chain(self.connected.iter().cloned().map(Event::Connected))
@@ -67,13 +67,13 @@ pub(crate) struct CaseRecord {
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) snapshots: Vec<Snapshot>,
-    /// What the act saw, where that is kept.
+    /// The observation of the act, where that is kept.
     pub(crate) seen: Option<Observation>,
-    /// What an agent did beside its calls.
+    /// Record of an agent besides its calls.
     pub(crate) agent: Option<Box<AgentRecord>>,
-    /// What was said to servers and what they said, in full and in order, where somebody wants to know.
+    /// Messages to and from servers, complete and in order, if a check needs them.
     pub(crate) trace: Vec<TraceEvent>,
-    /// What a scan brings besides its events.
+    /// Result of a scan besides its events.
     pub(crate) scanned: Option<ScanResult>,
     /// True if a server could not be started or reached.
     pub(crate) is_unreachable: bool,
@@ -134,7 +134,7 @@ impl CaseRecord {
 
     /// Books the time since the last mark on a session that was opened in it: the start of its process, then the handshake.
     pub(crate) fn mark_opened(&mut self, session: &Session) {
-        // A session that is shared began before; one that is no process has nothing to start.
+        // A shared session began earlier; one without a process has nothing to start.
         if session.transport_name() == "stdio" && session.began() > self.marked {
             self.timings.start += micros(session.began() - self.marked);
             self.marked = session.began();
@@ -262,7 +262,7 @@ fn number(session: usize) -> u32 {
     u32::try_from(session).unwrap_or(u32::MAX)
 }
 
-/// How much later the second is; negative when it is earlier.
+/// Time from the first to the second; negative if the second is earlier.
 fn microseconds_between(one: Instant, other: Instant) -> i64 {
     let micros = |duration: Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
     micros(other.saturating_duration_since(one)) - micros(one.saturating_duration_since(other))

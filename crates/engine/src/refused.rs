@@ -1,4 +1,4 @@
-//! What the sandbox refused a server, as findings: that is never the server's fault.
+//! Refusals of the sandbox as findings: they are never the server's fault.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use mcprove_wire::{Refusal, SandboxSupport, refusal_in, sandbox_support, writabl
 
 use crate::server::policy;
 
-/// What the sandbox of a server allows, to tell its refusals from the server's own errors.
+/// Rules of a server's sandbox, to distinguish its refusals from the server's own errors.
 #[derive(Debug)]
 pub(crate) struct SandboxRules {
     folder: PathBuf,
@@ -30,7 +30,7 @@ impl SandboxRules {
         Some(Self { folder, writable: writable_paths(&policy(sandbox, variables)) })
     }
 
-    /// What a tool was refused, by its answer, or by the server's standard error if it died of it.
+    /// The sandbox's refusal to a tool, by its answer, or by the server's standard error if the server exited.
     pub(crate) fn refusal(&self, seen: &Observation, stderr: &str) -> Option<Refusal> {
         let text = match &seen.outcome {
             Outcome::Result(_) => seen.text.clone(),

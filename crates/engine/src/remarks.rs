@@ -1,4 +1,4 @@
-//! What is worth saying of a conversation although no check asked: contracts that the server itself declared.
+//! Implicit checks on a conversation: contracts that the server itself declared.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub(crate) async fn add(seen: &Observation, talk: &mut Conversation<'_>) {
     }
 }
 
-/// What the server lists of the tool that the case calls.
+/// The server's listing of the tool that the case calls.
 pub(crate) async fn listed_tool(talk: &mut Conversation<'_>) -> Option<Value> {
     let name = match &talk.case.act {
         Act::CallTool(call) | Act::Notifications(call) => talk.text(&call.tool),

@@ -19,7 +19,7 @@ pub(crate) struct Restartable<'s> {
     pub(crate) opener: &'s Opener,
     pub(crate) server: &'s ServerSpec,
     pub(crate) variables: &'s Variables,
-    /// How long the server may take to start.
+    /// Time the server may take to start.
     pub(crate) timeout: Duration,
 }
 

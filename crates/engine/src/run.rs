@@ -30,18 +30,18 @@ use crate::stored::Storing;
 use crate::turns::Turns;
 use crate::virtual_time::{is_virtual, run_virtual_lane};
 
-/// How often progress is told while nothing else happens.
+/// Interval of progress reports while nothing else happens.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// How a plan is run.
+/// Options of a run.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user, named at the call")]
 pub struct RunOptions {
-    /// How many cases act side by side.
+    /// Number of concurrent cases.
     pub jobs: usize,
     /// True if that is for suites that ask for it, and others run one case after the other.
     pub one_by_one: bool,
-    /// How many the machine could run side by side, for the hint at the end.
+    /// Number of cases the machine could run concurrently, for the hint at the end.
     pub cores: usize,
     /// The deadline of a case that has none of its own.
     pub timeout: Duration,
@@ -65,15 +65,15 @@ pub struct RunOptions {
     pub record: bool,
     /// True if no language model judges.
     pub no_model: bool,
-    /// How long a server that is asked for its era may take to answer.
+    /// Time limit for the probe of a server's protocol era.
     pub probe_timeout: Duration,
-    /// How far cases are kept apart, when the user says so; otherwise each says it itself.
+    /// Isolation of cases if the user sets it; otherwise each case has its own.
     pub isolation: Option<Isolation>,
-    /// True if the plan has all cases there are; of a part, nobody can say how much of a server is covered.
+    /// True if the plan has all cases; with a subset, the coverage of a server is unknown.
     pub is_whole: bool,
-    /// What is done with stored values.
+    /// Mode of stored values.
     pub storing: Storing,
-    /// The words that start such a run again.
+    /// The arguments that start such a run again.
     pub again: Vec<String>,
     /// Bounds on sessions.
     pub limits: Limits,
@@ -81,11 +81,11 @@ pub struct RunOptions {
     pub environment: Arc<[String]>,
 }
 
-/// Who listens to a run.
+/// Receiver of the events of a run.
 pub trait Sink {
     /// The next event, in order.
     fn event(&mut self, event: Event);
-    /// What is going on right now; not part of the run's record.
+    /// Current progress; not part of the run's record.
     fn progress(&mut self, progress: &Progress<'_>);
     /// True if cases are wanted as they end, through [`Sink::ended`].
     fn wants_ended(&self) -> bool {
@@ -93,26 +93,26 @@ pub trait Sink {
     }
     /// An event of a case that has ended, in the order of completion and without frames. All of them come again in order.
     fn ended(&mut self, _event: Event) {}
-    /// What a scan brings besides its events, before the events of its case.
+    /// Result of a scan besides its events, before the events of its case.
     fn scanned(&mut self, _index: usize, _result: ScanResult) {}
 }
 
-/// What is going on right now.
+/// Current progress.
 #[derive(Debug)]
 pub struct Progress<'a> {
-    /// How many cases are over.
+    /// Number of finished cases.
     pub done: usize,
-    /// How many are planned.
+    /// Number of planned cases.
     pub total: usize,
     /// The name of the first that is not over.
     pub next: Option<&'a str>,
-    /// How many run, or wait for their turn with a server of their own.
+    /// Number of cases that run, or wait for their turn with a server of their own.
     pub running: usize,
-    /// How many calls scans have made.
+    /// Number of calls made by scans.
     pub calls: usize,
 }
 
-/// Runs a plan to its end and tells it to `sink` in plan order.
+/// Runs a plan to its end and reports it to `sink` in plan order.
 pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Sink) {
     let began = Instant::now();
     sink.event(Event::RunStarted(RunStarted {
@@ -170,10 +170,10 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let hooks = context.hooks.clone();
     let calls = Arc::clone(&context.calls);
     let opener = Arc::clone(&context.opener);
-    // Dropped after the lanes: whoever drops a run in the middle waits for what they leave behind.
+    // Dropped after the lanes: dropping a run in the middle waits for what they leave behind.
     let mut crew = Crew::of(options.jobs.min(options.cores));
     let contexts = context.for_threads(crew.size());
-    // Side by side, the next servers are started while the current ones are busy; one at a time means just that.
+    // With several jobs, the next servers are started while the current ones are busy; one job means one at a time.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
     let mut lanes = lanes.into_iter();
     let mut turns = Turns::new(options.one_by_one);
@@ -232,7 +232,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     findings.extend(ordered.selections.findings());
     findings.extend(ordered.agent_runs.findings());
     findings.extend(ordered.spending.findings());
-    // Of a part of the cases, nobody can say what their suite reaches.
+    // With a subset of the cases, the coverage of their suite is unknown.
     if options.is_whole && !stop.is_stopped() {
         findings.extend(sanitizers::unknown(plan, &opener, options.timeout).await);
         findings.extend(coverage_gate::too_little(plan, &opener, options.timeout).await);
@@ -249,7 +249,7 @@ struct InOrder<'p> {
     next: usize,
     waiting: BTreeMap<usize, Box<CaseRun>>,
     spent: Spent,
-    /// How long the request under test took of each case whose suite bounds it.
+    /// Duration of the request under test of each case whose suite bounds it.
     latencies: BTreeMap<usize, Duration>,
     /// Which tools agents chose.
     selections: Selections,
@@ -259,7 +259,7 @@ struct InOrder<'p> {
     masks: Masks,
 }
 
-/// Hides tokens that became known in the run, and so to nobody else who hides secrets.
+/// Hides tokens that became known during the run, which other redactors do not know.
 struct Masks {
     tokens: Tokens,
     known: usize,
@@ -278,7 +278,7 @@ impl Masks {
 }
 
 impl InOrder<'_> {
-    /// Takes a case that is over and tells all that are now due.
+    /// Takes a finished case and reports all that are now due.
     fn take(&mut self, run: Box<CaseRun>, sink: &mut dyn Sink) {
         if sink.wants_ended() {
             for mut event in run.brief_events() {
@@ -292,7 +292,7 @@ impl InOrder<'_> {
             && let Some(mut run) = self.waiting.remove(&due.index)
         {
             self.next += 1;
-            // Virtual time is no time that anybody could save.
+            // Virtual time costs no real time, so there is nothing to save.
             if !is_virtual(&due.case) {
                 self.spent.add(&run.finished);
             }

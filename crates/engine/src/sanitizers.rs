@@ -25,7 +25,7 @@ pub(crate) async fn unknown(plan: &Plan, opener: &Opener, timeout: Duration) -> 
         }
         let is_of_suite = |case: &&Arc<Case>| case.suite.as_ref().is_some_and(|other| other.source.path() == path);
         let cases: Vec<&Arc<Case>> = plan.cases.iter().map(|planned| &planned.case).filter(is_of_suite).collect();
-        // Where one server cannot be asked, nobody knows what it offers.
+        // If one server cannot be asked, its tools are unknown.
         let Some(offered) = offered_tools(&cases, opener, timeout).await else { continue };
         for name in required.iter().filter(|name| !offered.contains(*name)) {
             let text = format!("`{path}`: no server that its cases use offers the required sanitizer `{name}`");

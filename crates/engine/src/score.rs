@@ -10,7 +10,7 @@ use crate::case_run::CaseContext;
 use crate::record::CaseRecord;
 use crate::{expectations, grading};
 
-/// How long a scorer may take.
+/// Time a scorer may take.
 const DEADLINE: Duration = Duration::from_mins(1);
 
 /// The least score where the suite names none.
@@ -56,7 +56,7 @@ pub(crate) async fn perform(case: &Case, score: &Score, record: &mut CaseRecord,
     if has_failed { Verdict::Error } else { record.verdict(context.strict) }
 }
 
-/// Whether a grade is a pass: by its score, or by its verdict where it has none.
+/// True if a grade is a pass: by its score, or by its verdict if it has no score.
 fn grade(graded: &Value, threshold: f64) -> Result<bool, String> {
     match (graded.get("score").and_then(Value::as_f64), graded.get("verdict").and_then(Value::as_str)) {
         (_, Some("fail")) => Ok(false),

@@ -1,4 +1,4 @@
-//! Whether agents chose the right tool often enough, over all of their runs.
+//! Rate at which agents chose the right tool, over all of their runs.
 
 use std::sync::Arc;
 

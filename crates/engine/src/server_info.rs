@@ -1,4 +1,4 @@
-//! What a server says of itself and what it lists. Nothing is called.
+//! Description of a server and its lists. No tool is called.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,22 +11,22 @@ use crate::discover::{Catalog, discover};
 use crate::server::Opener;
 use crate::workplace::Workplace;
 
-/// What a server says of itself and what it lists.
+/// Description of a server and its lists.
 #[derive(Debug)]
 pub struct ServerInfo {
-    /// What was agreed on.
+    /// Result of the handshake.
     pub negotiated: Negotiated,
     /// The transport's name.
     pub transport: &'static str,
-    /// What it lists.
+    /// Its lists.
     pub catalog: Catalog,
     /// The time from nothing to the end of the handshake.
     pub opened: Duration,
-    /// What was odd about the conversation.
+    /// Findings about the conversation.
     pub findings: Vec<Finding>,
 }
 
-/// How a server is asked for its lists.
+/// Options for asking a server for its lists.
 #[derive(Clone, Copy, Debug)]
 pub struct InfoOptions<'a> {
     /// A folder that the server works on a copy of.

@@ -58,7 +58,7 @@ fn without_variants(mut case: Arc<Case>, given: &Override) -> Arc<Case> {
 /// Makes the variants of cases.
 #[derive(Debug)]
 pub(crate) struct Variants<'o> {
-    /// What the command line names; variants change only what it does not.
+    /// Settings from the command line; variants change only the others.
     given: &'o Override,
     made: HashMap<Arc<str>, Made>,
 }

@@ -18,7 +18,7 @@ pub struct Shard {
     balance: Option<Durations>,
 }
 
-/// How long cases took in an earlier run, by name.
+/// Durations of cases in an earlier run, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Durations {
     /// Microseconds of one trial, on average.
@@ -83,7 +83,7 @@ impl Durations {
         Self { by_name: sums.into_iter().map(|(name, (sum, trials))| (name, sum / trials.max(1))).collect() }
     }
 
-    /// What a case that was not there is assumed to take: the median.
+    /// Assumed duration of a case without a record: the median.
     fn typical(&self) -> u64 {
         let mut all: Vec<_> = self.by_name.values().copied().collect();
         all.sort_unstable();
@@ -119,7 +119,7 @@ fn by_hash(name: &str, of: u32) -> u32 {
     u32::try_from(part).unwrap_or(0) + 1
 }
 
-/// What tells one plan from another. Paths are left out, because machines may keep the same suite at different ones.
+/// Fingerprint of a plan. Paths are left out, because machines may keep the same suite at different ones.
 fn fingerprint(whole: &[PlannedCase]) -> u64 {
     let of_cases = whole.iter().map(|planned| {
         let line = planned.case.source.position(planned.case.span.start).line;

@@ -1,4 +1,4 @@
-//! What the cases of a lane hand on to each other: a folder, a session, and the call that was sent in it.
+//! State that the cases of a lane pass on: a folder, a session, and the call that was sent in it.
 
 use mcprove_model::Case;
 use mcprove_suite::template::{FIXTURE, Variables};
@@ -9,7 +9,7 @@ use crate::ahead::Ahead;
 use crate::fixture::FixtureCopy;
 use crate::workplace::Workplace;
 
-/// What the cases of a lane hand on to each other.
+/// State that the cases of a lane pass on.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) fixture: Option<FixtureCopy>,

@@ -1,10 +1,10 @@
-//! What the agents of a suite cost, and what they may.
+//! Cost of the agents of a suite, and its limits.
 
 use std::collections::BTreeMap;
 
 use mcprove_model::{Case, CaseFinished, Finding};
 
-/// What was spent so far, by suite, in millionths of a US dollar.
+/// Cost so far, by suite, in millionths of a US dollar.
 #[derive(Debug, Default)]
 pub(crate) struct Spending {
     suites: BTreeMap<String, (u64, u64)>,
@@ -27,7 +27,7 @@ impl Spending {
     }
 }
 
-/// What is said of one run of an agent: that it cost too much, or that nobody knows what it cost.
+/// The finding about one run of an agent: too expensive, or of unknown cost.
 pub(crate) fn of_run(case: &Case, model: &str, cost: Option<u64>) -> Option<Finding> {
     let budget = case.suite.as_ref()?.budget;
     match (budget.per_test_usd_micros, cost) {

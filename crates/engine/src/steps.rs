@@ -37,7 +37,7 @@ pub(crate) async fn tear_down(steps: &[Step], talk: &mut Conversation<'_>) {
     }
 }
 
-/// What the verify steps see, without judging it: one text a step.
+/// Replies to the verify steps, not judged: one text per step.
 pub(crate) async fn states(steps: &[Step], talk: &mut Conversation<'_>) -> Vec<String> {
     let mut states = Vec::new();
     for step in steps {
@@ -151,7 +151,7 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
     }
 }
 
-/// What is seen of a server that could not be reached, which is a finding already.
+/// Observation for a server that could not be reached, which is a finding already.
 fn not_reached() -> Observation {
     Observation::new(Outcome::Cancelled, "")
 }

@@ -1,12 +1,12 @@
-//! Telling a run to stop.
+//! The stop signal of a run.
 
 use tokio::sync::watch;
 
-/// The side that tells a run to stop.
+/// The sender of the stop signal.
 #[derive(Debug)]
 pub struct Stopper(watch::Sender<bool>);
 
-/// The side that is told.
+/// The receiver of the stop signal.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Receiver<bool>);
 
@@ -17,20 +17,20 @@ impl Stopper {
         (Self(sender), Stop(receiver))
     }
 
-    /// Tells the run to stop.
+    /// Sends the stop signal.
     pub fn stop(&self) {
-        // Nobody listens any more when the run is over, and that is fine.
+        // The receivers are gone if the run is over, which is fine.
         let _ = self.0.send(true);
     }
 }
 
 impl Stop {
-    /// True if the run has been told to stop.
+    /// True if the stop signal was sent.
     pub fn is_stopped(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Waits until the run is told to stop; for ever when nobody can tell it any more.
+    /// Waits for the stop signal; for ever if the sender is dropped.
     pub async fn stopped(&mut self) {
         if self.0.wait_for(|stopped| *stopped).await.is_err() {
             std::future::pending::<()>().await;

@@ -11,19 +11,19 @@ use serde_json::Value;
 
 use crate::conversation::Conversation;
 
-/// What a run does with stored values.
+/// Modes of stored values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storing {
     /// They are compared with.
     #[default]
     Compare,
-    /// What the checks name is taken down, to be stored.
+    /// Values named by the checks are collected, to be stored.
     Update,
     /// The whole reply of each case is taken down.
     Capture,
 }
 
-/// The file that holds what is stored of a suite file: beside it, by its stem.
+/// The snapshot file of a suite file: in the same folder, with the same stem.
 pub fn snapshot_path(suite_file: &Path) -> PathBuf {
     let stem = suite_file.file_stem().unwrap_or(suite_file.as_os_str());
     let mut name = stem.to_owned();
@@ -73,7 +73,7 @@ fn masks(talk: &Conversation<'_>) -> Vec<String> {
     masks_of(talk.case)
 }
 
-/// What the author wants masked, and what nobody may see.
+/// Patterns of the author to mask, and the secrets of the server.
 pub(crate) fn masks_of(case: &Case) -> Vec<String> {
     let secrets = case.server.iter().flat_map(|server| &server.secrets);
     let secrets =

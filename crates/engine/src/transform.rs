@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
 
-/// How long a command may take.
+/// Time a command may take.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// True if a suite rewrites the reply of an act.

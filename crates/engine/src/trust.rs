@@ -1,6 +1,6 @@
-//! What a suite declares about trust, held against what a case said and heard.
+//! Trust declarations of a suite, checked against the messages of a case.
 //!
-//! Whoever calls tools adds to the trace of the record, steps and acts here, agents by themselves; what the trace shows is
+//! Every caller of tools adds to the trace of the record, steps and acts here, agents by themselves; the trace is
 //! judged once, when the case is over.
 
 use mcprove_judge::trust::{RequestClaim, TraceEvent, coverage, flows_masked, widenings};
@@ -23,7 +23,7 @@ pub(crate) fn trace(server: &str, (tool, args): (&str, &Value), outcome: &Outcom
     }
 }
 
-/// Judges what a case said and heard against what its suite declares; a finding fails a case that passed.
+/// Judges the messages of a case against the declarations of its suite; a finding fails a case that passed.
 pub(crate) fn judged(verdict: Verdict, case: &Case, record: &mut CaseRecord) -> Verdict {
     let Some(security) = declared(case) else { return verdict };
     let before = record.findings.len();
@@ -55,7 +55,7 @@ fn add_widenings(negotiation: &Negotiation, case: &Case, record: &mut CaseRecord
     record.findings.extend(placed);
 }
 
-/// What every request of the case claimed, as it was sent.
+/// The claims of every request of the case, as it was sent.
 fn claims(record: &CaseRecord) -> Vec<RequestClaim> {
     let sent = record.frames().iter().filter(|(_, frame)| {
         frame.direction == Direction::Sent && frame.kind == FrameKind::Request && frame.part == WirePart::Message
@@ -67,7 +67,7 @@ fn claims(record: &CaseRecord) -> Vec<RequestClaim> {
         .collect()
 }
 
-/// What the client really offers the case's own server: what the first request of its session claimed, though another
+/// The client's real offer to the case's own server: the claims of the first request of its session, though another
 /// case may have made it.
 fn offered(case: &Case) -> RequestClaim {
     let client = case.server.as_ref().map(|server| &server.client);

@@ -1,4 +1,4 @@
-//! When a lane may begin: how many cases run side by side is the user's to say, and where the user says nothing, the
+//! Concurrency of lanes: the number of concurrent cases is set by the user, and otherwise by the
 //! suites'.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::lanes::Lane;
 
-/// How many cases of a plan run side by side when the user does not say: as many as its suites allow.
+/// Default number of concurrent cases of a plan: as many as its suites allow.
 pub fn wanted_side_by_side(plan: &Plan, cores: usize) -> usize {
     let wanted = plan.cases.iter().map(|planned| match parallel(&planned.case) {
         Parallel::One => 1,
@@ -26,7 +26,7 @@ pub(crate) struct Turns {
     one_by_one: bool,
     /// Ends when the last of them is over.
     last: Option<oneshot::Receiver<()>>,
-    /// What suites allow, by their identity.
+    /// Limits of suites, by their identity.
     suites: HashMap<usize, Arc<Semaphore>>,
 }
 
@@ -55,7 +55,7 @@ impl Turns {
     }
 }
 
-/// What a lane waits for, and holds while it runs.
+/// Everything that a lane waits for, and holds while it runs.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     before: Option<oneshot::Receiver<()>>,

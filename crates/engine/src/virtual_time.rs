@@ -1,6 +1,6 @@
-//! Time that passes only while everybody waits, for cases whose server is a mock with `virtual_time`.
+//! Time that passes only while all tasks wait, for cases whose server is a mock with `virtual_time`.
 //!
-//! Such a lane has a runtime of its own whose clock stands still while there is anything to do and jumps to the next timer
+//! Such a lane has a runtime of its own whose clock is paused while there is anything to do and jumps to the next timer
 //! when there is not. Client and mock live in it together, so a delay of ten minutes takes no time, a deadline is
 //! reached exactly when the mock would answer after it, and whatever is measured is measured in that time.
 

@@ -17,10 +17,10 @@ use tempfile::TempDir;
 
 use crate::fixture::FixtureCopy;
 
-/// What stands for the copy in whatever leaves the tour.
+/// Replacement for the path of the copy in all output of a scan.
 const TEMPLATE: &str = "{{fixture}}";
 
-/// A path that no machine has: it is in the place of the scratch folder in whatever leaves the tour.
+/// A path that no machine has: it replaces the scratch folder in all output of a scan.
 pub const NOWHERE: &str = "/nonexistent";
 
 /// The scratch folder in inputs that are planned before there is one.
@@ -103,7 +103,7 @@ impl Workplace {
         self.scratch.writable_for(server)
     }
 
-    /// What may be sent to a tool.
+    /// Guard for the inputs that may be sent to a tool.
     pub(crate) fn guard(&self, tool: &Value, effect: &ToolEffect, given: &[Value]) -> HarmGuard {
         let guard = HarmGuard::new(tool, effect, self.scratch.path()).with_given(given);
         match &self.copy {
@@ -112,7 +112,7 @@ impl Workplace {
         }
     }
 
-    /// What the server's description may name.
+    /// Variables for the server's description.
     pub(crate) fn variables(&self) -> &Variables {
         &self.variables
     }
@@ -131,7 +131,7 @@ impl Workplace {
         })
     }
 
-    /// What changed in the copy since it was made; it is put back as it was.
+    /// Restores the copy and lists the changes since it was made.
     pub(crate) fn restore(&self) -> io::Result<Vec<String>> {
         let Some(copy) = &self.copy else { return Ok(Vec::new()) };
         let changes = copy.state.changes(&FolderState::read(copy.fixture.path()).unwrap_or_default());
@@ -244,7 +244,7 @@ impl FolderState {
         Ok(Self(found))
     }
 
-    /// What is different later, one line each.
+    /// Differences to a later state, one line each.
     fn changes(&self, later: &Self) -> Vec<String> {
         let gone = self.0.keys().filter(|path| !later.0.contains_key(*path)).map(|path| format!("removed {path}"));
         let changed = later.0.iter().filter_map(|(path, state)| match self.0.get(path) {

@@ -1,4 +1,4 @@
-//! What cases came to in an earlier run, and what became worse since.
+//! Results of the cases of an earlier run, and the regressions since.
 //!
 //! The file is the known one: `{"entries":[{"name","status","language"?}]}`, sorted by name. Names are unique in a folder
 //! only, so where a run has the same name in several files, `file` is written too.
@@ -15,7 +15,7 @@ use crate::{harmless, json_text, status};
 const PASS: &str = "PASS";
 const FAIL: &str = "FAIL";
 
-/// What cases came to in an earlier run.
+/// Results of the cases of an earlier run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
     entries: Vec<Entry>,
@@ -31,7 +31,7 @@ struct Entry {
     file: Option<String>,
 }
 
-/// What changed since a baseline.
+/// Changes since a baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Cases that passed then and do not now, in the order of the run.
@@ -49,17 +49,17 @@ pub struct Comparison {
 pub struct Regression {
     /// The case, in one harmless line.
     pub title: String,
-    /// What it came to now: `FAIL` or `SKIP`.
+    /// Its status in this run: `FAIL` or `SKIP`.
     pub now: &'static str,
 }
 
 impl Baseline {
-    /// What the cases of a run came to; a case passes when it passed every trial.
+    /// Builds a baseline from the cases of a run; a case passes if it passed every trial.
     pub fn of(report: &Report) -> Self {
         Self::default().updated(report)
     }
 
-    /// This baseline with what the cases of a run came to; cases that did not run stay as they are.
+    /// This baseline updated with the results of a run; entries of cases that did not run are unchanged.
     #[must_use]
     pub fn updated(&self, report: &Report) -> Self {
         let trials = of_cases_that_ran(report);
@@ -103,14 +103,14 @@ impl Baseline {
         json_text::pretty(self)
     }
 
-    /// What became worse in a run; `known` are the names of all cases there are, also of those that were not selected.
+    /// Lists the regressions of a run; `known` has the names of all cases, including those that were not selected.
     pub fn compare(&self, report: &Report, known: &BTreeSet<&str>) -> Comparison {
         let mut entries: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
         for entry in &self.entries {
             entries.entry(entry.name.as_str()).or_default().push(entry);
         }
         let trials = of_cases_that_ran(report);
-        // Of several entries that cannot be told apart, all must have had the status.
+        // If several entries match equally well, all of them must have had the status.
         let was = |row: &Trials, status: &str| {
             let alike: Vec<_> = entries
                 .get(row.name.as_str())
@@ -143,7 +143,7 @@ impl Baseline {
 }
 
 impl Comparison {
-    /// What changed, for a person; nothing when nothing did.
+    /// The changes as text for the terminal; empty if nothing changed.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if !self.regressions.is_empty() {
@@ -167,7 +167,7 @@ impl Comparison {
         text
     }
 
-    /// What changed, as findings about the run; `severity` is that of a regression.
+    /// The changes as findings about the run; `severity` is that of a regression.
     pub fn findings(&self, severity: Severity) -> Vec<Finding> {
         let regressions = self.regressions.iter().map(|Regression { title, now }| {
             let message = format!("`{title}` passed in the baseline and is {now} now");
@@ -186,7 +186,7 @@ impl Comparison {
 }
 
 impl Entry {
-    /// How near the entry is to a case, when it may be its: the more of the path they share, the nearer.
+    /// Similarity of the entry and a case: the number of path components they share; `None` if they cannot match.
     fn is_of(&self, row: &Trials) -> Option<usize> {
         if self.name != row.name || self.language != row.variant {
             return None;
@@ -213,7 +213,7 @@ fn was_cut_off(case: &CaseReport) -> bool {
     matches!(verdict, Some(Verdict::Skipped { reason }) if CUT_OFF.contains(&reason.as_str()))
 }
 
-/// The parts of a path, without those that say where somebody stood when it was written. Both separators count, so that a
+/// The components of a path, without those that depend on the current directory. Both separators count, so that a
 /// baseline may come from another system.
 fn parts(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
@@ -235,13 +235,13 @@ fn plain_path(path: &str) -> String {
     format!("{root}{}", parts(path).join("/"))
 }
 
-/// How many parts two paths share when they may name one file seen from two folders: one is the end of the other.
+/// Number of components that two paths share if they may name one file seen from two folders: one ends with the other.
 fn shared_path(one: &str, other: &str) -> Option<usize> {
     let (one, other) = (parts(one), parts(other));
     (one.ends_with(&other) || other.ends_with(&one)).then(|| one.len().min(other.len()))
 }
 
-/// The known word for what a case came to.
+/// The word in the file format for the status of a case.
 fn status_of(trials: &Trials) -> &'static str {
     if trials.reliable() {
         PASS

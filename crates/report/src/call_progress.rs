@@ -3,7 +3,7 @@
 use crate::columns::{columns, fit};
 use crate::{duration, harmless};
 
-/// How far a run is that counts calls.
+/// Progress of a run that counts calls.
 #[derive(Clone, Copy, Debug)]
 pub struct CallProgress<'a> {
     /// Calls that were made.

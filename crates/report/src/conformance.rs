@@ -8,7 +8,7 @@ use mcprove_model::{CaseReport, Report, Severity, Verdict, shorten};
 use crate::style::Role;
 use crate::{Style, harmless};
 
-/// How much of a request or reply is shown.
+/// Maximum number of characters shown of a request or reply.
 const SHOWN: usize = 300;
 
 /// The verdict of one rule in one revision.
@@ -105,7 +105,7 @@ pub fn conformance_table(report: &Report, style: &Style) -> String {
     text
 }
 
-/// What is wrong, with request and reply.
+/// The findings of a case, with request and reply.
 fn details(case: &CaseReport) -> String {
     let mut text = String::new();
     let findings = case.finished.iter().flat_map(|finished| &finished.findings);

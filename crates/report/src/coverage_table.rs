@@ -1,4 +1,4 @@
-//! How much of a server is covered, as a small table with bars.
+//! Coverage of a server as a small table with bars.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use mcprove_model::{CoverageCount, ServerCoverage, ToolCoverage};
 use crate::style::Role;
 use crate::{Style, harmless};
 
-/// How wide a bar is.
+/// Width of a bar, in terminal columns.
 const BAR: usize = 20;
 
 /// The table: the parts with bars, then each tool, then what is missing.

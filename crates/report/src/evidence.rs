@@ -1,4 +1,4 @@
-//! What a person needs to understand a case: the calls it made, the server's stderr, how the process ended, the times.
+//! Evidence of a case for the reader: its calls, the server's stderr, the exit status of the process, the times.
 
 use std::fmt::Write as _;
 
@@ -20,19 +20,19 @@ pub(crate) struct Bounds {
     pub(crate) stderr: usize,
 }
 
-/// How evidence is shown.
+/// Display options for evidence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'v> {
-    /// How much of it.
+    /// Limits on the amount of evidence shown.
     pub(crate) bounds: Bounds,
-    /// What to look for in a message that is cut.
+    /// Text to look for in a message that is cut.
     pub(crate) focus: &'v [String],
     /// Colours and width.
     pub(crate) style: &'v Style,
 }
 
 /// The calls that explain a failure: the act and what was verified after it, or, when the case never came that far, the
-/// last call that was made. Of an agent, every call tells.
+/// last call that was made. All calls of an agent are relevant.
 pub(crate) fn telling_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
     if calls.iter().any(|call| call.role == CallRole::Agent) {
         return calls.iter().filter(|call| matches!(call.role, CallRole::Agent | CallRole::Verify)).collect();
@@ -91,7 +91,7 @@ fn message(out: &mut String, label: &str, text: &str, view: &View<'_>) {
     }
 }
 
-/// What an agent was asked, what it answered, why it ended, and what it used.
+/// The prompt of an agent, its answer, its stop reason and its usage.
 pub(crate) fn agent(out: &mut String, agent: &AgentRecord, view: &View<'_>) {
     let style = view.style;
     let replayed = if agent.replayed { ", replayed" } else { "" };
@@ -161,7 +161,7 @@ fn gap(line: &mut impl FnMut(&str), count: usize) {
     }
 }
 
-/// Who answered, and in which revision.
+/// Name and version of the server, and the negotiated protocol revision.
 pub(crate) fn session(out: &mut String, session: &Connected, style: &Style) {
     let server = format!("{} {}", harmless::name(&session.server_name), harmless::name(&session.server_version));
     let (transport, protocol) = (harmless::name(&session.transport), harmless::name(&session.protocol));

@@ -8,14 +8,14 @@ use crate::snippet::render_finding;
 use crate::status::UNFINISHED;
 use crate::style::Style;
 
-/// How deep an explanation goes.
+/// Level of detail of an explanation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Depth {
-    /// Every call, or only those that tell.
+    /// True for every call, false for only those that explain the failure.
     pub(crate) all_calls: bool,
     /// Notes too, or only warnings and worse.
     pub(crate) notes: bool,
-    /// How much of each message and of stderr.
+    /// Limits on each message and on stderr.
     pub(crate) bounds: Bounds,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
     paragraphs.join("\n")
 }
 
-/// What the probes and tools of a case came to, whether it passed or not; nothing for most cases.
+/// Results of the probes and tools of a case, passed or not; empty for most cases.
 pub(crate) fn sub_results(case: &CaseReport) -> Vec<&Finding> {
     let findings = case.finished.as_ref().map_or(&[] as &[Finding], |finished| &finished.findings);
     findings.iter().filter(|finding| finding.is_sub_result()).collect()

@@ -19,15 +19,15 @@ pub struct Format {
     pub name: &'static str,
     /// The usual ending of its files, without the dot.
     pub extension: &'static str,
-    /// What it is for, in a few words.
+    /// Its purpose, in a few words.
     pub summary: &'static str,
-    /// How much it shows of cases that pass; a report keeps no more than somebody shows.
+    /// Details shown of cases that pass; a report keeps only what at least one format shows.
     pub shows: Shows,
     /// The file's content.
     pub render: fn(&Report) -> String,
 }
 
-/// How much of a case that passed is kept for a report.
+/// Details kept of a case that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shows {
     /// Nothing: how many passed is enough.
@@ -42,7 +42,7 @@ pub enum Shows {
 }
 
 impl Shows {
-    /// Lets go of what nobody shows of the last case.
+    /// Drops the details of the last case that no format shows.
     pub fn trim(self, report: &mut Report) {
         let Some(case) = report.cases.last_mut() else { return };
         let Some(finished) = case.finished.as_mut().filter(|finished| finished.verdict == Verdict::Passed) else {

@@ -1,4 +1,4 @@
-//! A server that was fuzzed, told as a table: each tool, then each failure with the least that brings it about.
+//! Results of fuzzing a server as a table: each tool, then each failure with the smallest input that causes it.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::explanation::Depth;
 use crate::style::Role;
 use crate::{Style, Verbosity, harmless};
 
-/// The rule of the note that says how many calls a tool got and what became of them.
+/// The rule of the note with the number of calls per tool and their outcomes.
 const FUZZED: &str = "fuzzed";
 
 /// The result of a fuzz run.

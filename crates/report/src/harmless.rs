@@ -35,7 +35,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
     if text.len() <= NAME_CHARS { line(text) } else { escaped(text, NAME_CHARS, escape_line) }
 }
 
-/// What is about to be printed, as a last guard: text that is already escaped and painted stays as it is; what got past the
+/// Last guard before printing: text that is already escaped and painted stays as it is; what got past the
 /// other functions of this module does not. Colours stay, every other control sequence is escaped.
 pub fn printed(text: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n') && byte != b':' && byte != b'#';
@@ -139,7 +139,7 @@ fn break_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// How the first character of a command is shown.
+/// Escaped form of the first character of a command.
 pub(crate) fn shown(colon: bool) -> &'static str {
     if colon { "\\x3a" } else { "\\x23" }
 }

@@ -1,6 +1,6 @@
 //! JSON that is safe to print: what a terminal or a CI system would obey is written as `\u` escapes.
 //!
-//! The escaped characters can only stand inside JSON strings, so the escapes mean the same text.
+//! The escaped characters can only occur inside JSON strings, so the escapes mean the same text.
 
 use std::fmt::Write as _;
 use std::io;

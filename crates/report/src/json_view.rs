@@ -20,7 +20,7 @@ pub(crate) fn lines(text: &str, most: usize, focus: &[String], style: &Style) ->
     pieces.into_iter().map(|piece| painter.painted(&piece, style)).collect()
 }
 
-/// What to look for in a reply when it is cut: what a finding says came, and the name at the end of its path.
+/// Text to look for in a reply that is cut: the actual value of a finding, and the name at the end of its path.
 pub(crate) fn focus_of(finding: &mcprove_model::Finding) -> Vec<String> {
     let mut focus = Vec::new();
     // A path such as `$.items[3].price`, or a pointer.
@@ -56,7 +56,7 @@ fn cut_around<'t>(text: &'t str, most: usize, focus: &[String]) -> Cow<'t, str> 
         return Cow::Borrowed(text);
     }
     let before = text[..at].char_indices().rev().nth(most / 3).map_or(0, |(before, _)| before);
-    // The end of the text is worth more than what comes before it.
+    // The end of the text is worth more than its start.
     let last = text.char_indices().rev().nth(most.saturating_sub(2)).map_or(0, |(last, _)| last);
     Cow::Owned(format!("…{}", &text[before.min(last)..]))
 }

@@ -73,7 +73,7 @@ impl<'a> KnownResult<'a> {
     }
 }
 
-/// Findings as plain text: each message with what was expected and what came. Warnings count only where nothing worse was
+/// Findings as plain text: each message with expected and actual values. Warnings count only where nothing worse was
 /// said, because then they are what failed the case.
 pub(crate) fn detail(findings: &[Finding]) -> String {
     let strict = !findings.iter().any(|finding| finding.fails(false));

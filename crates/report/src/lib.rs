@@ -1,7 +1,7 @@
-//! How mcprove tells it: events into terminal lines, reports into files.
+//! Output of mcprove: events as terminal lines, reports as files.
 //!
 //! Everything here is a function of [`mcprove_model::Event`]s or of the [`mcprove_model::Report`] they fold into. Nothing
-//! waits, reads a clock, opens a file or knows where its bytes go. Text that came from outside is made harmless where it
+//! waits, reads a clock, opens a file or knows where its bytes go. Text from outside is escaped where it
 //! is written, by the rules of the place it is written to.
 
 mod again;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::reliability::{Reliability, Trials};
 use crate::style::Role;
 
-/// Cases by columns; a run that is no matrix has none.
+/// Cases by variants; empty if the run has no matrix.
 #[derive(Debug)]
 pub(crate) struct Matrix<'a> {
     /// The columns, in the order they first appeared.
@@ -14,12 +14,12 @@ pub(crate) struct Matrix<'a> {
     pub(crate) rows: Vec<Row<'a>>,
 }
 
-/// A case with what came of it in each column.
+/// A case with its result for each variant.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
     /// The case's name.
     pub(crate) name: &'a str,
-    /// What came of it, as many as there are columns; `None` where it was not planned.
+    /// Its results, one per variant; `None` where it was not planned.
     pub(crate) cells: Vec<Option<&'a Trials>>,
 }
 
@@ -56,7 +56,7 @@ impl Row<'_> {
     }
 }
 
-/// What came of a case in a column.
+/// Result of a case for one variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     /// It was not planned there.

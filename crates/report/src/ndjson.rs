@@ -23,7 +23,7 @@ pub fn read_events(input: impl BufRead) -> Result<Vec<Event>, ReadError> {
 pub struct ReadError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it, and what to do.
+    /// Description of the error, with a hint.
     pub message: String,
     /// True if the log ends in the middle of this line, so that everything before it is sound.
     pub cut_off: bool,
@@ -97,7 +97,7 @@ const LONGEST: u64 = 512 << 20;
 const CUT_OFF: &str =
     "the log breaks off in the middle of this line; the run that wrote it did not end, or the file was cut";
 
-/// What is wrong with a line.
+/// Kinds of invalid lines.
 enum Wrong {
     CutOff,
     Other(String),

@@ -15,11 +15,11 @@ pub struct OneLine<'a> {
     pub source: &'a str,
     /// Line and column, when there are some.
     pub position: Option<(u32, u32)>,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
     /// Which rule speaks.
     pub rule: &'a str,
-    /// What is wrong, in pieces that are written one after the other.
+    /// The message, in pieces that are written one after the other.
     pub message: &'a [&'a str],
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::columns::{columns, fit};
 use crate::{duration, harmless};
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Cases that ended.

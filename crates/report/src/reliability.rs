@@ -1,4 +1,4 @@
-//! What repeated trials say: pass@k (passed at least once, so it can) and pass^k (passed every time, so it does).
+//! Statistics of repeated trials: pass@k (passed at least once, so it can) and pass^k (passed every time, so it does).
 //!
 //! Trials are of the same case when name, file and column of a matrix are the same. A case that was only ever skipped is in neither count: it
 //! says nothing about the subject.
@@ -48,7 +48,7 @@ pub struct Failing {
     pub trial: u32,
     /// Its position among the cases of the report.
     pub position: usize,
-    /// What was wrong, in one fragment.
+    /// The worst finding, in one fragment.
     pub message: String,
 }
 
@@ -73,7 +73,7 @@ impl Trials {
         if self.shared { "shared state" } else { "flaky" }
     }
 
-    /// How often it passed, and what was wrong the first time it did not, in one harmless line.
+    /// The pass rate and the first failure, in one escaped line.
     pub fn flaky_line(&self) -> String {
         let failing = self.failing.as_ref().map_or_else(String::new, |failing| {
             format!("; trial {}: {}", failing.trial, harmless::line(&failing.message))
@@ -159,17 +159,17 @@ impl Reliability {
         self.rows.iter().any(|row| row.run + row.skipped > 1)
     }
 
-    /// How many cases were run at all.
+    /// Number of cases that ran.
     pub fn judged(&self) -> usize {
         self.rows.iter().filter(|row| row.run > 0).count()
     }
 
-    /// How many passed at least once.
+    /// Number of cases that passed at least once.
     pub fn capable(&self) -> usize {
         self.rows.iter().filter(|row| row.capable()).count()
     }
 
-    /// How many passed every time.
+    /// Number of cases that passed every time.
     pub fn reliable(&self) -> usize {
         self.rows.iter().filter(|row| row.reliable()).count()
     }
@@ -186,7 +186,7 @@ pub(crate) fn worst(findings: &[Finding]) -> Option<&Finding> {
     findings.iter().rev().max_by_key(|finding| finding.severity)
 }
 
-/// What the worst finding says.
+/// Message of the worst finding.
 pub(crate) fn worst_message(findings: &[Finding]) -> &str {
     worst(findings).map_or("no reason was given", |finding| &finding.message)
 }

@@ -1,7 +1,7 @@
-//! Findings as rustc shows them: the message, the place, the line with a caret, what was expected and what came.
+//! Findings as rustc shows them: the message, the place, the line with a caret, the expected and actual values.
 //!
 //! A finding quotes its own line, so this needs no file. The line is drawn cell by cell because what is shown is not what
-//! was written: tabs, escapes and wide characters take other widths, and the caret must stand under what is meant.
+//! was written: tabs, escapes and wide characters take other widths, and the caret must be under the marked text.
 
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ pub(crate) fn severity_role(severity: Severity) -> Role {
 }
 
 fn remarks(out: &mut String, margin: &str, finding: &Finding, style: &Style) {
-    // A diff says both sides at once; beside it, long texts would only be read twice.
+    // A diff shows both sides; long texts next to it would only repeat them.
     let long = |text: &Option<String>| text.as_ref().is_some_and(|text| text.lines().nth(1).is_some());
     let diff_alone = finding.diff.is_some() && (long(&finding.expected) || long(&finding.actual));
     let plain = |_: &str| Role::Plain;
@@ -89,7 +89,7 @@ fn remarks(out: &mut String, margin: &str, finding: &Finding, style: &Style) {
     }
 }
 
-/// One `= label: text`; a text of several lines stands below its label behind a gutter.
+/// One `= label: text`; a text of several lines goes below its label behind a gutter.
 fn remark(out: &mut String, margin: &str, label: &str, text: &str, role: fn(&str) -> Role, style: &Style) {
     let sign = style.paint(Role::Frame, "=");
     let label_width = label.chars().count() + 1;
@@ -199,7 +199,7 @@ struct Cell {
     width: usize,
 }
 
-/// What each character of a line is shown as.
+/// The displayed form of each character of a line.
 fn cells(line: &str) -> Vec<Cell> {
     let commands = harmless::command_starts(line);
     line.char_indices()
@@ -225,7 +225,7 @@ mod tests {
         TextPlace { file: "a.yaml".to_owned(), line: 7, column, end_line: 7, end_column, excerpt: excerpt.to_owned() }
     }
 
-    /// What stands above the carets.
+    /// The drawn line, and the part of it above the carets.
     fn marked(excerpt: &str, column: u32, end_column: u32, room: usize) -> (String, String) {
         let drawn = draw(&place(excerpt, column, end_column), room);
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! How a case stands in a report: its verdict, or that it never came to one.
+//! Status of a case in a report: its verdict, or that it has none.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use mcprove_model::{CaseReport, CaseStarted, MODEL_GRADED_TAG, Verdict};
 
 use crate::harmless;
 
-/// What is said of a case that has no verdict.
+/// Message for a case that has no verdict.
 pub(crate) const UNFINISHED: &str = "the case did not end: the run was stopped, or its log breaks off";
 
-/// How a case stands in a report.
+/// Status of a case in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status<'a> {
     Passed,
@@ -48,7 +48,7 @@ pub(crate) fn title(started: &CaseStarted) -> String {
     if started.trial > 1 {
         let _ = write!(title, " (trial {})", started.trial);
     }
-    // Whoever reads a verdict must know that a language model had a part in it.
+    // Readers of a verdict must know that a language model took part in it.
     if started.tags.iter().any(|tag| tag == MODEL_GRADED_TAG) {
         title.push_str(" (model-graded)");
     }
@@ -64,7 +64,7 @@ pub(crate) fn name(name: &str, variant: Option<&str>) -> String {
     }
 }
 
-/// How long a case took; nothing when it did not end.
+/// Duration of a case; 0 if it did not end.
 pub(crate) fn duration_us(case: &CaseReport) -> u64 {
     case.finished.as_ref().map_or(0, |finished| finished.duration_us)
 }

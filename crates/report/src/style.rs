@@ -1,8 +1,8 @@
-//! How text is dressed for a person.
+//! Styling of text for the terminal.
 
 use anstyle::{AnsiColor, Effects};
 
-/// How text is dressed: with or without colour, and how wide it may be.
+/// Styling options: colour or not, and the maximum width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// True if to write ANSI colours.
@@ -11,7 +11,7 @@ pub struct Style {
     pub width: Option<usize>,
 }
 
-/// What a piece of text is, which decides its colour.
+/// Role of a piece of text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Good,

@@ -1,6 +1,6 @@
 //! A run as a person watches it: each result as it becomes known, failures with their evidence, a summary at the end.
 //!
-//! No line begins with text that a server chose: whatever comes from outside stands behind an indent and a word or a gutter
+//! No line begins with text that a server chose: text from outside comes after an indent and a word or a gutter
 //! of ours, and is escaped on the way.
 
 use std::fmt::Write as _;
@@ -22,9 +22,9 @@ use crate::times::{Times, is_long};
 use crate::usage::Used;
 use crate::{again, duration, harmless, trials_tables};
 
-/// Columns that a name is padded to, so that durations stand below each other.
+/// Columns that a name is padded to, so that durations are aligned.
 pub(crate) const NAME_WIDTH: usize = 60;
-/// What stands before every line about a case.
+/// Prefix of every line about a case.
 const INDENT: &str = "      ";
 /// From this many cases on, a failure has scrolled away and is listed again.
 pub(crate) const SCREENFUL: usize = 20;
@@ -33,7 +33,7 @@ const LISTED: usize = 100;
 /// Why a case was skipped that comes after the first failure.
 const NOT_RUN: &str = "not run after the first failure";
 
-/// How much is said.
+/// Level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verbosity {
     /// Failures and the summary.
@@ -45,12 +45,12 @@ pub enum Verbosity {
     Verbose,
 }
 
-/// How a run is shown.
+/// Display options of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalOptions {
     /// True if to write ANSI colours and signs in place of words.
     pub color: bool,
-    /// How much is said.
+    /// Level of detail.
     pub verbosity: Verbosity,
     /// Columns of the terminal, when known.
     pub width: Option<usize>,
@@ -79,7 +79,7 @@ pub struct Terminal<W> {
     failed: Vec<FailedCase>,
     /// Cases that did not run after the first failure.
     unrun: usize,
-    /// What became of the trials of each case; `None` where each has but one.
+    /// Results of the trials of each case; `None` if each has only one.
     reliability: Option<Reliability>,
     used: Used,
     times: Times,
@@ -405,7 +405,7 @@ impl<W: io::Write> Terminal<W> {
         }
     }
 
-    /// What failed, where and why, in a line each; a single failure is still in view.
+    /// Each failure with place and cause, one line each; omitted for a single failure, which is still in view.
     fn failures(&self, text: &mut String) {
         if self.failed.len() < 2 && (self.failed.is_empty() || self.ended < SCREENFUL) {
             return;

@@ -1,4 +1,4 @@
-//! How much of a run must pass, compared exactly: 99.9 % of 1,000 cases is 999, and 998 are not enough.
+//! Required share of passed cases, compared exactly: 99.9 % of 1,000 cases is 999, and 998 are not enough.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct Threshold {
     millionths: u64,
 }
 
-/// How many of the cases that were not skipped passed.
+/// Number of passed cases among those that were not skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Cases that passed every trial.

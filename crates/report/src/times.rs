@@ -8,10 +8,10 @@ use crate::duration;
 /// Runs shorter than this have nothing to save, and say where their time went only when asked.
 const WORTHWHILE_US: u64 = 10_000_000;
 
-/// The time of all cases. Cases that run side by side take more of it than the run.
+/// The time of all cases. Concurrent cases take more of it than the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Times {
-    /// How many server processes were started.
+    /// Number of server processes started.
     servers_started: usize,
     #[serde(flatten)]
     parts: Timings,

@@ -1,4 +1,4 @@
-//! Tours of a server's tools, told as tables: audit and the error contract.
+//! Scans of a server's tools as tables: audit and the error contract.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::explanation::Depth;
 use crate::style::Role;
 use crate::{Style, Verbosity, duration, harmless};
 
-/// How many tools are named that share a finding; of a server with a thousand the rest is counted.
+/// Maximum number of tools named per finding; of a server with a thousand the rest is counted.
 const NAMES: usize = 20;
 
 /// The verdict about an audited tool.
@@ -66,16 +66,16 @@ pub fn score(report: &Report) -> Option<usize> {
     scan_counts(report).score()
 }
 
-/// What an audit knows of a server beside what its tools answered.
+/// Facts about a server for an audit, in addition to the replies of its tools.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AuditFacts {
-    /// How many tokens the list of tools takes of every request, about.
+    /// Approximate number of tokens that the list of tools takes of every request.
     pub tokens: usize,
-    /// How much is shown: with `Verbose`, the requests and replies of every tool.
+    /// Level of detail: with `Verbose`, the requests and replies of every tool.
     pub verbosity: Verbosity,
 }
 
-/// The result of an audit: the score, a table, and what to mend first.
+/// The result of an audit: the score, a table, and what to fix first.
 pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String {
     let mut text = String::new();
     run_findings(&mut text, report, style);
@@ -142,10 +142,10 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
     text
 }
 
-/// How much is told of the error contract.
+/// Level of detail of the error contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// What each probe came to.
+    /// The result of each probe.
     Results,
     /// Also every request and its answer.
     Requests,
@@ -220,7 +220,7 @@ fn remarks_on_probes(text: &mut String, report: &Report, detail: Detail, style: 
     }
 }
 
-/// What one probe of one tool came to.
+/// Result of one probe of one tool.
 fn cell(findings: &[Finding], probe: &str) -> (Role, String) {
     let of_probe: Vec<&Finding> = findings.iter().filter(|finding| finding.rule == probe).collect();
     let word = |finding: &Finding| finding.actual.clone().unwrap_or_default();
@@ -250,7 +250,7 @@ fn slowest(report: &Report) -> Option<(&str, u64)> {
     called.max_by_key(|(_, elapsed)| *elapsed).filter(|_| report.cases.len() > 1)
 }
 
-/// What came, a few lines of it.
+/// The first lines of the actual value, then the exchange.
 fn evidence(text: &mut String, finding: &Finding) {
     for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(6) {
         let _ = writeln!(text, "  │ {}", harmless::line(line));
@@ -281,7 +281,7 @@ fn run_findings(text: &mut String, report: &Report, style: &Style) {
     }
 }
 
-/// What to mend first, grouped by cause: the same message of several tools is one thing to mend.
+/// The list of what to fix first, grouped by cause: the same message of several tools is one entry.
 fn to_mend(text: &mut String, report: &Report, style: &Style) {
     let mut causes: Vec<(&Finding, Vec<&CaseReport>)> = Vec::new();
     for case in &report.cases {
@@ -306,7 +306,7 @@ fn to_mend(text: &mut String, report: &Report, style: &Style) {
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {}", harmless::line(help));
         }
-        // A probe is told with the request it made.
+        // A probe is shown with the request it made.
         let calls = cases.first().and_then(|case| case.finished.as_ref()).map(|finished| &finished.calls);
         if let Some(call) = calls.and_then(|calls| calls.iter().rfind(|call| call.role == CallRole::Act)) {
             let _ = writeln!(text, "  request  {}", harmless::line(&call.request));

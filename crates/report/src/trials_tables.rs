@@ -1,4 +1,4 @@
-//! What became of cases that ran more than once, as a person reads it: a table of the columns of a matrix, and one of trials.
+//! Results of cases that ran more than once, for the terminal: a table of the variants of a matrix, and one of trials.
 
 use std::fmt::Write as _;
 
@@ -43,7 +43,7 @@ pub(crate) fn matrix(text: &mut String, reliability: &Reliability, verbosity: Ve
 
 /// The trials of each case, those that are flaky, and how many can and do pass.
 pub(crate) fn trials(text: &mut String, reliability: &Reliability, style: &Style) {
-    // A table that scrolls the summary away helps nobody: then only what did not pass every time is listed.
+    // A long table would scroll the summary away: then only the cases that did not pass every time are listed.
     let all = reliability.rows();
     let rows: Vec<_> = all.iter().filter(|row| all.len() < SCREENFUL || row.run > 0 && !row.reliable()).collect();
     let widest = rows.iter().map(|row| row.title().width()).max().unwrap_or(0);

@@ -1,9 +1,9 @@
-//! What the agents of a run used: tokens, and what they cost.
+//! Usage of the agents of a run: tokens and cost.
 
 use mcprove_model::{AgentRecord, CaseFinished, Report, Usage};
 use serde::Serialize;
 
-/// What was used, by one agent or by several.
+/// Usage of one or more agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Used {
     prompt_tokens: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// What all agents of a report used; `None` when no language model was asked.
+    /// Usage of all agents of a report; `None` if no language model was called.
     pub(crate) fn of(report: &Report) -> Option<Self> {
         let mut used = Self::default();
         for finished in report.cases.iter().filter_map(|case| case.finished.as_ref()) {
@@ -24,7 +24,7 @@ impl Used {
         (used.total() > 0).then_some(used)
     }
 
-    /// What one agent used.
+    /// Usage of one agent.
     pub(crate) fn by(agent: &AgentRecord) -> Self {
         let Usage { prompt_tokens, completion_tokens } = agent.usage;
         let has_unpriced = agent.cost_usd_micros.is_none() && agent.usage.total() > 0;

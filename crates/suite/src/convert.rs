@@ -1,6 +1,6 @@
 //! Assertion files → one suite file with the same verdicts. Pure: documents in, text out.
 //!
-//! What differs between the kinds is carried over: every test gets a server of its own (`restart_policy: per_test`), and
+//! Differences between the kinds are carried over: every test gets a server of its own (`restart_policy: per_test`), and
 //! a dollar sign that means itself in an assertion file is doubled, because suite files replace `${NAME}` everywhere.
 
 use std::collections::HashSet;
@@ -21,9 +21,9 @@ use crate::yaml;
 pub struct Converted {
     /// The text of the suite file.
     pub text: String,
-    /// How many tests it has.
+    /// Number of its tests.
     pub tests: usize,
-    /// What stood in the way; the text is whole only without errors.
+    /// Problems of the conversion; the text is complete only without errors.
     pub findings: Vec<Finding>,
 }
 
@@ -61,7 +61,7 @@ struct Conversion {
     /// Texts that are not to be shown, each once.
     redact: Vec<Node>,
     count: usize,
-    /// How many tests turn implicit checks off.
+    /// Number of tests that turn implicit checks off.
     implicit_off: usize,
 }
 

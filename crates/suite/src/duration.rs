@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use mcprove_model::nearest;
 
-/// Why a text is no duration, and what to write instead.
+/// An invalid duration, with advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadDuration {
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
-    /// What to write.
+    /// The right form.
     pub help: String,
 }
 

@@ -17,23 +17,23 @@ pub struct Expanded {
     pub text: String,
     /// The values that came from variables; they are not to be shown.
     pub secrets: Vec<String>,
-    /// What did not go well.
+    /// Problems with variables.
     pub problems: Vec<Problem>,
 }
 
 /// Something wrong with a variable in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
+    /// Kind of the problem.
     pub kind: ProblemKind,
     /// The bytes of the text it is about.
     pub range: Range<usize>,
 }
 
-/// What is wrong with a variable.
+/// Kinds of problems with a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// It is not set, so that nothing stands in its place.
+    /// It is not set, and expands to nothing.
     Unset {
         /// Its name.
         name: String,
@@ -42,7 +42,7 @@ pub enum ProblemKind {
     Required {
         /// Its name.
         name: String,
-        /// What the author says about it.
+        /// The author's message.
         message: String,
     },
     /// It is not written as a variable can be.
@@ -68,11 +68,11 @@ fn expand_before_templates(text: &str, lookup: &dyn Fn(&str) -> Option<String>) 
     expanded
 }
 
-/// How a variable is written that must be set, and whose value is not to be shown.
+/// Prefix of a variable that must be set, and whose value is not to be shown.
 pub(crate) const SECRET: &str = "${secret:";
 
-/// Expands `${secret:VAR}` alone, for a text that is read for `{{name}}` afterwards. `$VAR` and `${VAR}` are left to whoever
-/// gets the text, which may be a shell; before `{secret:` two of them are one that begins nothing.
+/// Expands `${secret:VAR}` alone, for a text that is read for `{{name}}` afterwards. `$VAR` and `${VAR}` are left to the
+/// reader of the text, which may be a shell; before `{secret:`, `$$` is a literal dollar sign.
 fn expand_secrets(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Expanded {
     let mut expanded = Expanded::default();
     let mut done = 0;
@@ -119,7 +119,7 @@ pub(crate) enum Forms {
     Secrets,
 }
 
-/// What is known of the caller's environment.
+/// The caller's environment.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
     /// The value of a variable.
@@ -128,16 +128,16 @@ pub struct Environment<'e> {
     pub names: &'e [String],
 }
 
-/// Whether variables that are not set are worth a word.
+/// Treatment of variables that are not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unset {
     /// They are reported.
     Reported,
-    /// They are passed over: a case that is skipped for want of a variable needs no warning about it.
+    /// They are passed over: a case that is skipped because of a missing variable needs no warning about it.
     Ignored,
 }
 
-/// Expands a text that stands at `span` and reports what is wrong with it.
+/// Expands a text at `span` and reports its problems.
 pub(crate) fn expand_reporting(
     (text, forms): (&str, Forms),
     span: Span,
@@ -149,7 +149,7 @@ pub(crate) fn expand_reporting(
         Forms::AllBeforeTemplates => expand_before_templates(text, environment.lookup),
         Forms::Secrets => expand_secrets(text, environment.lookup),
     };
-    // Where the text stands letter by letter in the file, the caret goes under the variable itself.
+    // If the file has the text letter by letter, the caret goes under the variable itself.
     let offset = match (span.end - span.start) as usize {
         length if length == text.len() => Some(span.start as usize),
         length if length == text.len() + 2 => Some(span.start as usize + 1),
@@ -185,7 +185,7 @@ pub(crate) fn expand_reporting(
     expanded
 }
 
-/// How values are put into a text.
+/// Form of values inserted into a text.
 #[derive(Clone, Copy, PartialEq)]
 enum Values {
     /// As they are.
@@ -201,7 +201,7 @@ struct Expansion<'e> {
 }
 
 impl Expansion<'_> {
-    /// Expands `text`, which stands at `offset` of the whole.
+    /// Expands `text`, which is at `offset` of the whole.
     fn run(&mut self, text: &str, offset: usize, depth: usize) {
         let mut rest = text;
         while let Some(dollar) = rest.find('$') {

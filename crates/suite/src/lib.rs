@@ -1,4 +1,4 @@
-//! What the author wrote: YAML with spans, decoded into cases.
+//! Suites of the author: YAML with spans, decoded into cases.
 //!
 //! Text becomes a spanned tree ([`yaml`]), small decoders turn the tree into [`mcprove_model::Case`]s
 //! ([`assertion_file`], [`suite_file`]) and collect findings on the way, and [`load`] does both for files and folders. Nothing here

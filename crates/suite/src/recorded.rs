@@ -1,11 +1,11 @@
-//! Calls that were made → a suite file that makes them again and expects what came then. Pure: calls in, text out.
+//! Recorded calls → a suite file that repeats them and expects the same answers. Pure: calls in, text out.
 //!
 //! The suite must hold when it is run against the same server, so only what can be expected to come again is asked for:
 //! the kind of answer always, its text only where nothing in it looks like a time, an id, a duration or a count. All
 //! tests share one server and are in the order of the calls, so that each finds the state it found then.
 //!
-//! What is secret is taken out of values before they are written, so that the file stays one that can be read. What is sent
-//! names the variable that holds it; what comes back is not asked for.
+//! Secrets are taken out of values before they are written, so that the file stays readable. Values that are sent
+//! name the variable that holds the secret; replies are not compared there.
 
 mod requests;
 
@@ -37,7 +37,7 @@ const LONGEST: usize = 300;
 pub struct Recorded {
     /// The server.
     pub server: ServerSpec,
-    /// What the client offered, and how it answered.
+    /// The client's capabilities and answers.
     pub client: ClientCapabilities,
     /// True if the stateless revision was spoken.
     pub modern: bool,
@@ -71,7 +71,7 @@ pub struct RecordedCall {
     pub args: Value,
     /// Its result or its error; nothing when it was never answered.
     pub outcome: Option<Result<Value, Value>>,
-    /// How long it took.
+    /// Duration of the call.
     pub elapsed_us: u64,
 }
 
@@ -225,7 +225,7 @@ fn final_result(outcome: Option<&Result<Value, Value>>) -> Result<&Value, Option
     }
 }
 
-/// What the answer to a call lets us expect of the next; nothing when it was no final answer.
+/// The expectation that an answer to a call allows; `None` if it was not a final answer.
 fn expectation(call: &RecordedCall, before: &[RecordedCall], texts: &Texts<'_>) -> Option<Value> {
     let result = match final_result(call.outcome.as_ref()) {
         Ok(result) => result,

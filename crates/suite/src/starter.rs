@@ -1,4 +1,4 @@
-//! Assertion files that somebody goes on writing: a server, one block, and the words around them. Pure: values in, text
+//! Assertion files to continue by hand: a server, one block, and comments around them. Pure: values in, text
 //! out.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use crate::yaml;
 pub struct Starter<'s> {
     /// The case's name.
     pub name: String,
-    /// What stands above everything else, a line each.
+    /// Comments at the top of the file, one per line.
     pub remarks: Vec<String>,
     /// The server under test.
     pub server: &'s WrittenServer,
@@ -29,11 +29,11 @@ pub struct Starter<'s> {
     pub needs: Option<String>,
     /// The known defect for which it fails, if so.
     pub known: Option<String>,
-    /// What is masked in its snapshots.
+    /// Masks of its snapshots.
     pub masks: Vec<String>,
     /// The key of the block.
     pub block: &'static str,
-    /// What the block holds.
+    /// Content of the block.
     pub content: Value,
 }
 
@@ -83,7 +83,7 @@ impl<'s> Starter<'s> {
     }
 }
 
-/// File names that nobody has yet, made from names that may hold anything.
+/// Unique file names, made from arbitrary names.
 #[derive(Debug, Default)]
 pub struct FileNames {
     taken: BTreeSet<String>,

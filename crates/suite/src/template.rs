@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The variable that names the folder copied for a case.
 pub const FIXTURE: &str = "fixture";
 
-/// What stands for two braces; with double quotes it does, too.
+/// Escape for two braces; double quotes work too.
 const ESCAPED: &str = "{{'{{'}}";
 const BRACES: &str = "{{";
 
@@ -46,7 +46,7 @@ pub fn substitute(node: &Node, variables: &Variables) -> Node {
     node.map_text(&mut |text, _| substituted(text, variables))
 }
 
-/// What a tree means once every known `{{name}}` in its texts is replaced.
+/// The value of a tree with every known `{{name}}` in its texts replaced.
 pub fn filled(node: &Node, variables: &Variables) -> Value {
     // Nearly every tree has nothing to replace, and need not be built twice.
     if is_literal(node) { node.to_json() } else { substitute(node, variables).to_json() }
@@ -92,7 +92,7 @@ pub fn literal_text(text: &str, except: &[&str]) -> String {
 }
 
 /// The same for every text of a block, and for the keys below its `expect`, which are read as texts are. All other keys are
-/// what they are, also one called `expect` among the arguments of a call.
+/// literal, including one called `expect` among the arguments of a call.
 #[must_use]
 pub fn literal_value(value: &Value, except: &[&str]) -> Value {
     literal(value, except, Part::Block)
@@ -103,9 +103,9 @@ pub fn literal_value(value: &Value, except: &[&str]) -> Value {
 enum Part {
     /// Its own keys, which have a meaning.
     Block,
-    /// What is sent: keys are what they are.
+    /// Sent values: keys are literal.
     Sent,
-    /// What is expected: keys are read as texts are.
+    /// Expected values: keys are read as texts are.
     Expected,
 }
 
@@ -206,7 +206,7 @@ pub(crate) fn templated_places(node: &Node, names: &[&str]) -> Vec<Span> {
     places
 }
 
-/// Whether keys are looked at.
+/// Treatment of keys.
 #[derive(Clone, Copy, PartialEq)]
 enum Keys {
     Skipped,
@@ -249,7 +249,7 @@ fn opening(text: &str) -> Option<usize> {
     text.as_bytes().windows(2).position(|pair| pair == b"{{")
 }
 
-/// How long the escape is whose first braces were read: quoted braces, and two that close.
+/// Length of the escape whose first braces were read: quoted braces, and two that close.
 fn escape_length(inside: &str) -> Option<usize> {
     let quoted = inside.trim_start_matches(' ');
     let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
@@ -287,7 +287,7 @@ fn placed_references(node: &Node, keys: Keys) -> Vec<(String, Span)> {
     found
 }
 
-/// Visits texts with their span and, when the text stands in the file letter by letter, the offset of its first byte.
+/// Visits texts with their span and, if the file has the text letter by letter, the offset of its first byte.
 fn each_text(node: &Node, keys: Keys, visit: &mut dyn FnMut(&str, Span, Option<usize>)) {
     match &node.kind {
         Kind::Scalar(Scalar { meaning: Meaning::Text, text, style }) => {
@@ -358,7 +358,7 @@ mod tests {
             substitute_with_keys(&node, &variables()).to_json(),
             json!({"file_contains": {"Ada/a": 7, "{{name}}": 1}})
         );
-        // Where keys are no texts, what stands for braces is a key as any other.
+        // Where keys are not read as texts, an escape is an ordinary key.
         assert_eq!(substitute(&node, &variables()).to_json()["file_contains"]["{{'{{'}}name}}"], 1);
     }
 

@@ -1,4 +1,4 @@
-//! What sequences of calls must be like, without the calls: for whoever watches them being made.
+//! Expectations about sequences of calls, without the calls: for observers of a conversation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use mcprove_model::{Diagnostics, Expectation, Finding, Node, SourceFile, Span, V
 
 use crate::load::Parsed;
 
-/// What a sequence of calls must be like.
+/// Expectation about a sequence of calls.
 #[derive(Clone, Debug)]
 pub struct WantedTrajectory {
     /// Its name.
@@ -17,11 +17,11 @@ pub struct WantedTrajectory {
     pub source: Arc<SourceFile>,
     /// Where in the file it begins.
     pub span: Span,
-    /// What is expected.
+    /// The expectation.
     pub expect: Expectation,
 }
 
-/// Every `trajectory` of the files: one a document, or the tests of a list. Calls written beside it are passed over.
+/// Every `trajectory` of the files: one per document, or the tests of a list. Calls written next to it are passed over.
 pub fn trajectories(files: &[Parsed]) -> (Vec<WantedTrajectory>, Vec<Finding>) {
     let mut wanted = Vec::new();
     let mut findings = Vec::new();

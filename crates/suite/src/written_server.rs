@@ -16,10 +16,10 @@ use crate::convert;
 use crate::environment::{SECRET, is_name, with_doubled_dollars};
 use crate::template::literal_text;
 
-/// What the password of an address is taken from.
+/// Variable for the password in a URL.
 const PASSWORD: &str = "MCP_PASSWORD";
 
-/// What any other secret is taken from.
+/// Variable for any other secret.
 const ANY_SECRET: &str = "MCP_SECRET";
 
 /// The kind of file that a server is written into.
@@ -38,7 +38,7 @@ pub struct WrittenServer {
     pub target: Target,
     /// The protocol revision to speak.
     pub protocol: Protocol,
-    /// The variables that its texts ask the environment for, with the values that stood in their places.
+    /// The variables that its texts need from the environment, with the values that they replace.
     pub variables: Vec<(String, String)>,
     /// Those that the configuration calls otherwise than a file can, with what it calls them.
     renamed: Vec<(String, String)>,
@@ -133,13 +133,13 @@ impl WrittenServer {
     }
 }
 
-/// A value that is not written down, and what its variable is called if nobody else is called so.
+/// A value that is not written to the file, and the preferred name of its variable.
 struct Known {
     value: String,
     variable: String,
 }
 
-/// What is known to be secret of a server, the best name first.
+/// Known secrets of a server, the best name first.
 fn known(server: &ServerSpec) -> Vec<Known> {
     let mut known: Vec<Known> = Vec::new();
     let mut add = |value: &str, variable: String| {
@@ -214,16 +214,16 @@ fn credential_variable(kind: CredentialKind<'_>) -> String {
     if is_anybodys { format!("MCP_{name}") } else { name }
 }
 
-/// Where a text stands.
+/// Field of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum Field {
-    /// Among the words of a command, or an address.
+    /// The command with its arguments, or a URL.
     Words,
     /// In `env` or `headers`.
     Pairs,
 }
 
-/// What follows a text.
+/// The part after a text.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     Text,
@@ -308,7 +308,7 @@ impl Writer<'_> {
         self.joined(&parts, Field::Words)
     }
 
-    /// What a text came from; itself where nothing is known of that.
+    /// Origin of a text; the text itself if its origin is unknown.
     fn parts(&self, place: &str, text: &str) -> Vec<OriginPart> {
         self.origin(place, text).map_or_else(|| vec![OriginPart::Text(text.to_owned())], |origin| origin.parts.clone())
     }
@@ -343,7 +343,7 @@ impl Writer<'_> {
         written.collect()
     }
 
-    /// What a text came from, unless it was changed since.
+    /// Origin of a text, unless it was changed since.
     fn origin(&self, place: &str, text: &str) -> Option<&Origin> {
         self.server.origins.iter().find(|origin| origin.place == place && origin.text() == text)
     }
@@ -426,7 +426,7 @@ impl Writer<'_> {
     }
 }
 
-/// Parts with one variable in the place of what stands in a range of their text, unless variables alone do already.
+/// Parts with one variable in place of a range of their text, unless the range consists of variables already.
 fn with_one_variable(parts: Vec<OriginPart>, range: &Range<usize>, name: String) -> Vec<OriginPart> {
     let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
     let mut start = 0;
@@ -470,7 +470,7 @@ fn tell_nothing(parts: &[OriginPart], field: Field) -> bool {
     has_variable && is_open
 }
 
-/// The parts of the value of a variable or header field; what stands there by default may be a credential if it is called
+/// The parts of the value of a variable or header; a default value may be a credential if its name says
 /// so.
 fn without_defaults(key: &str, parts: &[OriginPart]) -> Vec<OriginPart> {
     let without = |part: &OriginPart| match part {

@@ -126,7 +126,7 @@ fn about_missing_files(called: &[Called]) -> String {
     )
 }
 
-/// The known shape of an audit, with more beside it.
+/// The known shape of an audit, with additional keys.
 fn as_json(scanned: &Scanned) -> Value {
     let (report, catalog) = (&scanned.outcome.report, &scanned.info.catalog);
     let transport = report.cases.iter().find_map(|case| case.sessions.first()).map(|session| session.transport.clone());

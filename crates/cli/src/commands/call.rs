@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     finish(args, tried, context)
 }
 
-/// Says what the schema does not allow; the call is made all the same, because the server's answer is the point.
+/// Warns about arguments that the schema does not allow; the call is still made: its answer is the point.
 fn warn(schema: &Value, given: &Map<String, Value>, context: &Context) {
     let errors = argument_errors(schema, &Value::Object(given.clone())).unwrap_or_default();
     for error in errors.iter().take(5) {

@@ -36,7 +36,7 @@ pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failu
     outputs.summarise = true;
     outputs.github |= Context::variable("GITHUB_ACTIONS").is_some_and(|value| value == "true");
     let gates = Gates { threshold: Some(args.threshold), regressions: args.run.flags.baselines.fail_on_regression };
-    // A log that is read later is no place for a line that is written over.
+    // A log cannot show a line that is overwritten.
     let context = Context { live: false, ..context.clone() };
     run_through(&args.run, gates, Watched::No, &context)
 }

@@ -45,7 +45,7 @@ enum Names {
     Prompts,
 }
 
-/// The time a server has to list its names. Somebody waits for the key they pressed.
+/// The time a server has to list its names. The user waits for the key they pressed.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The options that name a server, each with a value.
@@ -196,14 +196,14 @@ fn names(kind: Names, line: &str, context: &Context) -> Option<Vec<String>> {
     Some(names.into_iter().filter(|name| is_plain(name)).collect())
 }
 
-/// True for a name that means itself in every shell. What a server lists ends up on somebody's command line.
+/// True for a name that needs no quoting in any shell. Names that a server lists end up on the user's command line.
 fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':'))
 }
 
-/// The words of a command line that name a server.
+/// The arguments of a command line that name a server.
 fn server_words(words: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = words.iter();

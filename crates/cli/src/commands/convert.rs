@@ -32,7 +32,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let waiting = context.waiting("reading assertion files");
     let (mut files, mut findings) = load::parse(&args.paths);
-    // A mock's manifest lies beside suites and is none.
+    // The folder of suites may also hold the manifest of a mock.
     files.retain(|file| file.documents.is_empty() || !file.documents.iter().all(suite_file::is_manifest));
     findings.extend(files.iter().flat_map(|file| file.findings.iter().cloned()));
     let converted = convert(&files);
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     Ok(ExitStatus::Good)
 }
 
-/// What is said where the suite will not find its fixture.
+/// Warning if the suite will not find its fixture.
 const NO_FIXTURE: &str =
     "tests use {{fixture}}, and there is no `fixtures/` beside the suite; run it with `--fixture DIR`";
 
@@ -86,7 +86,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// True if the fixture of the suite is found without being named; where it is printed, nobody knows.
+/// True if the suite finds its fixture without a path; false if the suite is printed.
 fn finds_fixture(output: Option<&Path>) -> bool {
     output.and_then(Path::parent).is_none_or(|folder| folder.join("fixtures").is_dir())
 }

@@ -114,7 +114,7 @@ fn server_of(args: &Args, cases: &[&Case]) -> Result<ServerSpec, Failure> {
     Ok(ServerSpec::clone(first))
 }
 
-/// The known shape, with the details beside it.
+/// The known shape, with the details as additional keys.
 fn as_json(reach: &ServerCoverage) -> Value {
     let tools = reach.tools();
     let covered = reach.tools.iter().filter(|tool| tool.assertions > 0);

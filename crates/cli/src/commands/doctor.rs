@@ -18,10 +18,10 @@ use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::DEFAULT_SUITES;
 
-/// How long a program may take to say its version.
+/// Time a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How much of what a server wrote to standard error is shown.
+/// Maximum number of stderr lines shown.
 const STDERR_LINES: usize = 12;
 
 /// Check what is installed, and whether a server can be reached.
@@ -43,9 +43,9 @@ pub(crate) struct Args {
 /// A program that servers are started with.
 struct Known {
     name: &'static str,
-    /// What it is needed for.
+    /// Its purpose.
     needed: &'static str,
-    /// How to get it.
+    /// Installation advice.
     install: &'static str,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         (programs, met)
     })?;
     let suite = DEFAULT_SUITES.iter().copied().find(|path| Path::new(path).exists());
-    // Why a server was not reached is told with its address.
+    // The reason a server was not reached contains its URL.
     let redactor = Redactor::new(server.iter().flat_map(|server| &server.secrets).map(String::as_str));
     if args.json {
         let server = server.as_ref().zip(met.as_ref()).map(|(server, met)| server_json(server, met));
@@ -206,7 +206,7 @@ fn offer(met: &ServerInfo) -> String {
     .join(", ")
 }
 
-/// What to do about a server that cannot be reached: what the failure says, and how to get the program it needs.
+/// Advice for a server that cannot be reached: the help of the failure, and the installation of the program it needs.
 fn advice(server: &ServerSpec, failure: &OpenFailure, programs: &[Looked]) -> Vec<String> {
     let mut advice: Vec<String> = failure.help.iter().cloned().collect();
     if let Target::Stdio { command, .. } = &server.target {

@@ -21,7 +21,7 @@ use crate::suggested::Suggested;
 /// The name of a list, and how it is made.
 type NamedList = (&'static str, fn() -> String);
 
-/// What the ids of rules about trust begin with.
+/// Prefix of the ids of rules about trust.
 const TRUST_GROUP: &str = "SEC";
 
 /// Lists that can be asked for by name.
@@ -106,7 +106,7 @@ fn page(topic: &Topic) -> String {
     }
 }
 
-/// What machines want to know of a topic, one object for each thing of that name.
+/// The facts about a topic as JSON, one object for each thing of that name.
 fn facts(name: &str) -> Vec<Value> {
     let fact = |topic: &Topic| match topic {
         Topic::Rule(rule) => {

@@ -21,10 +21,10 @@ use crate::run_flags::RunFlags;
 use crate::scan::{Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
 use crate::stdout::print;
 
-/// How many fresh servers may be started to make one failure small.
+/// Maximum number of fresh servers started to shrink one failure.
 const ATTEMPTS: usize = 300;
 
-/// How long servers may take where the user does not say.
+/// Default time limits of servers.
 const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Duration::from_secs(5) };
 
 /// Call every tool of a server with inputs that break programs.
@@ -108,14 +108,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 /// The results of a fuzz run.
 struct Fuzzed {
     tools: Vec<FuzzedCase>,
-    /// How long it took.
+    /// Duration of the run.
     elapsed: Duration,
 }
 
 /// A tool of a fuzz run.
 struct FuzzedCase {
     name: String,
-    /// What was found; `None` when it was not called.
+    /// The result; `None` if it was not called.
     run: Option<FuzzedTool>,
     skipped: Option<String>,
     duration_us: u64,
@@ -157,7 +157,7 @@ impl Fuzzed {
     }
 }
 
-/// What the tests that are kept have in common.
+/// Settings shared by the tests that are kept.
 fn keeping(server: &ServerSpec, timeout: Duration) -> Keeping {
     let secrets = || server.secrets.iter().map(String::as_str);
     let values = Context::secret_values();
@@ -170,7 +170,7 @@ fn keeping(server: &ServerSpec, timeout: Duration) -> Keeping {
 }
 
 impl Args {
-    /// What does all of this again, up to the choice of a tool and a seed.
+    /// The command line that repeats this run, without the choice of a tool and a seed.
     fn command_line(&self) -> String {
         let mut line = format!("mcprove fuzz {}", self.scan.subject.command_line());
         for (flag, is_set) in [
@@ -209,7 +209,7 @@ fn keep(folder: &Path, fuzzed: &Fuzzed, keeping: &Keeping) -> Result<Vec<Kept>, 
     Ok(kept)
 }
 
-/// What is said after the table: how much was done, and what was kept.
+/// Text after the table: the amount of work, and the kept tests.
 fn ending(fuzzed: &Fuzzed, args: &Args, seed: u64, (kept, keeping): (&[Kept], &Keeping)) -> String {
     let mut text = String::new();
     let failures = failures(fuzzed).count();
@@ -291,7 +291,7 @@ fn as_json(fuzzed: &Fuzzed, scanned: &Scanned, args: &Args, seed: u64, kept: &[K
         })
         .collect();
     let total = |of: fn(&Tally) -> usize| -> usize { fuzzed.runs().map(|run| of(&run.tally)).sum() };
-    // What only several calls at once bring about is in no call of the plan.
+    // Failures that need several concurrent calls are not in any call of the plan.
     let found = |kind: &str| failures(fuzzed).filter(|failure| failure.verdict.kind() == kind).count();
     json!({
         "server": scanned.server.name,

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     } else {
         print(&written.told(&args.output))?;
     }
-    // Of a list that was cut, files were written for what came; whoever reads them must know.
+    // If a list was cut, only the received part has files; the user must know.
     let failed: Vec<Finding> = catalog.findings.into_iter().filter(|finding| finding.severity.fails()).collect();
     context.complain(&render_findings(&failed, &context.style()));
     Ok(if failed.is_empty() { ExitStatus::Good } else { ExitStatus::Wrong })

@@ -20,7 +20,7 @@ use crate::verified_suite::{Verification, Verified, verify};
 /// Where GitHub looks for workflows.
 const WORKFLOW: &str = ".github/workflows/mcprove.yml";
 
-/// The first file of somebody who has no server at hand.
+/// The first file of a user who has no server at hand.
 const TEMPLATE: &str = include_str!("init_template.yaml");
 
 /// Begin a suite: a template, or everything for a server.

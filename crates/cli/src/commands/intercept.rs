@@ -116,7 +116,7 @@ struct Listening<'a> {
     log: InterceptionLog,
 }
 
-/// How a conversation came to its end.
+/// End of a conversation.
 enum Ending {
     Stdio(RelayEnd),
     Http,
@@ -140,7 +140,7 @@ impl Listening<'_> {
         self.end(interception, live, Ending::Stdio(end)).await
     }
 
-    /// What the client sends; with `--strict`, as much of it as can be read.
+    /// The client's input; with `--strict`, only the part that can be parsed.
     fn input(&self) -> Box<dyn AsyncRead + Send + Unpin> {
         if !self.args.strict {
             return Box::new(tokio::io::stdin());
@@ -178,7 +178,7 @@ impl Listening<'_> {
             let stopped = async move {
                 orders.recv().await;
             };
-            // Nobody listens any more once the relay is over.
+            // The receiver is gone once the relay is over.
             relay.run(stopped, |complaint| drop(complaints.send(complaint.to_owned()))).await;
         });
         let interception = self.begin("http", wanted);
@@ -207,7 +207,7 @@ impl Listening<'_> {
         Interception::begin(about, &mut self.log)
     }
 
-    /// Listens until everybody has left.
+    /// Listens until all clients have left.
     async fn listen(
         &mut self,
         mut interception: Interception,
@@ -299,7 +299,7 @@ impl Listening<'_> {
     }
 }
 
-/// What a client said it can do, with the answers it gave.
+/// Capabilities that a client declared, with the answers it gave.
 fn capabilities(client: &OverheardClient) -> ClientCapabilities {
     let offers = |name: &str| client.capabilities.get(name).is_some();
     let answers = |method: &str| {
@@ -355,7 +355,7 @@ fn orders(timeout: Option<Duration>) -> Result<mpsc::UnboundedReceiver<Order>, F
     if let Some(timeout) = timeout {
         tokio::spawn(async move {
             tokio::time::sleep(timeout).await;
-            // It is over already when nobody takes the order.
+            // If the order is not received, the relay is over already.
             let _ = order.send(Order::TimeUp);
         });
     }
@@ -413,7 +413,7 @@ fn passed_on(ending: &Ending) -> u8 {
     }
     match end {
         ProcessEnd { code: Some(code), .. } => u8::try_from(code & 0xff).unwrap_or(1),
-        // As shells tell it.
+        // Same exit code as a shell.
         ProcessEnd { code: None, signal: Some(signal) } => u8::try_from(128 + signal).unwrap_or(255),
         ProcessEnd { code: None, signal: None } => 1,
     }

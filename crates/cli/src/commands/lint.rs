@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     Ok(if is_doubtful { ExitStatus::Wrong } else { ExitStatus::Good })
 }
 
-/// A file that cannot be run may still be free of doubts; nobody should take one for the other.
+/// A file that cannot be run may have no lint findings; warn, so that the two are not confused.
 fn tell_what_does_not_load(paths: &[PathBuf], context: &Context) {
     let problems = load_as_written(paths).findings.iter().filter(|finding| finding.severity.fails()).count();
     if problems > 0 {
@@ -96,7 +96,7 @@ fn tell_what_does_not_load(paths: &[PathBuf], context: &Context) {
     }
 }
 
-/// Makes the changes that mend a file, and gives what is still doubtful about it.
+/// Applies the fixes to a file, and returns the remaining findings.
 fn mend(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> Result<Vec<Finding>, Failure> {
     let path = file.source.path();
     let (text, mended) = fixes::mended(file.source.text(), &found);
@@ -111,7 +111,7 @@ fn mend(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> R
     let fail = |error: std::io::Error| {
         Failure::new(format!("`{path}` could not be written: {error}"), "the file is as it was; leave out `--write`")
     };
-    // Somebody may have saved the file since it was read.
+    // The file may have been saved since it was read.
     if fs::read(path).map_err(fail)? != file.source.text().as_bytes() {
         return Err(Failure::new(format!("`{path}` changed while it was read"), "run it again"));
     }

@@ -1,4 +1,4 @@
-//! `mcprove man`: the manual pages, for whoever packages the program.
+//! `mcprove man`: the manual pages, for packagers.
 
 use std::fs;
 use std::path::{Path, PathBuf};

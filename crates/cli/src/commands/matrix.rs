@@ -18,7 +18,7 @@ use crate::suites::{Suites, Watched, in_columns, usable};
 
 /// The program that `--languages` starts, as it always was.
 const LANGUAGE_PROGRAM: &str = "agent-lsp";
-/// What fails a matrix.
+/// Gates of a matrix.
 const GATES: Gates = Gates { threshold: None, regressions: true };
 
 /// Run a suite on several servers and protocol revisions.
@@ -149,7 +149,7 @@ fn any_command(servers: &[(String, ColumnServer)]) -> Option<ServerOverride> {
 }
 
 impl Args {
-    /// The words that start such a run again.
+    /// The arguments that start such a run again.
     fn again(&self) -> Vec<String> {
         let mut words = vec!["matrix".to_owned()];
         words.extend(self.suites.words());

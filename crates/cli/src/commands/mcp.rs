@@ -17,7 +17,7 @@ use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::stop_signals::StopSignals;
 
-/// What the server offers: names, descriptions and schemas. The answers come from [`tools::Tools`].
+/// The server's lists: names, descriptions and schemas. The answers come from [`tools::Tools`].
 const OFFER: &str = include_str!("mcp/offer.yaml");
 
 /// Serve MCP to coding agents that inspect and test servers.

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     check_faults(&offer, &args.fault)?;
     let mutation = args.mutation.unwrap_or_default();
     let mock = Mock::new(offer, MockOptions { faults: args.fault.clone(), mutation, ..MockOptions::default() });
-    // Whoever counts a signal does not end by it.
+    // A mock that counts signals must not be ended by one.
     let _held = mock.ignores_sigterm().then(StopSignals::listen);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Failure::Other { message: format!("the runtime could not be started: {error}"), help: None }

@@ -40,7 +40,7 @@ use mcprove_model::ExitStatus;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Call every tool of a server once with a valid input.

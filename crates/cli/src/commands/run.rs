@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     run_through(args, Gates { threshold: None, regressions: true }, Watched::Perhaps, context)
 }
 
-/// Agents whose model cannot be asked are told of before anything is started.
+/// Checks before the start that each agent's model has its key.
 pub(super) fn keys_are_set(plan: &Plan, record: bool) -> Result<(), Failure> {
     let missing = missing_keys(plan, record);
     let Some(first) = missing.first() else { return Ok(()) };
@@ -126,7 +126,7 @@ fn has_snapshots(case: &CaseReport) -> bool {
 }
 
 impl Args {
-    /// The words that start such a run again.
+    /// The arguments that start such a run again.
     fn again(&self) -> Vec<String> {
         let mut words = vec!["run".to_owned()];
         words.extend(self.suites.words());

@@ -1,4 +1,4 @@
-//! `mcprove schema`: what may stand in suites, for editors; what `--json` prints, for programs.
+//! `mcprove schema`: the keys of suites, for editors; the output of `--json`, for programs.
 
 use mcprove_model::ExitStatus;
 use mcprove_suite::schema::{KINDS, either, text};

@@ -19,10 +19,10 @@ use crate::stdout::print_exactly;
 use crate::subject::Subject;
 use crate::whole_file;
 
-/// How long a server may take to start and to list its tools.
+/// Time a server may take to start and to list its tools.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What standard input is called in findings.
+/// Name of standard input in findings.
 const STANDARD_INPUT: &str = "<stdin>";
 
 /// Judge the input schemas that a server lists.
@@ -123,7 +123,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Judges catalogs, wherever they come from, mends them if that is asked for, and tells what remains.
+/// Judges catalogs from any source, fixes them if asked to, and reports the remaining findings.
 fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let options = SelectionOptions { all: args.all, select: &args.select, allow: &args.allow };
     let rules = Selection::new(options).map_err(|message| Failure::new(message, "rules have ids, names and groups"))?;
@@ -147,7 +147,7 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
         looked.tools += tools;
         looked.without_schema += snapshot.catalog.tools_without_schema();
         let mended = if args.fix { Some(mend(snapshot, args, context)?) } else { None };
-        // What was mended in the file is judged as it stands there now; otherwise what remains is told where it stands.
+        // A file that was fixed is judged in its new form; otherwise the remaining findings have their old places.
         let after =
             mended.as_ref().filter(|mended| args.write && mended.changed > 0).map(|mended| reread(snapshot, mended));
         lint(after.as_ref().unwrap_or(&snapshot.catalog), &rules, &mut |fault| {
@@ -185,7 +185,7 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
     })
 }
 
-/// What flags exclude each other in ways that the argument parser cannot tell.
+/// Checks for conflicts of flags that the argument parser cannot express.
 fn check(args: &Args) -> Result<(), Failure> {
     let prints = args.fix && !args.write;
     if args.snapshots.is_empty() && !args.subject.is_named() {
@@ -271,7 +271,7 @@ fn name(path: &Path) -> String {
     if path == Path::new("-") { STANDARD_INPUT.to_owned() } else { path.display().to_string() }
 }
 
-/// Prints or writes the mended catalog, and says which parameters became required.
+/// Prints or writes the fixed catalog, and lists the parameters that became required.
 fn mend(snapshot: &Snapshot<'_>, args: &Args, context: &Context) -> Result<Tightened, Failure> {
     let options = TightenOptions { keep_optional: args.keep_optional };
     let mended = snapshot.catalog.tighten(options).ok_or_else(|| {
@@ -320,7 +320,7 @@ fn write(path: &Path, text: &str, help: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::new(format!("`{}` could not be written: {error}", path.display()), help))
 }
 
-/// What a project has decided to live with.
+/// Findings that a project ignores.
 struct Config {
     source: SourceFile,
     ignores: Ignores,
@@ -345,7 +345,7 @@ impl Config {
         Ok(Self { source, ignores })
     }
 
-    /// Entries that cover nothing any more hide what comes next.
+    /// Reports entries that ignore nothing any more: they would hide the next finding.
     fn tell_idle(&self, context: &Context) {
         let mut found = Diagnostics::new(&self.source);
         self.ignores.report_idle(&mut found);

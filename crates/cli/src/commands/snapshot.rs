@@ -1,4 +1,4 @@
-//! `mcprove snapshot`: replies, or what a server offers, compared with what is stored beside the suite.
+//! `mcprove snapshot`: replies, or the lists of a server, compared with those stored next to the suite.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     finish(RunOutcome::of(judged), &options, context)
 }
 
-/// What a suite declares about trust; `None` when its file has no tests that could carry it.
+/// Trust declarations of a suite; `None` if its file has no tests that could carry them.
 fn declared(path: &Path) -> Result<Option<Security>, Failure> {
     let loaded = load_as_written(&[path.to_owned()]);
     usable(&loaded, false)?;
@@ -98,7 +98,7 @@ fn declared(path: &Path) -> Result<Option<Security>, Failure> {
     Ok(suite.map(|suite| suite.security.clone()))
 }
 
-/// What the server of a session is called: as the command line says, as the suite did, or as it calls itself.
+/// Name of the server of a session: from the command line, from the suite, or from the server itself.
 fn name_of(case: &CaseReport, session: u32, names: &BTreeMap<usize, String>) -> String {
     let open = case.sessions.iter().find(|open| open.session == session);
     let own = open.map(|open| open.server_name.clone()).filter(|name| !name.is_empty());

@@ -61,7 +61,7 @@ enum Input {
     Stopped,
 }
 
-/// What is to be done next.
+/// The next action.
 enum Next {
     Run(Again),
     Failed,
@@ -106,7 +106,7 @@ struct Watch<'a> {
     running: Arc<AtomicBool>,
     has_keys: bool,
     flips: Flips,
-    /// What was typed; beside that of the command line.
+    /// The filter typed at the terminal, in addition to that of the command line.
     filter: Option<Filter>,
     cases: Vec<Arc<Case>>,
     /// Values of suite files that are not to be shown.
@@ -139,7 +139,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Loads everything and runs what a change concerns. Mistakes in the files are shown; the next change may mend them.
+    /// Loads everything and runs the affected cases. Mistakes in the files are shown; the next change may fix them.
     fn run_again(&mut self, again: &Again) -> Result<Ran, Failure> {
         let loaded = self.args.suites.paths().and_then(|paths| {
             let loaded = self.args.suites.load_for(&self.args.subject)?;
@@ -290,18 +290,18 @@ fn one_line(report: &Report) -> String {
     format!("{list}\n")
 }
 
-/// What came of letting a filter be typed.
+/// Result of the filter prompt.
 enum Typed {
     /// It was given up.
     Nothing,
-    /// We were told to end.
+    /// The program must end.
     Stopped,
     /// None at all.
     All,
     Filter(Filter),
 }
 
-/// What came of being asked to run.
+/// Result of a request to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ran {
     Cases,
@@ -319,11 +319,11 @@ struct Eyes {
 impl Eyes {
     fn open(sender: Sender<Input>) -> Result<Self, Failure> {
         let tell = move |event: notify::Result<notify::Event>| {
-            // Reading is no change; running the suites reads all of it.
+            // Ignore reads; running the suites reads every file.
             if let Ok(event) = event
                 && !event.kind.is_access()
             {
-                // Nobody listens any more when the program ends.
+                // The receiver is gone when the program ends.
                 let _ = sender.send(Input::Changed(event.paths.into_iter().collect()));
             }
         };
@@ -358,7 +358,7 @@ impl Eyes {
     }
 }
 
-/// What tells a folder from another one that has taken its place: the kernel listens to folders, not to their names.
+/// Identity of a folder, to detect a replacement: the kernel watches folders, not their names.
 type Identity = (u64, u64);
 
 #[cfg(unix)]
@@ -384,8 +384,8 @@ fn unwatchable(error: &notify::Error) -> Failure {
     Failure::new(format!("files cannot be watched: {error}"), help)
 }
 
-/// Tells when we are asked to end. The listeners are there for the whole life of the program, so that no signal that
-/// comes between two runs ends it with the terminal as it is.
+/// Reports signals that end the program. The listeners exist for the whole life of the program, so that a signal
+/// between two runs does not end it with the terminal in raw mode.
 fn listen_to_signals(sender: Sender<Input>) -> Result<(), Failure> {
     let runtime = runtime(1)?;
     std::thread::spawn(move || {
@@ -409,7 +409,7 @@ fn listen_to_keys(sender: Sender<Input>, running: Arc<AtomicBool>) {
         while stdin.read_exact(&mut key).is_ok() {
             let [key] = key;
             if key == b'q' && running.load(Ordering::Relaxed) {
-                // Whoever quits does not want to wait for the end of the run.
+                // A user who quits does not want to wait for the end of the run.
                 interrupt_ourselves();
             } else if sender.send(Input::Key(key)).is_err() {
                 return;
@@ -420,7 +420,7 @@ fn listen_to_keys(sender: Sender<Input>, running: Arc<AtomicBool>) {
 
 #[cfg(unix)]
 fn interrupt_ourselves() {
-    // We are there to be told.
+    // The process cannot be missing.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
 }
 

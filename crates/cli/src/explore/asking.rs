@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use crate::context::Context;
 
-/// Asks for a line without blocking the session; `None` if nobody can be asked, or the input has ended.
+/// Asks for a line without blocking the session; `None` without a terminal or at the end of the input.
 pub(crate) async fn ask_line(question: &str) -> Option<String> {
     let question = question.to_owned();
     let (send, receive) = oneshot::channel();

@@ -31,7 +31,7 @@ pub(crate) struct Attempt {
     pub(crate) answers: Answers,
 }
 
-/// What a request is about.
+/// The item that a request is about.
 pub(crate) struct Subject<'s> {
     /// The list to look in first: its method and the key of its items.
     pub(crate) list: Option<(&'static str, &'static str)>,
@@ -53,7 +53,7 @@ where
     let mut server = trying.reach.server()?;
     merge(&mut server, &answers);
     let timeout = trying.reach.timeout;
-    // A short time for the answer is no reason to give up on a slow start.
+    // A short time limit for the answer must not cut off a slow start.
     let start = timeout.max(START);
     let is_told = context.verbosity != Verbosity::Quiet && !trying.json;
     runtime(1)?.block_on(async {

@@ -1,4 +1,4 @@
-//! The end of a request, told to people and programs.
+//! The result of a request, for people and programs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::stdout::print;
 
-/// What is known once a request has ended.
+/// Facts about a request that has ended.
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) server: String,

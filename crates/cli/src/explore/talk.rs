@@ -19,7 +19,7 @@ pub(crate) struct Request {
     pub(crate) params: Value,
 }
 
-/// What a request may use while it is open.
+/// Resources of an open request.
 pub(crate) struct Talk<'t> {
     pub(crate) answers: &'t mut Answers,
     pub(crate) signals: &'t mut StopSignals,

@@ -24,7 +24,7 @@ use super::runs::{Runs, logs_in, report_of};
 use crate::execution::PROBE_TIMEOUT;
 use crate::subject::{address, stdio, words};
 
-/// What the page is started with.
+/// Settings of the page.
 pub(crate) struct Settings {
     /// Servers that were named on the command line or in suites.
     pub(crate) servers: Vec<ServerSpec>,

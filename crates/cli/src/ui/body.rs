@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 pub(super) enum Reply {
     /// Bytes, once.
     Whole(Option<Bytes>),
-    /// Server-sent events, as long as somebody listens.
+    /// Server-sent events, until the client disconnects.
     Events(UnboundedReceiver<Bytes>),
 }
 

@@ -16,9 +16,9 @@ use super::hub::Hub;
 const FRAME: usize = 64 << 10;
 /// The longest result in an event; a longer one is shown by its beginning.
 const RESULT: usize = 4 << 20;
-/// How long lists may take.
+/// Time limit for lists.
 const LISTS: Duration = Duration::from_mins(1);
-/// How long to wait for messages at a time; what probably is a broken reply ends its request after it.
+/// Time to wait for messages at a time; a request with a probably broken reply ends after it.
 const TICK: Duration = Duration::from_millis(500);
 
 /// An order to a connection.
@@ -52,7 +52,7 @@ impl Connection {
         Self { id, session, hub, secrets, open: Vec::new(), questions: Vec::new(), asked: 0, stderr: 0 }
     }
 
-    /// Works until the session is closed, or nobody can give orders any more.
+    /// Works until the session is closed, or the sender of orders is dropped.
     pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
         loop {
             self.publish();

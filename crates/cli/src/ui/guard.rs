@@ -19,7 +19,7 @@ impl Guard {
         Self { port, token: RefCell::new(Some(secret())), key: secret() }
     }
 
-    /// The token for the URL, as long as nobody has used it.
+    /// The token for the URL, until it is used.
     pub(super) fn token(&self) -> Option<String> {
         self.token.borrow().clone()
     }

@@ -63,7 +63,7 @@ pub(super) fn text_of(method: &str, params: &Value, expect: &Value, server: &Ser
     Some(starter.text())
 }
 
-/// Adds the answers that a person gave, so that the test needs nobody: `{"elicitation": {…}, "sampling": [{…}]}`.
+/// Adds the answers that a person gave, so that the test runs unattended: `{"elicitation": {…}, "sampling": [{…}]}`.
 pub(super) fn give_answers(client: &mut ClientCapabilities, answers: &Value) {
     if let Some(answer) = answers.get("elicitation").filter(|answer| answer.is_object()) {
         let action = match answer.get("action").and_then(Value::as_str) {

@@ -143,7 +143,7 @@ async fn repeated(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversat
     }
 }
 
-/// Sends a call and others beside it before any answer is awaited; the others must be answered too.
+/// Sends a call and concurrent calls before any answer is awaited; the others must be answered too.
 async fn together(name: &str, args: &Value, beside: &[BesideCall], talk: &mut Conversation<'_>) -> Exchange {
     talk.session.learn_schemas(talk.deadline).await;
     let params = talk.session.tool_params(name, args);

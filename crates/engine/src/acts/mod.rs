@@ -1,4 +1,4 @@
-//! What each kind of act does, one file a kind.
+//! Implementation of each kind of act, one file per kind.
 
 mod call_tool;
 mod completion;
@@ -29,7 +29,7 @@ pub(crate) struct Performed {
     pub(crate) at: Span,
 }
 
-/// What must be done before the setup steps; false when the case cannot go on.
+/// Work before the setup steps; false if the case cannot go on.
 pub(crate) async fn prepare(act: &Act, talk: &mut Conversation<'_>) -> bool {
     match act {
         Act::Logging(logging) => logging::set_level(logging, talk).await,
@@ -89,7 +89,7 @@ pub(crate) async fn await_checks(act: &Act, expect: &Expectation, seen: &mut Obs
     }
 }
 
-/// Takes what the session has heard into the observation.
+/// Copies the messages that the session received into the observation.
 pub(crate) fn gather(seen: &mut Observation, session: &Session) {
     seen.notifications = session.notifications().to_vec();
     seen.asked = session

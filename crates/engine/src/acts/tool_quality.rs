@@ -8,7 +8,7 @@ use super::Performed;
 use crate::calls;
 use crate::conversation::Conversation;
 
-/// How many faults are listed one by one; a server of ten thousand tools has tens of thousands.
+/// Maximum number of faults listed one by one; a server of ten thousand tools has tens of thousands.
 const LISTED: usize = 50;
 
 pub(super) async fn perform(talk: &mut Conversation<'_>) -> Performed {
@@ -51,7 +51,7 @@ pub(super) async fn perform(talk: &mut Conversation<'_>) -> Performed {
     Performed { seen, what, at: case.span }
 }
 
-/// What the rules behind the counts say, as notes: what is expected of the counts decides.
+/// Findings of the rules behind the counts, as notes: the expectations about the counts decide.
 fn faults(catalog: &Catalog) -> Vec<Finding> {
     let groups = [Group::Strictness, Group::Usability].map(|group| group.prefix().to_owned());
     let Ok(rules) = Selection::new(SelectionOptions { all: false, select: &groups, allow: &[] }) else {

@@ -1,6 +1,6 @@
 //! The replies of a language model, saved next to the suite and played again.
 //!
-//! A cassette holds what the model was told before its first answer (prompts, tools, faults, budgets) and each of its
+//! A cassette holds the model's input before its first answer (prompts, tools, faults, budgets) and each of its
 //! answers. It is played only in a conversation that begins the same way; the servers are called as always, so every
 //! gate judges a replay as it judges a live run. Secrets are masked.
 
@@ -19,7 +19,7 @@ use super::transcript::{Called, Stopped, Transcript};
 
 /// The folder of cassettes, next to the suite.
 const FOLDER: &str = "cassettes";
-/// What this program writes; readers refuse what they do not know.
+/// Format version that this program writes; readers refuse versions they do not know.
 const FORMAT: u32 = 1;
 
 /// A recorded conversation.
@@ -30,7 +30,7 @@ struct Cassette {
     exchanges: Vec<Recorded>,
 }
 
-/// What a conversation begins with; a replay must begin the same way.
+/// The start of a conversation; a replay must begin the same way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Head {
     agent: String,
@@ -48,7 +48,7 @@ struct Head {
     token_budget: Option<u64>,
 }
 
-/// An answer of the model, and what came of the calls it asked for.
+/// An answer of the model, and the results of the calls it asked for.
 #[derive(Debug, Serialize, Deserialize)]
 struct Recorded {
     reply: ChatReply,
@@ -62,7 +62,7 @@ struct RecordedResult {
     is_error: bool,
 }
 
-/// What a conversation begins with, before it is masked.
+/// The start of a conversation, before it is masked.
 pub(super) struct Beginning<'a> {
     pub(super) case: &'a Case,
     pub(super) agent: &'a Agent,
@@ -134,7 +134,7 @@ impl Recorder {
             }
             let mut text = serde_json::to_string_pretty(&self.cassette)?;
             text.push('\n');
-            // A name that nobody can guess, so that no link is there already.
+            // An unpredictable name, so that no link is there already.
             let mut draft = tempfile::Builder::new().prefix(".mcprove-").tempfile_in(folder)?;
             draft.write_all(text.as_bytes())?;
             draft.persist(&self.path)?;
@@ -199,7 +199,7 @@ impl Replay {
         self.differing += recorded.results.iter().zip(&now).filter(|(then, now)| then != now).count();
     }
 
-    /// What is to be said when the conversation is over.
+    /// Findings about the replay at the end of the conversation.
     pub(super) fn finish(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         let left = self.cassette.exchanges.len().saturating_sub(self.at);

@@ -1,4 +1,4 @@
-//! What becomes of the calls a model asks for: answered by a fault, by the servers, all at once, or by us.
+//! Dispatch of the calls a model asks for: answered by a fault, by the servers, concurrently, or by mcprove.
 
 use std::time::Duration;
 
@@ -24,14 +24,14 @@ pub(super) struct Moment {
     pub(super) hop: u64,
 }
 
-/// A call on its way: where it stands among those asked for, what it is, and what it claims of the client.
+/// A call in flight: its position among those asked for, the call, and its claims about the client.
 struct Sent {
     position: usize,
     called: Called,
     claims: Option<Value>,
 }
 
-/// Makes all calls side by side; what came of them is in their order, and in the record.
+/// Makes all calls concurrently; the results are in the order of the calls, and in the record.
 pub(super) async fn make(
     talk: &mut AgentCase<'_>,
     asked: &[ChatCall],
@@ -69,7 +69,7 @@ pub(super) async fn make(
                 let text = format!("tool `{}` did not respond within {} ms", tool.name, injection.deadline_ms());
                 done[position] = Some(answered_here(called, text, Some(met.fault)));
             }
-            // A call that answers late answers: in virtual time nobody waits for it.
+            // A call that answers late still answers: in virtual time the delay costs nothing.
             Some(_) | None => sent[tool.server].push(Sent { position, called, claims: call.claims.clone() }),
         }
     }
@@ -86,7 +86,7 @@ pub(super) async fn make(
     made
 }
 
-/// Sends the calls of each server over its session, all sessions side by side.
+/// Sends the calls of each server over its session, all sessions concurrently.
 async fn send(sent: Vec<Vec<Sent>>, sessions: &mut [Session], deadline: Instant) -> Vec<(Sent, Exchange)> {
     let mut waiting: Vec<Waiting<'_, Vec<(Sent, Exchange)>>> = Vec::new();
     for (group, session) in sent.into_iter().zip(sessions) {
@@ -155,7 +155,7 @@ fn answered(
     (Called { result, text, is_error, ..called }, record)
 }
 
-/// What the model is told of a call that went wrong below the protocol; people are told too.
+/// The text for the model about a call that failed below the protocol; adds a finding too.
 fn unanswerable(talk: &mut AgentCase<'_>, called: &Called, outcome: &Outcome) -> String {
     let what = format!("`tools/call` of `{}`", called.tool);
     let Some(mut finding) = calls::no_result(&what, outcome, None) else { return String::new() };

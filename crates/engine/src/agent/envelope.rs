@@ -59,7 +59,7 @@ fn tool_result((index, call): (usize, &Called)) -> Value {
     json!({"call_index": index, "server": call.server, "is_error": call.is_error, "result": call.result})
 }
 
-/// How many calls repeat an earlier one to the letter.
+/// Number of calls that repeat an earlier one exactly.
 fn redundant(calls: &[Called]) -> usize {
     let is_repeated = |(at, call): &(usize, &Called)| {
         calls[..*at].iter().any(|c| c.server == call.server && c.tool == call.tool && c.args == call.args)

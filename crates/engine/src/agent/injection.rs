@@ -5,7 +5,7 @@ use mcprove_model::{Agent, Fault, Finding, nearest};
 
 use super::toolbox::Toolbox;
 
-/// How long an agent waits for a call when nothing says so.
+/// Default time an agent waits for a call.
 const PATIENCE_MS: u64 = 30_000;
 
 /// The faults of a case; what they count goes over the whole case.
@@ -37,12 +37,12 @@ impl Injection {
         }
     }
 
-    /// How long the agent waits for a call.
+    /// Time the agent waits for a call.
     pub(super) fn deadline_ms(&self) -> u64 {
         self.deadline_ms
     }
 
-    /// Faults whose tool nobody lists: they could never be met, and the run would prove nothing.
+    /// Faults whose tool no server lists: they could never apply, and the run would prove nothing.
     pub(super) fn misplaced(&self, toolbox: &Toolbox) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (fault, _) in &self.faults {
@@ -62,7 +62,7 @@ impl Injection {
         findings
     }
 
-    /// What becomes of a call: the first fault that touches it counts it. One that is over leaves it to the next.
+    /// The fault that applies to a call: the first that touches it counts it. An expired one leaves it to the next.
     pub(super) fn meet(&mut self, server: &str, tool: &str) -> Option<Met> {
         let deadline_ms = self.deadline_ms;
         let touches = |(fault, _): &(Fault, u64)| fault.touches(server, tool);
@@ -83,12 +83,12 @@ impl Injection {
         self.unanswered += 1;
     }
 
-    /// How many calls were given up, because of a fault or of a server that hangs by itself.
+    /// Number of calls given up, because of a fault or of a server that hangs by itself.
     pub(super) fn detections(&self) -> u64 {
         self.detections + self.unanswered
     }
 
-    /// How many calls each fault met.
+    /// Number of calls that each fault applied to.
     pub(super) fn hits(&self) -> Vec<FaultHits> {
         let mut hits: Vec<FaultHits> =
             self.faults.iter().map(|(fault, calls)| FaultHits { fault: fault.name.clone(), calls: *calls }).collect();

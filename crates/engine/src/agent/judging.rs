@@ -15,7 +15,7 @@ use super::transcript::Transcript;
 use super::{AgentCase, price};
 use crate::{agent_runs, expectations, grading, spending};
 
-/// How much of a prompt or an answer the record keeps.
+/// Maximum length of a prompt or an answer in the record.
 const SHOWN: usize = 4_000;
 
 /// Judges a run that is over, and gives what was seen of it; nothing when it could not be run.
@@ -37,7 +37,7 @@ pub(super) async fn judge(
         talk.record.findings.push(Finding::clone(finding));
     }
     match transcript.reason() {
-        // Nothing that the agent did can be told from what was not asked.
+        // Without answers of the model, the run says nothing about the agent.
         StopReason::ProviderError | StopReason::CassetteMismatch => return None,
         StopReason::Completed
         | StopReason::TurnBudget
@@ -148,7 +148,7 @@ fn recovery(talk: &AgentCase<'_>, transcript: &Transcript, injection: &Injection
     Some(score_agent_run(&marks, &budget))
 }
 
-/// The finding about a run that came to no answer.
+/// The finding about a run without a final answer.
 fn did_not_finish(talk: &AgentCase<'_>, transcript: &Transcript) -> Option<Finding> {
     let budget = &talk.agent.budget;
     let made = transcript.calls.len();

@@ -1,6 +1,6 @@
 //! An agent: a model in a loop with the tools of servers. Whatever happens is an outcome of its case.
 //!
-//! `turns.rs` is the loop, `speaker.rs` whoever plays the model, `dispatch.rs` what becomes of the calls it asks for;
+//! `turns.rs` is the loop, `speaker.rs` the source of the model's answers, `dispatch.rs` makes the calls it asks for;
 //! `injection.rs` decides which of them a fault answers; `judging.rs` turns what happened into findings.
 
 mod cassette;
@@ -37,7 +37,7 @@ use speaker::Speaker;
 use toolbox::Toolbox;
 use transcript::Transcript;
 
-/// What a run of an agent works with.
+/// Everything that a run of an agent works with.
 pub(crate) struct AgentCase<'a> {
     pub(crate) case: &'a Case,
     pub(crate) agent: &'a Agent,
@@ -79,7 +79,7 @@ pub(crate) async fn run(mut talk: AgentCase<'_>) -> Verdict {
     }
 }
 
-/// How far a run came.
+/// Outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     /// Its findings say whether it passed.
@@ -171,7 +171,7 @@ async fn list_tools(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Optio
     Some(Toolbox::new(listed))
 }
 
-/// What was said, called and answered, for whoever follows data through it; so many calls were made before.
+/// Messages, calls and results as a trace for data-flow checks; `earlier` calls were made before.
 fn trace(transcript: &Transcript, earlier: usize) -> Vec<TraceEvent> {
     let mut events: Vec<TraceEvent> = transcript.system.iter().cloned().map(TraceEvent::Prompt).collect();
     for (turn, said) in transcript.turns.iter().enumerate() {

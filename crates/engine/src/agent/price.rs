@@ -1,4 +1,4 @@
-//! What models cost, as far as it is known.
+//! Prices of models, as far as known.
 
 use mcprove_model::{NamedModel, Price, Usage};
 
@@ -14,7 +14,7 @@ const KNOWN: &[(&str, Price)] = &[
     ("gpt-4o-mini", Price { input: 0.15, output: 0.6 }),
 ];
 
-/// What tokens of a model cost, in millionths of a US dollar.
+/// Cost of tokens of a model, in millionths of a US dollar.
 pub(super) fn cost_usd_micros(model: &NamedModel, usage: Usage) -> Option<u64> {
     let own = model.provider.iter().flat_map(|provider| &provider.prices).map(|(name, price)| (name.as_str(), *price));
     let price = longest(own, &model.id).or_else(|| longest(KNOWN.iter().copied(), &model.id))?;

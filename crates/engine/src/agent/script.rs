@@ -21,13 +21,13 @@ pub(super) struct Player<'s> {
     variables: Variables,
     /// The step that is due.
     at: usize,
-    /// How often it was taken.
+    /// Number of times it was taken.
     taken: u64,
-    /// How many calls were made.
+    /// Number of calls made.
     calls: usize,
-    /// Whether each of the last results is an error, and its text.
+    /// The last results: true if an error, and the text.
     last: Vec<(bool, String)>,
-    /// What references lead into: `last` and `results`.
+    /// Values for references: `last` and `results`.
     seen: Observation,
 }
 
@@ -65,7 +65,7 @@ impl<'s> Player<'s> {
         Err(Stopped::by(StopReason::ScriptEnded))
     }
 
-    /// Takes in what came of the calls of a turn.
+    /// Takes the results of the calls of a turn.
     pub(super) fn hear(&mut self, called: &[Called]) {
         self.last = called.iter().map(|call| (call.is_error, call.text.clone())).collect();
         let told: Vec<Value> = called.iter().map(result_of).collect();
@@ -104,7 +104,7 @@ impl<'s> Player<'s> {
         let arguments = self.filled(&call.args)?;
         let name = match toolbox.find(call.server.as_deref(), &tool) {
             Found::One(tool) => tool.known_as.clone(),
-            // The model of a real agent may err too, and is told so.
+            // The model of a real agent may also name a missing tool, and gets an error for it.
             Found::None => match &call.server {
                 Some(server) => format!("{server}.{tool}"),
                 None => tool,
@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    /// What a script does when the calls of its turns are answered so, in order.
+    /// The actions of a script if the calls of its turns are answered so, in order.
     fn played(steps: &[ScriptStep], answers: &[&[Called]]) -> Vec<String> {
         let source = SourceFile::new("a.yaml", "");
         let toolbox = Toolbox::new(vec![("s".into(), vec![json!({"name": "search"}), json!({"name": "read"})])]);

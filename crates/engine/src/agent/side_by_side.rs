@@ -7,7 +7,7 @@ use std::task::Poll;
 /// Something that is waited for.
 pub(super) type Waiting<'f, T> = Pin<Box<dyn Future<Output = T> + Send + 'f>>;
 
-/// Waits for all of them side by side; what they give comes in their order.
+/// Awaits all of them concurrently; the outputs are in their order.
 pub(super) async fn all<T>(mut futures: Vec<Waiting<'_, T>>) -> Vec<T> {
     let mut given: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! Whoever plays the model of an agent.
+//! Source of the model's answers: a script, a live model or a recording.
 
 use mcprove_model::{AgentModel, ChatMessage, ChatReply, Finding, NamedModel};
 use tokio::time::Instant;
@@ -10,7 +10,7 @@ use super::script::Player;
 use super::toolbox::Toolbox;
 use super::transcript::{Called, Stopped, Transcript};
 
-/// Whoever plays the model.
+/// Source of the model's answers.
 #[derive(Debug)]
 pub(super) enum Speaker<'s> {
     /// A script of the suite.
@@ -21,7 +21,7 @@ pub(super) enum Speaker<'s> {
     Replay(Box<Replay>),
 }
 
-/// What a model is asked.
+/// A request to the model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask<'a> {
     pub(super) system: Option<&'a str>,
@@ -31,7 +31,7 @@ pub(super) struct Ask<'a> {
 }
 
 impl<'s> Speaker<'s> {
-    /// Whoever plays the model of this agent; a finding says why nobody can.
+    /// Chooses the source for this agent; the finding explains why none is available.
     pub(super) fn of(talk: &AgentCase<'s>, toolbox: &Toolbox) -> Result<Self, Box<Finding>> {
         match &talk.agent.model {
             AgentModel::Script(steps) => {
@@ -90,7 +90,7 @@ impl<'s> Speaker<'s> {
         }
     }
 
-    /// Takes in what came of the calls of an answer.
+    /// Takes the results of the calls of an answer.
     pub(super) fn hear(&mut self, called: &[Called]) {
         match self {
             Self::Script(player) => player.hear(called),
@@ -105,7 +105,7 @@ impl<'s> Speaker<'s> {
         matches!(self, Self::Replay(_))
     }
 
-    /// What is left to do and to say when the run is over.
+    /// Writes the recording if there is one, and returns the findings at the end of the run.
     pub(super) fn finish(self, transcript: &Transcript) -> Vec<Finding> {
         match self {
             Self::Script(_) | Self::Live(_, None) => Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mcprove_model::ChatTool;
 use serde_json::{Value, json};
 
-/// How long a name may be; the bound of the providers.
+/// Maximum length of a name; the bound of the providers.
 const LONGEST: usize = 64;
 
 /// The tools an agent is given.
@@ -28,7 +28,7 @@ pub(super) struct Tool {
     pub(super) known_as: String,
 }
 
-/// What a name of a tool leads to.
+/// Result of looking up a tool by name.
 #[derive(Debug)]
 pub(super) enum Found<'t> {
     One(&'t Tool),
@@ -61,7 +61,7 @@ impl Toolbox {
         toolbox
     }
 
-    /// The tools as a model is told of them.
+    /// The tools in the form that a model gets.
     pub(super) fn shown(&self) -> &[ChatTool] {
         &self.shown
     }
@@ -71,7 +71,7 @@ impl Toolbox {
         self.shown.extend(further);
     }
 
-    /// What a model calls by this name.
+    /// The tool that a model calls by this name.
     pub(super) fn called(&self, known_as: &str) -> Option<&Tool> {
         self.by_name.get(known_as).map(|at| &self.tools[*at])
     }
@@ -88,7 +88,7 @@ impl Toolbox {
         }
     }
 
-    /// What the suite calls a server.
+    /// Name of a server in the suite.
     pub(super) fn server(&self, at: usize) -> &str {
         &self.servers[at]
     }

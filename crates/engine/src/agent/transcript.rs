@@ -1,17 +1,17 @@
-//! What happened in a run of an agent.
+//! Transcript of a run of an agent.
 
 use mcprove_model::{Finding, StopReason, TracedCall, Usage};
 use serde_json::Value;
 
-/// What happened in a run of an agent.
+/// Transcript of a run of an agent.
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
     pub(super) system: Option<String>,
-    /// What the user said, and what was answered.
+    /// The user's messages and the answers to them.
     pub(super) turns: Vec<UserTurn>,
     pub(super) calls: Vec<Called>,
     pub(super) usage: Usage,
-    /// How often the model answered.
+    /// Number of answers of the model.
     pub(super) model_turns: u64,
     pub(super) messages: usize,
     /// True if the replies of the model were recorded earlier.
@@ -47,7 +47,7 @@ impl Stopped {
     }
 }
 
-/// A call of an agent and what came of it.
+/// A call of an agent and its result.
 #[derive(Clone, Debug)]
 pub(super) struct Called {
     /// The server, as the suite names it; `None` when there is no such tool.
@@ -61,7 +61,7 @@ pub(super) struct Called {
     pub(super) hop: u64,
     /// The result as it came; an error as an object with `error`.
     pub(super) result: Value,
-    /// The text the model is told.
+    /// The text that the model gets.
     pub(super) text: String,
     pub(super) is_error: bool,
 }
@@ -71,7 +71,7 @@ impl Transcript {
         self.stopped.as_ref().map_or(StopReason::Completed, |stopped| stopped.reason)
     }
 
-    /// The final answer, when the run came to one.
+    /// The final answer, if there is one.
     pub(super) fn answer(&self) -> Option<&str> {
         self.turns.last().and_then(|turn| turn.response.as_deref()).filter(|_| self.stopped.is_none())
     }

@@ -130,7 +130,7 @@ impl Run<'_, '_, '_> {
     }
 }
 
-/// What the model is told of its calls.
+/// The message with the results of the model's calls.
 fn told(calls: &[ChatCall], called: &[Called]) -> ChatMessage {
     let results = calls.iter().zip(called).map(|(call, called)| ChatResult {
         id: call.id.clone(),

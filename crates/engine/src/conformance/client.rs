@@ -1,4 +1,4 @@
-//! What the client of a probe adds to messages: `_meta`, headers that mirror a request, answers to the server.
+//! Client side of a probe: `_meta`, headers that mirror a request, answers to the server.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 pub(super) const PREFIX: &str = "io.modelcontextprotocol/";
 
-/// How the client answers the server.
+/// Policy for answers to requests of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
     /// Everything but ping is refused.
     Refuse,
-    /// What is declared is answered.
+    /// Declared features are answered.
     Accept,
     /// Users decline.
     Decline,
@@ -112,7 +112,7 @@ pub(super) fn answer_to(json: &Value, client: &Value, policy: Policy) -> Option<
     })
 }
 
-/// What the client answers to a question, whichever way it was asked.
+/// The client's answer to a request for input, in either protocol era.
 pub(super) fn input_for(method: &str, params: &Value, policy: Policy) -> Option<Value> {
     Some(match method {
         "roots/list" => json!({"roots": [{"uri": "file:///tmp", "name": "tmp"}]}),

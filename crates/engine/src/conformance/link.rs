@@ -45,16 +45,16 @@ impl Endpoint {
     }
 }
 
-/// How long things may take.
+/// Timeouts of a conformance run.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// The first reply of a server.
     pub start: Duration,
     /// A reply.
     pub timeout: Duration,
-    /// How long is waited for what should not come.
+    /// Time to wait for messages that must not arrive.
     pub quiet: Duration,
-    /// How long a server may take to exit.
+    /// Time a server may take to exit.
     pub grace: Duration,
 }
 
@@ -385,7 +385,7 @@ impl Link {
         })
     }
 
-    /// Takes in what comes until something holds or the time is over.
+    /// Receives messages until the condition holds or the time is over.
     pub(super) async fn until(&mut self, within: Duration, holds: impl Fn(&Self) -> bool) {
         let deadline = Instant::now() + within;
         while !holds(self) && !self.is_closed {
@@ -395,7 +395,7 @@ impl Link {
         }
     }
 
-    /// Takes in what comes for a while.
+    /// Receives messages for a while.
     pub(super) async fn pause(&mut self, time: Duration) {
         let deadline = Instant::now() + time;
         while !self.is_closed && self.take(deadline).await {}

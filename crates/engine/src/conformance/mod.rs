@@ -35,18 +35,18 @@ impl Default for Pace {
     }
 }
 
-/// What a conformance run may do.
+/// Options of a conformance run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbeOptions {
     /// Which tools may be called.
     pub consent: Consent,
-    /// How long things may take.
+    /// Timeouts.
     pub pace: Pace,
-    /// What generated inputs are made from.
+    /// Seed of generated inputs.
     pub seed: u64,
 }
 
-/// What a server was found to speak.
+/// Revisions that a server was found to speak.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// The revisions it serves, oldest first.
@@ -151,7 +151,7 @@ fn is_local(endpoint: &Endpoint) -> bool {
     }
 }
 
-/// What probes of one revision share.
+/// State shared by the probes of one revision.
 pub(crate) struct Scene<'s> {
     endpoint: &'s Endpoint,
     revision: Revision,
@@ -161,7 +161,7 @@ pub(crate) struct Scene<'s> {
     catalog: Catalog,
 }
 
-/// What the server lists.
+/// The server's lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     capabilities: Value,
@@ -205,9 +205,9 @@ impl Scene<'_> {
     }
 }
 
-/// How many tools are called.
+/// Maximum number of tools called.
 const MOST_TOOLS: usize = 12;
-/// How many resources are read, and prompts got.
+/// Maximum number of resources read, and of prompts fetched.
 const MOST_ITEMS: usize = 6;
 
 /// The capabilities of a client that can do everything.

@@ -9,7 +9,7 @@ use super::client::{Policy, input_for};
 use super::link::Link;
 use super::{MOST_ITEMS, Scene, full_client, probe_main};
 
-/// How many rounds of questions are answered.
+/// Maximum number of rounds of questions answered.
 const MOST_ROUNDS: usize = 5;
 
 pub(super) async fn run(scene: &Scene<'_>) -> Result<Recording, String> {
@@ -19,7 +19,7 @@ pub(super) async fn run(scene: &Scene<'_>) -> Result<Recording, String> {
         return Ok(link.close().await);
     }
     if !link.is_modern() {
-        // A server may not ask before it is told that the client is ready.
+        // A server may not ask before the client has sent `initialized`.
         link.pause(Duration::from_millis(300)).await;
         link.notify("notify:initialized", "notifications/initialized", Value::Null).await;
         link.notify("notify:roots", "notifications/roots/list_changed", Value::Null).await;

@@ -14,7 +14,7 @@ pub(super) const KINDS: [(&str, &str, &str); 4] = [
     ("templates", "resources/templates/list", "resourceTemplates"),
 ];
 
-/// How many pages are followed.
+/// Maximum number of pages followed.
 const MOST_PAGES: usize = 20;
 
 /// Walks a list that was walked before. Of a large one, only names and what has changed are recorded.

@@ -71,7 +71,7 @@ pub(super) async fn run(link: &mut Link, scene: &Scene<'_>, opening: &Value) {
     listen(link, scene).await;
 }
 
-/// A request of a version that nobody serves.
+/// A request of a version that no server supports.
 pub(super) async fn bad_version(link: &mut Link, when: &str) {
     let id = json!(link.fresh_id());
     let params = json!({"_meta": {format!("{PREFIX}protocolVersion"): "1900-01-01"}});

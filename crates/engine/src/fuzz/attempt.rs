@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::line::is_alive;
 use super::workshop::{Bench, Called, Workshop};
 
-/// How long a server may take to show that it is going away, where it answered all calls.
+/// Time a server may take to exit after it answered all calls.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// The failure that is looked for.
@@ -21,7 +21,7 @@ pub(crate) struct Wanted {
     pub(crate) is_exit: bool,
 }
 
-/// What a sequence of calls came to.
+/// Outcome of a sequence of calls.
 #[derive(Debug)]
 pub(crate) enum Tried {
     /// The failure came again, at this call.

@@ -1,4 +1,4 @@
-//! A failure that was found, and the least that brings it about.
+//! A failure that was found, and the smallest reproduction of it.
 
 use mcprove_judge::fuzz::FuzzVerdict;
 use serde_json::Value;
@@ -8,17 +8,17 @@ use serde_json::Value;
 pub struct Failure {
     /// The tool.
     pub tool: String,
-    /// What is wrong.
+    /// The verdict.
     pub verdict: FuzzVerdict,
-    /// What was special about the input that found it.
+    /// Kind of the input that found it.
     pub label: String,
     /// The arguments that found it.
     pub original: Value,
-    /// The least that brings it about.
+    /// The smallest reproduction.
     pub reproduction: Reproduction,
-    /// How many calls failed in this way.
+    /// Number of calls that failed in this way.
     pub times: usize,
-    /// How long the call took that found it.
+    /// Duration of the call that found it.
     pub elapsed_us: u64,
     /// The end of the server's standard error, where the call ended the server.
     pub stderr: String,

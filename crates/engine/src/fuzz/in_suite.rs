@@ -19,13 +19,13 @@ use crate::server::Opener;
 use crate::stop::Stop;
 use crate::{expectations, not_recorded, remarks};
 
-/// How many fresh servers may be started to make one failure small: a test is not a campaign.
+/// Maximum number of fresh servers started to shrink one failure: a test is not a campaign.
 const ATTEMPTS: usize = 100;
 
-/// How long a server may take to start: `max_call_ms` is about calls alone.
+/// Time a server may take to start: `max_call_ms` is about calls alone.
 const START: Duration = Duration::from_secs(10);
 
-/// What the block needs beside the conversation.
+/// Context of the block, in addition to the conversation.
 pub(crate) struct Surroundings<'s> {
     pub(crate) opener: &'s Opener,
     pub(crate) environment: &'s Arc<[String]>,

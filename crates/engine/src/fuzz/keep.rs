@@ -1,4 +1,4 @@
-//! A failure as an assertion file that fails today and passes once it is mended.
+//! A failure as an assertion file that fails today and passes once it is fixed.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -16,24 +16,24 @@ use super::failure::{Failure, Reproduction};
 use super::telling;
 use super::workshop::NO_ANSWER;
 
-/// How long a server may take to start in a test that waits for a hang.
+/// Time a server may take to start in a test that waits for a hang.
 const START: Duration = Duration::from_secs(5);
 
 /// A test to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptTest {
-    /// What the file is called, without its extension; the same failure always gives the same name.
+    /// File name without its extension; the same failure always gives the same name.
     pub stem: String,
-    /// What stands in it.
+    /// Content of the file.
     pub text: String,
 }
 
-/// What the tests of a run have in common.
+/// Settings shared by the tests of a run.
 #[derive(Clone, Debug)]
 pub struct Keeping {
     /// The server.
     pub server: WrittenServer,
-    /// How long a call may take.
+    /// Time a call may take.
     pub timeout: Duration,
     /// Knows what the server was given that must not be shown.
     pub secrets: Redactor,

@@ -12,14 +12,14 @@ use super::workshop::{Called, Workshop};
 /// After how many calls the session's record is emptied, so that it does not grow with the run.
 const CHAPTER: usize = 128;
 
-/// How long a ping may take that tells a hang from a slow call.
+/// Time a ping may take; it distinguishes a hang from a slow call.
 const PING: Duration = Duration::from_secs(1);
 
-/// How many calls a server must have answered, one after the other, before several are in flight: as many as most runs
+/// Number of calls a server must have answered, one after the other, before several are in flight: as many as most runs
 /// make, so that those are never in doubt about which call did what.
 const STEADY: usize = 128;
 
-/// How quick a server must have been so far for several calls to be in flight: with a slower one, nothing is gained.
+/// Maximum mean time per call for several calls to be in flight: with a slower server, nothing is gained.
 const QUICK: Duration = Duration::from_millis(5);
 
 /// A server and what was said to it and its forerunners.
@@ -27,7 +27,7 @@ const QUICK: Duration = Duration::from_millis(5);
 pub(crate) struct Line<'w> {
     workshop: &'w Workshop,
     session: Option<Session>,
-    /// How many calls the current server has got, and how long it worked on them.
+    /// Number of calls the current server has got, and the time it worked on them.
     calls: usize,
     busy: Duration,
     /// At which call the session's record is to be emptied.
@@ -35,19 +35,19 @@ pub(crate) struct Line<'w> {
     pub(crate) said: Said,
 }
 
-/// What was said on a line.
+/// The conversation on a line.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     pub(crate) connected: Vec<Connected>,
     pub(crate) frames: Vec<(u32, Frame)>,
-    /// What is odd about the conversation, each kind once.
+    /// Oddities of the conversation, each kind once.
     pub(crate) oddities: Vec<Finding>,
     /// The end of the standard error of the last server that went away by itself.
     pub(crate) stderr: String,
     pub(crate) end: Option<ProcessEnd>,
 }
 
-/// What came of calls that were in flight together.
+/// Results of concurrent calls.
 #[derive(Debug)]
 pub(crate) enum Together {
     /// Each was answered, and the server is still there.
@@ -58,12 +58,12 @@ pub(crate) enum Together {
     CutOff,
 }
 
-/// What went wrong while calls were in flight together.
+/// A failure of concurrent calls.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     /// The first call without an answer.
     pub(crate) at: usize,
-    /// How it ended: the server went away, or nothing came.
+    /// Its outcome: the server went away, or no answer came.
     pub(crate) called: Called,
 }
 

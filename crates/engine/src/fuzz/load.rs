@@ -17,10 +17,10 @@ use super::line::Line;
 use super::minimal::as_step;
 use super::workshop::{Bench, Called, Workshop};
 
-/// How many calls are open at once.
+/// Number of concurrent calls.
 const AT_ONCE: usize = 8;
 
-/// How many times calls are made again, alone, before anyone is blamed.
+/// Number of times calls are repeated, alone, before a failure is attributed to concurrency.
 const AGAIN: usize = 3;
 
 /// Oddities of a session that break the protocol when they come with the answers to calls.
@@ -86,7 +86,7 @@ pub(crate) struct Flight<'f> {
     pub(crate) is_exit: bool,
 }
 
-/// A failure that only calls in flight together bring about, and the least of them that does.
+/// A failure that needs concurrent calls, and the smallest number of them that causes it.
 pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'_>) -> Failure {
     let Flight { calls, at, plain, verdict, is_exit } = flight;
     let looked_for = (&verdict, is_exit);

@@ -14,7 +14,7 @@ use super::attempt::{Tried, Wanted, attempt};
 use super::failure::Reproduction;
 use super::workshop::{Bench, Workshop};
 
-/// How many calls all attempts on a failure that takes many calls may make together.
+/// Maximum number of calls over all attempts on a failure that takes many calls.
 const CALLS: usize = 20_000;
 
 /// The least that fails, and what is wrong then.
@@ -25,7 +25,7 @@ pub(crate) struct Minimal {
     pub(crate) is_of_the_call_before: bool,
 }
 
-/// A failure to be made small.
+/// A failure to be shrunk.
 pub(crate) struct Suspect<'a> {
     pub(crate) wanted: Wanted,
     /// True if nothing came, rather than something wrong.
@@ -33,7 +33,7 @@ pub(crate) struct Suspect<'a> {
     pub(crate) arguments: &'a Value,
     /// The arguments of the calls that the server had got before.
     pub(crate) before: Vec<Value>,
-    /// What may be sent.
+    /// Guard for the inputs that may be sent.
     pub(crate) guard: &'a HarmGuard,
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn minimal(workshop: &Workshop, bench: &Bench, suspect: &Suspec
     Minimal { reproduction, verdict: search.verdict, is_of_the_call_before: search.is_of_the_call_before }
 }
 
-/// How a call is made to fail.
+/// Ways to make a call fail.
 #[derive(Clone, Copy)]
 enum Form<'a> {
     Alone,

@@ -1,7 +1,7 @@
-//! Adversarial calls: every tool gets inputs that break programs, and what fails is made small, told and kept.
+//! Adversarial calls: every tool gets inputs that break programs; failures are shrunk, reported and kept.
 //!
 //! A tool is worked on alone, on servers of its own (`tool.rs`), so that what is sent does not depend on how many are
-//! worked on side by side. `line.rs` is the server that its calls go to, `window.rs` has several in flight once a server
+//! fuzzed concurrently. `line.rs` is the server that its calls go to, `window.rs` has several in flight once a server
 //! has proved steady, `minimal.rs` makes a failure small on fresh servers (`attempt.rs`), `load.rs` looks at what happens
 //! to calls that are open at once.
 

@@ -1,4 +1,4 @@
-//! Before anything is broken, each tool is called once as it wants to be called: what comes back feeds later calls.
+//! Before adversarial calls, each tool is called once with valid input: the replies feed later calls.
 
 use mcprove_judge::fuzz::ValuePool;
 use mcprove_judge::harm::HarmGuard;
@@ -9,7 +9,7 @@ use super::line::{Line, Said};
 use super::workshop::Workshop;
 use crate::discover::tool_name;
 
-/// How many tools are asked; the others still see what these answer.
+/// Maximum number of tools called; the others still use the replies of these.
 const MOST: usize = 100;
 
 /// Values that the tools answer with, and what was said to each.

@@ -9,13 +9,13 @@ use super::failure::{Failure, Reproduction};
 /// The longest command that is worth pasting.
 const LONGEST_COMMAND: usize = 2_000;
 
-/// How much of arguments is shown.
+/// Maximum length of arguments shown.
 const SHOWN: usize = 600;
 
 /// Lines of a server's standard error that are shown.
 const STDERR_LINES: usize = 12;
 
-/// What there is to say about a failure; `again` is the command that finds it again, `call` the beginning of one that
+/// The finding about a failure; `again` is the command that reproduces it, `call` the beginning of one that
 /// makes a single call.
 pub(crate) fn finding(failure: &Failure, again: &str, call: Option<&str>) -> Finding {
     let severity = match (&failure.verdict, failure.fails) {
@@ -66,7 +66,7 @@ fn rule(verdict: &FuzzVerdict) -> &'static str {
     verdict.kind()
 }
 
-/// What is wrong, in one line.
+/// The failure in one line.
 pub(crate) fn message(failure: &Failure) -> String {
     let what = match &failure.verdict {
         FuzzVerdict::Handled => "handled".to_owned(),
@@ -83,7 +83,7 @@ pub(crate) fn message(failure: &Failure) -> String {
     if failure.times > 1 { format!("{what} ({} calls)", failure.times) } else { what }
 }
 
-/// What it takes, a line each, and what the server wrote when it ended.
+/// The reproduction, one line per step, and the server's last stderr lines.
 fn evidence(failure: &Failure) -> String {
     let stderr = stderr_lines(&failure.stderr);
     if stderr.is_empty() { reproduction(failure) } else { format!("{}\n{stderr}", reproduction(failure)) }

@@ -1,4 +1,4 @@
-//! One tool: its plan, the calls, and what came of them.
+//! Fuzzing of one tool: its plan, the calls, and their results.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,19 +17,19 @@ use super::minimal::{Suspect, as_step, minimal};
 use super::workshop::{Bench, Called, Workshop};
 use crate::calls;
 
-/// How many calls of a tool may go unanswered before the rest of its plan is left.
+/// Maximum number of unanswered calls of a tool before the rest of its plan is skipped.
 const SILENCES: usize = 5;
 
-/// How many cases are made ahead of the calls.
+/// Number of cases generated ahead of the calls.
 const AHEAD: usize = 1024;
 
-/// How many calls of a tool are kept where all are wanted.
+/// Maximum number of calls kept per tool where all are wanted.
 const KEPT: usize = 1_000;
 
-/// How many different failures of a tool are made small; a tool with more has one trouble with many faces.
+/// Maximum number of different failures of a tool that are shrunk; more usually have one common cause.
 const SHRUNK: usize = 12;
 
-/// What became of the calls of a tool.
+/// Results of the calls of a tool, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Calls of the plan that were made.
@@ -50,29 +50,29 @@ pub struct Tally {
     pub accepted_invalid: usize,
     /// Structured content that does not match the output schema.
     pub output_mismatches: usize,
-    /// Failures that only calls open at the same time brought about; they are no calls of the plan.
+    /// Failures that only concurrent calls caused; these calls are not part of the plan.
     pub at_once: usize,
 }
 
-/// What is to be done with a tool.
+/// The work on one tool.
 pub(crate) struct Task<'t> {
     pub(crate) tool: &'t Value,
     pub(crate) seed: u64,
     pub(crate) runs: usize,
     pub(crate) pool: ValuePool,
     pub(crate) said: Said,
-    /// What may be sent.
+    /// Guard for the inputs that may be sent.
     pub(crate) guard: HarmGuard,
 }
 
-/// What came of the work on a tool.
+/// Result of fuzzing one tool.
 #[derive(Debug)]
 pub(crate) struct ToolRun {
     pub(crate) tally: Tally,
     pub(crate) failures: Vec<Failure>,
     /// The first call of each failure.
     pub(crate) records: Vec<CallRecord>,
-    /// What else there is to say.
+    /// Further notes.
     pub(crate) notes: Vec<Finding>,
     /// True if the plan was made to its end.
     pub(crate) is_complete: bool,
@@ -157,20 +157,20 @@ pub(super) struct Hand<'w> {
     pub(super) workshop: &'w Workshop,
     pub(super) bench: &'w Bench,
     pub(super) line: Line<'w>,
-    /// What was sent so far.
+    /// The calls sent so far.
     pub(super) sent: Vec<Sent>,
     /// The first of them that the current server got.
     pub(super) since: usize,
     pub(super) found: Vec<Found>,
     pub(super) answered: Vec<Answered>,
-    /// How many calls were not answered.
+    /// Number of unanswered calls.
     silences: usize,
     /// Values that the server knows, and whether more are still of use.
     pool: ValuePool,
     learns: bool,
-    /// How often it was unclear what became of calls that were in flight together.
+    /// Number of times that the results of concurrent calls were unclear.
     pub(super) troubles: usize,
-    /// What may be sent.
+    /// Guard for the inputs that may be sent.
     guard: HarmGuard,
     pub(super) run: ToolRun,
 }
@@ -215,7 +215,7 @@ impl Hand<'_> {
         true
     }
 
-    /// Says that there is no server to go on with.
+    /// Adds the finding that the server cannot be restarted.
     pub(super) fn not_started(&mut self, failure: OpenFailure) -> bool {
         let text = format!("the server could not be started again: {}", failure.message);
         let mut finding = Finding::error("no-session", text);
@@ -224,7 +224,7 @@ impl Hand<'_> {
         false
     }
 
-    /// Takes in what became of a call.
+    /// Takes the result of a call.
     pub(super) fn take(&mut self, case: FuzzCase, called: &Called, verdict: FuzzVerdict) {
         if let Outcome::Result(result) = &called.exchange.outcome {
             if self.learns {
@@ -244,12 +244,12 @@ impl Hand<'_> {
         self.note(verdict, called, case.arguments);
     }
 
-    /// How long a call may take: once it is known that the tool can be silent, that is not waited for again and again.
+    /// Time a call may take: shorter once the tool is known to hang, so that the full timeout is not awaited each time.
     pub(super) fn wait(&self) -> Duration {
         if self.silences > 0 { self.workshop.short_wait() } else { self.workshop.timeout }
     }
 
-    /// Whether a verdict needs no closer look: nothing is wrong, or nothing new.
+    /// True if a verdict needs no closer look: a handled call, or a known failure.
     pub(super) fn is_known(&self, verdict: &FuzzVerdict) -> bool {
         *verdict == FuzzVerdict::Handled || self.found_before(verdict).is_some()
     }
@@ -300,7 +300,7 @@ impl Hand<'_> {
         });
     }
 
-    /// Adds a failure that calls which are open together bring about; the same is told once.
+    /// Adds a failure that concurrent calls cause; duplicates are reported once.
     pub(super) fn add(&mut self, failure: Failure) {
         let signature = self.bench.signature(&failure.verdict);
         if let Some(known) =
@@ -390,13 +390,13 @@ impl Tally {
         }
     }
 
-    /// How many calls went wrong.
+    /// Number of calls that went wrong.
     pub(super) fn faults(&self) -> usize {
         self.runs - self.handled - self.accepted_invalid
     }
 
-    /// What became of the calls, in words: `2 crashed, 1 hung, 47 handled`; and what came of several at once, so that a
-    /// tool whose calls were all handled is not said to be well where it is not.
+    /// Results of the calls in words: `2 crashed, 1 hung, 47 handled`; including failures of concurrent calls, so that a
+    /// tool whose calls were all handled is not reported as healthy if concurrent ones failed.
     pub fn told(&self) -> String {
         let counts = [
             (self.crashes, "crashed"),

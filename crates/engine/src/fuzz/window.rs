@@ -14,13 +14,13 @@ use super::load::{self, Flight};
 use super::tool::{Found, Hand, fails};
 use super::workshop::Called;
 
-/// How many calls are in flight.
+/// Number of calls in flight.
 const WINDOW: usize = 16;
 
-/// How often it may be unclear what became of calls before they are made one by one to the end.
+/// Number of unclear results after which calls are made one by one for the rest of the plan.
 const TROUBLES: usize = 3;
 
-/// How many of the calls before are made again to see whether it took them.
+/// Maximum number of earlier calls repeated to see if the failure needs them.
 const LOOK_BACK: usize = 20_000;
 
 /// Something that was wrong while calls were in flight.
@@ -33,7 +33,7 @@ struct Suspicion {
 }
 
 impl Hand<'_> {
-    /// How many calls may be in flight next.
+    /// Number of calls that may be in flight next.
     pub(super) fn width(&self) -> usize {
         if self.troubles < TROUBLES && self.line.is_steady() { WINDOW } else { 1 }
     }
@@ -75,7 +75,7 @@ impl Hand<'_> {
         cases.iter().zip(called).enumerate().map(judge).collect()
     }
 
-    /// What is to be looked for where a call had no answer.
+    /// The failure to look for if a call had no answer.
     fn suspicion(&self, cases: &[FuzzCase], trouble: &Trouble) -> Suspicion {
         let Trouble { at, called } = trouble;
         Suspicion {
@@ -108,7 +108,7 @@ impl Hand<'_> {
         true
     }
 
-    /// Makes all calls again that the server had got; whether that brought it about.
+    /// Repeats all calls that the server had got; true if the failure occurred again.
     async fn look_back(&mut self, since: usize, suspicion: &Suspicion) -> bool {
         let Some(signature) = self.bench.signature(&suspicion.verdict) else { return false };
         let since = since.max(self.sent.len().saturating_sub(LOOK_BACK));

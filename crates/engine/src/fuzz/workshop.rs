@@ -1,4 +1,4 @@
-//! What all work on a server shares.
+//! State shared by all work on a server.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -19,16 +19,16 @@ use crate::refused::SandboxRules;
 use crate::server::Opener;
 use crate::stop::Stop;
 
-/// How long a server may take to exit once its input is closed: there are many, and how they end is not the question.
+/// Time a server may take to exit once its input is closed: there are many, and their exit status is not of interest.
 const EXIT_GRACE: Duration = Duration::from_millis(100);
 
-/// The shortest deadline that tells a hang from a moment of inattention.
+/// The shortest deadline that distinguishes a hang from a short delay.
 const SHORTEST_WAIT: Duration = Duration::from_millis(250);
 
-/// How the message of a crash begins that only shows on standard error.
+/// Start of the message about a crash that only shows on standard error.
 pub(crate) const NO_ANSWER: &str = "no answer, and on standard error";
 
-/// What all work on a server shares.
+/// State shared by all work on a server.
 #[derive(Debug)]
 pub(crate) struct Workshop {
     opener: Opener,
@@ -48,14 +48,14 @@ pub(crate) struct Workshop {
     refused: Arc<OnceLock<Refusal>>,
 }
 
-/// What a workshop is made of.
+/// Parameters of a workshop.
 pub(crate) struct Tools {
     pub(crate) opener: Opener,
     pub(crate) server: ServerSpec,
     pub(crate) variables: Variables,
-    /// How long a server may take to start.
+    /// Time a server may take to start.
     pub(crate) start: Duration,
-    /// How long a call may take.
+    /// Time a call may take.
     pub(crate) timeout: Duration,
     pub(crate) attempts: usize,
     pub(crate) strict_input: bool,
@@ -108,7 +108,7 @@ impl Workshop {
         if self.stop.is_stopped() { "the run was interrupted" } else { "the time was over" }
     }
 
-    /// How long calls may take where it is only to be seen whether a hang comes again.
+    /// Time calls may take when a hang is only reproduced.
     pub(crate) fn short_wait(&self) -> Duration {
         (self.timeout / 10).max(SHORTEST_WAIT).min(self.timeout)
     }
@@ -118,12 +118,12 @@ impl Workshop {
         self.counter.fetch_add(calls, Ordering::Relaxed);
     }
 
-    /// How many calls were made so far.
+    /// Number of calls made so far.
     pub(crate) fn calls(&self) -> usize {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// What is needed to judge a tool's replies.
+    /// Schemas and rules to judge a tool's replies.
     pub(crate) fn bench(&self, tool: &Value) -> Bench {
         let oracle = |key: &str| tool.get(key).and_then(|schema| Oracle::new(schema).ok());
         Bench {
@@ -137,14 +137,14 @@ impl Workshop {
     }
 }
 
-/// What is needed to judge a tool's replies, compiled once.
+/// Schemas and rules to judge a tool's replies, compiled once.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) name: String,
     input: Option<Oracle>,
     output: Option<Oracle>,
     environment: Arc<EnvironmentValues>,
-    /// What the server is refused; it is no failure of the server.
+    /// Rules of the sandbox; its refusals are not failures of the server.
     rules: Option<SandboxRules>,
     refused: Arc<OnceLock<Refusal>>,
 }
@@ -154,7 +154,7 @@ pub(crate) struct Bench {
 pub(crate) struct Called {
     pub(crate) exchange: Exchange,
     pub(crate) alive_after: Option<bool>,
-    /// What the server wrote to its standard error, where it did not answer.
+    /// Standard error of the server, if it did not answer.
     pub(crate) stderr: String,
 }
 
@@ -178,7 +178,7 @@ impl Bench {
         self.input.as_ref().is_none_or(|input| input.accepts(arguments))
     }
 
-    /// What a call means.
+    /// Verdict on a call.
     pub(crate) fn verdict(&self, called: &Called, arguments: &Value, accepted: bool) -> FuzzVerdict {
         match (self.unexcused(called, arguments, accepted), &self.rules) {
             (FuzzVerdict::Crash(crash), Some(rules)) => {

@@ -121,7 +121,7 @@ impl AuditTool {
         if self.repeat.load(Ordering::Relaxed) && is_answered && refusal.is_none() {
             replies.extend(self.repeated(&mut case, &input).await);
         }
-        // A test of what was refused would expect the refusal, and write where there is no sandbox.
+        // A test of a refused call would expect the refusal, and write to disk outside a sandbox.
         let skipped = refusal.map(|refusal| refusal.to_string());
         if skipped.is_some() {
             replies.clear();
@@ -237,7 +237,8 @@ fn misses_file(seen: &Observation) -> bool {
 
 /// The finding about a tool that says it only reads, and changed these files.
 fn contradiction(changes: &[String]) -> Option<Finding> {
-    if changes.is_empty() {
+    // Git writes its index anew when it only reads, because the copy's files are newer than it.
+    if changes.iter().all(|change| change.ends_with(" .git/index")) {
         return None;
     }
     let text = "the tool is marked `readOnlyHint: true`, but it changed the fixture folder";
@@ -281,4 +282,20 @@ fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {
     let mut finding = Finding::warning("output-schema", "`structuredContent` violates the tool's own `outputSchema`");
     finding.actual = Some(violation);
     Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_lets_git_refresh_its_index_contradicts_nothing() {
+        let found = |changes: &[&str]| {
+            contradiction(&changes.iter().map(|&change| change.to_owned()).collect::<Vec<_>>()).is_some()
+        };
+        assert!(!found(&[]));
+        assert!(!found(&["changed .git/index"]));
+        assert!(found(&["changed a.txt"]));
+        assert!(found(&["changed .git/index", "created .git/objects/00/1"]));
+    }
 }

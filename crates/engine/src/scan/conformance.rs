@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::{Connections, Scan, ScanCase, ScanEnd, ScanFuture, ScanSubject};
 use crate::conformance::{Endpoint, Pace, ProbeOptions, examine, survey};
 
-/// How many revisions are examined at once.
+/// Number of revisions examined concurrently.
 const AT_ONCE: usize = 2;
 
 /// A conformance run.
@@ -83,7 +83,7 @@ fn is_wanted(revision: Revision, protocol: Option<Protocol>) -> bool {
     }
 }
 
-/// What the cases of a run share.
+/// State shared by the cases of a run.
 struct Shared {
     wanted: Vec<Revision>,
     /// True if the user named one revision: then it is tested whatever the server says.
@@ -91,7 +91,7 @@ struct Shared {
     probe: ProbeOptions,
     /// The verdicts of each revision that is served; made by whichever case comes first.
     verdicts: OnceCell<Result<HashMap<Revision, Vec<Graded>>, String>>,
-    /// True if it was reported that there is no evidence.
+    /// True if the missing evidence was already reported.
     has_failed: AtomicBool,
 }
 

@@ -22,7 +22,7 @@ use crate::fuzz::workshop::{Tools, Workshop};
 use crate::fuzz::{Failure, Tally};
 use crate::refused::refusal_note;
 
-/// What the tools of a fuzz run have in common.
+/// Settings shared by the tools of a fuzz run.
 pub(crate) struct FuzzPlan {
     /// The tools that are called, in listed order.
     pub(crate) tools: Vec<FuzzTarget>,
@@ -58,7 +58,7 @@ pub(crate) struct FuzzTarget {
     pub(crate) given: Vec<Value>,
 }
 
-/// What is known before the first adversarial call.
+/// State before the first adversarial call.
 pub(crate) struct Begun {
     until: Option<Instant>,
     /// Values that the tools answer with.
@@ -81,7 +81,7 @@ pub struct FuzzedTool {
     pub name: String,
     /// The results of its calls, counted.
     pub tally: Tally,
-    /// What failed, and what is worth knowing.
+    /// Failures and notes.
     pub failures: Vec<Failure>,
     /// All calls that were made, also those that shrank failures.
     pub calls: usize,
@@ -153,7 +153,7 @@ impl FuzzTool {
 }
 
 impl FuzzPlan {
-    /// Calls each tool once as it wants to be called. What comes back feeds later calls, and does not depend on the shard.
+    /// Calls each tool once with valid input. The replies feed later calls, and do not depend on the shard.
     async fn begin(&self, case: &ScanCase<'_>) -> Begun {
         let until = self.time.map(|time| Instant::now() + time);
         let guards: Vec<HarmGuard> = (0..self.tools.len()).map(|at| self.guard(at, case)).collect();

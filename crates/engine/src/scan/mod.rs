@@ -63,7 +63,7 @@ pub(crate) enum Connections {
     Own,
 }
 
-/// What a scan works with.
+/// Everything that a scan works with.
 pub(crate) struct ScanCase<'s> {
     /// The session of the lane; `None` for scans with connections of their own.
     pub(crate) lane: Option<Restartable<'s>>,
@@ -74,7 +74,7 @@ pub(crate) struct ScanCase<'s> {
     pub(crate) context: &'s CaseContext,
 }
 
-/// What a scan brings besides its events, for commands that write it down.
+/// Result of a scan besides its events, for commands that write it to files.
 #[derive(Debug)]
 pub enum ScanResult {
     /// A tool that was called.

@@ -47,7 +47,7 @@ struct WrongRequest {
     what: String,
 }
 
-/// The requests about what a server lists beside its tools.
+/// The requests for the items a server lists besides its tools.
 pub(crate) fn offered_items(catalog: &Catalog, timeout: Duration) -> Vec<OfferedItem> {
     let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let item = |name: String, request: OfferRequest| OfferedItem { name, request, timeout };

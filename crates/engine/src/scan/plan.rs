@@ -27,7 +27,7 @@ use crate::workplace::{SCRATCH, written};
 /// A scan of the tools of a server.
 #[derive(Clone, Debug)]
 pub struct ScanOptions {
-    /// What is done with each tool.
+    /// Kind of the scan.
     pub kind: ScanKind,
     /// Which tools may be called.
     pub consent: Consent,
@@ -45,7 +45,7 @@ pub struct ScanOptions {
     pub seed: u64,
 }
 
-/// What a scan does with each tool.
+/// Kinds of scans.
 #[derive(Clone, Debug)]
 pub enum ScanKind {
     /// It is called once with a valid input.
@@ -64,7 +64,7 @@ pub enum ScanKind {
     Fuzz(FuzzScan),
 }
 
-/// How tools are fuzzed.
+/// Options of fuzzing.
 #[derive(Clone, Debug)]
 pub struct FuzzScan {
     /// The number of calls for each tool.
@@ -86,7 +86,7 @@ pub struct FuzzScan {
 pub struct PlannedScan {
     /// A case for each tool, in listed order.
     pub cases: Vec<Arc<Case>>,
-    /// What is wrong with the server's lists, and what the user should know before the first call.
+    /// Findings about the server's lists, and notes before the first call.
     pub findings: Vec<Finding>,
     /// Which tools are called, and why not.
     pub tools: ScanPlan,
@@ -231,7 +231,7 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOpti
     }
 }
 
-/// What may be sent to a tool.
+/// Guard for the inputs that may be sent to a tool.
 fn guard_of(tool: &Value, effect: &ToolEffect, options: &ScanOptions) -> HarmGuard {
     let given = options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
     let mut guard = HarmGuard::new(tool, effect, SCRATCH).with_given(given);

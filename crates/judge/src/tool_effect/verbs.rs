@@ -196,6 +196,7 @@ const VERBS: &[Verb] = &[
     changes("remove"),
     changes("rename"),
     changes("reopen"),
+    changes("repair"),
     changes("replace"),
     acts("reply"),
     acts("reserve"),

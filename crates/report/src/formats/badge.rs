@@ -1,4 +1,4 @@
-//! How many cases pass, as a badge: a shields.io endpoint, and the same as an SVG file.
+//! Number of passed cases as a badge: a shields.io endpoint, and the same as an SVG file.
 
 use mcprove_model::Report;
 use serde::Serialize;

@@ -4,7 +4,7 @@
 //! and findings, the worst level comes first, and what does not fit is counted by the last of its level.
 //!
 //! Commands are escaped by the rules of `@actions/core`: `%`, CR and LF in messages, and also `:` and `,` in properties.
-//! What a server sent is made harmless before, so that nothing in it can end a command or begin another.
+//! Text from a server is escaped first, so that nothing in it can end a command or begin another.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use crate::status::{Status, UNFINISHED, name};
 pub(super) const FORMAT: Format =
     Format { name: "github", extension: "txt", summary: "GitHub workflow annotations", shows: Shows::Verdicts, render };
 
-/// How many annotations of a level GitHub shows.
+/// Number of annotations per level that GitHub shows.
 const PER_LEVEL: usize = 10;
 
 /// Findings of one case that are written out.

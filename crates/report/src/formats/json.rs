@@ -9,7 +9,7 @@
 //!   "findings": [ … ], "cases": [ … ] }
 //! ```
 //!
-//! `timings` is the sum over all cases, which is more than the run took when they ran side by side; `hint` is there when something
+//! `timings` is the sum over all cases, more than the duration of a run with concurrent cases; `hint` is there when something
 //! would have made the run faster, and `reliability` when a case was tried more than once. Findings, calls, timings and sessions have the shapes of the
 //! event log. A later program may add fields; one that changes or removes a field counts `schema` up.
 
@@ -265,10 +265,10 @@ impl FrameTexts {
     const ALL_LONG: usize = 1 << 20;
     /// Bytes of all frames.
     const ALL: usize = 16 << 20;
-    /// How many frames a page has.
+    /// Maximum number of frames of a page.
     const FRAMES: usize = 100_000;
 
-    /// What is shown of a frame, and how many bytes are left out.
+    /// The part of a frame that is shown, and the number of bytes left out.
     fn bounded<'b>(&self, body: &'b [u8]) -> (&'b [u8], usize) {
         let has_room = self.long_bytes < Self::ALL_LONG;
         let limit = if has_room { Self::LONG } else { Self::SHORT };

@@ -1,6 +1,6 @@
 //! JUnit XML, as CI systems read it.
 //!
-//! There is no standard. `junit` keeps to `junit-10.xsd` of Jenkins' xUnit plugin, which validates what it reads: one
+//! JUnit has no standard. `junit` keeps to `junit-10.xsd` of Jenkins' xUnit plugin, which validates what it reads: one
 //! `testsuite` per file, `failure` for what is wrong with the subject, `error` for what could not be run. That schema knows
 //! no place of a case, so the text of a failure begins with it. `junit-lines` has `file` and `line` on every case, and
 //! `skipped` on the root, for readers that link to them (GitLab, `CircleCI`).

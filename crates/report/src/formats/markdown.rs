@@ -1,6 +1,6 @@
 //! Markdown for a GitHub step summary: a headline, the failures folded, a table of everything.
 //!
-//! Names stand in `<code>` with every character that Markdown or HTML would read written as a reference; longer texts stand
+//! Names are in `<code>` with every character that Markdown or HTML would read written as a reference; longer texts are
 //! in fences longer than any run of backticks in them. GitHub refuses a summary of more than 1 MiB, so a large run shows its
 //! failures first and says how much was left out.
 
@@ -100,7 +100,7 @@ fn failures(out: &mut String, bad: &[&CaseReport]) {
     }
 }
 
-/// What the probes and tools of cases came to that passed.
+/// Results of the probes and tools of cases that passed.
 fn parts(out: &mut String, good: &[&CaseReport]) {
     for case in good {
         let told = sub_results_plainly(case);

@@ -50,7 +50,7 @@ fn render(report: &Report) -> String {
     })
 }
 
-/// What repeated trials say, when there were any.
+/// Statistics of repeated trials, if there were any.
 fn reliability(report: &Report) -> Option<RunProperties> {
     let trials = Reliability::of(report);
     let judged = trials.judged();
@@ -134,7 +134,7 @@ fn merged(results: Vec<Outcome<'_>>) -> Vec<Outcome<'_>> {
 }
 
 /// The identity of a defect from run to run: its rule, its case, its place without line numbers, and what is wrong. Values
-/// that a server sent are no part of it, because they may change with every run.
+/// that a server sent are left out, because they may change with every run.
 fn fingerprint(finding: &Finding, case: Option<&CaseReport>) -> String {
     let (file, name, variant) = case.map_or(("", "", ""), |case| {
         (case.started.file.as_str(), case.started.name.as_str(), case.started.variant.as_deref().unwrap_or_default())
@@ -145,7 +145,7 @@ fn fingerprint(finding: &Finding, case: Option<&CaseReport>) -> String {
         None => ["", ""],
     };
     let message = if finding.place.is_some() { "" } else { finding.message.as_str() };
-    // FNV-1a: the parts are short, and nobody gains from a collision but a finding shown once.
+    // FNV-1a: the parts are short, and a collision would only show a finding once.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for part in [&*finding.rule, file, name, variant, place[0], place[1], message] {
         for byte in part.bytes().chain([0]) {
@@ -376,7 +376,7 @@ struct Message {
     text: String,
 }
 
-/// What SARIF calls a result.
+/// A SARIF `result`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Outcome<'a> {

@@ -27,7 +27,7 @@ fn render(report: &Report) -> String {
     let mut out = "TAP version 13\n".to_owned();
     let is_interrupted = report.end().is_some_and(|end| end.interrupted);
     match report.cases.len() {
-        // A plan that skips everything ends the file; readers refuse what comes after it.
+        // A plan that skips everything ends the file; readers reject any line after it.
         0 if is_interrupted => {}
         0 => out.push_str("1..0 # SKIP nothing was selected\n"),
         count => {

@@ -1,4 +1,4 @@
-//! `assert_raw`: send any message, or any text, and judge what comes back, if anything.
+//! `assert_raw`: send any message, or any text, and judge the reply, if there is one.
 
 use mcprove_model::{Act, Diagnostics, Node, Raw, Vocabulary};
 use serde_json::json;

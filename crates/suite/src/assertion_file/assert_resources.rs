@@ -1,4 +1,4 @@
-//! `assert_resources`: list, read or subscribe to resources, and judge what comes.
+//! `assert_resources`: list, read or subscribe to resources, and judge the replies.
 
 use mcprove_model::{Act, Diagnostics, Entry, Node, ResourceAsk, Resources, Vocabulary};
 

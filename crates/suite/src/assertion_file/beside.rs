@@ -1,4 +1,4 @@
-//! `beside`: calls that are open at the same time.
+//! `beside`: concurrent calls.
 
 use mcprove_model::{BesideCall, Diagnostics, Node};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["args", "tool"];
 
-/// Decodes the calls beside a call; one that names no tool is of the same tool.
+/// Decodes the concurrent calls of a call; one without `tool` calls the same tool.
 pub(super) fn decode(caller: &Node, tool: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Vec<BesideCall> {
     let Some(list) = caller.get("beside").filter(|list| !list.is_null()) else { return Vec::new() };
     let mut calls = Vec::new();

@@ -41,7 +41,7 @@ pub(crate) struct Block {
 /// Decodes a block and reports what is wrong with it.
 pub(crate) type DecodeBlock = fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<Asked>;
 
-/// What a block is decoded from.
+/// Input of a block decoder.
 pub(crate) struct Input<'n> {
     /// The whole document.
     pub(crate) document: &'n Node,
@@ -51,15 +51,15 @@ pub(crate) struct Input<'n> {
     pub(crate) scope: &'n Scope,
 }
 
-/// What a block asks for.
+/// A decoded block.
 pub(crate) struct Asked {
     pub(crate) act: Act,
     pub(crate) expect: Expectation,
-    /// What a model is to answer, for blocks that say so.
+    /// Scripted answers of a model, for blocks that have them.
     pub(crate) script: Option<Script>,
 }
 
-/// What a model is to answer, and the key of the block that says so.
+/// Scripted answers of a model, and the key of the block that holds them.
 pub(crate) struct Script {
     /// The answers in order, if the block has any.
     pub(crate) replies: Option<Vec<SamplingReply>>,
@@ -203,7 +203,7 @@ pub(crate) fn arguments(block: &Node, found: &mut Diagnostics<'_>) -> Node {
     }
 }
 
-/// Who calls a tool: how to speak of it, where it is, and which keys it has.
+/// A node that calls a tool: its description for messages, its place, and its keys.
 pub(crate) struct Caller<'n> {
     pub(crate) node: &'n Node,
     pub(crate) what: &'n str,

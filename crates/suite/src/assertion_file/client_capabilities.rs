@@ -50,7 +50,7 @@ pub(crate) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
     client
 }
 
-/// Folders: a list, or `list` with what becomes of it under `changed`.
+/// Folders: a list, or `list` with its later value under `changed`.
 fn roots(node: &Node, found: &mut Diagnostics<'_>) -> (Option<Vec<String>>, Option<Vec<String>>) {
     if node.as_map().is_none() {
         return (Some(texts::list(node, "`roots`", found)), None);

@@ -6,7 +6,7 @@ use mcprove_model::{Diagnostics, Expectation, Finding, Kind, Node, Place, Planne
 use super::templates::Scope;
 use crate::template::{Variables, is_literal, substitute_with_keys, templated_places};
 
-/// Decodes what stands under `expect`; a block that was left out or left empty expects nothing.
+/// Decodes `expect`; a missing or empty block expects nothing.
 pub(crate) fn decode(
     block: Option<&Node>,
     vocabulary: Vocabulary,
@@ -21,7 +21,7 @@ pub(crate) fn decode(
     } else {
         decode_templated(block, vocabulary, scope, found)
     };
-    // Whether it is a share is said above; where the block has parts, it stands in the `expect` among them.
+    // Blocks with several parts have their `threshold` in the `expect` among them.
     let expect = match vocabulary {
         Vocabulary::Resources | Vocabulary::Sampling => block.get("expect").unwrap_or(block),
         Vocabulary::Tool
@@ -58,7 +58,7 @@ fn decode_templated(
     let mut judged = Diagnostics::new(source);
     // Escaped braces need no values to be known.
     let checks = checks::decode(vocabulary, &substitute_with_keys(block, &Variables::new()), &mut judged);
-    // A value that a template stands for is judged once it is known: `min_results: "{{count}}"` is no mistake.
+    // A templated value is judged once it is known: `min_results: "{{count}}"` is valid here.
     let open: Vec<TextPlace> =
         templated_places(block, &scope.names()).into_iter().map(|span| source.place(span)).collect();
     for finding in judged.into_findings() {

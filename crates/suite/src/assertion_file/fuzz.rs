@@ -13,10 +13,10 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["cases", "expect", "max_call_ms", "seed"];
 
-/// How many calls are made when the block does not say.
+/// Default number of calls.
 const CASES: usize = 64;
 
-/// How long a call may take when the block does not say.
+/// Default time limit of a call.
 const MAX_CALL: Duration = Duration::from_secs(2);
 
 const CALLS: RangeInclusive<u64> = 1..=1_000_000;

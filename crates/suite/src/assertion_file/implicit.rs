@@ -1,4 +1,4 @@
-//! `implicit`: checks that nobody wrote, of the shape of replies; `off` accepts what official clients refuse.
+//! `implicit`: built-in checks of the shape of replies; `off` accepts what official clients refuse.
 
 use mcprove_model::{Diagnostics, Node};
 use serde_json::{Value, json};

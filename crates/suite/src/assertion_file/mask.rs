@@ -1,10 +1,10 @@
-//! `mask`: patterns of what changes from run to run, beside what is masked in every snapshot.
+//! `mask`: patterns of what changes from run to run, in addition to what is masked in every snapshot.
 
 use mcprove_judge::snapshot::Masks;
 use mcprove_model::{Diagnostics, Node};
 use serde_json::{Value, json};
 
-/// Decodes `mask`, one pattern or several; one that is no regular expression is a finding.
+/// Decodes `mask`, one pattern or several; an invalid regular expression is a finding.
 pub(crate) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<String> {
     let Some(masks) = node.get("mask").filter(|masks| !masks.is_null()) else { return Vec::new() };
     let mut patterns = Vec::new();

@@ -11,7 +11,7 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["protocol", "servers"];
 
-/// The servers of a suite file by name; one that could not be decoded is `None`, and told already.
+/// The servers of a suite file by name; `None` for one that could not be decoded, which is already reported.
 pub(crate) type Described = [(String, Option<Arc<ServerSpec>>)];
 
 /// What `matrix` is decoded with.
@@ -24,7 +24,7 @@ pub(crate) struct Around<'a> {
     pub(crate) scope: &'a Scope,
 }
 
-/// Decodes what stands under `matrix`.
+/// Decodes the value of `matrix`.
 pub(crate) fn decode(entry: &Entry, around: &Around<'_>, found: &mut Diagnostics<'_>) -> Option<Arc<Matrix>> {
     let node = &entry.value;
     if node.is_null() {

@@ -72,7 +72,7 @@ const FIELDS: &[Field] = &[
 /// The keys of a document that hold steps.
 pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
 
-/// What a document is decoded with.
+/// Context for decoding a document.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The caller's environment.
@@ -90,20 +90,20 @@ pub struct Document<'n> {
     pub node: &'n Node,
     /// Its number in the file, from 1.
     pub number: usize,
-    /// How many documents the file has.
+    /// Number of documents in the file.
     pub of: usize,
 }
 
-/// What a document was decoded to.
+/// A decoded document.
 #[derive(Debug)]
 pub struct Decoded {
     /// The name of its case; also known when the case itself could not be made.
     pub name: String,
     /// Where the name is written, or else the document.
     pub name_span: Span,
-    /// The case; `None` when a finding stands in its way.
+    /// The case; `None` if a finding prevents it.
     pub case: Option<Case>,
-    /// What is wrong with the document.
+    /// Findings about the document.
     pub findings: Vec<Finding>,
     /// Texts that are not to be shown.
     pub secrets: Vec<String>,
@@ -192,7 +192,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     };
     if let (Some(chosen), None, None) = (&chosen, server_entry, stand_in)
         && chosen.block.needs_server
-        // What is not run needs nobody to speak to.
+        // A case that is not run needs no server.
         && skip.is_none()
         && !texts::is_misspelt(entries, "server", &known)
     {

@@ -168,7 +168,7 @@ pub(crate) fn schema() -> Value {
     fragment::map("The server under test.", properties, &[])
 }
 
-/// Decodes `sandbox`: `true` confines the server, which is then not started where there is no sandbox.
+/// Decodes `sandbox`: `true` confines the server, which is then not started on systems without a sandbox.
 pub(crate) fn decode_sandbox(server: &Node, found: &mut Diagnostics<'_>) -> Option<Sandbox> {
     let sandbox = server.get("sandbox").filter(|sandbox| !sandbox.is_null())?;
     let is_wanted = found.boolean(sandbox, "`sandbox`")?;
@@ -227,7 +227,7 @@ fn roots_schema() -> Value {
     json!({"anyOf": [fragment::texts("The folders."), map], "description": "Folders that are told when asked."})
 }
 
-/// How a server is spoken to.
+/// Transport of a server.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Transport {
     Stdio,
@@ -293,7 +293,7 @@ pub(crate) fn url(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String>
     };
     let text = found.text(node, "`url`")?;
     let lower = text.to_ascii_lowercase();
-    // A variable that is not set has a finding of its own, or the case is skipped for want of it.
+    // A variable that is not set has its own finding, or the case is skipped because of it.
     if !text.contains(SECRET) && !lower.starts_with("http://") && !lower.starts_with("https://") {
         found.error_with_help(
             "bad-url",

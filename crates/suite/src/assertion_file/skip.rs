@@ -4,7 +4,7 @@ use mcprove_model::{Diagnostics, Node, Skip};
 
 use crate::environment::Environment;
 
-/// Whether a document's case is to be skipped.
+/// Decodes the reasons to skip a document's case.
 pub(crate) fn decode(node: &Node, environment: &Environment<'_>, found: &mut Diagnostics<'_>) -> Option<Skip> {
     let asked = node.get("skip").and_then(|skip| asked(skip, found));
     let missing = node.get("skip_unless_env").and_then(|names| missing(names, environment, found));

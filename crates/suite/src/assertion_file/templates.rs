@@ -42,7 +42,7 @@ impl Scope {
         self.report(unresolved(node, &self.names()), found);
     }
 
-    /// Reports references in texts that nothing provides, where `is_known` tells of further names.
+    /// Reports references in texts that nothing provides; `is_known` is true for further names.
     pub(crate) fn check_beside(&self, node: &Node, is_known: impl Fn(&str) -> bool, found: &mut Diagnostics<'_>) {
         let references = unresolved(node, &self.names());
         self.report(references.into_iter().filter(|(name, _)| !is_known(name)).collect(), found);

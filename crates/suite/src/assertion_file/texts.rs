@@ -2,7 +2,7 @@
 
 use mcprove_model::{Diagnostics, Entry, Kind, Node, Scalar, nearest};
 
-/// A list of texts: `[1, true]` are the words `1` and `true`.
+/// A list of texts: `[1, true]` are the texts `1` and `true`.
 pub(crate) fn list(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Vec<String> {
     if node.is_null() {
         return Vec::new();

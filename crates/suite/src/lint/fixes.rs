@@ -1,4 +1,4 @@
-//! Changes to the text of a suite that mend a finding without changing anything else.
+//! Changes to the text of a suite that fix a finding without changing anything else.
 
 use mcprove_model::{Edit, Entry, Fix, Node, SourceFile, Span};
 

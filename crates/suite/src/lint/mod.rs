@@ -1,4 +1,4 @@
-//! What is doubtful about a suite that loads: checks that cannot fail, and features that a revision of the protocol has
+//! Lint rules for a suite that loads: checks that cannot fail, and features that a revision of the protocol has
 //! left behind. Pure: documents in, findings out.
 
 mod always_holds;
@@ -49,7 +49,7 @@ pub fn lint(source: &SourceFile, documents: &[Node], target: Revision) -> Vec<Fi
     findings
 }
 
-/// How many tests there are in the documents of a file.
+/// Number of tests in the documents of a file.
 pub fn count_tests(documents: &[Node]) -> usize {
     let tests = |document: &Node| {
         if !suite_file::is_suite(document) {

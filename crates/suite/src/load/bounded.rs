@@ -1,10 +1,10 @@
-//! Reading files that somebody wrote, however large they say they are: a device or a pipe may never end.
+//! Bounded reading of files, whatever size they claim: a device or a pipe may never end.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// More than this nobody writes by hand, nor does a program for people to read.
+/// No file written by hand is larger, nor one that a program wrote for people to read.
 const LARGEST: u64 = 256 << 20;
 
 /// The content of a file.

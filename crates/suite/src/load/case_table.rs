@@ -36,7 +36,7 @@ pub(super) fn read(test: &mut Node, folder: &Path, found: &mut Diagnostics<'_>) 
     }
 }
 
-/// What a file holds is never quoted: it may be anything.
+/// The content of a file is never quoted: it may be anything.
 fn rows(name: &str, folder: &Path) -> Result<Vec<Value>, String> {
     let path = folder.join(name);
     let climbs = Path::new(name).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));

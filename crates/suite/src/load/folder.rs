@@ -21,7 +21,7 @@ pub(super) struct SuiteFile {
     pub(super) is_named: bool,
 }
 
-/// What was found under the paths a user named.
+/// Files found under the paths a user named.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) files: Vec<SuiteFile>,
@@ -156,7 +156,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// What lies beside a path that is not there and is called almost the same.
+/// An existing path in the same folder with almost the same name.
 fn near_sibling(path: &Path, siblings: fs::ReadDir) -> Option<PathBuf> {
     let mut names: Vec<String> = siblings.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort_unstable();

@@ -17,7 +17,7 @@ pub(super) fn with_imports(path: &Path, source: &Arc<SourceFile>, node: Node) ->
     (import.units, import.findings)
 }
 
-/// The files that a document imports, by their real paths; whatever is wrong with them is told by [`with_imports`].
+/// The files that a document imports, by their real paths; [`with_imports`] reports their problems.
 pub(super) fn imported_by(path: &Path, source: &SourceFile, node: &Node) -> Vec<PathBuf> {
     let mut unheard = Diagnostics::new(source);
     let folder = folder::folder_of(path);
@@ -61,7 +61,7 @@ impl Import {
         };
         let climbs = Path::new(name).components().any(|part| matches!(part, Component::ParentDir | Component::RootDir));
         let real = real(path);
-        // What is not there is told as such.
+        // A missing file has its own finding.
         if climbs || path.exists() && !real.starts_with(&self.root) {
             let message = format!("`{name}` is outside the folder of the suite");
             return Err(told("outside-folder", message, "move it into the folder of the suite"));

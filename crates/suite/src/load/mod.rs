@@ -18,7 +18,7 @@ pub use crate::suite_file::PlayedFile;
 use crate::{suite_file, yaml};
 use folder::SuiteFile;
 
-/// What files are loaded with.
+/// Options for loading files.
 pub struct LoadOptions<'a> {
     /// The value of an environment variable.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
@@ -28,20 +28,20 @@ pub struct LoadOptions<'a> {
     pub fixture: Option<PathBuf>,
     /// A server that takes the place of those in the files.
     pub server: Option<ServerOverride>,
-    /// True if this is a run that nobody watches, where a test that shuts out others is a mistake.
+    /// True in an unattended run, where a focused test is a mistake.
     pub ci: bool,
 }
 
-/// What was loaded.
+/// The loaded files.
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// The cases, in file order.
     pub cases: Vec<Arc<Case>>,
-    /// What is wrong with the files, in file order.
+    /// Findings about the files, in file order.
     pub findings: Vec<Finding>,
-    /// How many files were read.
+    /// Number of files read.
     pub files: usize,
-    /// How many tests were found in them, also of those that cannot be run or are left out.
+    /// Number of tests found in them, including those that cannot be run or are left out.
     pub tests: usize,
     /// Texts that are not to be shown: those under `redact`, and the secrets of suite files, which their servers know too.
     pub secrets: Vec<String>,
@@ -56,7 +56,7 @@ pub struct Parsed {
     pub source: Arc<SourceFile>,
     /// Its documents.
     pub documents: Vec<Node>,
-    /// What is wrong with its text.
+    /// Findings about its text.
     pub findings: Vec<Finding>,
 }
 
@@ -236,7 +236,7 @@ impl Loading {
         cases
     }
 
-    /// Leaves out what focused tests shut out; where nobody watches, that is a mistake.
+    /// Leaves out all but the focused tests, if there are any; in an unattended run, that is a mistake.
     fn focus(&mut self, ci: bool) {
         if self.focused.is_empty() {
             return;
@@ -269,7 +269,7 @@ fn parse_text(path: &Path, text: String) -> Parsed {
     Parsed { source, documents, findings }
 }
 
-/// What a file imports; only one that has the word needs to be parsed to know.
+/// Imports of a file; only a file with the word `imports` is parsed for this.
 fn imported_by(path: &Path, text: &str) -> Vec<PathBuf> {
     if !text.contains("imports:") {
         return Vec::new();
@@ -311,7 +311,7 @@ impl Names {
     }
 }
 
-/// Where a finding stands, to sort by: first the file itself, then the files it imports as they come.
+/// Place of a finding, to sort by: first the file itself, then the files it imports in their order.
 fn file_of(finding: &Finding, source: &SourceFile) -> (bool, String, (u32, u32)) {
     let file = match &finding.place {
         Some(Place::Text(place)) if place.file != source.path() => place.file.clone(),
@@ -320,7 +320,7 @@ fn file_of(finding: &Finding, source: &SourceFile) -> (bool, String, (u32, u32))
     (!file.is_empty(), file, place_in_file(finding))
 }
 
-/// Where in its file a finding stands, to sort by.
+/// Place of a finding in its file, to sort by.
 pub(crate) fn place_in_file(finding: &Finding) -> (u32, u32) {
     match &finding.place {
         Some(Place::Text(place)) => (place.line, place.column),

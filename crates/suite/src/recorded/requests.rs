@@ -26,7 +26,7 @@ pub struct RecordedRequest {
 /// The methods that become tests.
 pub const REPEATABLE: &[&str] = &["prompts/get", "resources/read"];
 
-/// What a request becomes in a suite.
+/// Form of a request in a suite.
 pub(super) enum Written {
     /// A `verify` step of a call, or a test of `resources`.
     Read { uri: String, name: String, expect: Value },
@@ -75,7 +75,7 @@ impl RecordedRequest {
         Ok(Written::Prompt(Value::Object(test)))
     }
 
-    /// The checks that the answer lets us expect again; nothing when it was no final answer.
+    /// The checks that an answer allows; `None` if it was not a final answer.
     fn expectation(&self, texts: &Texts<'_>) -> Option<Value> {
         let result = match final_result(self.outcome.as_ref()) {
             Ok(result) => result,

@@ -4,7 +4,7 @@ use mcprove_judge::checks;
 use mcprove_model::Vocabulary;
 use serde_json::{Value, json};
 
-/// The key of a schema that stands in many places and is kept once, under the name that is its value.
+/// The key that marks a schema used in many places, which is kept once under the name that is its value.
 pub(crate) const DEFINITION: &str = "x-definition";
 
 /// A text; numbers and booleans are taken as written.
@@ -84,7 +84,7 @@ pub(crate) fn listing(description: &str) -> Value {
     })
 }
 
-/// What a block expects.
+/// Schema of the expectations of a block.
 pub(crate) fn expect(vocabulary: Vocabulary) -> Value {
     let mut schema = checks::schema(vocabulary);
     let name = match vocabulary {

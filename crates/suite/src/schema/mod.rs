@@ -18,7 +18,7 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 pub struct FileKind {
     /// Its name, which is also that of the schema's file.
     pub name: &'static str,
-    /// What it is.
+    /// Description of the file kind.
     pub summary: &'static str,
     schema: fn() -> Value,
 }
@@ -90,7 +90,7 @@ pub fn either() -> String {
     format!("{schema:#}\n")
 }
 
-/// Lets references stand where a value of another type is wanted, and moves what is repeated into definitions.
+/// Allows references where a value of another type is wanted, and moves repeated schemas into definitions.
 fn shared(schema: Value, definitions: &mut Map<String, Value>) -> Value {
     let Value::Object(mut map) = schema else { return schema };
     let Some(name) = repeated(&mut map) else { return inside(map, definitions) };
@@ -124,7 +124,7 @@ fn inside(map: Map<String, Value>, definitions: &mut Map<String, Value>) -> Valu
     or_reference(made)
 }
 
-/// The name under which a schema that stands in many places is kept once.
+/// The definition name of a schema that is used in many places.
 fn repeated(map: &mut Map<String, Value>) -> Option<String> {
     if let Some(Value::String(name)) = map.shift_remove(fragment::DEFINITION) {
         return Some(name);

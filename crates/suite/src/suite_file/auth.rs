@@ -9,7 +9,7 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["bearer_token_env", "headers", "oauth"];
 
-/// The flow in which a person signs in with a browser; a run uses the token that came of it.
+/// The flow in which a person signs in with a browser; a run uses the resulting token.
 const BROWSER_FLOW: &str = "authorization_code_pkce";
 
 /// The variable that holds the token of a person who signed in, where no other is named.

@@ -85,7 +85,7 @@ const OUTSIDE_BUDGET: &[(&str, &str)] = &[
     ("max_tokens", "`max_response_tokens` in the `expect` of a tool test counts tokens"),
 ];
 
-/// How many items a list may have where nothing is said.
+/// Default maximum number of items in a list.
 const ITERATIONS: usize = 10_000;
 
 /// The tests of a composition: one for each of its cases, with the name, variables and expectations of the case.
@@ -316,7 +316,7 @@ fn decode_budget(budget: Option<&Node>, found: &mut Diagnostics<'_>) -> Option<D
     Some(Duration::from_millis(most))
 }
 
-/// What is expected, with the output that must come exactly.
+/// The expectation, with the exact output under `golden`.
 fn with_golden(test: &Node) -> Option<Node> {
     let golden = test.get("golden")?;
     let assertion = json!({"target": "output", "matcher": {"exact": golden.to_json()}, "name": "golden"});

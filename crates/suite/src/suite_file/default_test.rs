@@ -15,16 +15,16 @@ const FIELDS: &[Field] = &[
     Field::optional(transform::KEY, transform::schema),
 ];
 
-/// What every test expects besides its own.
+/// Expectations of every test, in addition to its own.
 #[derive(Default)]
 pub(super) struct DefaultTest {
     expect: Option<Node>,
     pub(super) threshold: Option<f64>,
-    /// What rewrites the requests and replies of tool tests that do not say so themselves.
+    /// Default `transform` of the requests and replies of tool tests.
     transform: Option<Node>,
 }
 
-/// Decodes `defaultTest`; what is wrong with it is told once, here.
+/// Decodes `defaultTest`; its problems are reported once, here.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> DefaultTest {
     if found.map(node, "`defaultTest`").is_none() {
         return DefaultTest::default();
@@ -68,7 +68,7 @@ impl DefaultTest {
         self.expect.is_none()
     }
 
-    /// What a test expects together with its defaults; where both ask for the same check, its own counts.
+    /// Expectation of a test merged with its defaults; if both have the same check, its own counts.
     pub(super) fn merged(&self, own: &Node) -> Node {
         let Some(default) = &self.expect else { return own.clone() };
         if own.is_null() {
@@ -79,14 +79,14 @@ impl DefaultTest {
             (Kind::List(default), Kind::Map(own)) => Kind::Map(with_assertions(own, default, Order::First)),
             (Kind::Map(default), Kind::List(own)) => Kind::Map(with_assertions(default, own, Order::Last)),
             (Kind::Map(default), Kind::Map(own)) => Kind::Map(joined(default, own)),
-            // What is neither is told where it stands.
+            // Any other kind is reported where it is decoded.
             (Kind::Scalar(_), _) | (_, Kind::Scalar(_)) => return own.clone(),
         };
         Node { span: own.span, kind }
     }
 }
 
-/// What a test expects with the metrics that stand next to it; they become a key of its map.
+/// Expectation of a test with the metrics next to it; they become a key of its map.
 pub(super) fn with_metrics(expect: Option<&Node>, metrics: Option<&Node>, span: Span) -> Option<Node> {
     let expect = expect.filter(|expect| !expect.is_null());
     let Some(metrics) = metrics.filter(|metrics| !metrics.is_null()) else { return expect.cloned() };

@@ -108,7 +108,7 @@ fn named_rubric(name: &str, suite: &Suite<'_>) -> Option<Node> {
     suite.rubrics.iter().find(|(known, _)| known == name).map(|(_, rubric)| rubric.clone())
 }
 
-/// True if somebody who grades is named.
+/// True if a judge is named.
 fn names_judge(test: &Node, suite: &Suite<'_>) -> bool {
     let named = |key: &str| test.get("judge").and_then(|judge| judge.get(key)).is_some_and(|value| !value.is_null());
     named("model") || named("panel") || suite.options.judge.is_some()

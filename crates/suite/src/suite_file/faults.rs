@@ -9,7 +9,7 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["delay_ms", "failures", "kind", "name", "target"];
 const TARGET_KEYS: &[&str] = &["server", "tool"];
-/// A day in milliseconds, and more calls than anybody makes.
+/// A day in milliseconds, and more calls than any test makes.
 const MOST: u64 = 86_400_000;
 const KINDS: &[&str] = &["hang", "recover_after", "slow", "wedged"];
 

@@ -1,4 +1,4 @@
-//! What holds for all tests of a suite.
+//! Settings for all tests of a suite.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::performance::Performance;
 use super::run_options::RunOptions;
 use super::{Unit, budget, coverage, default_test, hooks, lifecycle, performance, run_options, security};
 
-/// What holds for all tests; where several files say something, the one that imports the others wins.
+/// Settings for all tests; if several files have the same setting, the one that imports the others wins.
 pub(super) struct General {
     pub(super) run: RunOptions,
     pub(super) performance: Performance,
@@ -67,7 +67,7 @@ impl General {
     }
 }
 
-/// Who grades where a check names nobody.
+/// Decodes the default judge for checks that name none.
 fn decode_judge(node: &Node, found: &mut Diagnostics<'_>) -> Option<Judge> {
     found.map(node, "`judge`")?;
     found.known_keys(node, "`judge`", &["model", "script"]);

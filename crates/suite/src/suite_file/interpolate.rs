@@ -12,7 +12,7 @@ use crate::template::verbatim_start;
 /// Defaults may hold references of their own; deeper nesting than this is a mistake.
 const MAX_NESTING: usize = 16;
 
-/// What is done with values that come from the environment.
+/// Treatment of values that come from the environment.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Values {
     /// Only those asked for as `${secret:NAME}` are not to be shown.
@@ -63,7 +63,7 @@ impl Interpolation<'_> {
         (replaced != text.as_str()).then_some(Value::String(replaced))
     }
 
-    /// A text with its references replaced; it stands at `offset` of the whole.
+    /// A text with its references replaced; it is at `offset` of the whole.
     fn text(&mut self, text: &str, offset: usize, place: &mut Place<'_, '_>, depth: usize) -> String {
         let mut result = String::with_capacity(text.len());
         let mut done = 0;
@@ -89,7 +89,7 @@ impl Interpolation<'_> {
         result
     }
 
-    /// What a reference stands for; `None` leaves it as it is written.
+    /// Value of a reference; `None` leaves it as it is written.
     fn value(&mut self, reference: &Reference<'_>, place: &mut Place<'_, '_>, depth: usize) -> Option<Value> {
         let name = reference.name;
         let value = match reference.form {
@@ -170,10 +170,10 @@ fn report_unknown(reference: &Reference<'_>, place: &mut Place<'_, '_>) {
     place.error("bad-variable", reference, message, help);
 }
 
-/// Where a text stands.
+/// Place of a text.
 struct Place<'p, 's> {
     span: Span,
-    /// The offset of its first byte, where it stands in the file letter by letter.
+    /// The offset of its first byte, if the file has the text letter by letter.
     start: Option<usize>,
     found: &'p mut Diagnostics<'s>,
 }

@@ -59,7 +59,7 @@ pub(super) fn with_calls(test: &mut Node, calls: &[Node]) {
     match entries.iter_mut().find(|entry| entry.key.text == "setup") {
         Some(Entry { value: Node { kind: Kind::List(own), .. }, .. }) => drop(own.splice(0..0, calls.iter().cloned())),
         Some(entry) if entry.value.is_null() => entry.value.kind = Kind::List(calls.to_vec()),
-        // What is no list is reported where it is decoded.
+        // A value that is not a list is reported where it is decoded.
         Some(_) => {}
         None => {
             let value = Node { span, kind: Kind::List(calls.to_vec()) };

@@ -31,7 +31,7 @@ pub(super) struct Kind {
     pub(super) key: &'static str,
     /// One sentence for the documentation.
     pub(super) summary: &'static str,
-    /// The keys of a test beside those that all tests have.
+    /// The keys of a test in addition to those that all tests have.
     pub(super) fields: &'static [&'static [Field]],
     /// Turns a test into what a case does and expects.
     pub(super) decode: fn(&Input<'_>, &Suite<'_>, &mut Diagnostics<'_>) -> Option<(Act, Expectation)>,
@@ -71,7 +71,7 @@ impl List {
         }
     }
 
-    /// The keys of a test beside those that all tests have.
+    /// The keys of a test in addition to those that all tests have.
     pub(super) fn fields(self) -> impl Iterator<Item = &'static Field> {
         let (groups, own): (&[&[Field]], &[Field]) = match self {
             Self::Own(kind) => (kind.fields, &[]),

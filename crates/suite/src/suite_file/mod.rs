@@ -108,7 +108,7 @@ const FIELDS: &[Field] = &[
 /// Keys that both file kinds have, so that they say nothing about the kind.
 const SHARED: &[&str] = &["implicit", "matrix", "redact", "server", "setup", "teardown"];
 
-/// What a suite file is decoded with.
+/// Context for decoding a suite file.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The caller's environment.
@@ -130,12 +130,12 @@ pub struct Unit {
     pub node: Node,
 }
 
-/// What a suite file was decoded to.
+/// A decoded suite file.
 #[derive(Debug, Default)]
 pub struct Decoded {
     /// Its tests, in file order, those of imported files after its own.
     pub tests: Vec<DecodedTest>,
-    /// What is wrong with it and with what it imports.
+    /// Findings about it and its imports.
     pub findings: Vec<Finding>,
     /// Values that are not to be shown.
     pub secrets: Vec<String>,
@@ -157,13 +157,13 @@ pub struct PlayedFile {
 pub struct DecodedTest {
     /// Its name.
     pub name: String,
-    /// The file it stands in.
+    /// The file that contains it.
     pub source: Arc<SourceFile>,
     /// Where its name is written.
     pub name_span: Span,
     /// Where it says that only tests like it are to run.
     pub only: Option<Span>,
-    /// The case; `None` when a finding stands in its way.
+    /// The case; `None` if a finding prevents it.
     pub case: Option<Arc<Case>>,
 }
 
@@ -196,7 +196,7 @@ pub(crate) fn is_list(key: &str) -> bool {
     List::find(key).is_some()
 }
 
-/// True if a document is the manifest of a mock, which lies beside suites and is none.
+/// True if a document is the manifest of a mock, which may be in a folder of suites.
 pub fn is_manifest(document: &Node) -> bool {
     if document.get("servers").is_some() {
         return false;
@@ -314,11 +314,11 @@ pub fn schema() -> Value {
     schema
 }
 
-/// What the tests of a file are decoded with.
+/// Context for decoding the tests of a file.
 struct Suite<'a> {
     source: Arc<SourceFile>,
     context: &'a Context<'a>,
-    /// The servers by name; one that could not be decoded is `None`, and told already.
+    /// The servers by name; `None` for one that could not be decoded, which is already reported.
     servers: &'a [(String, Option<Arc<ServerSpec>>)],
     has_servers: bool,
     /// The server of tests that name none.
@@ -329,14 +329,14 @@ struct Suite<'a> {
     given: Option<Arc<ServerSpec>>,
     matrix: Option<Arc<Matrix>>,
     defaults: &'a DefaultTest,
-    /// True if the defaults stand in the same file.
+    /// True if the defaults are in the same file.
     has_own_defaults: bool,
     isolation: Isolation,
     default_timeout: Option<Duration>,
     options: Arc<SuiteOptions>,
     /// Faults that agents may be given.
     faults: &'a Faults,
-    /// Who runs language models: those of the suite, and the built-in ones.
+    /// Providers of language models: those of the suite, and the built-in ones.
     providers: &'a [Arc<Provider>],
     /// Commands that grade answers.
     scorers: Arc<[Scorer]>,
@@ -391,7 +391,7 @@ fn interpolate(
             }
             (key, Kind::List(tests)) if List::find(key).is_some() => {
                 for test in tests {
-                    // A test that is skipped for want of a variable needs no warning about it.
+                    // A test that is skipped because of a missing variable needs no warning about it.
                     let mut unheard = Diagnostics::new(found.source());
                     let is_skipped = skip::decode(test, &context.environment, &mut unheard).is_some();
                     let unset = if is_skipped { Unset::Ignored } else { Unset::Reported };

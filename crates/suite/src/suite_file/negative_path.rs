@@ -17,10 +17,10 @@ const KEYS: &[&str] = &["checks", "expect", "oversized_bytes", "timeout"];
 /// Targets that differ when no probe could be made.
 const COUNTING: &[&str] = &["negative_path", "negative_path.checks_run", "negative_path.gate_passed"];
 
-/// How long each request may take where the file does not say.
+/// Default time limit of each request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Decodes the block; one that was left empty asks for everything. `test` is the test it stands in.
+/// Decodes the block; an empty one asks for everything. `test` is the test that contains it.
 pub(super) fn decode(node: &Node, test: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<NegativePath> {
     if !node.is_null() {
         found.map(node, "`negative_path`")?;
@@ -89,7 +89,7 @@ fn decode_checks(node: &Node, found: &mut Diagnostics<'_>) -> Vec<&'static str> 
     names().filter(|name| wanted.contains(name)).collect()
 }
 
-/// What an expectation looks at.
+/// Targets of an expectation.
 fn targets(expect: Option<&Node>) -> Vec<&str> {
     let list = expect.and_then(|expect| expect.get("assertions").or(Some(expect))).and_then(Node::as_list);
     let targets = list.unwrap_or_default().iter().filter_map(|assertion| assertion.get("target")?.as_text());

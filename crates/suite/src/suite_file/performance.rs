@@ -22,7 +22,7 @@ const FIELDS: &[Field] = &[
 /// Times in milliseconds: up to 365 days.
 pub(super) const MILLISECONDS: RangeInclusive<u64> = 1..=31_536_000_000;
 
-/// How long tests may take.
+/// Time limits of tests.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Performance {
     pub(super) default_timeout: Option<Duration>,

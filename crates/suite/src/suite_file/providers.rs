@@ -18,7 +18,7 @@ struct BuiltIn {
     dialect: Dialect,
     base_url: &'static str,
     variable: &'static str,
-    /// How the names of its models begin.
+    /// Prefixes of the names of its models.
     models: &'static [&'static str],
 }
 
@@ -121,7 +121,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// The provider of a model: the one that is named, the one that its name tells, or the only one the suite has.
+/// The provider of a model: the named one, the one known by the model's prefix, or the only one of the suite.
 pub(super) fn of_model(
     model: &str,
     named: Option<&Node>,

@@ -1,4 +1,4 @@
-//! `run_options`: who shares a server, and how many tests run side by side.
+//! `run_options`: server reuse, and the number of concurrent tests.
 
 use std::ops::RangeInclusive;
 
@@ -36,7 +36,7 @@ const POLICIES: [(&str, Isolation); 3] =
 /// More tests than this at a time only wait for each other.
 const TESTS_AT_ONCE: RangeInclusive<u64> = 1..=1_000;
 
-/// How tests are run.
+/// Execution options of tests.
 #[derive(Clone, Copy)]
 pub(super) struct RunOptions {
     pub(super) isolation: Isolation,

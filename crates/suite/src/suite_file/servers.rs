@@ -42,7 +42,7 @@ const OF_REFRESH: &[&str] = &["args", "auth", "command", "cwd", "env", "headers"
 /// Keys that say where a server is; a server has one of them.
 const WHERE: &[&str] = &["cassette", "command", "mock", "url"];
 
-/// How long what `wait_for_ready` names is waited for.
+/// Time limit for `wait_for_ready`.
 const READY_WITHIN: Duration = Duration::from_mins(1);
 
 /// Keys of the other tool's servers, and what to do instead.
@@ -198,7 +198,7 @@ fn decode_target(
         .iter()
         .filter(|part| WHERE.contains(&part.key.text.as_str()) && !part.value.is_null())
         .collect();
-    // What a recording is made anew from may stand next to it.
+    // The server that a recording is refreshed from may be next to it.
     let has_cassette = places.iter().any(|part| part.key.text == "cassette");
     let is_refreshed = has_cassette && places.len() == 2 && places.iter().all(|part| part.key.text != "mock");
     if let ([first, second, ..], false) = (&places[..], is_refreshed) {
@@ -225,7 +225,7 @@ fn decode_target(
     let cwd = texts::optional(node, "cwd", found).map(str::to_owned);
     let docker = texts::optional(node, "docker", found).map(str::to_owned);
     let given = ServerOverride::replacing(context.server);
-    // Mistakes in a command or an address are told even where the transport is one.
+    // Mistakes in a command or URL are reported even if the transport is wrong.
     let command = match (given, node.get("url").is_some_and(|url| !url.is_null())) {
         (Some(given), _) => Some((given.command.clone(), given.args.clone())),
         (None, true) => None,

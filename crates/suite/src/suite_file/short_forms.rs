@@ -137,7 +137,7 @@ fn expand_compliance(node: &mut Node, found: &mut Diagnostics<'_>) {
     *node = tests;
 }
 
-/// A default that is no server is wrong even where no test needs it.
+/// Reports a default that does not name a server, even if no test needs it.
 pub(super) fn report_unknown_default(default: Option<&Node>, servers: &Servers, found: &mut Diagnostics<'_>) {
     let Some(default) = default.filter(|default| !default.is_null()) else { return };
     let Some(name) = found.text(default, "`default_server`") else { return };

@@ -1,4 +1,4 @@
-//! What all tests of a suite file have: a name, a server, steps around, and reasons not to run.
+//! Common parts of all tests of a suite file: a name, a server, steps around, and reasons not to run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ const FIELDS: &[Field] = &[
     Field::optional("verify", || steps::schema("Calls made after, to look at the state it left.")),
 ];
 
-/// What a test may say that it changes.
+/// Effects that a test may declare.
 const EFFECTS: &[&str] = &["external", "filesystem", "local"];
 
 /// A test that was decoded.
@@ -56,7 +56,7 @@ pub(super) struct Test {
     pub(super) name_span: Span,
     /// Where it says that only tests like it are to run.
     pub(super) only: Option<Span>,
-    /// The case; `None` when a finding stands in its way.
+    /// The case; `None` if a finding prevents it.
     pub(super) case: Option<Arc<Case>>,
 }
 
@@ -226,7 +226,7 @@ fn decode_name(node: &Node, list: List, place: Span, found: &mut Diagnostics<'_>
             found.error_with_help("missing-key", place, message, "add `name:`, unique in the file");
         }
     }
-    // Two tests without a name do not clash: what is wrong with them is told already.
+    // Two tests without a name do not clash: their problems are already reported.
     (format!("{}@{}", list.key(), node.span.start), place)
 }
 
@@ -284,7 +284,7 @@ fn chosen_server(
     }
 }
 
-/// The server of a name; one that could not be decoded is told already.
+/// The server of a name; one that could not be decoded is already reported.
 pub(super) fn server_named(named: &Node, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<Arc<ServerSpec>> {
     let names = || suite.servers.iter().map(|(name, _)| name.as_str());
     let text = found.text(named, "`server`")?;

@@ -17,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
     decode,
 };
 
-/// What only a file with many tests asks of a tool.
+/// Keys of a tool test that only suite files have.
 const OWN: &[Field] = &[
     Field::optional(claims::KEY, claims::schema),
     Field::preview(fixtures::INJECT, || {

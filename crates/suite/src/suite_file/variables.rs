@@ -9,7 +9,7 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["default", "from_env", "value"];
 
-/// What a reference may stand for: the environment wins over the suite, and both over what is built in.
+/// Values of references: the environment wins over the suite, and both over the built-in ones.
 pub(super) struct Variables<'e> {
     environment: Environment<'e>,
     folder: &'e str,

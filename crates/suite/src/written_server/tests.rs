@@ -1,4 +1,4 @@
-//! What a server becomes in a file: variables by their names, no secrets, and all else as it was.
+//! Tests of servers in files: variables by their names, no secrets, and all else unchanged.
 
 use super::*;
 use crate::template::FIXTURE;

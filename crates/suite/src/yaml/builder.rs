@@ -13,7 +13,7 @@ use super::{extent, scalar};
 /// Deeper files are refused, so that walking a tree never exhausts the stack.
 const MAX_DEPTH: usize = 200;
 
-/// How much aliases may add to a file. Beyond it stands a "billion laughs" file, not a suite.
+/// Maximum size that aliases may add to a file. A larger one is a "billion laughs" file, not a suite.
 const MAX_ALIASED: usize = 500_000;
 
 /// More documents than this in one file are a mistake.
@@ -50,7 +50,7 @@ struct Builder<'s> {
     documents: Vec<Node>,
     anchors: HashMap<usize, Node>,
     aliased: usize,
-    /// Where the last thing that was read ended: block collections end there, and absent values stand behind it.
+    /// End of the last thing that was read: block collections end there, and absent values are placed after it.
     last_end: usize,
     /// Where the last template without quotes ended.
     last_template: Option<usize>,
@@ -77,7 +77,7 @@ struct OpenMap {
     is_template: bool,
 }
 
-/// What is known of the entry being read.
+/// State of the entry being read.
 #[derive(Default)]
 enum Pending {
     #[default]
@@ -88,7 +88,7 @@ enum Pending {
     Unusable,
 }
 
-/// Whether reading goes on.
+/// Control flow of the reader.
 #[derive(PartialEq)]
 enum Flow {
     Go,
@@ -379,7 +379,7 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// How a scalar stands in the text, which decides where its span begins and ends.
+/// Form of a scalar in the text, which decides where its span begins and ends.
 enum Style {
     /// Left out altogether.
     Absent,
@@ -406,7 +406,7 @@ impl Style {
 fn core_tag(tag: &Tag) -> &str {
     const PREFIX: &str = "tag:yaml.org,2002:";
     if tag.handle.is_empty() && tag.suffix == "!" {
-        // The non-specific tag: "take it as it stands".
+        // The non-specific tag: "take it literally".
         return "str";
     }
     match tag.suffix.strip_prefix(PREFIX) {
@@ -438,7 +438,7 @@ fn key_of(node: Node, is_template: bool, found: &mut Diagnostics<'_>) -> Pending
     }
 }
 
-/// How large a tree is, to keep repeated ones in bounds.
+/// Size of a tree, to keep repeated ones in bounds.
 #[derive(Clone, Copy)]
 struct Size {
     /// Values and keys, and their text in units of 32 bytes.

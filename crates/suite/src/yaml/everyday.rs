@@ -12,7 +12,7 @@ use mcprove_model::{Entry, Key, Kind, Node, ScalarStyle, Span};
 
 use super::scalar;
 
-/// Deeper files are left to the full parser, which has a bound to tell of.
+/// Deeper files are left to the full parser, which reports its bound.
 const MAX_DEPTH: usize = 64;
 /// Keys are compared with all others of their map; in larger maps that would take long.
 const MAX_KEYS: usize = 64;
@@ -21,7 +21,7 @@ const MAX_KEY: usize = 200;
 
 /// The one document of a text; `None` when it is not all everyday YAML.
 pub(super) fn read(text: &str) -> Option<Node> {
-    // Tabs and other breaks than line feeds have rules of their own, and so has white space that is no ASCII.
+    // Tabs and line breaks other than line feeds have special rules, and so has white space outside ASCII.
     let is_odd = |c: char| c != '\n' && (c.is_control() || (c != ' ' && c.is_whitespace()) || c == '\u{feff}');
     if text.bytes().any(|byte| (byte < b' ' && byte != b'\n') || byte == 0x7f)
         || !text.is_ascii() && text.contains(is_odd)
@@ -74,7 +74,7 @@ impl Reader<'_> {
         at + self.bytes[at..].iter().take_while(|byte| **byte == b' ').count()
     }
 
-    /// True if nothing more stands on a line, from a place behind blanks.
+    /// True if the rest of a line is empty, from a place behind blanks.
     fn is_over(&self, at: usize) -> bool {
         matches!(self.bytes.get(at), None | Some(b'\n' | b'#'))
     }
@@ -144,7 +144,7 @@ impl Reader<'_> {
                 self.pass_line(value);
                 match self.next_line() {
                     Some(line) if line.indent > column => self.nested(|reader| reader.block(&line))?,
-                    // A list may stand as far left as the key it belongs to.
+                    // A list may be indented as little as the key it belongs to.
                     Some(line) if line.indent == column && self.is_dash(line.start) => {
                         self.nested(|reader| reader.list(line.start, column))?
                     }
@@ -220,7 +220,7 @@ impl Reader<'_> {
         Some(collection(start, end, Kind::List(items)))
     }
 
-    /// Reads what stands in brackets, with commas between; `one` says where each ends, and the row ends behind its closer.
+    /// Reads comma-separated items in brackets; `one` returns the end of each, and the row ends behind its closer.
     fn row(&mut self, start: usize, closer: u8, mut one: impl FnMut(&mut Self, usize) -> Option<u32>) -> Option<u32> {
         let mut at = self.after_blanks(start + 1);
         let mut end = at;
@@ -335,7 +335,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a plain scalar ends at a byte.
+/// Result of a test for the end of a plain scalar.
 enum Ends {
     Here,
     Later,
@@ -352,7 +352,7 @@ fn absent(at: usize) -> Node {
     Node { span: Span::new(at, at), kind: Kind::Scalar(scalar::read("", ScalarStyle::Plain)) }
 }
 
-/// Adds an entry; a key that is there already is for the full parser to tell of.
+/// Adds an entry; a duplicate key is left to the full parser, which reports it.
 fn add(entries: &mut Vec<Entry>, key: Key, value: Node) -> Option<()> {
     if entries.len() == MAX_KEYS || entries.iter().any(|entry| entry.key.text == key.text) {
         return None;

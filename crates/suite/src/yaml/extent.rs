@@ -10,7 +10,7 @@ pub(super) fn skip_separation(text: &str, mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => at += 1,
-            // A byte order mark may also stand between documents.
+            // A byte order mark may also be between documents.
             0xef if bytes[at..].starts_with("\u{feff}".as_bytes()) => at += 3,
             b'#' if at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r') => at = line_end(bytes, at),
             _ => break,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use mcprove_model::{Diagnostics, Entry, Key, Kind, Node};
 
-/// The entries a `<<` brings in, at the place where it stands among the others.
+/// The entries that a `<<` adds, at its place among the others.
 pub(super) struct Merge {
     pub(super) position: usize,
     pub(super) entries: Vec<Entry>,

@@ -1,4 +1,4 @@
-//! What a scalar means, as the tool whose files we run reads it (yaml.v3).
+//! Meaning of a scalar, as the tool whose files we run reads it (yaml.v3).
 //!
 //! One difference is deliberate: a date such as `2024-01-01` stays the text that was written.
 

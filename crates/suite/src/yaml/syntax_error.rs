@@ -10,7 +10,7 @@ pub(super) struct SyntaxError<'e> {
     pub(super) open: Option<usize>,
 }
 
-/// One finding with a place a caret can stand under.
+/// One finding with a place that a caret can mark.
 pub(super) fn explain(source: &SourceFile, error: &SyntaxError<'_>) -> Finding {
     let text = source.text();
     let words = words(error);
@@ -131,7 +131,7 @@ fn words(error: &SyntaxError<'_>) -> Words {
     Words { message: None, help: None, at: At::Word }
 }
 
-/// True if a template stands where YAML sees the beginning of a map.
+/// True if there is a template where YAML sees the beginning of a map.
 pub(super) fn has_bare_template(line: &str) -> bool {
     [": {{", "- {{", "[{{", ", {{"].iter().any(|bare| line.contains(bare)) || line.trim_start().starts_with("{{")
 }

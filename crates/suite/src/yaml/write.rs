@@ -48,11 +48,11 @@ fn pair(entry: &Entry, depth: usize, text: &mut String) {
     nested(&entry.value, depth, text, false);
 }
 
-/// What follows a key or a dash: on the same line where it is short, else below.
+/// The value of a key or a dash: on the same line if it is short, else below.
 fn nested(node: &Node, depth: usize, text: &mut String, after_dash: bool) {
     match &node.kind {
         Kind::Map(entries) if after_dash && !entries.is_empty() => {
-            // The first key stands beside the dash, the others below it.
+            // The first key is on the line of the dash, the others below it.
             let mut inner = String::new();
             block(node, depth + 1, &mut inner);
             text.push(' ');
@@ -122,7 +122,7 @@ fn quoted(text: &str, was_plain: bool) -> String {
     let is_simple = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/')
         && text.chars().all(|c| is_word(c) || c == ' ')
         && !text.ends_with(' ')
-        // Before a bracket, the parser takes a dash that stands alone for the beginning of a list.
+        // Before a bracket, the parser takes a single dash for the beginning of a list.
         && !text.ends_with(" -");
     let means_more = matches!(
         text.to_ascii_lowercase().as_str(),
@@ -150,7 +150,7 @@ fn quoted(text: &str, was_plain: bool) -> String {
     quoted
 }
 
-/// True for breaks, byte order marks and what is no character, which YAML parsers treat differently.
+/// True for breaks, byte order marks and non-characters, which YAML parsers treat differently.
 fn is_special(c: char) -> bool {
     matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}') || u32::from(c) & 0xfffe == 0xfffe
 }

@@ -47,7 +47,7 @@ pub(super) struct Params {
     tests: Option<Vec<TestId>>,
 }
 
-/// What tells a case from all others.
+/// Identity of a case.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 struct TestId {
@@ -70,7 +70,7 @@ impl Params {
     }
 }
 
-/// Lists the cases that would run. Files with mistakes have findings; the cases of the others are listed all the same.
+/// Lists the cases that would run. Files with mistakes have findings; the cases of the others are still listed.
 pub(super) fn collect(params: &Params) -> Result<Value, Failure> {
     let line = params.line()?;
     let server = line.execution.in_container(line.subject.replacement()?);

@@ -1,4 +1,4 @@
-//! What is sent back: replies of servers, results of cases, and errors, as JSON.
+//! Replies to the driver: replies of servers, results of cases, and errors, as JSON.
 
 use mcprove_model::{CaseReport, Event, Finding, Observation, Outcome, Redactor, Verdict};
 use mcprove_report::{Style, Terminal, TerminalOptions, render_findings};

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// About how many characters a token has.
 const CHARACTERS: usize = 4;
 
-/// The value, made small enough for a number of tokens: long strings are cut first, then lists, and each says so.
+/// The value, shortened to a number of tokens: long strings are cut first, then lists, and each cut is marked.
 pub(super) fn within(mut value: Value, tokens: u64) -> Value {
     let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARACTERS).max(400);
     let mut string = most;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcprove_wire::captured_command;
 use serde_json::Value;
 
-/// How long a command may take.
+/// Time a command may take.
 const DEADLINE: Duration = Duration::from_mins(10);
 
 /// The JSON a command printed, and its exit code.

@@ -220,7 +220,7 @@ impl Inner {
         Ok(json!({"path": shown, "tests": loaded.cases.len(), "warnings": warnings, "next": next}))
     }
 
-    /// Refuses a test that would start a command that nobody but its writer named.
+    /// Refuses a test that would start a command that only its writer named.
     fn may_be_run(&self, case: &Case) -> Result<(), String> {
         if case.suite.as_ref().is_some_and(|suite| !suite.hooks.is_empty()) {
             return Err("`hooks` run commands, so they are not written here; ask a person to add them".to_owned());

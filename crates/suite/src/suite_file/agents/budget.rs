@@ -1,4 +1,4 @@
-//! What bounds an agent, and how often it is run.
+//! Budgets of an agent, and its number of runs.
 
 use std::num::NonZeroU32;
 
@@ -20,7 +20,7 @@ pub(super) fn decode(test: &Node, found: &mut Diagnostics<'_>) -> AgentBudget {
     }
 }
 
-/// How often an agent can be run; each time takes memory before the first has begun.
+/// Maximum number of runs of an agent; each takes memory before the first has begun.
 const MOST_RUNS: u64 = 10_000;
 
 /// Decodes how often an agent is run.

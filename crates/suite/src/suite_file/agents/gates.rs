@@ -1,4 +1,4 @@
-//! What an agent is held to beside what it must `expect`: recovery, the choice of a tool, tools that do the same.
+//! Gates of an agent in addition to `expect`: recovery, the choice of a tool, tools that do the same.
 
 use mcprove_model::{Diagnostics, Node, Recovery, ToolSelection};
 use serde_json::{Value, json};

@@ -118,7 +118,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     Some((Act::Agent(Box::new(agent)), expect))
 }
 
-/// What the user says: the `prompt`, then the `turns`.
+/// The user's messages: the `prompt`, then the `turns`.
 fn decode_turns(test: &Node, place: Span, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Vec<Node> {
     let mut turns: Vec<Node> = Vec::new();
     if let Some(prompt) = test.get("prompt").filter(|prompt| !prompt.is_null())

@@ -22,7 +22,7 @@ pub(super) fn decode(
 ) -> Option<AgentModel> {
     let model = chosen(test, place, found);
     let steps = test.as_map()?.iter().find(|entry| entry.key.text == SCRIPT && !entry.value.is_null());
-    // Mistakes in a script are told even where the model is another.
+    // Mistakes in a script are reported even if another model is used.
     let script = steps.map(|entry| script::decode(&entry.value, servers, scope, found));
     let model = model?;
     if model.as_text() == Some(SCRIPT) {

@@ -39,7 +39,7 @@ pub(super) fn decode(test: &Node, place: Span, suite: &Suite<'_>, found: &mut Di
     if whole { servers } else { Vec::new() }
 }
 
-/// The server that the steps around an agent speak to; what is wrong with its servers is told elsewhere.
+/// The server for the steps around an agent; problems of its servers are reported elsewhere.
 pub(crate) fn server_of_steps(test: &Node, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<Arc<ServerSpec>> {
     let mut unheard = Diagnostics::new(found.source());
     let servers = decode(test, test.span, suite, &mut unheard);

@@ -11,7 +11,7 @@ use crate::schema::fragment;
 /// The key under `turns`.
 pub(super) const KEY: &str = "simulate";
 
-/// How often the user speaks where nothing is said.
+/// Default number of user turns.
 const MAX_TURNS: u64 = 6;
 
 /// Decodes the block; the lines of a scripted user are added to the turns.

@@ -1,4 +1,4 @@
-//! What is taken, what is left to the full parser, and that both read the same.
+//! Tests of the YAML that this parser takes and leaves to the full parser, and that both read the same.
 
 use mcprove_model::SourceFile;
 use proptest::prelude::*;
