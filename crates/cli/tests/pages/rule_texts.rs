@@ -33,7 +33,7 @@ pub(crate) fn page() -> String {
     }
     let checks = TABLES.iter().flat_map(|table| table.kinds).map(|kind| (kind.name, kind.summary));
     for (name, summary) in checks.chain(MATCHERS.iter().map(|kind| (kind.name, kind.summary))) {
-        let help = format!("Compare what was expected with what came; `mcprove explain {name}` has examples.");
+        let help = format!("Compare the expected with the actual value; `mcprove explain {name}` has examples.");
         rows.add(name, name, (summary, &help), &format!("checks.md#{name}"));
     }
     rows.text
