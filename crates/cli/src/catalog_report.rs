@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::mem;
 
-use mcprove_judge::Fault;
+use mcprove_judge::LintFault;
 use mcprove_model::{Finding, Redactor, Severity};
 use mcprove_report::{Format, OneLine, Style, harmless_json_line};
 use serde_json::json;
@@ -133,7 +133,7 @@ impl CatalogReport {
     }
 
     /// Reports one more finding.
-    pub(crate) fn tell(&mut self, fault: &Fault<'_>) {
+    pub(crate) fn tell(&mut self, fault: &LintFault<'_>) {
         match fault.severity() {
             Severity::Note => self.counts.notes += 1,
             Severity::Warning => self.counts.warnings += 1,
@@ -211,7 +211,7 @@ impl CatalogReport {
         }
     }
 
-    fn count(&mut self, fault: &Fault<'_>) {
+    fn count(&mut self, fault: &LintFault<'_>) {
         let is_example = self.rules.get(fault.rule.id).is_none_or(|rule| rule.findings < EXAMPLES);
         let line = if is_example { self.line_of(fault) } else { String::new() };
         let rule = self.rules.entry(fault.rule.id).or_default();
@@ -228,7 +228,7 @@ impl CatalogReport {
         }
     }
 
-    fn line_of(&mut self, fault: &Fault<'_>) -> String {
+    fn line_of(&mut self, fault: &LintFault<'_>) -> String {
         let mut line = mem::take(&mut self.line);
         line.clear();
         let (tool, pointer) = (fault.tool(), fault.pointer());
@@ -252,7 +252,7 @@ impl CatalogReport {
         line
     }
 
-    fn tell_json(&mut self, fault: &Fault<'_>) {
+    fn tell_json(&mut self, fault: &LintFault<'_>) {
         let place = fault.position();
         let finding = json!({
             "rule": fault.rule.id,

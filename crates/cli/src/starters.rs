@@ -36,15 +36,6 @@ impl<'s> Described<'s> {
         let templates: &[&str] = if fixture { &[FIXTURE] } else { &[] };
         Self { server, written: WrittenServer::of(&here(server), FileKind::Assertion, templates), fixture }
     }
-
-    /// A server that was scanned: where it asked its client for something, the files give the same answers.
-    pub(crate) fn scanned(server: &'s ServerSpec, fixture: Option<&Path>, called: &[Called]) -> Self {
-        let described = Self::new(server, fixture);
-        if !called.iter().any(|called| called.asked) {
-            return described;
-        }
-        Self { written: described.written.answering(&server.client, &server.secrets), ..described }
-    }
 }
 
 /// The server with paths below the current folder as the files of a project write them: relative.

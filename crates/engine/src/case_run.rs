@@ -302,7 +302,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         shared.ahead = ahead;
         shared.session = Some(session);
     } else if ended && shared.goes_on && session.is_sound() {
-        record.closed_session(number, session.end_chapter());
+        record.closed_session(number, session.drain());
         shared.session = Some(session);
     } else {
         record.closed_session(number, session.close().await);

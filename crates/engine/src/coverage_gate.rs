@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_judge::coverage::{Offer, coverage};
-use mcprove_model::{Case, Finding, Plan, Reach, ReachPart, ServerSpec, SuiteOptions, Target, ToolReach};
+use mcprove_model::{
+    Case, CoverageCount, Finding, Plan, ServerCoverage, ServerSpec, SuiteOptions, Target, ToolCoverage,
+};
 use tokio::time::Instant;
 
 use crate::discover::discover;
@@ -41,7 +43,7 @@ pub(crate) async fn too_little(plan: &Plan, opener: &Opener, timeout: Duration) 
 }
 
 /// Coverage of each server by its cases; the error names the server that could not be asked.
-async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Result<Vec<Reach>, Finding> {
+async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Result<Vec<ServerCoverage>, Finding> {
     let mut servers: Vec<(&Arc<ServerSpec>, Option<&PathBuf>)> = Vec::new();
     for case in cases {
         if let Some(server) = &case.server
@@ -76,16 +78,18 @@ async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Re
 }
 
 /// The coverage for reports: the totals, and a line per tool.
-fn measured(path: &str, reaches: &[Reach]) -> Finding {
-    let sum = |part: fn(&Reach) -> ReachPart| reaches.iter().map(part).fold(ReachPart::default(), |all, one| all + one);
+fn measured(path: &str, reaches: &[ServerCoverage]) -> Finding {
+    let sum = |part: fn(&ServerCoverage) -> CoverageCount| {
+        reaches.iter().map(part).fold(CoverageCount::default(), |all, one| all + one)
+    };
     let parts = [
-        ("tools", sum(Reach::tools)),
-        ("arguments", sum(Reach::arguments)),
-        ("error paths", sum(Reach::error_paths)),
-        ("resources", sum(Reach::resources)),
-        ("prompts", sum(Reach::prompts)),
+        ("tools", sum(ServerCoverage::tools)),
+        ("arguments", sum(ServerCoverage::arguments)),
+        ("error paths", sum(ServerCoverage::error_paths)),
+        ("resources", sum(ServerCoverage::resources)),
+        ("prompts", sum(ServerCoverage::prompts)),
     ];
-    let shown = |(name, part): &(&str, ReachPart)| {
+    let shown = |(name, part): &(&str, CoverageCount)| {
         format!("{} of {} {name} ({:.0} %)", part.covered, part.total, part.percent())
     };
     let parts: Vec<String> = parts.iter().filter(|(_, part)| part.total > 0).map(shown).collect();
@@ -93,20 +97,22 @@ fn measured(path: &str, reaches: &[Reach]) -> Finding {
     let tools = reaches.iter().flat_map(|reach| &reach.tools).map(|tool| {
         let passed = tool.arguments.iter().filter(|argument| argument.exercised).count();
         let error_path = if tool.error_path { "error path covered" } else { "error path not covered" };
-        let ToolReach { name, assertions, arguments, .. } = tool;
+        let ToolCoverage { name, assertions, arguments, .. } = tool;
         format!("{name}: {assertions} assertions, {passed} of {} arguments, {error_path}", arguments.len())
     });
     finding.actual = Some(tools.collect::<Vec<_>>().join("\n")).filter(|tools| !tools.is_empty());
     finding
 }
 
-fn compare(suite: &SuiteOptions, reaches: &[Reach], transports: ReachPart) -> Vec<Finding> {
-    let sum = |part: fn(&Reach) -> ReachPart| reaches.iter().map(part).fold(ReachPart::default(), |all, one| all + one);
+fn compare(suite: &SuiteOptions, reaches: &[ServerCoverage], transports: CoverageCount) -> Vec<Finding> {
+    let sum = |part: fn(&ServerCoverage) -> CoverageCount| {
+        reaches.iter().map(part).fold(CoverageCount::default(), |all, one| all + one)
+    };
     let wanted = suite.coverage;
     let parts = [
-        ("tools", wanted.tools, sum(Reach::tools), "tools have an assertion"),
-        ("args", wanted.args, sum(Reach::arguments), "arguments are passed"),
-        ("error_paths", wanted.error_paths, sum(Reach::error_paths), "tools are expected to fail once"),
+        ("tools", wanted.tools, sum(ServerCoverage::tools), "tools have an assertion"),
+        ("args", wanted.args, sum(ServerCoverage::arguments), "arguments are passed"),
+        ("error_paths", wanted.error_paths, sum(ServerCoverage::error_paths), "tools are expected to fail once"),
         ("transports", wanted.transports, transports, "transports are spoken"),
     ];
     let mut findings = Vec::new();
@@ -128,12 +134,12 @@ fn compare(suite: &SuiteOptions, reaches: &[Reach], transports: ReachPart) -> Ve
 }
 
 /// Which of the two transports servers have today, pipes and HTTP, the cases speak.
-fn transports(cases: &[&Arc<Case>]) -> ReachPart {
+fn transports(cases: &[&Arc<Case>]) -> CoverageCount {
     let is_spoken = |wanted: fn(&Target) -> bool| {
         cases.iter().filter_map(|case| case.server.as_ref()).any(|server| wanted(&server.target))
     };
     let pipes =
         is_spoken(|target| matches!(target, Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. }));
     let http = is_spoken(|target| matches!(target, Target::Http { .. } | Target::Sse { .. }));
-    ReachPart { covered: usize::from(pipes) + usize::from(http), total: 2 }
+    CoverageCount { covered: usize::from(pipes) + usize::from(http), total: 2 }
 }

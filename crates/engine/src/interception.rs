@@ -7,12 +7,12 @@ use std::time::Instant;
 use mcprove_judge::trace;
 use mcprove_model::{
     CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Finding, Frame, FrameKind,
-    Observation, Outcome, Part, ProcessEnd, RunFinished, RunStarted, Severity, Timings, TracedCall, Verdict,
+    Observation, Outcome, ProcessEnd, RunFinished, RunStarted, Severity, Timings, TracedCall, Verdict, WirePart,
     escape_line, shorten,
 };
 use mcprove_suite::recorded::REPEATABLE;
 use mcprove_suite::trajectories::WantedTrajectory;
-use mcprove_wire::{Message, Overheard, Reply, ReplyBody, classify};
+use mcprove_wire::{Message, Reply, ReplyBody, TappedMessage, classify};
 use serde_json::Value;
 
 use crate::expectations;
@@ -215,11 +215,11 @@ impl Interception {
     }
 
     /// Takes in what was said and returns what is worth telling at once.
-    pub fn hear(&mut self, heard: Overheard, sink: &mut dyn Sink) -> Vec<CallNews> {
-        let Overheard { at_us, session, direction, part, body } = heard;
+    pub fn hear(&mut self, heard: TappedMessage, sink: &mut dyn Sink) -> Vec<CallNews> {
+        let TappedMessage { at_us, session, direction, part, body } = heard;
         let mut news = Vec::new();
         let mut events = Vec::new();
-        let kind = if part == Part::Message {
+        let kind = if part == WirePart::Message {
             let message = classify(&body);
             let kind = message.kind();
             let messages = match message {
@@ -246,7 +246,7 @@ impl Interception {
         match message {
             Message::Request { id, method, params } => self.request(&id, method, &params, said, news),
             Message::Reply(reply) => self.reply(reply, said, news, events),
-            Message::Stray(_) => self.stray(said, news),
+            Message::NonProtocol(_) => self.stray(said, news),
             Message::Notification { .. } | Message::Batch(_) => {}
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use mcprove_model::{Act, Case, Direction, Finding, Frame, FrameKind, Part, RpcError, Verdict};
+use mcprove_model::{Act, Case, Direction, Finding, Frame, FrameKind, RpcError, Verdict, WirePart};
 use memchr::memmem;
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ fn matters(error: &RpcError, case: &Case) -> bool {
 /// The error of a reply that is none of the server's.
 fn missed(frame: &Frame) -> Option<RpcError> {
     let is_reply =
-        frame.direction == Direction::Received && frame.kind == FrameKind::Reply && frame.part == Part::Message;
+        frame.direction == Direction::Received && frame.kind == FrameKind::Reply && frame.part == WirePart::Message;
     let is_marked = is_reply && frame.body.len() <= LONGEST && MARK.find(&frame.body).is_some();
     if !is_marked {
         return None;

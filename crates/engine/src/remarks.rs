@@ -7,13 +7,15 @@ use mcprove_judge::log_level::messages_below;
 use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_judge::progress::does_not_increase;
 use mcprove_model::{Act, Finding, Logging, Observation, Outcome, Raw, Target, escape_line, nearest};
+use mcprove_wire::Listing;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::conversation::Conversation;
+use crate::discover::tool_name;
 use crate::transform;
 
-/// Time limit for the list of tools that a result is compared with; the case itself is over.
+/// The time that the list of tools may take that a result is compared with.
 const LOOK_UP: Duration = Duration::from_secs(2);
 
 /// Adds the remarks on everything the session has seen.
@@ -60,9 +62,13 @@ pub(crate) async fn listed_tool(talk: &mut Conversation<'_>) -> Option<Value> {
         | Act::Agent(_)
         | Act::Raw(_) => return None,
     };
+    list_tools(talk).await.items.into_iter().find(|tool| tool_name(tool) == name)
+}
+
+/// The list of tools; the case itself is over.
+async fn list_tools(talk: &mut Conversation<'_>) -> Listing {
     let deadline = talk.deadline.min(Instant::now() + LOOK_UP);
-    let listing = talk.session.list("tools/list", "tools", deadline).await;
-    listing.items.into_iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(&name))
+    talk.session.list("tools/list", "tools", deadline).await
 }
 
 /// An error of a tool that the server does not list: a case that expects an error would pass for a misspelled name.
@@ -79,12 +85,11 @@ async fn unlisted_tool(seen: &Observation, talk: &mut Conversation<'_>) -> Optio
         return None;
     }
     let name = talk.text(&call.tool);
-    let deadline = talk.deadline.min(Instant::now() + LOOK_UP);
-    let listing = talk.session.list("tools/list", "tools", deadline).await;
+    let listing = list_tools(talk).await;
     if !listing.findings.is_empty() || !matches!(listing.outcome(), Some(Outcome::Result(_))) {
         return None;
     }
-    let listed: Vec<&str> = listing.items.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
+    let listed: Vec<&str> = listing.items.iter().map(tool_name).collect();
     if listed.contains(&name.as_str()) {
         return None;
     }
@@ -104,13 +109,12 @@ async fn output_schema(seen: &Observation, talk: &mut Conversation<'_>) -> Optio
     }
     let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
     let name = talk.text(&call.tool);
-    let deadline = talk.deadline.min(Instant::now() + LOOK_UP);
-    let listing = talk.session.list("tools/list", "tools", deadline).await;
+    let listing = list_tools(talk).await;
     if !matches!(listing.outcome(), Some(Outcome::Result(_))) {
         let text = format!("`structuredContent` of `{name}` could not be compared with its schema: no `tools/list`");
         return Some(Finding::note("output-schema", text));
     }
-    let tool = listing.items.iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(&name))?;
+    let tool = listing.items.iter().find(|tool| tool_name(tool) == name)?;
     match violates_output_schema(tool.get("outputSchema")?, structured) {
         Ok(None) => None,
         Ok(Some(violation)) => {

@@ -6,8 +6,9 @@ use std::time::Duration;
 use mcprove_model::{ClientCapabilities, Node, Sandbox, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{
-    Closing, Endpoint, HttpClient, HttpRoute, Limits, OpenFailure, Program, SandboxPolicy, SandboxSupport, Session,
-    SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support, wait_until_reachable, writable_paths,
+    Closing, Endpoint, HttpClient, HttpRoute, Limits, OpenFailure, Program, Refusal, SandboxPolicy, SandboxSupport,
+    Session, SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support, wait_until_reachable,
+    writable_paths,
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 use crate::container::{DOCKER, VariablesFile, contain};
 use crate::played::{Play, Played};
 
-/// Time a server that did not start confined may take to start unconfined.
+/// The least time that a server which did not start confined may take to start unconfined.
 const FREE_START: Duration = Duration::from_secs(10);
 
 /// The pause between two tries to open a session with a server that may still be starting.
@@ -94,6 +95,7 @@ impl Opener {
         let with_tokens = server.auth.as_ref().map(|auth| self.http.with_tokens(self.tokens.source(auth)));
         let http = with_tokens.as_ref().unwrap_or(&self.http);
         // Opening is by far the largest future; boxing keeps its size out of its callers.
+        let begun = Instant::now();
         let mut opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
         if let (Err(failure), Endpoint::Stdio(program)) = (&mut opened, &mut endpoint)
             && failure.stage != Stage::Start
@@ -101,14 +103,19 @@ impl Opener {
             && !matches!(sandbox_support(), SandboxSupport::Unsupported(_))
         {
             // A start and a handshake, no more: what `doctor` and every host do.
-            let free = Box::pin(Session::connect(&endpoint, http, &options, Instant::now() + FREE_START)).await;
+            let until = Instant::now() + FREE_START.max(begun.elapsed() * 3);
+            let free = Box::pin(Session::connect(&endpoint, http, &options, until)).await;
+            let refusal = refusal_at_start(failure, &policy);
             match free {
                 Ok(session) => {
                     session.close().await;
-                    explain_confinement(failure, &policy);
+                    explain_confinement(failure, refusal, "it starts without the sandbox");
                 }
                 // It does not start without the sandbox either, and that is the cause.
-                Err(free) if !free.closing.stderr.trim().is_empty() => *failure = free,
+                Err(free) if Instant::now() < until && !free.closing.stderr.trim().is_empty() => *failure = free,
+                Err(_) if refusal.is_some() => {
+                    explain_confinement(failure, refusal, "it may start without the sandbox");
+                }
                 Err(_) => {}
             }
         }
@@ -229,13 +236,17 @@ fn is_own(folder: &Path) -> bool {
     folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(TEMPORARY))
 }
 
-/// A server that starts only without the sandbox: what it was refused, and the way out.
-fn explain_confinement(failure: &mut OpenFailure, policy: &SandboxPolicy) {
+/// A refusal of the sandbox in what a server wrote before it ended.
+fn refusal_at_start(failure: &OpenFailure, policy: &SandboxPolicy) -> Option<Refusal> {
     let folder = std::env::current_dir().unwrap_or_default();
-    let refusal = refusal_in(&failure.closing.stderr, &folder, &writable_paths(policy));
+    refusal_in(&failure.closing.stderr, &folder, &writable_paths(policy))
+}
+
+/// Says of a server that starts only without the sandbox what it was refused, and the way out.
+fn explain_confinement(failure: &mut OpenFailure, refusal: Option<Refusal>, hope: &str) {
     let why = refusal.map(|refusal| format!(": {refusal}")).unwrap_or_default();
     failure.message = format!("the server does not start in mcprove's sandbox{why}; {}", failure.message);
-    failure.help = Some("it starts without the sandbox: add `--no-sandbox` (it may then write as you may)".to_owned());
+    failure.help = Some(format!("{hope}: add `--no-sandbox` (it may then write as you may)"));
 }
 
 /// A server that is not ready in time is not spoken to.

@@ -4,7 +4,7 @@
 //! judged once, when the case is over.
 
 use mcprove_judge::trust::{RequestClaim, TraceEvent, coverage, flows_masked, widenings};
-use mcprove_model::{Case, Direction, FrameKind, Negotiation, Outcome, Part, Redactor, Security, Verdict};
+use mcprove_model::{Case, Direction, FrameKind, Negotiation, Outcome, Redactor, Security, Verdict, WirePart};
 use serde_json::Value;
 
 use crate::conversation::Conversation;
@@ -58,7 +58,7 @@ fn add_widenings(negotiation: &Negotiation, case: &Case, record: &mut CaseRecord
 /// The claims of every request of the case, as it was sent.
 fn claims(record: &CaseRecord) -> Vec<RequestClaim> {
     let sent = record.frames().iter().filter(|(_, frame)| {
-        frame.direction == Direction::Sent && frame.kind == FrameKind::Request && frame.part == Part::Message
+        frame.direction == Direction::Sent && frame.kind == FrameKind::Request && frame.part == WirePart::Message
     });
     let messages = sent.filter_map(|(session, frame)| Some((session, serde_json::from_slice(&frame.body).ok()?)));
     messages

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::schema;
 
-/// What is wrong with the arguments of a tool call, each with its JSON Pointer; an unusable schema is an error.
+/// Errors in the arguments of a tool call, each with its JSON Pointer; an unusable schema is an error.
 pub fn argument_errors(schema: &Value, arguments: &Value) -> Result<Vec<String>, String> {
     schema::errors(schema, arguments)
 }

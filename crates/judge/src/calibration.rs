@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub struct Calibration {
     /// The file of labels, relative to the folder of the suite.
     pub labels: String,
-    /// What the judge said on a set of which the truth is known.
+    /// The judge's answers on a set with known truth.
     pub reliability: Option<Reliability>,
     /// The share that the judge passed on the full set.
     pub observed_positive_rate: Option<f64>,
@@ -86,7 +86,7 @@ impl Reliability {
         let (sensitivity, specificity) = (self.tp / positives, self.tn / negatives);
         let informed = sensitivity + specificity - 1.0;
         if informed <= 0.0 {
-            return Err("by its `reliability`, the judge is no better than chance".to_owned());
+            return Err("by its `reliability`, the judge does not beat chance".to_owned());
         }
         let rate = ((observed + specificity - 1.0) / informed).clamp(0.0, 1.0);
         #[expect(clippy::cast_precision_loss, reason = "labels are few")]
@@ -113,7 +113,7 @@ fn read_labels(text: &str) -> Result<Vec<Label>, String> {
         lines.map(read).collect::<Result<_, _>>()?
     };
     if values.is_empty() {
-        return Err("there are no labels".to_owned());
+        return Err("the file has no labels".to_owned());
     }
     let label = |(at, value): (usize, &Value)| {
         let confidence = value.get("confidence").and_then(Value::as_f64).filter(|share| (0.0..=1.0).contains(share));

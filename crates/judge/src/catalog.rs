@@ -36,38 +36,38 @@ pub(crate) enum Origin {
     Server { name: String },
 }
 
-/// What one server listed in one go, all pages together.
+/// One listing of one server, all pages together.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) tools: Vec<ToolAt>,
 }
 
-/// Where a tool stands.
+/// Position of a tool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToolAt {
     pub(crate) document: usize,
     pub(crate) slot: u32,
-    /// The list it stands in.
+    /// The list that contains it.
     pub(crate) list: u32,
-    /// The document of the text that the list stands in, because a text may hold several pages.
+    /// The document of the text that contains the list, because a text may hold several pages.
     pub(crate) root: u32,
     /// Its place in that list.
     pub(crate) index: usize,
 }
 
 impl Catalog {
-    /// How many tools there are.
+    /// Number of tools.
     pub fn tool_count(&self) -> usize {
         self.listings.iter().map(|listing| listing.tools.len()).sum()
     }
 
-    /// How many tools have no input schema that could be judged.
+    /// Number of tools without an input schema that can be judged.
     pub fn tools_without_schema(&self) -> usize {
         let has_schema = |tool: &&ToolAt| self.tool(tool).get("inputSchema").is_some_and(Json::is_map);
         self.listings.iter().flat_map(|listing| &listing.tools).filter(|tool| !has_schema(tool)).count()
     }
 
-    /// The text it was read from, when all of it stands in one file and can be edited there.
+    /// The text it was read from, if all of it is in one file and can be edited there.
     pub fn editable_text(&self) -> Option<&str> {
         match self.documents.as_slice() {
             [Document { origin: Origin::File { .. }, json, .. }] => Some(json.text()),
@@ -122,7 +122,7 @@ impl Document {
         Some(place)
     }
 
-    /// True if it tells of a past that cannot be changed.
+    /// True if it records a past conversation that cannot be changed.
     pub(crate) fn is_record(&self) -> bool {
         match &self.origin {
             Origin::Log { .. } => true,
@@ -130,7 +130,7 @@ impl Document {
         }
     }
 
-    /// What people call it.
+    /// Its display name.
     pub(crate) fn label(&self) -> Cow<'_, str> {
         match &self.origin {
             Origin::File { path } => Cow::Borrowed(path),
@@ -144,7 +144,7 @@ impl Document {
     }
 }
 
-/// What is marked of a part: its key, else the value, of which only the bracket when it has parts of its own.
+/// The marked span of a part: its key, else the value, of which only the bracket when it has parts of its own.
 fn shown(part: Json<'_>) -> Span {
     if let Some(key) = part.key() {
         return key.span();

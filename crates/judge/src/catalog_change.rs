@@ -1,4 +1,4 @@
-//! What a change of what a server offers means to those who use it.
+//! Effect of catalog changes on the users of a server.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::schema_change::{Effect, schema_changes};
 
-/// How bad a change is, from worst to harmless.
+/// Severity of a change, from worst to harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// Somebody who used it as it was may fail now: an input accepts less, an output promises less, or it is gone.
+    /// Existing users may fail: an input accepts less, an output promises less, or it is gone.
     Breaking,
     /// Something is possible that was not, and nothing is lost.
     Additive,
@@ -31,11 +31,11 @@ impl Class {
 /// A change of what a server offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogChange {
-    /// How bad it is.
+    /// Its severity.
     pub class: Class,
-    /// What changed, e.g. "tool `echo`".
+    /// The changed item, e.g. "tool `echo`".
     pub subject: String,
-    /// How it changed.
+    /// The change.
     pub what: String,
 }
 

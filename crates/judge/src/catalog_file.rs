@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::catalog::{Catalog, Document, Listing, Origin, ToolAt};
 use crate::spanned_json::{Json, JsonKind, SpannedJson};
 
-/// The forms a catalog may have, for whoever gave another.
+/// The forms of a catalog, for the message about any other.
 const EXPECTED: &str = "expected what `tools/list` answers: `{\"tools\": [...]}`, the bare array of tools, the JSON-RPC \
                         response, or an event log of `mcprove run --events FILE`";
 
@@ -21,9 +21,9 @@ pub struct CatalogError {
     pub path: String,
     /// Where in it, when that says more than the file alone.
     pub position: Option<Position>,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to give instead.
+    /// The accepted forms.
     pub help: &'static str,
 }
 
@@ -140,7 +140,7 @@ impl Reader<'_> {
         Ok(pages)
     }
 
-    /// Whatever stands among tools and is no object was not listed by a server.
+    /// Reports entries of a tool list that are not objects.
     fn check(&self, json: &SpannedJson, page: Page) -> Result<(), CatalogError> {
         match json.at(page.list).items().enumerate().find(|(_, tool)| !tool.is_map()) {
             None => Ok(()),
@@ -210,7 +210,7 @@ fn other_shape(root: Json<'_>) -> String {
         JsonKind::Map if root.is_empty() => "this object is empty".to_owned(),
         JsonKind::Map => {
             let keys: Vec<_> = root.members().take(5).filter_map(|(key, _)| key.as_text()).collect();
-            format!("there are no tools in this object; its keys are `{}`", shorten(&keys.join("`, `"), 200))
+            format!("this object has no tools; its keys are `{}`", shorten(&keys.join("`, `"), 200))
         }
         _ => format!("this is {}", root.kind_name()),
     }
@@ -276,7 +276,7 @@ mod tests {
         for (text, told) in [
             ("", "tools.json: the file is empty"),
             ("{}", "tools.json: this object is empty"),
-            ("{\"a\":1,\"b\":2}", "tools.json: there are no tools in this object; its keys are `a`, `b`"),
+            ("{\"a\":1,\"b\":2}", "tools.json: this object has no tools; its keys are `a`, `b`"),
             ("3", "tools.json: this is a number"),
             ("[1,2]", "tools.json: this array holds no tools"),
             ("{\"tools\":{\"a\":{}}}", "tools.json: `tools` is an object, expected an array"),
@@ -292,7 +292,7 @@ mod tests {
                 "{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\"}",
                 "tools.json: none of these messages is the result of `tools/list`",
             ),
-            ("{\"tools\":[]}\n{\"x\":1}", "tools.json:2:1: there are no tools in this object; its keys are `x`"),
+            ("{\"tools\":[]}\n{\"x\":1}", "tools.json:2:1: this object has no tools; its keys are `x`"),
             ("{\"event\":\"run_finished\"}", "tools.json: this event log holds no result of `tools/list`"),
         ] {
             let error = read(text).expect_err(text);

@@ -1,4 +1,4 @@
-//! Runs a graph of tool calls as far as no server is needed: which call is next, with which arguments, and what became of all.
+//! Runs a graph of tool calls without the server: the next call, its arguments, and the final result.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,14 +27,14 @@ pub struct Progress<'c> {
     at: usize,
 }
 
-/// What became of a graph.
+/// Result of a graph.
 #[derive(Debug)]
 pub struct Finished {
-    /// What targets begin with: `composition`, `nodes` and `output`.
+    /// Root of all targets: `composition`, `nodes` and `output`.
     pub envelope: Value,
     /// The nodes that failed, by index, and why.
     pub failed: Vec<(usize, String)>,
-    /// Why there is no output, if there is none.
+    /// Cause of a missing output.
     pub no_output: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl<'c> Progress<'c> {
         self.traces.insert(&node.id, trace);
     }
 
-    /// What became of all nodes.
+    /// Result of all nodes.
     pub fn finish(self, took: Duration) -> Finished {
         let Self { composition, traces, .. } = self;
         let failed = |(at, node): (usize, &CompositionNode)| {
@@ -241,21 +241,21 @@ impl Offline for Mocked {
 }
 
 impl Finished {
-    /// What failed without an expectation that speaks of it: the index of the node, if it is one, and what to say.
+    /// Failures that no expectation covers: the index of the node, if it is one, and the message.
     pub fn problems(&self, composition: &Composition) -> Vec<(Option<usize>, String)> {
         let is_judged = |at: usize| composition.judged.contains(&composition.nodes[at].id);
         let failed = self.failed.iter().filter(|(at, _)| !is_judged(*at));
         let told = |(at, reason): &(usize, String)| {
             (Some(*at), format!("node `{}` failed: {reason}", composition.nodes[*at].id))
         };
-        let output = self.no_output.iter().map(|reason| (None, format!("there is no output: {reason}")));
+        let output = self.no_output.iter().map(|reason| (None, format!("no output: {reason}")));
         let tripped = self.envelope.pointer("/composition/budget_tripped").and_then(Value::as_str);
         let tripped = tripped.map(|name| (None, format!("the calls took longer than `{name}` allows")));
         failed.map(told).chain(output).chain(tripped).collect()
     }
 }
 
-/// What references stand for.
+/// Values of references.
 #[derive(Clone, Copy)]
 struct Scope<'v> {
     parents: &'v Map<String, Value>,
@@ -363,7 +363,7 @@ mod tests {
         Composition { nodes, output, vars, max_duration: None, judged: Vec::new(), span: Span::default() }
     }
 
-    /// Runs a graph on a server that answers with the arguments; what the calls were, and what became of it.
+    /// Runs a graph on a server that answers with the arguments; returns the calls and the result.
     fn run(graph: &Composition) -> (Vec<Value>, Finished) {
         let args = graph.nodes.iter().map(|node| node.args.to_json()).collect();
         let mut progress = Progress::new(graph, args);

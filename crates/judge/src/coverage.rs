@@ -1,14 +1,14 @@
-//! How much of what a server offers is asserted by cases. What setup and teardown call is not coverage, nor is a case that
-//! is skipped or expects nothing.
+//! Coverage: the share of a server's capabilities that cases assert. What setup and teardown call is not coverage, nor
+//! is a case that is skipped or expects nothing.
 
 use mcprove_model::{
-    Act, ArgumentReach, CallTool, Case, Check, ItemReach, Node, Observation, Outcome, PlannedCheck, Prompts, Reach,
-    ResourceAsk, ToolReach,
+    Act, ArgumentCoverage, CallTool, Case, Check, ItemCoverage, Node, Observation, Outcome, PlannedCheck, Prompts,
+    ResourceAsk, ServerCoverage, ToolCoverage,
 };
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-/// What a server offers, as it listed it.
+/// Capabilities of a server, as it listed them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Offer<'c> {
     /// Its tools.
@@ -21,15 +21,15 @@ pub struct Offer<'c> {
     pub prompts: &'c [Value],
 }
 
-/// What one case asserts something about.
+/// The subject of a case's assertions.
 enum Exercise {
     Tool { name: String, arguments: Map<String, Value>, fails: bool },
     Resource { uri: String },
     Prompt { name: String },
 }
 
-/// How much of an offer these cases reach.
-pub fn coverage<'c>(offer: Offer<'_>, cases: impl IntoIterator<Item = &'c Case>) -> Reach {
+/// Coverage of an offer by these cases.
+pub fn coverage<'c>(offer: Offer<'_>, cases: impl IntoIterator<Item = &'c Case>) -> ServerCoverage {
     let exercises: Vec<Exercise> = cases.into_iter().filter_map(exercise).collect();
     let templates: Vec<(String, Option<Regex>)> =
         names(offer.templates, "uriTemplate").map(|name| (name.to_owned(), pattern(name))).collect();
@@ -41,18 +41,18 @@ pub fn coverage<'c>(offer: Offer<'_>, cases: impl IntoIterator<Item = &'c Case>)
         let matches = |uri: &&&str| pattern.as_ref().is_some_and(|pattern| pattern.is_match(uri));
         uris.iter().filter(|uri| !listed.contains(uri)).filter(matches).count()
     };
-    Reach {
+    ServerCoverage {
         tools: offer.tools.iter().map(|tool| of_tool(tool, &exercises)).collect(),
         resources: listed
             .iter()
-            .map(|uri| ItemReach { name: (*uri).to_owned(), assertions: count(&uris, uri) })
+            .map(|uri| ItemCoverage { name: (*uri).to_owned(), assertions: count(&uris, uri) })
             .collect(),
         resource_templates: templates
             .iter()
-            .map(|(name, pattern)| ItemReach { name: name.clone(), assertions: of_template(pattern) })
+            .map(|(name, pattern)| ItemCoverage { name: name.clone(), assertions: of_template(pattern) })
             .collect(),
         prompts: names(offer.prompts, "name")
-            .map(|name| ItemReach { name: name.to_owned(), assertions: count(&prompts, name) })
+            .map(|name| ItemCoverage { name: name.to_owned(), assertions: count(&prompts, name) })
             .collect(),
         unknown: unknown(offer, &exercises, &templates),
     }
@@ -122,7 +122,7 @@ fn expects_error(check: &dyn Check) -> bool {
     check.wants_protocol_error() || seen(true) && !seen(false)
 }
 
-fn of_tool(tool: &Value, exercises: &[Exercise]) -> ToolReach {
+fn of_tool(tool: &Value, exercises: &[Exercise]) -> ToolCoverage {
     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
     let mut calls: Vec<(&Map<String, Value>, bool)> = Vec::new();
     for exercise in exercises {
@@ -140,14 +140,14 @@ fn of_tool(tool: &Value, exercises: &[Exercise]) -> ToolReach {
             given.iter().any(|one| is_it(&one))
         };
         let (values, unused): (Vec<&Value>, Vec<&Value>) = choices(schema).iter().partition(is_given);
-        ArgumentReach {
+        ArgumentCoverage {
             name: name.clone(),
             exercised: !given.is_empty(),
             values: values.into_iter().cloned().collect(),
             unused_values: unused.into_iter().cloned().collect(),
         }
     });
-    ToolReach {
+    ToolCoverage {
         name: name.to_owned(),
         assertions: calls.len(),
         arguments: arguments.collect(),

@@ -18,7 +18,7 @@ const LINES: usize = 40;
 /// Characters of a line.
 const WIDTH: usize = 160;
 
-/// What the two sides of a diff are called.
+/// Names of the two sides of a diff.
 #[derive(Clone, Copy)]
 pub(crate) struct Sides {
     pub(crate) old: &'static str,
@@ -64,7 +64,7 @@ pub(crate) fn unified(sides: Sides, old: &str, new: &str) -> String {
     format!("--- {}\n+++ {}\n{}", sides.old, sides.new, lines.join("\n"))
 }
 
-/// How many bytes two texts have in common at their beginning; a character boundary of both.
+/// Number of bytes that two strings share at their beginning; a character boundary of both.
 pub(crate) fn common_prefix(one: &str, other: &str) -> usize {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     one.floor_char_boundary(same).min(other.floor_char_boundary(same))

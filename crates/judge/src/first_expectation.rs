@@ -1,4 +1,4 @@
-//! What may be expected of a tool when all that is known of it is a reply or two: what stays, and nothing that changes.
+//! Expectations on a tool from a reply or two: everything that is stable, and nothing that changes.
 
 use mcprove_model::{Observation, Outcome};
 use serde_json::{Map, Value, json};
@@ -7,15 +7,15 @@ use crate::snapshot::{is_volatile, tells_the_time};
 
 /// Replies up to this length are expected word for word.
 const WORD_FOR_WORD: usize = 1_500;
-/// How many lines of a longer reply are expected.
+/// Maximum number of lines of a longer reply that are expected.
 const LINES: usize = 5;
 /// The longest line that is expected.
 const LONGEST: usize = 200;
 /// So many values of this machine in one reply, and none of it is expected anywhere else.
 const OF_THE_MACHINE: usize = 3;
 
-/// An `expect` block that holds for all of these replies to the same arguments, as far as can be told. `machine` are
-/// values that belong to this machine, such as those of its environment: they are expected nowhere.
+/// An `expect` block that holds for all of these replies to the same arguments, as far as can be determined. `machine`
+/// are values that belong to this machine, such as those of its environment: they are expected nowhere.
 pub fn first_expectation(arguments: &Value, replies: &[&Observation], machine: &[String]) -> Value {
     let mut expect = Map::new();
     let mut put = |key: &str, value: Value| {
@@ -51,7 +51,7 @@ pub fn first_expectation(arguments: &Value, replies: &[&Observation], machine: &
     let is_elsewhere = machine.iter().filter(|value| text.contains(value.as_str())).count() >= OF_THE_MACHINE;
     let tells_time = replies.iter().any(|reply| tells_the_time(&reply.text));
     let echoed = texts_in(arguments);
-    // What stands beside a time may follow from it: the day of the week, an offset in summer. What was asked does not.
+    // Text next to a time may depend on it: the day of the week, an offset in summer. What was asked does not.
     let is_fit = |line: &str| !tells_time || echoed.iter().any(|text| line.contains(text.as_str()));
     let mut kept: Vec<&str> = Vec::new();
     for line in lines.iter().filter(|line| !is_elsewhere && line.len() <= LONGEST && is_kept(line) && is_fit(line)) {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The first character of a text that nobody sees and that has no use in prose. In a name, joiners have none either.
+/// The first character of a string that is invisible and has no use in prose. In a name, joiners have none either.
 pub fn hidden_character(text: &str, is_name: bool) -> Option<char> {
     let mut before = None;
     let mut selectors = 0;

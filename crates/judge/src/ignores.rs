@@ -1,13 +1,13 @@
-//! What a project has decided to live with: findings that are not told, written down with a reason.
+//! Accepted findings of a project: they are not reported, and each has a reason.
 
 use std::cell::Cell;
 
 use mcprove_model::{Diagnostics, Node, Span};
 
-use crate::lint::Fault;
+use crate::lint::LintFault;
 use crate::rules::{known, names};
 
-/// The findings that are not told.
+/// The findings that are not reported.
 #[derive(Debug, Default)]
 pub struct Ignores {
     entries: Vec<Ignore>,
@@ -35,8 +35,8 @@ impl Ignores {
         Self { entries: lists.into_iter().filter_map(|node| Ignore::decode(node, found)).collect() }
     }
 
-    /// True if a fault is not to be told.
-    pub fn cover(&self, fault: &Fault<'_>) -> bool {
+    /// True if a fault is not to be reported.
+    pub fn cover(&self, fault: &LintFault<'_>) -> bool {
         // Every entry that fits is used, so that none of them is called idle.
         self.entries.iter().filter(|ignore| ignore.covers(fault)).fold(false, |_, ignore| {
             ignore.used.set(true);
@@ -80,7 +80,7 @@ impl Ignore {
         Some(ignore)
     }
 
-    fn covers(&self, fault: &Fault<'_>) -> bool {
+    fn covers(&self, fault: &LintFault<'_>) -> bool {
         let tool = || self.tool.as_ref().is_none_or(|wanted| fault.tool().is_some_and(|tool| tool == wanted.as_str()));
         let at = || self.at.is_none() || fault.pointer_in_tool() == self.at;
         names(&self.rule, fault.rule) && tool() && at()
@@ -142,7 +142,7 @@ mod tests {
             messages,
             [
                 "unknown key `ignroe` in the file",
-                "there is no rule `SCH-0O1`; did you mean `SCH-001`?",
+                "unknown rule `SCH-0O1`; did you mean `SCH-001`?",
                 "an entry of `ignore` names no rule",
                 "unknown key `tol` in an entry of `ignore`",
             ]

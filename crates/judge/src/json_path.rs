@@ -140,7 +140,7 @@ impl Step {
     }
 }
 
-/// What a JSON value is, in words.
+/// The kind of a JSON value, in words.
 pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -186,7 +186,7 @@ struct Reader<'t> {
 /// The most `..` of a path.
 const MOST_DESCENTS: usize = 2;
 
-/// Characters that cannot stand in a key after a dot: they mean something else in a path.
+/// Characters that are not allowed in a key after a dot: they mean something else in a path.
 const NOT_IN_DOTTED_KEY: &[char] = &[']', '*', '\'', '"', '?', '(', ')', ','];
 
 impl<'t> Reader<'t> {
@@ -241,7 +241,7 @@ impl<'t> Reader<'t> {
         }
         if let Some(odd) = key.chars().find(|c| NOT_IN_DOTTED_KEY.contains(c)) {
             return Err(format!(
-                "`{odd}` cannot stand in `{key}`; a key that holds it is written in brackets: `['{key}']`"
+                "`{odd}` is not allowed in `{key}`; write a key that contains it in brackets: `['{key}']`"
             ));
         }
         push_quoted_key(&mut self.query, key);

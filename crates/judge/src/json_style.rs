@@ -1,15 +1,15 @@
-//! How a JSON text is laid out, so that what is added looks as if it had always been there.
+//! The layout of a JSON text, so that additions match it.
 
 use crate::spanned_json::{Json, JsonKind, SpannedJson};
 
 /// The habits of a whole text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JsonStyle {
-    /// What stands after a comma within a line.
+    /// Text after a comma within a line.
     comma: &'static str,
-    /// What stands between a key and its value.
+    /// Text between a key and its value.
     colon: &'static str,
-    /// Whether short lists stand on one line; `None` when there is none to learn from.
+    /// `Some(true)` if short lists are on one line; `None` if there are none to learn from.
     inline_lists: Option<bool>,
 }
 
@@ -18,11 +18,11 @@ pub(crate) struct JsonStyle {
 pub(crate) struct Slotting<'t> {
     /// The byte after which it goes.
     pub(crate) offset: u32,
-    /// What stands before its key, after the comma.
+    /// Text before its key, after the comma.
     before: &'t str,
-    /// What stands between its key and its value.
+    /// Text between its key and its value.
     colon: &'t str,
-    /// How much deeper the parts of its value stand.
+    /// Indentation of the parts of its value.
     unit: &'t str,
     inline_lists: bool,
     comma: &'static str,
@@ -40,14 +40,14 @@ impl JsonStyle {
         {
             (style.comma, style.colon) = (" ", ": ");
         }
-        // Where there is no list to learn from, small objects show the same habit.
+        // Without a list to learn from, small objects show the same habit.
         let example = json.roots().find_map(|root| first_plain(root, JsonKind::List));
         let example = example.or_else(|| json.roots().find_map(|root| first_plain(root, JsonKind::Map)));
         style.inline_lists = example.map(|example| !example.raw().contains('\n'));
         style
     }
 
-    /// How a member is added to a map: after `anchor`, a member of it, or as the only one.
+    /// Layout for a new member of a map: after `anchor`, a member of it, or as the only one.
     pub(crate) fn slotting<'t>(&self, map: Json<'t>, anchor: Option<(Json<'t>, Json<'t>)>) -> Slotting<'t>
     where
         Self: 't,
@@ -129,7 +129,7 @@ impl Slotting<'_> {
     }
 }
 
-/// How much deeper the members of a map stand than the map itself; two spaces when that cannot be seen.
+/// Indentation of the members of a map relative to the map; two spaces if that cannot be seen.
 fn unit<'t>(text: &'t str, map: Json<'_>, before: &'t str) -> &'t str {
     let indent = |space: &'t str| space.rsplit('\n').next().unwrap_or_default();
     let outer = indent(space_before(text, map.span().end as usize - 1));

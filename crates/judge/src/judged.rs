@@ -53,7 +53,7 @@ impl Judged {
         Ok(on_deep_stack(steps.depth, || self.validator.is_valid(value)))
     }
 
-    /// What is made of the errors of a value; a value that costs too much to judge is an error.
+    /// Maps the errors of a value; a value that costs too much to judge is an error.
     pub(crate) fn errors<T: Send>(
         &self,
         value: &Value,

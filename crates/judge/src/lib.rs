@@ -1,4 +1,4 @@
-//! What is true of an observation. Everything here is pure: no clock, no environment, no files, no waiting.
+//! Judgements on observations. Everything here is pure: no clock, no environment, no files, no waiting.
 
 pub mod agent_measures;
 pub mod arguments;
@@ -9,7 +9,6 @@ pub mod composition;
 pub mod conformance;
 pub mod coverage;
 pub mod elicitation;
-pub mod exception;
 pub mod first_expectation;
 pub mod fuzz;
 pub mod generate;
@@ -36,6 +35,7 @@ pub mod tool_effect;
 pub mod trace;
 pub mod trajectory_match;
 pub mod trust;
+pub mod unhandled_exception;
 
 mod catalog;
 mod catalog_file;
@@ -43,13 +43,13 @@ mod diff;
 mod excerpt;
 mod ignores;
 mod input_schema;
+mod json_equality;
 mod json_style;
 mod judged;
 mod lint;
 mod near;
 mod quality;
 mod rules;
-mod sameness;
 mod schema;
 mod schema_budget;
 mod spanned_json;
@@ -62,7 +62,7 @@ pub use checks::{CHECKS, CheckKind, decode_expect, expect_schema};
 pub use diff::text_diff;
 pub use ignores::Ignores;
 pub use json_path::JsonPath;
-pub use lint::{Fault, lint};
+pub use lint::{LintFault, lint};
 pub use output_schema::violates_output_schema;
 pub use quality::{GateFailure, Quality, ToolQuality};
 

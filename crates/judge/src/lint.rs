@@ -16,28 +16,28 @@ use crate::tighten::{TightenOptions, changes};
 /// A large catalog has tens of thousands of them, so they are handed over one by one and turned into a [`Finding`] only
 /// where one is wanted.
 #[derive(Debug)]
-pub struct Fault<'c> {
+pub struct LintFault<'c> {
     catalog: &'c Catalog,
     /// The rule that speaks.
     pub rule: &'static Rule,
-    /// What is wrong, in one lowercase fragment.
+    /// Description of the fault, in one lowercase fragment.
     pub message: String,
-    /// True if the mechanical fix mends it.
+    /// True if the mechanical fix applies to it.
     pub fixable: bool,
-    /// What to do next, where that differs from what the rule says in general.
+    /// Advice on what to do next, if it differs from the rule's.
     help: Option<Cow<'static, str>>,
     at: Json<'c>,
     document: usize,
     /// The tool, unless the fault is one of the whole list.
     tool: Option<&'c ToolAt>,
-    /// The document of the text that the list of tools stands in.
+    /// The document of the text that contains the list of tools.
     root: u32,
 }
 
 /// Applies rules to every tool of a catalog, in the order of the tools, and hands over what they say.
 ///
 /// Within a tool the faults come in the order of its text; faults of the whole list come after its tools.
-pub fn lint<'c>(catalog: &'c Catalog, rules: &Selection, tell: &mut dyn FnMut(Fault<'c>)) {
+pub fn lint<'c>(catalog: &'c Catalog, rules: &Selection, tell: &mut dyn FnMut(LintFault<'c>)) {
     let mut tree = SchemaTree::default();
     let mut faults = Faults { found: Vec::new() };
     for listing in &catalog.listings {
@@ -69,8 +69,8 @@ pub fn lint<'c>(catalog: &'c Catalog, rules: &Selection, tell: &mut dyn FnMut(Fa
     }
 }
 
-impl Fault<'_> {
-    /// How bad it is.
+impl LintFault<'_> {
+    /// Its severity.
     pub fn severity(&self) -> Severity {
         self.rule.severity
     }
@@ -93,7 +93,7 @@ impl Fault<'_> {
         self.tool.map(|tool| self.catalog.tool(tool).pointer_to(self.at))
     }
 
-    /// What people call the file or server it is in.
+    /// Name of the file or server it is in.
     pub fn source(&self) -> Cow<'_, str> {
         self.catalog.documents[self.document].label()
     }
@@ -103,7 +103,7 @@ impl Fault<'_> {
         self.catalog.documents[self.document].position(self.at)
     }
 
-    /// What to do next.
+    /// Advice on what to do next.
     pub fn help(&self) -> &str {
         self.help.as_deref().unwrap_or(self.rule.help)
     }
@@ -129,7 +129,7 @@ impl Fault<'_> {
         finding
     }
 
-    /// The edits that mend it, when it stands in a file and its rule has a fix.
+    /// The edits that fix it, if it is in a file and its rule has a fix.
     fn fix(&self) -> Option<Fix> {
         let part = self.rule.fix?;
         self.catalog.editable_text()?;
@@ -191,9 +191,9 @@ pub(crate) fn name_of(tool: Json<'_>) -> Option<Cow<'_, str>> {
     tool.get("name").and_then(Json::as_text)
 }
 
-/// What rules have said so far.
+/// Faults found so far.
 struct Faults<'c> {
-    found: Vec<Found<'c>>,
+    found: Vec<PendingFault<'c>>,
 }
 
 impl<'c> Faults<'c> {
@@ -205,12 +205,12 @@ impl<'c> Faults<'c> {
 /// Takes down what one rule says.
 pub(crate) struct RuleFaults<'a, 'c> {
     rule: &'static Rule,
-    found: &'a mut Vec<Found<'c>>,
+    found: &'a mut Vec<PendingFault<'c>>,
 }
 
-/// A fault before it is known where in the catalog its tool stands.
+/// A fault before the position of its tool in the catalog is known.
 #[derive(Debug)]
-pub(crate) struct Found<'c> {
+pub(crate) struct PendingFault<'c> {
     rule: &'static Rule,
     at: Json<'c>,
     message: String,
@@ -221,9 +221,9 @@ pub(crate) struct Found<'c> {
 
 impl<'c> RuleFaults<'_, 'c> {
     /// Something is wrong with a part of the tool or list.
-    pub(crate) fn add(&mut self, at: Json<'c>, message: impl Into<String>) -> &mut Found<'c> {
+    pub(crate) fn add(&mut self, at: Json<'c>, message: impl Into<String>) -> &mut PendingFault<'c> {
         let (rule, message) = (self.rule, message.into());
-        self.found.push_mut(Found { rule, at, message, help: None, fixable: rule.fix.is_some(), tool: None })
+        self.found.push_mut(PendingFault { rule, at, message, help: None, fixable: rule.fix.is_some(), tool: None })
     }
 
     /// Something is wrong with one tool of a list.
@@ -232,23 +232,23 @@ impl<'c> RuleFaults<'_, 'c> {
     }
 }
 
-impl Found<'_> {
+impl PendingFault<'_> {
     /// The way out is another than the rule's.
     pub(crate) fn help(&mut self, help: impl Into<Cow<'static, str>>) -> &mut Self {
         self.help = Some(help.into());
         self
     }
 
-    /// It cannot be mended mechanically, unlike others of its rule.
+    /// Marks it as not mechanically fixable, unlike others of its rule.
     pub(crate) fn by_hand(&mut self) {
         self.fixable = false;
     }
 }
 
-impl<'c> Found<'c> {
-    fn fault(self, catalog: &'c Catalog, place: &ToolAt, tool: Option<&'c ToolAt>) -> Fault<'c> {
+impl<'c> PendingFault<'c> {
+    fn fault(self, catalog: &'c Catalog, place: &ToolAt, tool: Option<&'c ToolAt>) -> LintFault<'c> {
         let Self { rule, at, message, help, fixable, tool: _ } = self;
         let fixable = fixable && !catalog.documents[place.document].is_record();
-        Fault { catalog, rule, message, fixable, help, at, document: place.document, tool, root: place.root }
+        LintFault { catalog, rule, message, fixable, help, at, document: place.document, tool, root: place.root }
     }
 }

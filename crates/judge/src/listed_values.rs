@@ -78,7 +78,7 @@ fn required(schema: &Value) -> Vec<&str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// The words of a tool's name without the verb, in the singular.
+/// The name of a tool split into words, without the verb, in the singular.
 fn noun_words(tool: &Value) -> Vec<String> {
     let all = words(tool_name(tool));
     let nouns = all.iter().skip(1).filter(|word| !LISTING.contains(&word.as_str()));

@@ -11,7 +11,7 @@ pub fn is_known(level: &str) -> bool {
     LEVELS.contains(&level)
 }
 
-/// What to write instead of a text that is no level.
+/// Advice for a string that is not a level.
 pub fn help(level: &str) -> String {
     let lower = level.to_lowercase();
     let meant = match lower.as_str() {
@@ -50,14 +50,14 @@ pub fn messages_below(level: &str, notifications: &[Notification]) -> Option<Fin
     Some(finding)
 }
 
-/// Reports texts that are no level; a server may use words of its own, so it is no error.
+/// Reports strings that are not a level as a warning, since a server may use its own words.
 pub(crate) fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
     for item in found.one_or_many(node) {
         if let Some(level) = item.as_text().filter(|level| !is_known(level)) {
             found.warning(
                 "unknown-level",
                 item.span,
-                format!("`{level}` is no level of the protocol"),
+                format!("`{level}` is not a log level of the protocol"),
                 Some(help(level)),
             );
         }

@@ -1,4 +1,4 @@
-//! What a text has in place of a missing part: the nearest thing, so that a typo is seen at once.
+//! The nearest text to a missing part, so that a typo is seen at once.
 
 use std::ops::Range;
 

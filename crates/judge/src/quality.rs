@@ -1,4 +1,4 @@
-//! How well tools describe themselves: a score a tool, and counts of what rules say.
+//! Quality of tool descriptions: a score per tool, and counts of findings by rule.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use crate::lint::{ToolView, lint};
 use crate::rules::{Group, RULES, Selection};
 use crate::spanned_json::Json;
 
-/// What a description says about results, in any of these words.
+/// Words in a description that refer to results.
 const RESULT_WORDS: &[&str] = &["return", "result", "output", "produce", "respond", "yield"];
 /// Characters in which a tool can say what it does.
 const DESCRIPTION_CHARACTERS: usize = 20;
 /// Words after which a description is no longer concise.
 const CONCISE_WORDS: f64 = 60.0;
 
-/// How well the tools of a catalog describe themselves.
+/// Quality of the tool descriptions of a catalog.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
     /// The tools, in the order of the catalog.
     pub tools: Vec<ToolQuality>,
-    /// How often each rule speaks; every rule is there.
+    /// Number of findings per rule; every rule is there.
     pub rules: BTreeMap<&'static str, usize>,
 }
 
-/// How well one tool describes itself: six parts from 0 to 1, and their mean.
+/// Quality of one tool's description: six parts from 0 to 1, and their mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolQuality {
     /// The tool's name.
@@ -51,9 +51,9 @@ pub struct ToolQuality {
 pub struct GateFailure {
     /// The target it looks at.
     pub target: &'static str,
-    /// What was asked for.
+    /// The expectation.
     pub expected: String,
-    /// What came.
+    /// The actual value.
     pub actual: String,
 }
 
@@ -100,10 +100,10 @@ impl Quality {
         self.count(Group::Strictness, Severity::Warning)
     }
 
-    /// What a `tool_quality` block makes its assertions about.
+    /// The targets of a `tool_quality` block.
     ///
-    /// `min_score`, `mean_score`, `tool["name"].score` with its parts beside it, `critical_count`, `warning_count`,
-    /// `schema_criticals`, `schema_warnings`, `rules["SCH-001"]`. Scores are null when there are no tools.
+    /// `min_score`, `mean_score`, `tool["name"].score` and its parts, `critical_count`, `warning_count`,
+    /// `schema_criticals`, `schema_warnings`, `rules["SCH-001"]`. Scores are null without tools.
     pub fn targets(&self) -> Value {
         let tools: Map<String, Value> = self.tools.iter().map(|tool| (tool.name.clone(), tool.targets())).collect();
         json!({
@@ -118,7 +118,7 @@ impl Quality {
         })
     }
 
-    /// What of the default gate does not hold: `min_score` at least 0.5, `mean_score` at least 0.7, no critical finding.
+    /// The failed parts of the default gate: `min_score` at least 0.5, `mean_score` at least 0.7, no critical finding.
     ///
     /// It does not look at schemas, and it does not hold for a catalog without tools.
     pub fn default_gate(&self) -> Vec<GateFailure> {

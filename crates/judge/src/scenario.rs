@@ -12,7 +12,7 @@ pub struct Scenario {
     pub cassette: String,
     /// The world at first: an object.
     pub seed: Value,
-    /// What calls do.
+    /// Effects of calls.
     pub transitions: Vec<Transition>,
     /// Calls that must not be made.
     pub forbidden: Vec<Forbidden>,
@@ -28,14 +28,14 @@ pub struct Scenario {
     pub expect_state: BTreeMap<String, Value>,
 }
 
-/// What a call does to the world.
+/// Effect of a call on the world.
 #[derive(Clone, Debug)]
 pub struct Transition {
     /// The tool.
     pub tool: String,
-    /// What must be true of the world, by path.
+    /// Conditions on the world, by path.
     pub when: BTreeMap<String, Guard>,
-    /// What changes, by path.
+    /// Changes of the world, by path.
     pub effect: BTreeMap<String, Effect>,
 }
 

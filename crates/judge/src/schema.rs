@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::judged::Judged;
 use crate::schema_budget::{measure, on_deep_stack};
 
-/// What is wrong with a value, each with its JSON Pointer; an unusable schema is an error that says why.
+/// Errors of a value, each with its JSON Pointer; an unusable schema is an error that says why.
 ///
 /// The draft is the one `$schema` names, else 2020-12. References outside the schema are never fetched.
 pub(crate) fn errors(schema: &Value, value: &Value) -> Result<Vec<String>, String> {
     Judged::new(schema)?.errors(value, |errors| errors.map(|error| described(&error)).collect())
 }
 
-/// What a schema asks for at the place of its first error, and what is there.
+/// The requirement of a schema at the place of its first error, and the value there.
 pub(crate) struct FirstError {
     /// The keyword and what it asks for, e.g. `{"type":"integer"}`.
     pub(crate) expected: String,
@@ -40,7 +40,7 @@ fn first(schema: &Value, error: &ValidationError<'_>) -> FirstError {
     }
 }
 
-/// What is wrong with a value by one part of a schema, which may refer to other parts; see [`errors`].
+/// Errors of a value by one part of a schema, which may refer to other parts; see [`errors`].
 pub(crate) fn errors_at(schema: &Value, pointer: &str, value: &Value) -> Result<Vec<String>, String> {
     // A resource with a name of its own keeps what `#` means in it, wherever it is embedded.
     let mut whole = schema.clone();

@@ -1,7 +1,7 @@
 //! Targets: where in an answer a matcher looks.
 //!
 //! `result.content[0].text`, `a["weird key"]`, `.length` of a list; a target that begins with `$` is an RFC 9535 path.
-//! A target that leads nowhere is told with the segment that is missing and what is there instead; it is never null.
+//! A target that leads nowhere is reported with the missing segment and the alternatives there; it is never null.
 
 use std::borrow::Cow;
 
@@ -85,7 +85,7 @@ impl Target {
         }
     }
 
-    /// What it leads to, or why it leads nowhere.
+    /// The value at the target, or the reason why it leads nowhere.
     pub fn look_up<'s>(&self, seen: &'s Observation) -> Result<Cow<'s, Value>, String> {
         match &self.way {
             Way::Segments(segments) => match segments.split_first() {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 pub struct BadLine {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Description of the error.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! The time a mock lives in: the real one, or one that passes only while everybody waits.
+//! The time a mock lives in: real time, or virtual time that passes only while all tasks wait.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -38,8 +38,8 @@ impl Clock for RealClock {
 ///
 /// A mock's waits move it ([`Clock::sleep`]), the earliest first; a client's deadlines are reached on the way
 /// ([`VirtualClock::deadline`]) and never move it by themselves. So a deadline ends exactly when a mock wants to wait
-/// beyond it, however long the mock really takes to say so, and time stands still until its owner has dealt with it.
-/// Clones share one time.
+/// beyond it, however long the mock really takes, and time is paused until its owner has dealt with it. Clones share
+/// one time.
 #[derive(Clone, Debug, Default)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
@@ -57,13 +57,13 @@ struct State {
     next: u64,
     sleepers: BTreeSet<(Duration, u64)>,
     deadlines: BTreeSet<(Duration, u64)>,
-    /// How many hold time still.
+    /// Number of guards that pause time.
     holds: usize,
 }
 
 /// 2026-01-01T00:00:00Z, so that what virtual time dates is the same in every run.
 const BEGIN_UNIX_MS: u64 = 1_767_225_600_000;
-/// How often everybody else may go first before time moves, so that waits that begin together are put in order.
+/// Number of yields to other tasks before time moves, so that waits that begin together are put in order.
 const YIELDS: usize = 16;
 
 impl VirtualClock {
@@ -72,13 +72,13 @@ impl VirtualClock {
         Self::default()
     }
 
-    /// How much time has passed.
+    /// Virtual time since the start.
     pub fn elapsed(&self) -> Duration {
         self.state().now
     }
 
-    /// Ends when time reaches `after`, counted from this call, which it does only if a mock waits that long. Time
-    /// stands still while what it ends with is kept: long enough to give up whatever did not come in time.
+    /// Ends when time reaches `after`, counted from this call, which it does only if a mock waits that long. Time is
+    /// paused while its output is kept: long enough to cancel the work that did not finish in time.
     pub fn deadline(&self, after: Duration) -> impl Future<Output = Standstill> + Send + '_ {
         // The place in the queue is taken at once: a mock may be asked before this is first looked at.
         let waiter = Waiter::new(self, after, Kind::Deadline);
@@ -180,7 +180,7 @@ enum Kind {
     Deadline,
 }
 
-/// A place in the queue, given up when whoever waits goes away.
+/// A place in the queue, given up on drop.
 struct Waiter<'c> {
     clock: &'c VirtualClock,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! Who asks, and in which era: what a request says of its client.
+//! The client of a request and its era, as the request states them.
 
 use mcprove_model::{Era, Revision};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ pub(crate) fn named_revision(params: &Value) -> Option<&Value> {
     params.get("_meta")?.get(PROTOCOL_VERSION)
 }
 
-/// What a modern request says of its client (2026-07-28, "Per-request protocol fields").
+/// The client of a modern request, as the request states it (2026-07-28, "Per-request protocol fields").
 pub(crate) fn modern_caller(request: &Request) -> Result<Caller, Refusal> {
     let missing = |what: &str| Refusal::params(format!("`_meta` lacks `{what}`")).of_the_envelope();
     let meta = request.params.get("_meta").unwrap_or(&Value::Null);
@@ -64,7 +64,7 @@ pub(crate) fn modern_caller(request: &Request) -> Result<Caller, Refusal> {
         None => None,
         Some(level) => match level.as_str().and_then(Level::parse) {
             Some(level) => Some(level),
-            None => return Err(Refusal::params(format!("`{LOG_LEVEL}` is no log level: {level}")).of_the_envelope()),
+            None => return Err(Refusal::params(format!("`{LOG_LEVEL}` is not a log level: {level}")).of_the_envelope()),
         },
     };
     Ok(Caller { revision, capabilities: capabilities.clone(), log_level })

@@ -1,4 +1,4 @@
-//! What a mock does wrong on purpose. Faults touch `tools/call` alone: everything else stays responsive.
+//! Deliberate faults of a mock. Faults touch `tools/call` alone: everything else stays responsive.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcprove_model::nearest;
 
-/// How long a hung call is held before the mock gives it up, far past any sane timeout.
+/// Time after which the mock gives up a hung call, far past any sane timeout.
 pub const HANG: Duration = Duration::from_mins(10);
 
 /// The longest delay of a slow call: a day.
@@ -16,7 +16,7 @@ const LONGEST_MS: u64 = 86_400_000;
 
 /// A way to be unresponsive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum MockFault {
     /// Healthy.
     None,
     /// Calls do not return.
@@ -29,7 +29,7 @@ pub enum Fault {
     RecoverAfter(u64),
 }
 
-impl FromStr for Fault {
+impl FromStr for MockFault {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -45,25 +45,25 @@ impl FromStr for Fault {
             ("slow", Some(number)) => match number.parse::<u64>() {
                 Ok(ms) if ms <= LONGEST_MS => Ok(Self::Slow(Duration::from_millis(ms))),
                 Ok(_) | Err(_) => {
-                    Err(format!("`{number}` is no delay: give milliseconds up to a day, as in `slow:1500`"))
+                    Err(format!("invalid delay `{number}`: expected milliseconds up to a day, as in `slow:1500`"))
                 }
             },
             ("recover-after" | "recover_after", Some(number)) => number.parse().map(Self::RecoverAfter).map_err(|_| {
-                format!("`{number}` is no number of calls: give how many hang first, as in `recover-after:2`")
+                format!("invalid number of calls `{number}`: expected the number of calls that hang first, as in `recover-after:2`")
             }),
             ("slow" | "recover-after" | "recover_after", None) => {
                 Err(format!("`{name}` needs a number: write `slow:<ms>` or `recover-after:<n>`"))
             }
             ("none" | "hang" | "wedged", Some(_)) => Err(format!("`{name}` takes no number: write `{name}`")),
             (_, _) => Err(match nearest(name, NAMES) {
-                Some(near) => format!("`{name}` is no fault: did you mean `{near}`?"),
-                None => format!("`{name}` is no fault: give none, hang, wedged, slow:<ms> or recover-after:<n>"),
+                Some(near) => format!("unknown fault `{name}`: did you mean `{near}`?"),
+                None => format!("unknown fault `{name}`: expected none, hang, wedged, slow:<ms> or recover-after:<n>"),
             }),
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for MockFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("none"),
@@ -81,7 +81,7 @@ pub struct FaultRule {
     /// The tool; every tool when absent.
     pub tool: Option<String>,
     /// The fault.
-    pub fault: Fault,
+    pub fault: MockFault,
 }
 
 impl FromStr for FaultRule {
@@ -98,7 +98,7 @@ impl FromStr for FaultRule {
     }
 }
 
-/// What a call meets.
+/// Effect of a fault on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delay {
     /// Nothing.
@@ -112,9 +112,9 @@ pub(crate) enum Delay {
 /// The faults of a mock, and how many calls each has met.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    by_tool: BTreeMap<String, Fault>,
-    everywhere: Option<Fault>,
-    /// How many calls a fault has met; the name of the tool, or nothing for the one that strikes everywhere.
+    by_tool: BTreeMap<String, MockFault>,
+    everywhere: Option<MockFault>,
+    /// Number of calls that met a fault; the key is the name of the tool, or `None` for the fault of all tools.
     met: Mutex<BTreeMap<Option<String>, u64>>,
 }
 
@@ -137,10 +137,10 @@ impl Faults {
             (None, None) => return Delay::No,
         };
         match fault {
-            Fault::None => Delay::No,
-            Fault::Hang | Fault::Wedged => Delay::Never,
-            Fault::Slow(delay) => Delay::Late(delay),
-            Fault::RecoverAfter(calls) => {
+            MockFault::None => Delay::No,
+            MockFault::Hang | MockFault::Wedged => Delay::Never,
+            MockFault::Slow(delay) => Delay::Late(delay),
+            MockFault::RecoverAfter(calls) => {
                 let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
                 let met = met.entry(whose).or_default();
                 *met = met.saturating_add(1);
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn kinds_are_read_as_they_are_written() {
         for text in ["none", "hang", "wedged", "slow:1500", "recover-after:2"] {
-            assert_eq!(text.parse::<Fault>().expect("a fault").to_string(), text);
+            assert_eq!(text.parse::<MockFault>().expect("a fault").to_string(), text);
         }
         assert_eq!(rule("search=slow:10").tool.as_deref(), Some("search"));
         assert_eq!(rule("a=b=hang").tool.as_deref(), Some("a=b"));

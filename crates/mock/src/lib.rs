@@ -1,8 +1,8 @@
-//! How mcprove pretends to be a server: a manifest says what it offers and how it answers.
+//! Mock servers: a manifest defines the capabilities and the replies.
 //!
 //! A [`Mock`] is made from an [`Offer`] (a manifest, or a recorded conversation) and serves it over a pair of byte
 //! streams ([`Mock::serve`]), over HTTP ([`Mock::serve_http`]) or without leaving the process ([`Mock::connect`]). It
-//! speaks every revision of the protocol, and well: what it does wrong is a [`Fault`] somebody asked for. Its time is a
+//! speaks every revision of the protocol correctly; each deviation is a [`MockFault`] that was requested. Its time is a
 //! [`Clock`]; under a [`VirtualClock`] a call that hangs for ten minutes takes none.
 
 mod clock;
@@ -26,7 +26,7 @@ mod timestamp;
 mod uri_template;
 
 pub use clock::{Clock, RealClock, Sleep, Standstill, VirtualClock};
-pub use fault::{Fault, FaultRule, HANG};
+pub use fault::{FaultRule, HANG, MockFault};
 pub use http::Door;
 pub use load::{load, read};
 pub use manifest::Manifest;

@@ -11,8 +11,8 @@ use crate::manifest::{self, Manifest, tools_of};
 use crate::mock::Offer;
 use crate::recording::{from_cassette, from_event_log};
 
-/// Reads a file: a manifest, a `tools/list` snapshot, a cassette, or the event log of a run. What is wrong with it is
-/// told with its places.
+/// Reads a file: a manifest, a `tools/list` snapshot, a cassette, or the event log of a run. Errors come with their
+/// positions.
 pub fn load(path: &Path) -> (Option<Offer>, Vec<Finding>) {
     let shown = path.display().to_string();
     match bounded::read_to_string(path) {
@@ -35,7 +35,7 @@ pub fn read(source: &SourceFile) -> (Option<Offer>, Vec<Finding>) {
     let json = text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str::<Value>(text));
     match json {
         Some(Ok(value)) => from_json(source, &value),
-        // JSON that is broken is told as such; flow style YAML may well begin the same way.
+        // Broken JSON is reported as JSON; flow style YAML may begin the same way.
         Some(Err(error)) if Path::new(source.path()).extension().is_some_and(|kind| kind == "json") => {
             let message = format!("`{}` is not JSON: {error}", source.path());
             (None, vec![Finding::error("bad-json", message).help("mend it, or record it again")])

@@ -15,10 +15,10 @@ use crate::manifest::Manifest;
 use crate::mutation::Mutant;
 use crate::recording::Recording;
 
-/// What a mock answers from. Clones share it.
+/// Source of a mock's answers. Clones share it.
 #[derive(Clone, Debug)]
 pub enum Offer {
-    /// A manifest that somebody wrote.
+    /// A manifest from a file.
     Manifest(Arc<Manifest>),
     /// A conversation that was recorded.
     Recording(Recording),
@@ -36,14 +36,14 @@ impl From<Recording> for Offer {
     }
 }
 
-/// How a mock behaves beside what it offers.
+/// Options of a mock besides its offer.
 #[derive(Clone, Debug)]
 pub struct MockOptions {
     /// Its time.
     pub clock: Arc<dyn Clock>,
-    /// Faults beside those of the manifest; for the same tools they take their place.
+    /// Additional faults; for the same tools they override those of the manifest.
     pub faults: Vec<FaultRule>,
-    /// What answers calls of tools in place of the manifest.
+    /// Handler for calls of tools, in place of the manifest.
     pub handler: Option<Arc<dyn ToolHandler>>,
     /// The mutation that breaks a rule of the protocol, by its name; none if empty.
     pub mutation: &'static str,
@@ -67,7 +67,7 @@ pub struct Mock {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What all sessions of a mock share.
+/// State shared by all sessions of a mock.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) offer: Offer,
@@ -120,7 +120,7 @@ impl Mock {
         let mock = self.clone();
         tokio::spawn(async move {
             let (reader, writer) = tokio::io::split(peer.stream);
-            // A client that goes away is no fault of anybody.
+            // A disconnection is not an error.
             let _ = mock.serve(reader, writer).await;
         });
         transport
@@ -133,7 +133,7 @@ pub fn connect(offer: impl Into<Offer>, clock: Arc<dyn Clock>) -> Transport {
 }
 
 impl Shared {
-    /// An id nobody can guess.
+    /// A random id.
     pub(crate) fn fresh_id(&self) -> String {
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         format!("{:016x}{:016x}", self.secret.hash_one((serial, 0)), self.secret.hash_one((serial, 1)))

@@ -32,7 +32,7 @@ impl Outlet {
         (Self(sender), receiver)
     }
 
-    /// Sends a message; nothing can be done when nobody listens any more.
+    /// Sends a message; it is dropped if the receiver is gone.
     pub(crate) fn send(&self, out: Out) {
         let _ = self.0.send(out);
     }

@@ -1,7 +1,7 @@
 //! `${args.x}` and its kin in the answers of a mock.
 //!
 //! A placeholder names a value of the call by its path: `args` are the arguments, `sampling`, `elicitation` and `roots`
-//! what the client answered, `input` the answers to `input_required` by their keys, `uri` the resource asked for.
+//! the client's answers, `input` the answers to `input_required` by their keys, `uri` the resource asked for.
 //! `${faker.<kind>}` is made up, the same at every call. What names nothing stays as it was written.
 
 use serde_json::Value;
@@ -55,7 +55,7 @@ const FIRST: [&str; 8] = ["Ada", "Alan", "Barbara", "Edsger", "Grace", "Ken", "M
 const LAST: [&str; 8] = ["Allen", "Backus", "Dahl", "Floyd", "Hopper", "Knuth", "Perlis", "Wilkes"];
 const WORDS: [&str; 8] = ["basalt", "cedar", "drift", "fjord", "heron", "lichen", "orbit", "willow"];
 
-/// A made-up value that depends on nothing but where it stands.
+/// A made-up value that depends only on its position.
 fn fake(kind: &str, text: &str, nth: u64) -> Option<String> {
     let mut seed = text
         .bytes()

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mcprove_model::{Direction, Event, Finding, FrameKind, Part, RpcError, RunStarted, SourceFile, Span};
+use mcprove_model::{Direction, Event, Finding, FrameKind, RpcError, RunStarted, SourceFile, Span, WirePart};
 use serde_json::{Map, Value, json};
 
 use crate::rpc::{INTERNAL_ERROR, Refusal};
@@ -20,13 +20,13 @@ pub struct Recording {
 #[derive(Clone, Debug)]
 struct Exchange {
     method: String,
-    /// What is compared of the params.
+    /// The params that are compared.
     params: Value,
     outcome: Result<Value, Value>,
 }
 
 impl Recording {
-    /// How many exchanges it holds.
+    /// Number of exchanges.
     pub fn len(&self) -> usize {
         self.exchanges.len()
     }
@@ -60,7 +60,7 @@ impl Recording {
             (0, _) => format!("none of the {recorded} recorded requests `{method}` has these params"),
             (_, _) => format!("all {matching} recorded answers to this `{method}` were given"),
         };
-        // Nobody must take it for what the server would have answered.
+        // This must not be mistaken for an answer of the recorded server.
         Err(Refusal::new(INTERNAL_ERROR, why).with(json!({(RpcError::NOT_RECORDED): method})))
     }
 
@@ -86,7 +86,7 @@ pub(crate) fn from_cassette(cassette: &Value, source: &SourceFile) -> Option<(Re
         let request = exchange.get("request").unwrap_or(&Value::Null);
         let response = exchange.get("response").unwrap_or(&Value::Null);
         if recording.add(request, response).is_none() {
-            let message = format!("exchange {at} of `{}` is no request with its response", source.path());
+            let message = format!("exchange {at} of `{}` is not a request with its response", source.path());
             findings.push(Finding::warning("bad-exchange", message).help("record it again, or remove it"));
         }
     }
@@ -107,7 +107,7 @@ pub(crate) fn from_event_log(source: &SourceFile) -> (Option<Recording>, Vec<Fin
         let event = match serde_json::from_str::<Event>(line) {
             Ok(event) => event,
             Err(error) => {
-                let finding = Finding::error("bad-event", format!("this line is no event: {error}"));
+                let finding = Finding::error("bad-event", format!("this line is not an event: {error}"));
                 let help = "give a log that `mcprove run --events FILE` has written to its end";
                 return (None, vec![finding.at(source.place(span)).help(help)]);
             }
@@ -118,7 +118,7 @@ pub(crate) fn from_event_log(source: &SourceFile) -> (Option<Recording>, Vec<Fin
                 let help = format!("record it again with this program (format {})", RunStarted::FORMAT);
                 return (None, vec![Finding::error("bad-event", message).at(source.place(span)).help(help)]);
             }
-            Event::Frame { index, session, frame } if frame.part == Part::Message => {
+            Event::Frame { index, session, frame } if frame.part == WirePart::Message => {
                 let Ok(message) = serde_json::from_slice::<Value>(&frame.body) else { continue };
                 let key = (index, session, message.get("id").unwrap_or(&Value::Null).to_string());
                 match (frame.direction, frame.kind) {

@@ -25,14 +25,14 @@ pub(crate) struct Refusal {
     pub(crate) layer: Layer,
 }
 
-/// What a refusal is about; over HTTP it decides the status.
+/// Subject of a refusal; over HTTP it decides the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layer {
     /// The message itself: 400.
     Envelope,
     /// The method: 404 in the modern era.
     Method,
-    /// What was asked for.
+    /// The requested content.
     Content,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Request {
     pub(crate) params: Value,
 }
 
-/// What a message is.
+/// Kinds of messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Incoming {
     Request(Request),

@@ -14,8 +14,8 @@ use crate::rpc::read;
 use crate::session::{Kind, Session, Work};
 
 impl Mock {
-    /// Serves one client until it closes its side. Requests are worked on side by side; what still waits when the client
-    /// is gone is dropped, so that a hung call keeps nothing alive.
+    /// Serves one client until it closes its side. Requests are handled concurrently; those still open when the client
+    /// is gone are dropped, so that a hung call keeps nothing alive.
     pub async fn serve(&self, reader: impl AsyncRead + Unpin, mut writer: impl AsyncWrite + Unpin) -> io::Result<()> {
         let (outlet, mut outbox) = Outlet::new();
         let mutant = self.shared.mutant.clone();
@@ -85,7 +85,8 @@ impl Mock {
     }
 }
 
-/// Begins work at once, so that requests begin in the order they came in, and goes on with it beside the others.
+/// Polls work once, so that requests begin in the order of their arrival, then continues it concurrently with the
+/// others.
 fn tasks_start(work: Option<Work>, tasks: &mut JoinSet<()>) {
     let Some(mut work) = work else { return };
     if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {

@@ -20,7 +20,7 @@ use crate::tasks::Tasks;
 /// The work a request makes.
 pub(crate) type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Who a session is with.
+/// Kind of a session's client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One client, from its first message to its last.
@@ -46,7 +46,7 @@ pub(crate) struct State {
     pub(crate) agreed: Option<Agreed>,
     running: HashMap<String, oneshot::Sender<()>>,
     asked: HashMap<String, oneshot::Sender<Result<Value, Value>>>,
-    /// How often each answer of each tool was given.
+    /// Number of times each answer of each tool was given.
     given: BTreeMap<(String, usize), usize>,
     /// Resources a legacy client subscribed to.
     pub(crate) subscribed: BTreeSet<String>,
@@ -60,7 +60,7 @@ pub(crate) struct State {
     serial: u64,
 }
 
-/// What a legacy handshake agreed on.
+/// Result of a legacy handshake.
 #[derive(Clone, Debug)]
 pub(crate) struct Agreed {
     pub(crate) revision: Revision,
@@ -78,7 +78,7 @@ pub(crate) struct Listener {
     pub(crate) outlet: Outlet,
 }
 
-/// What a listener wants to hear.
+/// Subscriptions of a listener.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wants {
     pub(crate) changes: Vec<Change>,
@@ -176,7 +176,8 @@ impl Session {
     fn batch(self: &Arc<Self>, messages: Vec<Value>, outlet: &Outlet) -> Option<Work> {
         let revision = self.state().agreed.as_ref().map(|agreed| agreed.revision);
         if revision != Some(Revision::V2025_03_26) || messages.is_empty() {
-            let why = if messages.is_empty() { "an empty batch is no request" } else { "this revision has no batches" };
+            let why =
+                if messages.is_empty() { "an empty batch is not a request" } else { "this revision has no batches" };
             outlet.send(refused(&Value::Null, &Refusal::new(INVALID_REQUEST, why)));
             return None;
         }
@@ -232,7 +233,7 @@ impl Session {
         if self.kind == Kind::Lasting && matches!(request.method.as_str(), "initialize" | "ping") {
             return Ok(Caller { revision: Revision::NEWEST_LEGACY, capabilities: json!({}), log_level: None });
         }
-        // Neither era: there was no handshake, and the request does not speak for itself.
+        // Neither era: the session has no handshake, and the request does not state its client.
         modern_caller(request).map_err(|mut refusal| {
             if self.kind == Kind::Lasting {
                 refusal.message.push_str(", and `initialize` has not been sent");
@@ -265,7 +266,7 @@ impl Session {
         }
     }
 
-    /// Tells whoever wants to know that something has changed.
+    /// Notifies the subscribers of a change.
     pub(crate) fn announce(&self, change: &Change) {
         let (method, params) = match change {
             Change::Tools => ("notifications/tools/list_changed", json!({})),
@@ -296,7 +297,7 @@ impl Session {
         }
     }
 
-    /// How often an answer of a tool was given before, and counts it.
+    /// Counts an answer of a tool and returns the number of times it was given before.
     pub(crate) fn give(&self, tool: &str, arm: usize) -> usize {
         let mut state = self.state();
         let given = state.given.entry((tool.to_owned(), arm)).or_default();

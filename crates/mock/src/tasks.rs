@@ -24,14 +24,14 @@ pub(crate) struct RunningTask {
     pub(crate) updated_ms: u64,
     pub(crate) ttl_ms: Option<u64>,
     pub(crate) poll_interval_ms: Option<u64>,
-    /// How often it still says that it is working.
+    /// Number of polls that still report "working".
     pub(crate) polls_left: u64,
     /// True if what it asks was asked.
     pub(crate) has_asked: bool,
     pub(crate) status: Status,
 }
 
-/// How far a task is.
+/// State of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Status {
     Working,
@@ -76,7 +76,7 @@ impl Tasks {
 }
 
 impl RunningTask {
-    /// What the handle shows.
+    /// The handle as the client sees it.
     pub(crate) fn handle(&self) -> Value {
         let mut handle = json!({
             "taskId": self.id,
@@ -91,7 +91,7 @@ impl RunningTask {
         handle
     }
 
-    /// What is known of the task, with what its status brings.
+    /// The full state of the task, with the fields of its status.
     pub(crate) fn detail(&self) -> Value {
         let mut detail = self.handle();
         match &self.status {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 const MOST: usize = 64;
 const LONGEST: usize = 4_096;
 
-/// Whether a pattern can be matched; if not, why.
+/// Error if a pattern cannot be matched.
 pub(crate) fn check(pattern: &str) -> Result<(), String> {
     parts(pattern).map(drop)
 }
@@ -29,7 +29,7 @@ pub(crate) fn matches(pattern: &str, uri: &str) -> Option<Map<String, Value>> {
     let mut at = 0;
     for (part, ends) in parts.iter().zip(chosen.iter().rev()) {
         let end = ends[at]?;
-        if let Part::Variable { name, .. } = part {
+        if let UriPart::Variable { name, .. } = part {
             // Of two variables of one name, the later one counts.
             variables.insert((*name).to_owned(), Value::String(uri[at..end].to_owned()));
         }
@@ -39,16 +39,16 @@ pub(crate) fn matches(pattern: &str, uri: &str) -> Option<Map<String, Value>> {
 }
 
 /// For each place where a part may begin, the last place where it may end so that the rest follows.
-fn ends(part: &Part<'_>, uri: &str, follows: &[bool]) -> Vec<Option<usize>> {
+fn ends(part: &UriPart<'_>, uri: &str, follows: &[bool]) -> Vec<Option<usize>> {
     let mut ends = vec![None; uri.len() + 1];
     match part {
-        Part::Text(text) => {
+        UriPart::Text(text) => {
             for (at, end) in ends.iter_mut().enumerate() {
                 let is_here = uri.get(at..).is_some_and(|rest| rest.starts_with(text));
                 *end = Some(at + text.len()).filter(|end| is_here && follows[*end]);
             }
         }
-        Part::Variable { with_slashes, .. } => {
+        UriPart::Variable { with_slashes, .. } => {
             // The last end that can be reached without a slash, going backwards.
             let mut last = None;
             for at in (0..uri.len()).rev() {
@@ -67,17 +67,17 @@ fn ends(part: &Part<'_>, uri: &str, follows: &[bool]) -> Vec<Option<usize>> {
     ends
 }
 
-enum Part<'p> {
+enum UriPart<'p> {
     Text(&'p str),
     Variable { name: &'p str, with_slashes: bool },
 }
 
-fn parts(pattern: &str) -> Result<Vec<Part<'_>>, String> {
+fn parts(pattern: &str) -> Result<Vec<UriPart<'_>>, String> {
     let mut parts = Vec::new();
     let mut rest = pattern;
     while let Some(open) = rest.find('{') {
         if open > 0 {
-            parts.push(Part::Text(&rest[..open]));
+            parts.push(UriPart::Text(&rest[..open]));
         }
         let Some(close) = rest[open..].find('}') else {
             return Err(format!("`{}` has no closing brace", &rest[open..]));
@@ -85,13 +85,13 @@ fn parts(pattern: &str) -> Result<Vec<Part<'_>>, String> {
         let inside = &rest[open + 1..open + close];
         let (name, with_slashes) = inside.strip_prefix('+').map_or((inside, false), |name| (name, true));
         if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) {
-            return Err(format!("`{{{inside}}}` is no variable"));
+            return Err(format!("`{{{inside}}}` is not a variable"));
         }
-        parts.push(Part::Variable { name, with_slashes });
+        parts.push(UriPart::Variable { name, with_slashes });
         rest = &rest[open + close + 1..];
     }
     if !rest.is_empty() {
-        parts.push(Part::Text(rest));
+        parts.push(UriPart::Text(rest));
     }
     if parts.len() > MOST {
         return Err(format!("the template has more than {MOST} parts"));
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn patterns_that_cannot_be_matched_say_why() {
         assert!(check("a{b").expect_err("open").contains("no closing brace"));
-        assert!(check("a{}").expect_err("empty").contains("is no variable"));
-        assert!(check("a{?q}").expect_err("a query").contains("is no variable"));
+        assert!(check("a{}").expect_err("empty").contains("is not a variable"));
+        assert!(check("a{?q}").expect_err("a query").contains("is not a variable"));
     }
 }

@@ -1,4 +1,4 @@
-//! What a case does: exactly one thing.
+//! The one action of a case.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,11 +53,11 @@ pub struct CallTool {
     pub cancel_after: Option<Duration>,
     /// Drop the first reply on our side and call again, as a client that lost it would.
     pub lose_response: bool,
-    /// What the request claims of the client in place of what is true.
+    /// Capabilities that the request claims instead of the real ones.
     pub claims: Option<Value>,
     /// Wrong requests that are made afterwards.
     pub negative_path: Option<NegativePath>,
-    /// How many times in a row it is called; each answer is judged. At least 1.
+    /// Number of consecutive calls; each answer is judged. At least 1.
     pub repeat: u32,
     /// Calls that are open at the same time: all are sent before any answer is awaited.
     pub beside: Vec<BesideCall>,
@@ -65,7 +65,7 @@ pub struct CallTool {
     pub fuzz: Option<Box<FuzzBlock>>,
     /// The time after the reply in which notifications are still awaited.
     pub settle: Duration,
-    /// What rewrites the request and the reply.
+    /// Rewriting of the request and the reply.
     pub transform: Option<Box<Transform>>,
     /// Related calls, made once everything else held.
     pub metamorphic: Option<Box<Metamorphic>>,
@@ -84,7 +84,7 @@ pub struct InjectedError {
     pub message: String,
 }
 
-/// What rewrites the request and the reply of a call.
+/// Rewriting of the request and the reply of a call.
 #[derive(Clone, Debug)]
 pub struct Transform {
     /// Rewrites `{name, arguments}` before it is sent.
@@ -118,11 +118,11 @@ pub struct BesideCall {
 pub struct FuzzBlock {
     /// Fixes every byte of every call.
     pub seed: u64,
-    /// How many calls are made.
+    /// Number of calls.
     pub cases: usize,
-    /// How long a call may take.
+    /// Time limit of a call.
     pub max_call: Duration,
-    /// What is expected of the counts; no failure at all when nothing is.
+    /// Expectation on the counts; if empty, no failures are allowed.
     pub expect: Expectation,
     /// Where the block is written.
     pub span: Span,
@@ -133,26 +133,26 @@ pub struct FuzzBlock {
 pub struct NegativePath {
     /// The names of the probes, in the order they are made.
     pub checks: Vec<&'static str>,
-    /// How many bytes an oversized argument has.
+    /// Size of an oversized argument in bytes.
     pub oversized_bytes: usize,
-    /// How long the server may take to answer each request.
+    /// Time limit of each request.
     pub timeout: Duration,
-    /// What is expected of the counts.
+    /// Expectation on the counts.
     pub expect: Expectation,
     /// True if every probe must be passed, because nothing else is said about them.
     pub default_gate: bool,
-    /// True if what is expected tells a contract of which nothing was asked from one that is kept.
+    /// True if the expectation distinguishes a contract that was not probed from one that is kept.
     pub counts_probes: bool,
 }
 
-/// What is asked of resources.
+/// Request for resources.
 #[derive(Clone, Debug)]
 pub struct Resources {
     /// Subscribed to before the request.
     pub subscribe: Option<Node>,
     /// The request.
     pub ask: ResourceAsk,
-    /// Whether an update must (or must not) be announced after the request.
+    /// `Some(true)` if an update must be announced after the request, `Some(false)` if it must not.
     pub expect_notification: Option<bool>,
     /// The time after the reply in which an update is still awaited.
     pub settle: Duration,
@@ -182,7 +182,7 @@ pub enum ResourceAsk {
     Nothing,
 }
 
-/// What is asked of prompts.
+/// Request for prompts.
 #[derive(Clone, Debug)]
 pub enum Prompts {
     /// `prompts/list`; all pages, or the one at a cursor.
@@ -199,7 +199,7 @@ pub enum Prompts {
     },
 }
 
-/// What is to be completed. All three are maps as the protocol wants them.
+/// Request for completions. All three are maps as the protocol wants them.
 #[derive(Clone, Debug)]
 pub struct Completion {
     /// `ref`: `{type, name}` or `{type, uri}`.
@@ -210,7 +210,7 @@ pub struct Completion {
     pub context: Option<Node>,
 }
 
-/// What is done to cause log messages.
+/// Action that causes log messages.
 #[derive(Clone, Debug)]
 pub struct Logging {
     /// The level that is set first.

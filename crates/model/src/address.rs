@@ -20,22 +20,22 @@ pub fn password_in(url: &str) -> Option<&str> {
     password(url).map(|range| &url[range])
 }
 
-/// Where passwords stand in a text that may have several addresses in it.
+/// Positions of passwords in a string that may contain several URLs.
 pub fn passwords(text: &str) -> Vec<Range<usize>> {
     let starts = text.match_indices("://").map(|(at, sign)| at + sign.len());
     starts.filter_map(|start| of_authority(text, start, Name::MayBeToken)).collect()
 }
 
-/// Where the password stands. An authority alone will do too.
+/// Position of the password. An authority alone will do too.
 fn password(url: &str) -> Option<Range<usize>> {
     match url.find("://") {
         Some(at) => of_authority(url, at + 3, Name::MayBeToken),
-        // What is before the `@` of a text that is no address may be anything.
+        // In a string that is not a URL, anything may precede the `@`.
         None => of_authority(url, 0, Name::IsName),
     }
 }
 
-/// What the name of a user may be.
+/// Form of a user name.
 #[derive(Clone, Copy, PartialEq)]
 enum Name {
     IsName,

@@ -13,23 +13,23 @@ use crate::{ChatTool, Expectation, Fault, Node, Observation, ServerSpec, Span};
 /// An agent: a model in a loop with the tools of servers.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// Who decides.
+    /// The model that decides.
     pub model: AgentModel,
     /// The servers whose tools it is given, at least one.
     pub servers: Vec<AgentServer>,
     /// Which of them the steps around the act speak to.
     pub steps_at: usize,
-    /// What the user says, one text a turn, at least one unless a model plays the user.
+    /// Messages of the user, one string per turn, at least one unless a model plays the user.
     pub turns: Vec<Node>,
     /// A user that the model plays, after the turns.
     pub simulated_user: Option<SimulatedUser>,
-    /// What the model is told first.
+    /// The system prompt.
     pub system_prompt: Option<Node>,
-    /// What bounds it.
+    /// Its limits.
     pub budget: AgentBudget,
     /// Faults in the order in which they are tried.
     pub faults: Vec<Fault>,
-    /// How it must recover from them.
+    /// Required recovery from them.
     pub recovery: Option<Recovery>,
     /// Tools that do the same.
     pub equal_function_sets: Vec<Vec<String>>,
@@ -39,22 +39,22 @@ pub struct Agent {
     pub trajectory: Expectation,
     /// Measures of its run, each with what is expected of it.
     pub gates: Vec<AgentGate>,
-    /// What is expected of all of its runs together.
+    /// Expectation on all its runs together.
     pub stability: Option<Expectation>,
-    /// What is expected of the best of its models.
+    /// Expectation on the best of its models.
     pub matrix_assert: Option<MatrixAssert>,
-    /// How often it is run.
+    /// Number of runs.
     pub runs: NonZeroU32,
 }
 
 /// A user that a language model plays.
 #[derive(Clone, Debug)]
 pub struct SimulatedUser {
-    /// What the user wants: a text node.
+    /// Goal of the user: a text node.
     pub goal: Node,
-    /// How the user speaks: a text node.
+    /// Manner of speaking: a text node.
     pub persona: Option<Node>,
-    /// How often the user may speak.
+    /// Maximum number of messages from the user.
     pub max_turns: u64,
 }
 
@@ -63,7 +63,7 @@ pub struct SimulatedUser {
 pub struct AgentGate {
     /// The measure.
     pub measure: Arc<dyn AgentMeasure>,
-    /// What is expected.
+    /// The expectation.
     pub expect: Expectation,
 }
 
@@ -81,7 +81,7 @@ pub trait AgentMeasure: fmt::Debug + Send + Sync {
     }
 }
 
-/// What is expected of the best of several models.
+/// Expectation on the best of several models.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MatrixAssert {
     /// The least score of the best model.
@@ -95,13 +95,13 @@ pub struct MatrixAssert {
 /// A server of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentServer {
-    /// What the suite calls it; calls and faults name it so, wherever the server is.
+    /// Its name in the suite, used by calls and faults.
     pub name: String,
     /// Where it is.
     pub spec: Arc<ServerSpec>,
 }
 
-/// Who decides what an agent does.
+/// The model behind an agent.
 #[derive(Clone, Debug)]
 pub enum AgentModel {
     /// A script in the suite: no key, no network.
@@ -111,7 +111,7 @@ pub enum AgentModel {
 }
 
 impl AgentModel {
-    /// What people call it.
+    /// Its display name.
     pub fn name(&self) -> &str {
         match self {
             Self::Script(_) => "script",
@@ -125,28 +125,28 @@ impl AgentModel {
 pub struct NamedModel {
     /// Its name at the provider.
     pub id: String,
-    /// Who runs it; absent where that is unknown, and only a recorded conversation can be played.
+    /// Its provider; if unknown, only a recorded conversation can be replayed.
     pub provider: Option<Arc<Provider>>,
 }
 
-/// Who runs language models.
+/// Provider of language models.
 #[derive(Clone, Debug)]
 pub struct Provider {
-    /// What the suite calls it.
+    /// Its name in the suite.
     pub name: String,
-    /// How it is spoken to.
+    /// Its API.
     pub dialect: Dialect,
     /// Its address, without the path of the request.
     pub base_url: String,
-    /// How we show who we are; some local servers want nothing.
+    /// Its API key; some local servers need none.
     pub key: Option<ProviderKey>,
     /// The organisation a request is made for.
     pub organization: Option<String>,
-    /// What models cost there, by the beginning of their names, as the suite says.
+    /// Prices of its models by prefix of their names, from the suite.
     pub prices: Vec<(String, Price)>,
 }
 
-/// How a provider is spoken to.
+/// API of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// The Messages API of Anthropic.
@@ -174,7 +174,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a model costs, in US dollars for a million tokens.
+/// Price of a model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     /// For tokens it reads.
@@ -183,20 +183,20 @@ pub struct Price {
     pub output: f64,
 }
 
-/// What bounds a run of an agent.
+/// Limits for a run of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentBudget {
-    /// How often the model may answer, for each thing the user says.
+    /// Maximum number of model replies per message of the user.
     pub max_turns: u64,
-    /// How many tokens one answer may have.
+    /// Maximum number of tokens in one reply.
     pub max_tokens: u64,
-    /// How many tools it may call in all.
+    /// Maximum number of tool calls in total.
     pub max_tool_calls: Option<u64>,
-    /// How many tokens it may use in all.
+    /// Maximum number of tokens in total.
     pub token_budget: Option<u64>,
-    /// How long it may take; the deadline of the case when absent.
+    /// Time limit; the deadline of the case when absent.
     pub time_budget: Option<Duration>,
-    /// How long it waits for a call.
+    /// Time limit of a call.
     pub call_timeout: Option<Duration>,
 }
 
@@ -213,7 +213,7 @@ impl Default for AgentBudget {
     }
 }
 
-/// What is asked of the recovery from a fault.
+/// Requirements on the recovery from a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
     /// The budget for detecting that one call will not return.
@@ -244,17 +244,17 @@ pub struct ToolSelection {
 /// One turn of a scripted model. Nodes may hold templates.
 #[derive(Clone, Debug)]
 pub struct ScriptStep {
-    /// What must hold of the last results; otherwise the step is passed over.
+    /// Condition on the last results; if it is false, the step is skipped.
     pub when: Option<When>,
-    /// What the model does.
+    /// Action of the model.
     pub action: ScriptAction,
-    /// How often it does so.
+    /// Number of repetitions.
     pub repeat: Repeat,
     /// Where it is written.
     pub span: Span,
 }
 
-/// What a scripted model does in a turn.
+/// Action of a scripted model in a turn.
 #[derive(Clone, Debug)]
 pub enum ScriptAction {
     /// It calls tools, all at once.
@@ -272,7 +272,7 @@ pub struct ScriptCall {
     pub tool: Node,
     /// Its arguments: a map.
     pub args: Node,
-    /// What the request claims of the client in place of what is true.
+    /// Capabilities that the request claims instead of the real ones.
     pub claims: Option<Value>,
 }
 
@@ -287,7 +287,7 @@ pub enum When {
     Contains(Node),
 }
 
-/// How often a step of a script is taken.
+/// Number of times a step of a script is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
     /// So many times in all.

@@ -23,7 +23,7 @@ pub struct Case {
     pub server: Option<Arc<ServerSpec>>,
     /// Calls made before the act.
     pub setup: Vec<Step>,
-    /// What it does.
+    /// Its action.
     pub act: Act,
     /// Values taken from the act's reply, for the steps after it.
     pub capture: Vec<Capture>,
@@ -31,15 +31,15 @@ pub struct Case {
     pub verify: Vec<Step>,
     /// Calls made in the end, also after a failure.
     pub teardown: Vec<Step>,
-    /// What it expects.
+    /// Its expectation.
     pub expect: Expectation,
     /// The folder copied for this case and named by `{{fixture}}`; `None` when there is none.
     pub fixture: Option<PathBuf>,
     /// The columns it is run in by itself; without any, it is run once.
     pub matrix: Option<Arc<Matrix>>,
-    /// Who shares its server.
+    /// Its server reuse.
     pub isolation: Isolation,
-    /// Patterns of what is masked in its snapshots, beside what always is.
+    /// Additional patterns that are masked in its snapshots.
     pub masks: Vec<String>,
     /// Words it can be chosen by.
     pub tags: Vec<String>,
@@ -49,7 +49,7 @@ pub struct Case {
     pub skip: Option<Skip>,
     /// The known defect for which it fails.
     pub known: Option<String>,
-    /// What its file says about all of its cases, for files that hold many.
+    /// Options of its file for all cases, for files that hold many.
     pub suite: Option<Arc<SuiteOptions>>,
 }
 
@@ -105,13 +105,13 @@ impl Case {
 /// A call made around the act.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What is called.
+    /// The call.
     pub call: StepCall,
     /// The server, where it is another than the case's own.
     pub server: Option<Arc<ServerSpec>>,
-    /// What the request claims of the client in place of what is true.
+    /// Capabilities that the request claims instead of the real ones.
     pub claims: Option<Value>,
-    /// What is expected of it.
+    /// Its expectation.
     pub expect: Expectation,
     /// Values taken from its reply.
     pub capture: Vec<Capture>,
@@ -136,7 +136,7 @@ pub struct Poll {
     pub span: Span,
 }
 
-/// What a step calls. Nodes may hold templates.
+/// Call of a step. Nodes may hold templates.
 #[derive(Clone, Debug)]
 pub enum StepCall {
     /// A tool.
@@ -174,16 +174,16 @@ pub struct Capture {
     pub span: Span,
 }
 
-/// What a case expects: the checks its block decodes to, and the block where their values are not known yet.
+/// Expectation of a case: the checks its block decodes to, and the block if their values are not known yet.
 #[derive(Clone, Debug, Default)]
 pub struct Expectation {
     /// The block as written, where it holds templates: it is decoded again once their values are known.
     pub templated: Option<Box<Node>>,
-    /// The words it is written in.
+    /// The vocabulary it is written in.
     pub vocabulary: Vocabulary,
     /// The checks, in the order they are reported in.
     pub checks: Vec<PlannedCheck>,
-    /// What judges decide about the whole, besides the checks; each must hold.
+    /// Checks on the whole that judges decide; each must hold.
     pub judged: Vec<PlannedCheck>,
     /// The weighted share of checks that must hold; all of them when absent.
     pub threshold: Option<f64>,

@@ -1,14 +1,14 @@
-//! What is said between an agent's loop and the model it asks, whoever plays the model.
+//! Messages between an agent's loop and its model, for every kind of model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A tool as a model is told of it.
+/// A tool as described to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChatTool {
     /// The name the model calls it by.
     pub name: String,
-    /// What the server says about it.
+    /// Description by the server.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// The JSON Schema of its arguments.
@@ -19,19 +19,19 @@ pub struct ChatTool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum ChatMessage {
-    /// What the user says.
+    /// Message from the user.
     User {
         /// The text.
         text: String,
     },
-    /// What the model said earlier.
+    /// Earlier reply of the model.
     Assistant {
         /// The text, empty when there was none.
         text: String,
         /// The calls it asked for.
         calls: Vec<ChatCall>,
     },
-    /// What came of the calls.
+    /// Results of the calls.
     Results {
         /// One for each call, in the order of the calls.
         results: Vec<ChatResult>,
@@ -43,16 +43,16 @@ pub enum ChatMessage {
 pub struct ChatCall {
     /// The name under which its result is given back.
     pub id: String,
-    /// The tool, by the name the model was told.
+    /// The tool, by the name given to the model.
     pub name: String,
     /// The arguments.
     pub arguments: Value,
-    /// What its request claims of the client in place of what is true; only a script says so.
+    /// Capabilities that its request claims instead of the real ones; only scripts set it.
     #[serde(skip)]
     pub claims: Option<Value>,
 }
 
-/// What came of a call, as a model is told.
+/// Result of a call, as shown to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChatResult {
     /// The call.
@@ -63,7 +63,7 @@ pub struct ChatResult {
     pub is_error: bool,
 }
 
-/// What a model answers: calls, or a final text when there are none.
+/// Reply of a model: calls, or a final text if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatReply {
     /// The text, empty when there was none.
@@ -73,7 +73,7 @@ pub struct ChatReply {
     /// True if the model was cut off by the limit of its answer.
     #[serde(default)]
     pub truncated: bool,
-    /// What it cost.
+    /// Its cost in tokens.
     #[serde(default)]
     pub usage: Usage,
 }

@@ -93,18 +93,18 @@ pub trait Check: Debug + Send + Sync {
     }
 }
 
-/// How an observation differs from what was expected.
+/// Difference between an observation and the expectation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
     /// One lowercase fragment: what is wrong.
     pub message: String,
-    /// What was asked for.
+    /// The expectation.
     pub expected: String,
-    /// What came: bounded, with the interesting part in view.
+    /// The actual value: bounded, with the interesting part in view.
     pub actual: String,
     /// A unified diff, where one helps.
     pub diff: Option<String>,
-    /// What to do next.
+    /// Advice on what to do next.
     pub help: Option<String>,
 }
 
@@ -115,7 +115,7 @@ pub struct PlannedCheck {
     pub name: &'static str,
     /// The value that asked for it.
     pub span: Span,
-    /// How much it counts where a threshold is set.
+    /// Its weight where a threshold is set.
     pub weight: f64,
     /// The check.
     pub check: Arc<dyn Check>,

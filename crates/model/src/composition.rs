@@ -12,7 +12,7 @@ use crate::{Node, ServerSpec, Span};
 pub struct Composition {
     /// The calls; each comes after those it needs.
     pub nodes: Vec<CompositionNode>,
-    /// What the whole results in.
+    /// Result of the whole composition.
     pub output: CompositionOutput,
     /// What `${var.NAME}` stands for: an object.
     pub vars: Value,
@@ -43,9 +43,9 @@ pub struct CompositionNode {
     pub when: Option<String>,
     /// The node whose result is a list, for each item of which the tool is called.
     pub for_each: Option<String>,
-    /// How many of these calls may be open at the same time.
+    /// Maximum number of concurrent calls.
     pub max_concurrency: usize,
-    /// How many items the list may have.
+    /// Maximum number of items in the list.
     pub max_iterations: usize,
     /// The result that stands in for a call.
     pub mock: Option<Value>,
@@ -53,14 +53,14 @@ pub struct CompositionNode {
     pub span: Span,
 }
 
-/// What a graph results in.
+/// Result of a graph.
 #[derive(Clone, Debug)]
 pub enum CompositionOutput {
     /// The result of the last node.
     Last,
     /// The result of a node.
     Of(String),
-    /// What a jq program makes of `{nodes: {ID: RESULT}}`.
+    /// Output of a jq program for `{nodes: {ID: RESULT}}`.
     Assembled(String),
 }
 

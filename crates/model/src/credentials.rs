@@ -1,54 +1,54 @@
-//! Credentials among the words of a command and in addresses, known by what they are called and by where they stand:
-//! `--api-key VALUE`, `GITHUB_TOKEN=VALUE`, `Authorization: Bearer VALUE`, `?token=VALUE`, `//user:VALUE@`.
+//! Credentials in command arguments and URLs, recognised by name and position: `--api-key VALUE`, `GITHUB_TOKEN=VALUE`,
+//! `Authorization: Bearer VALUE`, `?token=VALUE`, `//user:VALUE@`.
 
 use std::ops::Range;
 
 use crate::{Redactor, Target, passwords};
 
-/// What the names of credentials end with, without anything between their words.
+/// Suffixes of the names of credentials, without separators.
 const ENDINGS: &[&str] = &["accesskey", "apikey", "passwd", "password", "secret", "secretkey", "token"];
 
-/// What the last words of credentials are; longer words that end with them are others.
+/// Last words of the names of credentials; they must match as whole words.
 const LAST_WORDS: &[&str] = &["auth", "bearer", "pass", "passphrase", "pat", "pwd"];
 
 /// First words of flags that take no value, so that what follows them is something else.
 const SWITCHES: &[&str] = &["allow", "disable", "enable", "no", "require", "skip", "use", "without"];
 
-/// What parameters of addresses are called that are credentials, too; on a command line they may be anything.
+/// Names of URL parameters that are also credentials; on a command line they may mean anything.
 const PARAMETERS: &[&str] = &["code", "key", "sig", "signature"];
 
-/// What header fields are called that are credentials, too.
+/// Names of headers that are also credentials.
 const HEADERS: &[&str] = &["authorization", "proxyauthorization", "cookie", "setcookie"];
 
 /// Words before a credential that say of which kind it is.
 const SCHEMES: &[&str] = &["basic", "bearer", "token"];
 
-/// A value that is called as credentials are, or stands where they do.
+/// A value with the name or the position of a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential<'t> {
-    /// What kind it is, with its name.
+    /// Its kind, with its name.
     pub kind: CredentialKind<'t>,
-    /// The text that it stands in: an argument of a command by its number, an address alone.
+    /// The string that contains it: the number of a command argument, 0 for a URL.
     pub word: usize,
-    /// Where it stands in that text.
+    /// Its position in that string.
     pub range: Range<usize>,
-    /// The value, as it stands there.
+    /// The value as written there.
     pub value: &'t str,
 }
 
-/// What a credential is known by.
+/// Evidence for a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialKind<'t> {
     /// A name before it, without dashes.
     Named(&'t str),
-    /// The header field that it is the value of; a scheme before it is no part of it.
+    /// The header whose value it is, without its scheme.
     Header(&'t str),
     /// Its place in an address, however short it is.
     Password,
 }
 
 impl Target {
-    /// The credentials among the words of its command, or in its address; none is a part of another.
+    /// The credentials in its command arguments or its URL, without overlaps.
     pub fn credentials(&self) -> Vec<Credential<'_>> {
         match self {
             Self::Stdio { args, .. } => in_words(args),
@@ -58,7 +58,7 @@ impl Target {
     }
 }
 
-/// True if a text is nothing but words that say of which kind the credential beside it is.
+/// True if a string consists only of words that name the kind of the credential next to it.
 pub fn is_scheme(text: &str) -> bool {
     SCHEMES.contains(&text.trim().to_ascii_lowercase().as_str())
 }
@@ -140,11 +140,11 @@ fn credential<'t>(kind: CredentialKind<'t>, word: usize, text: &'t str, value: &
     Credential { kind, word, range: start..start + value.len(), value }
 }
 
-/// Those that tell something, in their order, without those that stand in others.
+/// The credentials with a real value, in order, without those contained in others.
 fn kept(mut found: Vec<Credential<'_>>) -> Vec<Credential<'_>> {
     found.retain(|credential| match credential.kind {
         CredentialKind::Password => true,
-        // A variable that is handed on as it is written tells nothing.
+        // A reference to a variable reveals nothing.
         CredentialKind::Named(_) | CredentialKind::Header(_) => {
             let is_reference = credential.value.starts_with("${") && credential.value.ends_with('}');
             credential.value.chars().count() >= Redactor::SHORTEST && !is_reference
@@ -167,7 +167,7 @@ pub fn is_credential(name: &str) -> bool {
     is_name(name) && (is_called_so || LAST_WORDS.contains(&last_word(name).as_str()))
 }
 
-/// A name is a word or a few; what else stands before an equals sign is no name.
+/// A name is one word or a few; anything else before an equals sign is not a name.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || is_between_words(c))
 }

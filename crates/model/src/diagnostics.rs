@@ -23,17 +23,17 @@ impl<'s> Diagnostics<'s> {
         self.source
     }
 
-    /// What was found.
+    /// All findings.
     pub fn into_findings(self) -> Vec<Finding> {
         self.findings
     }
 
-    /// How many findings there are so far.
+    /// Number of findings so far.
     pub fn count(&self) -> usize {
         self.findings.len()
     }
 
-    /// How many findings make the file unusable.
+    /// Number of findings that make the file unusable.
     pub fn error_count(&self) -> usize {
         self.findings.iter().filter(|finding| finding.severity.fails()).count()
     }

@@ -45,9 +45,9 @@ pub struct RunStarted {
     pub program: String,
     /// Wall-clock start, milliseconds since the Unix epoch.
     pub started_unix_ms: u64,
-    /// How many cases are planned.
+    /// Number of planned cases.
     pub total: usize,
-    /// How many run side by side.
+    /// Number of concurrent cases.
     pub jobs: usize,
     /// True if warnings fail cases.
     #[serde(default)]
@@ -55,7 +55,7 @@ pub struct RunStarted {
     /// Which part of a larger plan this run is, when it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardOf>,
-    /// The words that start such a run again after the program's name, as far as they decide what happens.
+    /// The arguments that repeat the run, as far as they affect its result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<String>,
     /// Where and how the run was made.
@@ -63,7 +63,7 @@ pub struct RunStarted {
     pub context: Option<Box<RunContext>>,
 }
 
-/// Where and how a run was made, for whoever reads its report.
+/// Place and circumstances of a run, for the readers of its report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunContext {
     /// The command line.
@@ -88,11 +88,11 @@ pub struct RunContext {
 pub struct ShardOf {
     /// Which part, from 1.
     pub number: u32,
-    /// How many parts there are.
+    /// Number of shards.
     pub of: u32,
-    /// What tells the larger plan from others: a hash of its cases.
+    /// Identity of the whole plan: a hash of its cases.
     pub plan: String,
-    /// How many cases the larger plan has.
+    /// Number of cases in the whole plan.
     pub cases: usize,
 }
 
@@ -164,12 +164,12 @@ pub struct Connected {
 pub struct CaseFinished {
     /// Its position in the plan.
     pub index: usize,
-    /// How it ended.
+    /// Its verdict.
     pub verdict: Verdict,
     /// Everything there is to say about it, in reporting order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// How long it took.
+    /// Its duration.
     pub duration_us: u64,
     /// Where the time went.
     #[serde(default)]
@@ -180,18 +180,18 @@ pub struct CaseFinished {
     /// The tail of the server's standard error.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
-    /// How the server process ended, when there was one.
+    /// Exit of the server process, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_end: Option<ProcessEnd>,
-    /// What is to be stored of it, where that was asked for.
+    /// Snapshots to store, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snapshots: Vec<Snapshot>,
-    /// What an agent did, for cases that are one.
+    /// Record of its agent, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Box<AgentRecord>>,
 }
 
-/// What an agent did beside its calls. Texts may be shortened.
+/// Record of an agent besides its calls. Texts may be shortened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentRecord {
     /// The model.
@@ -199,21 +199,21 @@ pub struct AgentRecord {
     /// True if its replies were recorded earlier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
-    /// What the user said, in order.
+    /// Messages of the user, in order.
     pub prompts: Vec<String>,
     /// The final answer; `None` when there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Why the run ended.
     pub stop_reason: StopReason,
-    /// How often the model answered.
+    /// Number of replies of the model.
     pub turns: u64,
     /// Tokens it used.
     pub usage: Usage,
-    /// What they cost, in millionths of a US dollar; `None` when no price is known.
+    /// Their cost, in millionths of a US dollar; `None` if the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd_micros: Option<u64>,
-    /// How it recovered from injected faults, in one line.
+    /// Recovery from injected faults, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<String>,
     /// Scores of this run that are compared with those of other runs.
@@ -221,7 +221,7 @@ pub struct AgentRecord {
     pub scores: BTreeMap<String, f64>,
 }
 
-/// How a case ended.
+/// Result of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -296,7 +296,7 @@ impl Timings {
 /// A request of a case with its reply, both bounded for display; the frames hold all of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
-    /// What the call was for.
+    /// Purpose of the call.
     pub role: CallRole,
     /// The method.
     pub method: String,
@@ -314,11 +314,11 @@ pub struct CallRecord {
     /// The reply as received, possibly shortened; `None` when none came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
-    /// How long it took.
+    /// Its duration.
     pub elapsed_us: u64,
 }
 
-/// What a call of a case was for.
+/// Purpose of a call of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallRole {
@@ -339,12 +339,12 @@ pub enum CallRole {
 /// The run is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFinished {
-    /// How long it took.
+    /// Its duration.
     pub duration_us: u64,
     /// True if it was stopped before its end.
     #[serde(default)]
     pub interrupted: bool,
-    /// What would have made it faster, if anything.
+    /// Advice that would have made it faster, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

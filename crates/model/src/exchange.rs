@@ -15,13 +15,13 @@ pub struct Exchange {
     pub request: Bytes,
     /// The reply as received, when one came.
     pub reply: Option<Bytes>,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Time from sending to the end.
     pub elapsed_us: u64,
 }
 
-/// How a request ended. Whatever a server does is one of these; it is never an error of ours.
+/// Outcome of a request. Whatever a server does is one of these; it is never an error of ours.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// A result.
@@ -34,14 +34,14 @@ pub enum Outcome {
     Refused(Refused),
     /// Nothing came before the deadline.
     TimedOut {
-        /// How long was waited.
+        /// Time waited.
         after_ms: u64,
     },
     /// The server went away before it answered.
     Closed {
-        /// What went away and how, e.g. "the server exited with code 3".
+        /// The lost process or connection and the cause, e.g. "the server exited with code 3".
         what: String,
-        /// How the process ended, when there is one.
+        /// Exit of the process, if there is one.
         end: Option<ProcessEnd>,
     },
     /// The request was cancelled on purpose and no reply came.
@@ -73,7 +73,7 @@ impl RpcError {
 /// A reply that breaks the protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Malformed {
-    /// What is wrong with it, e.g. "the reply lacks `jsonrpc`".
+    /// Its defect, e.g. "the reply lacks `jsonrpc`".
     pub fault: String,
     /// The bytes that came.
     pub evidence: Bytes,
@@ -82,17 +82,17 @@ pub struct Malformed {
 /// An answer of the transport itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What happened, in one line.
+    /// Description, in one line.
     pub what: String,
-    /// What to do next.
+    /// Advice on what to do next.
     pub help: Option<String>,
-    /// What came, when something did.
+    /// The bytes received, if any.
     pub evidence: Bytes,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
 }
 
-/// How a server process ended.
+/// Exit of a server process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessEnd {
     /// Its exit code, when it exited.

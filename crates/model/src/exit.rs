@@ -1,4 +1,4 @@
-//! How the program ends.
+//! Exit codes of the program.
 
 /// The exit codes, all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl ExitStatus {
         }
     }
 
-    /// What it means.
+    /// Its meaning.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Good => "all good",

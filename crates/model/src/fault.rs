@@ -1,6 +1,6 @@
 //! Faults that a suite injects into the calls of an agent.
 
-/// A kind of unresponsiveness; the words are those of the mock's `--fault`.
+/// A kind of unresponsiveness, named as in the mock's `--fault`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// No call ever returns.
@@ -14,7 +14,7 @@ pub enum FaultKind {
     },
     /// The first calls hang, then the server is well again.
     RecoverAfter {
-        /// How many.
+        /// Number of failures.
         failures: u64,
     },
 }
@@ -22,13 +22,13 @@ pub enum FaultKind {
 /// A fault by name: which calls it touches, and what it does to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What tests call it.
+    /// Its name in tests.
     pub name: String,
     /// The tool; every tool when absent.
     pub tool: Option<String>,
     /// The server, as the suite names it; every server when absent.
     pub server: Option<String>,
-    /// What it does.
+    /// Its kind.
     pub kind: FaultKind,
 }
 

@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 pub struct Finding {
     /// Which check or rule speaks, e.g. `contains` or `unknown-key`.
     pub rule: Cow<'static, str>,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// One lowercase fragment that names the path, command or value.
     pub message: String,
     /// Where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// What was asked for.
+    /// The expected value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What came, bounded, with the interesting part in view.
+    /// The actual value, bounded, with the interesting part in view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
     /// All of what `actual` shows a part of, bounded.
@@ -31,10 +31,10 @@ pub struct Finding {
     /// The request that shows it, and its reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// What to do next.
+    /// Advice on what to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// A change that would mend it.
+    /// A change that would fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
@@ -49,7 +49,7 @@ pub struct Evidence {
     pub reply: Option<String>,
 }
 
-/// How bad a finding is, from harmless to worst.
+/// Severity of a finding, from harmless to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -119,10 +119,10 @@ pub struct WirePlace {
     pub pointer: String,
 }
 
-/// A change to authored text that would mend a finding.
+/// A change to authored text that would fix a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fix {
-    /// What the change does, in a few words.
+    /// Summary of the change.
     pub title: String,
     /// The edits, in the file of the finding's place, ascending and disjoint.
     pub edits: Vec<Edit>,
@@ -135,7 +135,7 @@ pub struct Edit {
     pub start: u32,
     /// Offset after the last replaced byte.
     pub end: u32,
-    /// What stands there instead.
+    /// The replacement.
     pub text: String,
 }
 
@@ -159,8 +159,8 @@ impl Finding {
     /// The result of a probe whose rejection proves nothing, because valid input fails, too.
     pub const NOT_PROVEN: &'static str = "not proven";
 
-    /// Rules whose notes are results in their own right, sorted: what a probe or a tool of a case came to. Reporters show
-    /// them even where they leave out other notes.
+    /// Rules whose notes are results in their own right, sorted: the results of probes and tools of a case. Reporters
+    /// show them even where they leave out other notes.
     pub const SUB_RESULTS: &'static [&'static str] = &[
         "SEC-061",
         "extra_field",
@@ -218,7 +218,7 @@ impl Finding {
         self
     }
 
-    /// Says what was asked and what came.
+    /// Sets the expected and the actual value.
     #[must_use]
     pub fn compared(mut self, expected: impl Into<String>, actual: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
@@ -226,7 +226,7 @@ impl Finding {
         self
     }
 
-    /// What it says besides its message, with a label for each part.
+    /// Its details besides the message, with a label for each.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let evidence = self.evidence.as_ref();
         [

@@ -20,9 +20,9 @@ pub struct FindingKind {
     pub severity: Severity,
     /// Where such findings come from.
     pub home: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub help: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What went over the wire, byte for byte.
+//! Raw bytes of the conversation.
 
 use std::borrow::Cow;
 
@@ -11,12 +11,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Frame {
     /// Microseconds since the session began.
     pub at_us: u64,
-    /// Who sent it.
+    /// Its direction.
     pub direction: Direction,
-    /// What part of the conversation it is.
-    #[serde(default, skip_serializing_if = "Part::is_message")]
-    pub part: Part,
-    /// What the bytes turned out to be.
+    /// Its part of the conversation.
+    #[serde(default, skip_serializing_if = "WirePart::is_message")]
+    pub part: WirePart,
+    /// Its classification.
     pub kind: FrameKind,
     /// The bytes, without the line break that ended them.
     #[serde(flatten, with = "body")]
@@ -30,7 +30,7 @@ impl Frame {
     }
 }
 
-/// Who sent a frame.
+/// Direction of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -43,8 +43,8 @@ pub enum Direction {
 /// Which part of a conversation a frame is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// A JSON-RPC message (or what stood in its place).
+pub enum WirePart {
+    /// A JSON-RPC message, or the bytes in place of one.
     #[default]
     Message,
     /// The head of an HTTP request; the body is a message of its own.
@@ -76,13 +76,13 @@ pub enum Part {
     },
 }
 
-impl Part {
+impl WirePart {
     fn is_message(&self) -> bool {
         *self == Self::Message
     }
 }
 
-/// What the bytes of a frame turned out to be.
+/// Classification of a frame's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FrameKind {
@@ -136,8 +136,13 @@ mod tests {
     #[test]
     fn bytes_survive_the_event_log() {
         for body in [Bytes::from_static(b"{\"a\":1}"), Bytes::from_static(b"\xff\xfe"), Bytes::new()] {
-            let frame =
-                Frame { at_us: 3, direction: Direction::Received, part: Part::Message, kind: FrameKind::Stray, body };
+            let frame = Frame {
+                at_us: 3,
+                direction: Direction::Received,
+                part: WirePart::Message,
+                kind: FrameKind::Stray,
+                body,
+            };
             let line = serde_json::to_string(&frame).expect("frames serialise");
             assert_eq!(serde_json::from_str::<Frame>(&line).expect("frames read back"), frame);
         }

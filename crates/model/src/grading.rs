@@ -49,13 +49,13 @@ pub struct ScriptedGrade {
 /// A question to a judge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Who is asked.
+    /// The judge.
     pub judge: Judge,
     /// Which of several answers to the same question this is, from 0.
     pub sample: usize,
-    /// What a good value is.
+    /// Description of a good value.
     pub rubric: String,
-    /// What is graded one by one, each with a name and a text; one score for all when empty.
+    /// Criteria that are graded one by one, each with a name and a description; if empty, one score for all.
     pub criteria: Vec<(String, String)>,
     /// The value to grade.
     pub candidate: String,
@@ -89,7 +89,7 @@ pub struct CriterionGrade {
     pub name: String,
     /// From 0 to 1.
     pub score: f64,
-    /// The words of the value that justify it.
+    /// A quotation of the value that justifies it.
     pub evidence: Option<String>,
 }
 

@@ -1,6 +1,6 @@
-//! Who shares a server.
+//! Server reuse.
 
-/// How far cases are kept apart.
+/// Scope in which cases share a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
     /// A fresh server for each case.

@@ -1,4 +1,4 @@
-//! What mcprove talks about: the nouns every other room shares.
+//! Types shared by all other crates.
 //!
 //! Nothing here waits, reads a clock, opens a file or knows a transport. Text an author wrote carries its
 //! [`Span`]; what a server sent stays bytes and [`serde_json::Value`] behind lenient views; whatever is wrong
@@ -12,6 +12,7 @@ mod case;
 mod chat;
 mod check;
 mod composition;
+mod coverage;
 mod credentials;
 mod diagnostics;
 mod event;
@@ -32,7 +33,6 @@ mod observation;
 mod offline;
 mod origin;
 mod plan;
-mod reach;
 mod redact;
 mod report;
 mod revision;
@@ -65,6 +65,7 @@ pub use case::{Capture, Case, Expectation, Poll, Skip, Step, StepCall};
 pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
 pub use check::{Check, Mismatch, PlannedCheck};
 pub use composition::{Composition, CompositionNode, CompositionOutput};
+pub use coverage::{ArgumentCoverage, CoverageCount, ItemCoverage, ServerCoverage, ToolCoverage};
 pub use credentials::{Credential, CredentialKind, is_credential, is_scheme};
 pub use diagnostics::Diagnostics;
 pub use event::{
@@ -77,7 +78,7 @@ pub use fault::{Fault, FaultKind};
 pub use finding::{Edit, Evidence, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use finding_kinds::{FindingKind, finding_kinds};
 pub use form::filled_form;
-pub use frame::{Direction, Frame, FrameKind, Part};
+pub use frame::{Direction, Frame, FrameKind, WirePart};
 pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Question, ScriptedGrade};
 pub use isolation::Isolation;
 pub use matrix::{Column, ColumnServer, Matrix};
@@ -88,7 +89,6 @@ pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCal
 pub use offline::{Evaluated, Offline};
 pub use origin::{Origin, OriginPart};
 pub use plan::{Plan, PlannedCase};
-pub use reach::{ArgumentReach, ItemReach, Part as ReachPart, Reach, ToolReach};
 pub use redact::Redactor;
 pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{Revision, ServerSpec};
 
-/// What the columns of a matrix are made of: every server in every revision.
+/// The dimensions of a matrix: every server in every revision.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix {
     /// The servers by name; the case's own when there are none.
@@ -16,7 +16,7 @@ pub struct Matrix {
 /// A column of a matrix: what takes the place of a case's server, or of a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// What it is called.
+    /// Its name.
     pub name: Arc<str>,
     /// The server; the case's own when absent.
     pub server: Option<ColumnServer>,

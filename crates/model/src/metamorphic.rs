@@ -9,7 +9,7 @@ use crate::{Expectation, Span};
 pub struct Metamorphic {
     /// The relations, in the order they are tried.
     pub relations: Vec<Relation>,
-    /// What is expected of the counts; no violation at all when nothing is.
+    /// Expectation on the counts; if empty, no violations are allowed.
     pub expect: Expectation,
     /// Where the block is written.
     pub span: Span,

@@ -8,13 +8,13 @@ use crate::Span;
 /// A value with the place it was written at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where the value stands, without its key.
+    /// Position of the value, without its key.
     pub span: Span,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// What a [`Node`] is.
+/// Kind of a [`Node`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A scalar: text, number, boolean or null.
@@ -39,7 +39,7 @@ pub struct Entry {
 pub struct Key {
     /// The key's text.
     pub text: SmolStr,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
@@ -48,13 +48,13 @@ pub struct Key {
 pub struct Scalar {
     /// The text without quotes; for a plain scalar exactly what was written.
     pub text: SmolStr,
-    /// How it was written.
+    /// Its style in the file.
     pub style: ScalarStyle,
-    /// What it means.
+    /// Its meaning.
     pub meaning: Meaning,
 }
 
-/// What a [`Scalar`] means.
+/// Meaning of a [`Scalar`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Meaning {
     /// Its text.
@@ -68,7 +68,7 @@ pub enum Meaning {
 }
 
 impl Scalar {
-    /// What it means as JSON: never a list or an object.
+    /// Its value as JSON: never a list or an object.
     pub fn value(&self) -> Value {
         match &self.meaning {
             Meaning::Text => Value::String(self.text.as_str().to_owned()),
@@ -89,7 +89,7 @@ impl Scalar {
     }
 }
 
-/// How a scalar was written.
+/// Style of a scalar in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarStyle {
     /// Without quotes: may be a number, a boolean or null.
@@ -212,7 +212,7 @@ impl Node {
         self.as_number()?.as_u64()
     }
 
-    /// What it is in words, for "expected …, found …".
+    /// Its kind in words, for "expected …, found …".
     pub fn kind_name(&self) -> &'static str {
         match &self.kind {
             Kind::List(_) => "a list",

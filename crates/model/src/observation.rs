@@ -1,4 +1,4 @@
-//! What a case saw: everything its checks may look at, gathered before they run.
+//! Observation of a case: everything its checks may look at, gathered before they run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::{Notification, Outcome, StoredValues, view};
 
-/// What a case saw. Checks read it and nothing else.
+/// Observation of a case. Checks read it and nothing else.
 #[derive(Debug)]
 pub struct Observation {
-    /// How the request under test ended.
+    /// Outcome of the request under test.
     pub outcome: Outcome,
     /// The text under test (see the views of each kind of act).
     pub text: String,
@@ -28,7 +28,7 @@ pub struct Observation {
     pub trace: Vec<TracedCall>,
     /// The arguments that were sent, where a tool was called; what a reply merely repeats was not given away.
     pub arguments: Value,
-    /// What the server lists of the tool that was called, where a check asked for it.
+    /// The server's list entry of the called tool, if a check needs it.
     pub tool: Option<Value>,
     /// Values of the environment that no reply should hold.
     pub environment: Arc<[String]>,
@@ -129,7 +129,7 @@ impl Observation {
         self.json.get_or_init(|| view::first_json(&self.text).or_else(|| self.structured.clone())).as_ref()
     }
 
-    /// How many progress notifications arrived.
+    /// Number of progress notifications.
     pub fn progress_count(&self) -> u64 {
         self.notifications.iter().filter(|n| n.method == "notifications/progress").count() as u64
     }

@@ -18,6 +18,6 @@ pub trait Offline: Debug + Send + Sync {
 pub struct Evaluated {
     /// The names that targets begin with, and what they stand for: an object.
     pub envelope: Value,
-    /// What is wrong whatever is expected, each as an id and a message.
+    /// Problems that are independent of the expectation, each as an id and a message.
     pub problems: Vec<(&'static str, String)>,
 }

@@ -5,22 +5,22 @@
 pub struct Origin {
     /// Which text it is: `command`, `args[0]`, `env.NAME`, `cwd`, `url` or `headers.NAME`.
     pub place: String,
-    /// What it was put together from.
+    /// The parts it was assembled from.
     pub parts: Vec<OriginPart>,
 }
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OriginPart {
-    /// Words that stood there.
+    /// Literal text.
     Text(String),
     /// A variable.
     Variable {
         /// Its name.
         name: String,
-        /// Its value; nothing when it is not set, so that the default stands there.
+        /// Its value; `None` if it is not set, so that the default is used.
         value: Option<String>,
-        /// What stands there when it is not set.
+        /// Default if it is not set.
         default: Option<String>,
     },
 }

@@ -1,10 +1,10 @@
-//! What will run, in which order.
+//! The cases to run, in order.
 
 use std::sync::Arc;
 
 use crate::{Case, ShardOf};
 
-/// What will run, in order. It is made by a pure function and valid by construction.
+/// The cases to run, in order. It is made by a pure function and valid by construction.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The cases in reporting order, their indices ascending.

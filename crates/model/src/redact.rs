@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::{
-    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Evidence, Finding, Fix, Frame, Part,
-    Place, RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePlace,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Evidence, Finding, Fix, Frame, Place,
+    RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePart, WirePlace,
 };
 use search::Search;
 
-/// What replaces a secret.
+/// Replacement for a secret.
 const MASK: &str = "***";
 
-/// How often a text is searched again because a mask and its neighbours may spell a secret.
+/// Maximum number of searches of a string, since a mask and its neighbours may spell a secret.
 const ROUNDS: usize = 8;
 
 /// Masks secrets.
@@ -199,13 +199,13 @@ impl Redactor {
     fn frame(&self, frame: &mut Frame) {
         let Frame { at_us: _, direction: _, part, kind: _, body } = frame;
         match part {
-            Part::Message => {}
-            Part::HttpRequest { exchange: _, method, url, headers } => {
+            WirePart::Message => {}
+            WirePart::HttpRequest { exchange: _, method, url, headers } => {
                 self.strings([method, url]);
                 self.headers(headers);
             }
-            Part::HttpResponse { exchange: _, status: _, headers } => self.headers(headers),
-            Part::StreamEvent { exchange: _, event } => self.string(event),
+            WirePart::HttpResponse { exchange: _, status: _, headers } => self.headers(headers),
+            WirePart::StreamEvent { exchange: _, event } => self.string(event),
         }
         if let Some(masked) = self.masked(body) {
             *body = Bytes::from(masked);

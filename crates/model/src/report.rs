@@ -17,7 +17,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The cases in plan order.
     pub cases: Vec<CaseReport>,
-    /// Cases that passed and of which nobody wants to know more, so that they are not among `cases`.
+    /// Number of passed cases without details, which are not in `cases`.
     pub let_go: usize,
 }
 
@@ -35,17 +35,17 @@ pub struct RunReport {
 pub struct CaseReport {
     /// Which of the report's runs it belongs to.
     pub run: usize,
-    /// How it began.
+    /// Its start.
     pub started: CaseStarted,
     /// Its sessions.
     pub sessions: Vec<Connected>,
     /// Its frames, with the session each belongs to.
     pub frames: Vec<(u32, Frame)>,
-    /// How it ended; `None` when the log breaks off.
+    /// Its end; `None` if the log breaks off.
     pub finished: Option<CaseFinished>,
 }
 
-/// How many cases ended how.
+/// Number of cases per verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Passed.
@@ -78,7 +78,7 @@ impl Report {
                 self.runs.push(RunReport { started: Some(started), finished: None });
             }
             Event::Finding { finding } => {
-                // Every shard tells what is wrong with the suite; once is enough.
+                // Every shard reports the findings of the suite; once is enough.
                 if self.runs.len() < 2 || !self.findings.contains(&finding) {
                     self.findings.push(finding);
                 }
@@ -121,7 +121,7 @@ impl Report {
         if self.runs.len() > 1 {
             let rank: Vec<usize> =
                 (0..self.runs.len()).map(|run| wholes.iter().position(|whole| whole.has(run)).unwrap_or(0)).collect();
-            // Runs that are no shards keep the order of their logs.
+            // Runs that are not shards keep the order of their logs.
             self.cases.sort_by_key(|case| {
                 let sharded = wholes[rank[case.run]].shard.is_some();
                 (rank[case.run], if sharded { case.started.index } else { 0 })
@@ -141,7 +141,7 @@ impl Report {
         united_head(&self.runs)
     }
 
-    /// The end of the run, when all of it came to its end. Several are made into one: the time in which any of them ran.
+    /// The end of the run, if all of it is complete. Several are made into one: the time in which any of them ran.
     pub fn end(&self) -> Option<RunFinished> {
         united_end(&self.runs)
     }
@@ -166,7 +166,7 @@ impl Report {
         summary
     }
 
-    /// True if every run came to its end and no shard is missing.
+    /// True if every run is complete and no shard is missing.
     pub fn is_complete(&self) -> bool {
         self.wholes().iter().all(|whole| self.gaps(whole).is_empty())
     }
@@ -205,7 +205,7 @@ impl Report {
         self.cases.iter_mut().rev().find(|case| case.started.index == index)
     }
 
-    /// The plans the runs belong to, in the order they first appear; a run that is no shard is its own.
+    /// The plans of the runs, in order of first appearance; a run that is not a shard is its own plan.
     fn wholes(&self) -> Vec<Whole> {
         let mut wholes: Vec<Whole> = Vec::new();
         let mut known: BTreeMap<(&str, u32), usize> = BTreeMap::new();
@@ -225,7 +225,7 @@ impl Report {
         wholes
     }
 
-    /// What keeps a plan from having been run as a whole.
+    /// Findings about the missing parts of a plan.
     fn gaps(&self, whole: &Whole) -> Vec<Finding> {
         let mut gaps = Vec::new();
         for run in whole.runs.iter().map(|run| &self.runs[*run]) {
@@ -364,7 +364,7 @@ fn united_end(runs: &[RunReport]) -> Option<RunFinished> {
     })
 }
 
-/// How long at least one of the runs was going on.
+/// Time in which at least one of the runs was active.
 fn busy_us(runs: &[RunReport]) -> u64 {
     let mut spans: Vec<(u64, u64)> = runs
         .iter()

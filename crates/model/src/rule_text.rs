@@ -1,4 +1,4 @@
-//! What every rule says about itself, for the rules of SARIF reports.
+//! Descriptions of all rules, for SARIF reports.
 //!
 //! Ids of findings are in the registry (`finding_kinds.txt`). Rules, checks, matchers and probes have tables in `judge` and
 //! `suite`, which reports cannot see; `rule_texts.txt` is made from these tables by
@@ -16,9 +16,9 @@ const DOCS: &str = "https://github.com/mcprove/mcprove/blob/main/docs/";
 pub struct RuleText {
     /// Its name in words with dashes.
     pub name: &'static str,
-    /// What it finds, in a sentence.
+    /// Description in a sentence.
     pub summary: &'static str,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub help: &'static str,
     /// Its place in the documentation.
     pub url: String,

@@ -9,11 +9,11 @@ use crate::Span;
 /// An answer that commands or language models grade.
 #[derive(Clone, Debug)]
 pub struct Score {
-    /// What was asked.
+    /// The question.
     pub prompt: String,
     /// The answer.
     pub response: String,
-    /// What a good answer is, of any form.
+    /// Description of a good answer, of any form.
     pub rubric: Value,
     /// The commands that grade it.
     pub scorers: Arc<[Scorer]>,

@@ -1,22 +1,22 @@
-//! What a suite declares about trust: between its servers, and between a client and a server.
+//! Declarations of a suite about trust: between its servers, and between a client and a server.
 
 use crate::Span;
 
-/// What a suite declares about trust.
+/// Declarations of a suite about trust.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Security {
     /// Which output may flow from server to server; nothing is judged when it is absent.
     pub trust_boundary: Option<Boundary>,
-    /// What clients may claim; nothing is judged when it is absent.
+    /// Capabilities that clients may claim; without it, claims are not judged.
     pub capability_negotiation: Option<Negotiation>,
 }
 
-/// What a suite declares about the boundaries between its servers.
+/// Declarations of a suite about the boundaries between its servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Boundary {
-    /// Pairs of servers between which output may flow; an empty list is no clause.
+    /// Pairs of servers between which output may flow; an empty list declares nothing.
     pub allowed_flows: Vec<FlowPair>,
-    /// Tools of which one must have sanitized what flows; an empty list is no clause.
+    /// Tools of which one must have sanitized each flow; an empty list declares nothing.
     pub required_sanitizers: Vec<String>,
     /// The fewest characters that count as carried.
     pub min_length: usize,
@@ -27,7 +27,7 @@ pub struct Boundary {
 pub struct FlowPair {
     /// The server that said it.
     pub from: String,
-    /// The server that may be told.
+    /// The receiving server.
     pub to: String,
 }
 
@@ -42,12 +42,12 @@ impl Default for Boundary {
     }
 }
 
-/// What was agreed about the client's capabilities.
+/// Negotiation of the client's capabilities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Negotiation {
     /// The protocol revision it is about.
     pub target: String,
-    /// What was agreed; the handshake or the first request when absent.
+    /// The negotiated capabilities; those of the handshake or the first request when absent.
     pub negotiated: Option<Vec<String>>,
     /// Where it is written.
     pub span: Span,

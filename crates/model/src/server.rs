@@ -1,4 +1,4 @@
-//! How to reach a server, and what the client offers it.
+//! Location of a server, and the client's capabilities.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use crate::{Origin, Revision, WaitFor, password_in, without_password};
 /// A server as a suite or a command line describes it. Strings may still hold `{{fixture}}`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerSpec {
-    /// What people call it: a key of `servers:`, or the command.
+    /// Its display name: a key of `servers:`, or the command.
     pub name: String,
     /// Where it is.
     pub target: Target,
     /// The protocol revision to speak.
     pub protocol: Protocol,
-    /// What the client offers the server.
+    /// Capabilities of the client.
     pub client: ClientCapabilities,
     /// True if replies of a shape that official clients refuse are accepted (`implicit: off`).
     pub accepts_any_shape: bool,
-    /// How the client shows who it is, where that takes more than a header field.
+    /// Authentication of the client, if a header is not enough.
     pub auth: Option<Auth>,
     /// Values that came from the environment and must not be shown.
     pub secrets: Vec<String>,
@@ -27,16 +27,16 @@ pub struct ServerSpec {
     pub origins: Vec<Origin>,
     /// The confinement of a server that is started; `None` starts it unconfined.
     pub sandbox: Option<Sandbox>,
-    /// How long a server that may still be starting is waited for.
+    /// Waiting for a server that may still be starting.
     pub ready: Option<Ready>,
 }
 
-/// How long a server that may still be starting is waited for.
+/// Waiting for a server that may still be starting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ready {
     /// The time after which it is given up.
     pub within: Duration,
-    /// What must be reachable first; without it, the handshake is tried until it succeeds.
+    /// Probe that must succeed first; without it, the handshake is retried until it succeeds.
     pub probe: Option<WaitFor>,
 }
 
@@ -45,7 +45,7 @@ pub struct Ready {
 pub struct Sandbox {
     /// Further files and folders that it may write to.
     pub writable: Vec<String>,
-    /// True if the server must not be started where there is no sandbox.
+    /// True if the server must not be started without a sandbox.
     pub required: bool,
 }
 
@@ -95,7 +95,7 @@ pub enum Target {
     },
 }
 
-/// How a client shows a server who it is.
+/// Authentication of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Auth {
     /// OAuth 2: a token is asked for with the client's own credentials.
@@ -181,7 +181,7 @@ impl Protocol {
     }
 }
 
-/// What the client offers the server, and the answers it gives.
+/// Capabilities of the client, and its scripted answers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientCapabilities {
     /// Folders answered to `roots/list`; declared when present.
@@ -214,15 +214,15 @@ pub struct SamplingReply {
 /// A scripted answer to `elicitation/create`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElicitationReply {
-    /// What the user did.
+    /// Action of the user.
     pub action: ElicitationAction,
-    /// What the user entered; sent with `accept` only, and never in answer to a `mode: "url"` request.
+    /// Input of the user; sent with `accept` only, and never in answer to a `mode: "url"` request.
     pub content: Value,
     /// True if links are followed too (`mode: "url"`, since 2025-11-25), and so declared.
     pub url: bool,
 }
 
-/// What a user does with an elicitation.
+/// Action of a user on an elicitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElicitationAction {
     /// Fills it in.

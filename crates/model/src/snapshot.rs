@@ -9,7 +9,7 @@ use crate::Grades;
 /// A text that is stored, or was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// What it is of.
+    /// Its subject.
     pub kind: SnapshotKind,
     /// The case's name, or the one that the author gave it.
     pub name: String,
@@ -17,7 +17,7 @@ pub struct Snapshot {
     pub text: String,
 }
 
-/// What a snapshot is of.
+/// Subject of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SnapshotKind {
@@ -27,7 +27,7 @@ pub enum SnapshotKind {
     Value,
 }
 
-/// What a check may know besides the reply: stored values and grades, which are fetched before it judges.
+/// Inputs of a check besides the reply: stored values and grades, which are fetched before it judges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StoredValues {
     /// The texts by name.

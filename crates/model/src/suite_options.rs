@@ -1,34 +1,34 @@
-//! What a suite file says about all of its cases together.
+//! Options of a suite file for all its cases.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{Judge, Provider, Security, SourceFile, Span};
 
-/// What a suite file says about all of its cases together.
+/// Options of a suite file for all its cases.
 #[derive(Clone, Debug)]
 pub struct SuiteOptions {
     /// The file.
     pub source: Arc<SourceFile>,
-    /// How many of its cases may run side by side.
+    /// Maximum number of concurrent cases.
     pub parallel: Parallel,
-    /// What the slowest twentieth of its requests may take.
+    /// Limit for the 95th percentile of request latency.
     pub p95_latency: Option<Duration>,
     /// Commands run around its cases.
     pub hooks: Hooks,
-    /// How much of a server its cases must reach.
+    /// Required coverage.
     pub coverage: Coverage,
-    /// What its agents may cost.
+    /// Limit for the cost of its agents.
     pub budget: Budget,
-    /// What it declares about trust.
+    /// Its declarations about trust.
     pub security: Security,
-    /// Who grades, where a check names nobody.
+    /// The default judge.
     pub judge: Option<Judge>,
-    /// Who runs the language models that grade.
+    /// Providers of the language models that grade.
     pub providers: Vec<Arc<Provider>>,
 }
 
-/// What language models may cost, in millionths of a US dollar; what is absent is not limited.
+/// Limits for the cost of language models, in millionths of a US dollar; an absent limit is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     /// One run of an agent.
@@ -37,7 +37,7 @@ pub struct Budget {
     pub per_suite_usd_micros: Option<u64>,
 }
 
-/// How many cases may run side by side.
+/// Maximum number of concurrent cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parallel {
     /// One after the other, in file order.
@@ -77,13 +77,13 @@ pub struct Hook {
     pub words: Vec<String>,
     /// Where it is written.
     pub span: Span,
-    /// How long it may take.
+    /// Its time limit.
     pub timeout: Duration,
     /// True if nothing waits for its end; it is ended after the last case.
     pub background: bool,
-    /// What must be reachable before anything goes on.
+    /// Probe that must succeed before the run continues.
     pub wait_for: Option<WaitFor>,
-    /// What its author wants to be said if it fails.
+    /// The author's message for a failure.
     pub message: Option<String>,
 }
 

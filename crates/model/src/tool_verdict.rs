@@ -93,7 +93,7 @@ impl FailureCause {
         self != Self::Other
     }
 
-    /// The words for tables and JSON.
+    /// The label for tables and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::InputNotFound => "input not found",
@@ -117,7 +117,7 @@ impl FailureCause {
         }
     }
 
-    /// What a user can do about it.
+    /// Advice for the user.
     pub fn help(self) -> Option<&'static str> {
         match self {
             Self::InputNotFound => Some("`--fixture DIR` or `--seed-args FILE` gives the tools something that exists"),
@@ -198,7 +198,7 @@ impl ScanCounts {
     pub fn summary(&self) -> String {
         match self.score() {
             Some(score) => format!("score: {score} % ({})", self.line()),
-            None if self.counts.is_empty() => "score: none, because there are no tools".to_owned(),
+            None if self.counts.is_empty() => "score: none, because the server has no tools".to_owned(),
             None => format!("score: none, because nothing could be proven ({})", self.line()),
         }
     }

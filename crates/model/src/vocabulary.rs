@@ -1,6 +1,6 @@
-//! What may be asked in which block.
+//! Keys that are valid in each block.
 
-/// The words in which something is expected: each kind of block has its own.
+/// The vocabulary of an expectation: each kind of block has its own.
 ///
 /// A block that holds templates is decoded again once their values are known, so an expectation has to know in which
 /// words it is written.
@@ -50,7 +50,7 @@ pub struct Targets {
     pub name: &'static str,
     /// The block, as people call it.
     pub block: &'static str,
-    /// What targets begin with.
+    /// Beginnings of targets.
     pub known: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! A command that is run to its end, beside the servers.
+//! Auxiliary commands that run to completion, such as set-up and clean-up commands.
 
 use std::io;
 use std::path::Path;
@@ -12,12 +12,12 @@ use tokio::time::timeout;
 use crate::process_group::{Ending, ProcessGroup};
 use crate::watchdog::Guard;
 
-/// How much of what a command printed is kept.
+/// Maximum length of a command's output that is kept for messages.
 const KEPT: usize = 2_000;
-/// How much of what it printed on its output is kept, for callers that want it.
+/// Maximum length of standard output that is kept for callers that request it.
 const OUTPUT: usize = 1 << 20;
 
-/// The group of a command that has not ended by itself; it is ended when nobody waits for it any more.
+/// The process group of a running command; dropping it ends the group.
 #[derive(Debug)]
 struct Group(Option<ProcessGroup>);
 
@@ -61,7 +61,7 @@ pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), Str
     command_output(words, deadline).await.map(|_| ())
 }
 
-/// What a command printed, and how it ended.
+/// Output and exit status of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     /// The exit code; -1 if a signal ended it.
@@ -74,7 +74,7 @@ pub struct Captured {
 
 /// Runs a command in a folder and returns what it printed, however it ended; the error says why it could not be run.
 pub async fn captured_command(words: &[String], folder: &Path, deadline: Duration) -> Result<Captured, String> {
-    let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
@@ -95,7 +95,7 @@ pub async fn captured_command(words: &[String], folder: &Path, deadline: Duratio
 
 /// Runs a command and returns what it printed; the error says in one line why it did not end well.
 pub async fn command_output(words: &[String], deadline: Duration) -> Result<String, String> {
-    let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
@@ -137,7 +137,7 @@ pub struct Background {
 impl Background {
     /// Starts a command; the error says why it could not be started.
     pub fn start(words: &[String]) -> Result<Self, String> {
-        let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+        let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
         let mut command = Command::new(program);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.kill_on_drop(true);
@@ -156,7 +156,7 @@ pub async fn filter_command(
     input: &str,
     deadline: Duration,
 ) -> Result<String, String> {
-    let Some((program, args)) = words.split_first() else { return Err("there is no command".to_owned()) };
+    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.envs(variables.iter().map(|(name, value)| (name, value)));

@@ -2,7 +2,7 @@
 
 use mcprove_model::Finding;
 
-/// What was left out of a session.
+/// Counts of the messages and bytes that a session discarded.
 #[derive(Debug, Default)]
 pub(crate) struct Flood {
     /// Frames that are not in the log.
@@ -21,11 +21,11 @@ impl Flood {
         self.bytes += bytes;
     }
 
-    /// The finding that names the flood, if there was one. Many small messages are a warning; megabytes of what nobody
-    /// asked for are a failure.
+    /// The finding that names the flood, if there was one. Many small messages are a warning; megabytes of unsolicited
+    /// messages are a failure.
     pub(crate) fn finding(&self) -> Option<Finding> {
         if self.messages > 0 {
-            let sent = format!("{} messages with {} in all that nobody asked for", self.messages, size(self.bytes));
+            let sent = format!("{} unsolicited messages with {} in all", self.messages, size(self.bytes));
             let text = format!("the server floods its client: {sent} were not kept");
             return Some(
                 Finding::error("flood", text)

@@ -3,12 +3,12 @@
 use tokio::time::Instant;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Frame, FrameKind, Part};
+use mcprove_model::{Direction, Frame, FrameKind, WirePart};
 
 use crate::Limits;
 use crate::kept::{Kept, Room};
 
-/// What a frame takes besides its bytes.
+/// Memory that a frame takes besides its bytes.
 const FRAME: usize = 128;
 
 /// The log of one session. Frames share the bytes that were read; nothing is copied.
@@ -36,7 +36,7 @@ impl FrameLog {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    pub(crate) fn add(&mut self, direction: Direction, kind: FrameKind, part: Part, body: Bytes) {
+    pub(crate) fn add(&mut self, direction: Direction, kind: FrameKind, part: WirePart, body: Bytes) {
         // The transport of messages is a frame too, and has no body.
         let size = body.len() + FRAME;
         let Limits { frames, frame_bytes, run_bytes, .. } = self.limits;
@@ -51,12 +51,15 @@ impl FrameLog {
     pub(crate) fn response_headers(&self) -> Option<&[(String, String)]> {
         let is_post = |wanted: u64| {
             self.frames.iter().any(|frame| {
-                matches!(&frame.part, Part::HttpRequest { exchange, method, .. } if *exchange == wanted && method == "POST")
+                matches!(&frame.part, WirePart::HttpRequest { exchange, method, .. } if *exchange == wanted && method == "POST")
             })
         };
         self.frames.iter().rev().find_map(|frame| match &frame.part {
-            Part::HttpResponse { exchange, headers, .. } if is_post(*exchange) => Some(headers.as_slice()),
-            Part::HttpResponse { .. } | Part::HttpRequest { .. } | Part::Message | Part::StreamEvent { .. } => None,
+            WirePart::HttpResponse { exchange, headers, .. } if is_post(*exchange) => Some(headers.as_slice()),
+            WirePart::HttpResponse { .. }
+            | WirePart::HttpRequest { .. }
+            | WirePart::Message
+            | WirePart::StreamEvent { .. } => None,
         })
     }
 
@@ -66,7 +69,7 @@ impl FrameLog {
         std::mem::take(&mut self.frames)
     }
 
-    /// How many frames were left out since this was last asked.
+    /// Number of frames left out since the last call.
     pub(crate) fn take_left_out(&mut self) -> usize {
         std::mem::take(&mut self.left_out)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What all sessions of this process keep.
+/// Bytes kept by all sessions of this process.
 static ALL: AtomicUsize = AtomicUsize::new(0);
 
 /// The room for something that is to be kept.
@@ -15,7 +15,7 @@ pub(crate) enum Room {
     UsedByOthers,
 }
 
-/// What one session keeps of one kind; dropping it gives that back.
+/// Bytes that one session keeps of one kind of message; dropping it releases them.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     bytes: usize,

@@ -1,4 +1,4 @@
-//! How mcprove speaks: frames, transports, sessions and processes.
+//! Frames, transports, sessions and processes: the communication with servers.
 //!
 //! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
 //! mistakes are errors. This is the one room that opens sockets and starts processes.
@@ -11,6 +11,7 @@ mod limits;
 mod line_pipe;
 mod listener;
 mod message;
+mod non_protocol_output;
 mod process;
 mod process_group;
 mod provider;
@@ -22,7 +23,6 @@ mod remove_folder;
 mod sandbox;
 mod session;
 mod sse_parser;
-mod stray;
 pub mod transport;
 mod tree;
 mod watchdog;
@@ -36,7 +36,9 @@ pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};
 pub use ready::wait_until_reachable;
-pub use relay::{ClientEnds, Ear, HttpRelay, Order, Overheard, RelayEnd, Upstream, Why, pass_readable, relay_stdio};
+pub use relay::{
+    ClientEnds, HttpRelay, Order, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable, relay_stdio,
+};
 pub use remove_folder::remove_folder;
 pub use sandbox::{
     CONFINED, Caches, Refusal, SandboxPolicy, SandboxSetup, SandboxSupport, prepare_sandbox, refusal_in, run_confined,

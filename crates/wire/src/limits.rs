@@ -7,25 +7,25 @@ use std::time::Duration;
 pub struct Limits {
     /// The longest message that is read; the rest of a longer one is discarded.
     pub message_bytes: usize,
-    /// How much of the server's standard error is kept: the end of it.
+    /// Maximum length of standard error that is kept; the end of it is kept.
     pub stderr_bytes: usize,
-    /// How many notifications are kept.
+    /// Maximum number of notifications that are kept.
     pub notifications: usize,
-    /// How many frames are kept.
+    /// Maximum number of frames that are kept.
     pub frames: usize,
-    /// How many bytes of frames are kept.
+    /// Maximum size of the kept frames, in bytes.
     pub frame_bytes: usize,
-    /// How many bytes of memory the notifications and requests of a server may take.
+    /// Maximum memory for the notifications and requests of a server, in bytes.
     pub kept_bytes: usize,
-    /// How many bytes the sessions of a run may keep together, frames included.
+    /// Maximum memory for all sessions of a run, frames included, in bytes.
     pub run_bytes: usize,
-    /// How many pages of a list are followed.
+    /// Maximum number of pages of a list.
     pub pages: usize,
-    /// How many bytes the pages of a list may have together.
+    /// Maximum size of all pages of a list, in bytes.
     pub list_bytes: usize,
-    /// How long a server may take to exit by itself once its input is closed, and again after SIGTERM.
+    /// Time for a server to exit after its input is closed, and again after SIGTERM.
     pub exit_grace: Duration,
-    /// How long the right reply is still waited for after a wrong one has come.
+    /// Time to wait for the correct reply after a wrong one.
     pub settle: Duration,
 }
 

@@ -3,11 +3,11 @@
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// How much is read at once.
+/// Size of one read.
 const CHUNK: usize = 16 << 10;
-/// How much room is still worth reading into.
+/// Minimum free space for another read.
 const LEAST: usize = 4 << 10;
-/// How much of an oversized line is kept as evidence.
+/// Length of an oversized line that is kept as evidence.
 const EVIDENCE: usize = 1 << 10;
 
 /// Lines over a reader and a writer. Both directions make progress in [`LinePipe::receive`], so that a peer that
@@ -25,9 +25,9 @@ pub(crate) struct LinePipe<R, W> {
     ended: bool,
 }
 
-/// What came out of a [`LinePipe`].
+/// Item read from a [`LinePipe`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum PipeLine {
     /// A line without its line break.
     Complete(Bytes),
     /// The stream ended inside this line.
@@ -85,7 +85,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
     }
 
     /// Writes what is queued and returns the next line. Safe to cancel: nothing is lost.
-    pub(crate) async fn receive(&mut self) -> Line {
+    pub(crate) async fn receive(&mut self) -> PipeLine {
         loop {
             if let Some(line) = self.take_line() {
                 return line;
@@ -114,7 +114,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
         }
     }
 
-    fn take_line(&mut self) -> Option<Line> {
+    fn take_line(&mut self) -> Option<PipeLine> {
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.inbox[self.searched..]) {
                 let mut line = self.inbox.split_to(self.searched + at + 1);
@@ -126,9 +126,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
                 // A bound holds however the line arrived: piece by piece, or whole in one read.
                 if line.len() > self.limit {
                     line.truncate(EVIDENCE);
-                    return Some(Line::Oversized(line.freeze()));
+                    return Some(PipeLine::Oversized(line.freeze()));
                 }
-                return Some(Line::Complete(line.freeze()));
+                return Some(PipeLine::Complete(line.freeze()));
             }
             if self.skipping {
                 self.inbox.clear();
@@ -142,16 +142,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
                 self.inbox = BytesMut::new();
                 self.searched = 0;
                 self.skipping = true;
-                return Some(Line::Oversized(head));
+                return Some(PipeLine::Oversized(head));
             }
             return None;
         }
     }
 
-    fn take_rest(&mut self) -> Line {
+    fn take_rest(&mut self) -> PipeLine {
         self.searched = 0;
         let rest = self.inbox.split().freeze();
-        if rest.is_empty() { Line::End } else { Line::Unfinished(rest) }
+        if rest.is_empty() { PipeLine::End } else { PipeLine::Unfinished(rest) }
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
     }
 
-    async fn lines_of(chunks: Vec<Vec<u8>>, limit: usize) -> Vec<Line> {
+    async fn lines_of(chunks: Vec<Vec<u8>>, limit: usize) -> Vec<PipeLine> {
         let (near, mut far) = tokio::io::duplex(64);
         let (reader, writer) = tokio::io::split(near);
         let mut pipe = LinePipe::new(reader, writer, limit);
@@ -187,7 +187,7 @@ mod tests {
             let mut lines = Vec::new();
             loop {
                 match pipe.receive().await {
-                    Line::End => return lines,
+                    PipeLine::End => return lines,
                     line => lines.push(line),
                 }
             }
@@ -200,16 +200,16 @@ mod tests {
         let mut text = vec![b'x'; 5000];
         text.extend_from_slice(b"\nok\nrest");
         let lines = block_on(lines_of(vec![text], 1000));
-        assert!(matches!(&lines[0], Line::Oversized(head) if head.len() == EVIDENCE || head.len() > 1000));
-        assert_eq!(lines[1], Line::Complete(Bytes::from_static(b"ok")));
-        assert_eq!(lines[2], Line::Unfinished(Bytes::from_static(b"rest")));
+        assert!(matches!(&lines[0], PipeLine::Oversized(head) if head.len() == EVIDENCE || head.len() > 1000));
+        assert_eq!(lines[1], PipeLine::Complete(Bytes::from_static(b"ok")));
+        assert_eq!(lines[2], PipeLine::Unfinished(Bytes::from_static(b"rest")));
     }
 
     #[test]
     fn a_line_that_arrives_whole_is_held_to_the_bound_too() {
         let lines = block_on(lines_of(vec![b"too long\nok\n".to_vec()], 4));
-        assert!(matches!(&lines[0], Line::Oversized(head) if head.starts_with(b"too")), "{lines:?}");
-        assert_eq!(lines[1], Line::Complete(Bytes::from_static(b"ok")));
+        assert!(matches!(&lines[0], PipeLine::Oversized(head) if head.starts_with(b"too")), "{lines:?}");
+        assert_eq!(lines[1], PipeLine::Complete(Bytes::from_static(b"ok")));
     }
 
     #[test]
@@ -242,8 +242,8 @@ mod tests {
                 far_writer.write_all(b"done\n").await.expect("we read");
             };
             let ours = async {
-                assert!(matches!(pipe.receive().await, Line::Complete(line) if line.len() == 4096));
-                assert_eq!(pipe.receive().await, Line::Complete(Bytes::from_static(b"done")));
+                assert!(matches!(pipe.receive().await, PipeLine::Complete(line) if line.len() == 4096));
+                assert_eq!(pipe.receive().await, PipeLine::Complete(Bytes::from_static(b"done")));
             };
             tokio::join!(peer, ours);
         });
@@ -266,7 +266,7 @@ mod tests {
             }
             chunks.push(rest.to_vec());
             let got = block_on(lines_of(chunks, 1 << 20));
-            let expected: Vec<_> = lines.iter().map(|l| Line::Complete(Bytes::from(l.clone().into_bytes()))).collect();
+            let expected: Vec<_> = lines.iter().map(|l| PipeLine::Complete(Bytes::from(l.clone().into_bytes()))).collect();
             prop_assert_eq!(got, expected);
         }
     }

@@ -1,11 +1,11 @@
-//! What a frame means in JSON-RPC, said of anything, however broken.
+//! Classification of frames as JSON-RPC messages, for any input, however broken.
 
 use mcprove_model::{FrameKind, RpcError};
 use serde_json::{Map, Value};
 
 use crate::tree;
 
-/// What the bytes of a frame mean.
+/// Meaning of a frame's bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
     /// The server asks something of us.
@@ -17,7 +17,7 @@ pub enum Message {
         /// The params, null when absent.
         params: Value,
     },
-    /// The server tells us something.
+    /// A notification from the server.
     Notification {
         /// The method.
         method: String,
@@ -29,7 +29,7 @@ pub enum Message {
     /// Several messages in one array.
     Batch(Vec<Message>),
     /// Not a JSON-RPC message.
-    Stray(Stray),
+    NonProtocol(NonProtocol),
 }
 
 /// An answer.
@@ -37,11 +37,11 @@ pub enum Message {
 pub struct Reply {
     /// The id; `None` when there is no such member.
     pub id: Option<Value>,
-    /// What it says.
+    /// Result or error.
     pub body: ReplyBody,
 }
 
-/// What an answer says.
+/// Result or error of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplyBody {
     /// A result.
@@ -54,10 +54,10 @@ pub enum ReplyBody {
 
 /// Something that is not a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stray {
+pub enum NonProtocol {
     /// An empty line.
     Blank,
-    /// Text, or JSON that is no message: log output.
+    /// Text, or JSON that is not a message: log output.
     Text,
     /// It looks like a message but cannot be read: why.
     Unreadable(String),
@@ -70,7 +70,7 @@ impl Message {
             Self::Request { .. } => FrameKind::Request,
             Self::Notification { .. } => FrameKind::Notification,
             Self::Reply(_) => FrameKind::Reply,
-            Self::Batch(_) | Self::Stray(_) => FrameKind::Stray,
+            Self::Batch(_) | Self::NonProtocol(_) => FrameKind::Stray,
         }
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn measure(bytes: &[u8]) -> Measured {
 
 fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Message::Stray(Stray::Blank);
+        return Message::NonProtocol(NonProtocol::Blank);
     }
     if std::str::from_utf8(bytes).is_err() {
         // What is not UTF-8 is not JSON. If it would be a reply otherwise, the request it answers can end with that.
@@ -123,7 +123,7 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
     let start = after_controls(bytes);
     let head = &bytes[start..bytes.len().min(start + 4096)];
     if !head.starts_with(b"{") || memchr::memmem::find(head, b"\"jsonrpc\"").is_none() {
-        return Message::Stray(Stray::Text);
+        return Message::NonProtocol(NonProtocol::Text);
     }
     let why = if memchr::memchr(0x1b, bytes).is_some() {
         "has terminal escape codes around it".to_owned()
@@ -132,7 +132,7 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
     } else {
         plain_error(error)
     };
-    Message::Stray(Stray::Unreadable(why))
+    Message::NonProtocol(NonProtocol::Unreadable(why))
 }
 
 /// Where a line begins once control characters and terminal escape codes are passed over.
@@ -171,13 +171,13 @@ fn from_value(value: Value) -> Message {
         Value::Object(map) => from_object(map),
         Value::Array(items) if items.iter().any(Value::is_object) => {
             let messages: Vec<_> = items.into_iter().map(from_value).collect();
-            if messages.iter().all(|m| matches!(m, Message::Stray(_))) {
-                return Message::Stray(Stray::Text);
+            if messages.iter().all(|m| matches!(m, Message::NonProtocol(_))) {
+                return Message::NonProtocol(NonProtocol::Text);
             }
             Message::Batch(messages)
         }
         Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            Message::Stray(Stray::Text)
+            Message::NonProtocol(NonProtocol::Text)
         }
     }
 }
@@ -187,7 +187,7 @@ fn from_object(mut map: Map<String, Value>) -> Message {
     if let Some(Value::String(method)) = map.get_mut("method") {
         if version.is_none() {
             // Structured log lines may well have a `method`; a message says `jsonrpc`.
-            return Message::Stray(Stray::Text);
+            return Message::NonProtocol(NonProtocol::Text);
         }
         let method = std::mem::take(method);
         let params = map.remove("params").unwrap_or(Value::Null);
@@ -198,12 +198,12 @@ fn from_object(mut map: Map<String, Value>) -> Message {
     }
     let answers = map.contains_key("result") || map.contains_key("error");
     if !answers && (version.is_none() || !map.contains_key("id")) {
-        return Message::Stray(Stray::Text);
+        return Message::NonProtocol(NonProtocol::Text);
     }
     let id = map.remove("id");
     if version.is_none() && id.is_none() {
         // `{"level": "error", "error": "…"}` is a log line.
-        return Message::Stray(Stray::Text);
+        return Message::NonProtocol(NonProtocol::Text);
     }
     let body = match version_fault(version.as_ref()) {
         Some(fault) => ReplyBody::Broken(fault),
@@ -224,7 +224,7 @@ fn reply_body(mut map: Map<String, Value>) -> ReplyBody {
     match (map.remove("result"), map.remove("error")) {
         (Some(result @ Value::Object(_)), None) => ReplyBody::Result(result),
         (Some(result), None) => ReplyBody::Broken(format!("has a result that is {}, not an object", kind(&result))),
-        (Some(_), Some(Value::Null)) => ReplyBody::Broken("has `\"error\": null` beside its result".to_owned()),
+        (Some(_), Some(Value::Null)) => ReplyBody::Broken("has `\"error\": null` next to its result".to_owned()),
         (Some(_), Some(_)) => ReplyBody::Broken("has both a result and an error".to_owned()),
         (None, Some(error)) => error_body(error),
         (None, None) => ReplyBody::Broken("has neither a result nor an error".to_owned()),
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn log_lines_are_stray_and_torn_messages_are_unreadable() {
         for torn in ["\x1b[32m{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\x1b[0m", "\0{\"jsonrpc\":\"2.0\"}"] {
-            assert!(matches!(classify(torn.as_bytes()), Message::Stray(Stray::Unreadable(_))), "{torn}");
+            assert!(matches!(classify(torn.as_bytes()), Message::NonProtocol(NonProtocol::Unreadable(_))), "{torn}");
         }
         for log in [
             "DEBUG got {\"jsonrpc\":\"2.0\"}",
@@ -324,16 +324,16 @@ mod tests {
             "42",
             r#"{"method":"GET"}"#,
         ] {
-            assert_eq!(classify(log.as_bytes()), Message::Stray(Stray::Text), "{log}");
+            assert_eq!(classify(log.as_bytes()), Message::NonProtocol(NonProtocol::Text), "{log}");
         }
         assert!(matches!(
             classify(br#"{"jsonrpc":"2.0","id":1,"result":{"n":1e400}}"#),
-            Message::Stray(Stray::Unreadable(why)) if why.contains("number out of range")
+            Message::NonProtocol(NonProtocol::Unreadable(why)) if why.contains("number out of range")
         ));
         let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}", "[".repeat(10_000));
         assert!(matches!(
             classify(deep.as_bytes()),
-            Message::Stray(Stray::Unreadable(why)) if why.contains("too deeply")
+            Message::NonProtocol(NonProtocol::Unreadable(why)) if why.contains("too deeply")
         ));
     }
 

@@ -16,9 +16,9 @@ use crate::process_group::{Ending, ProcessGroup, signal_of};
 use crate::sandbox::{Confined, SandboxPolicy, Scratch, confine};
 use crate::watchdog::Guard;
 
-/// How often a group without its leader is looked at; nothing announces the end of someone else's child.
+/// Polling interval for a group without its leader: the end of another process's child is not reported.
 const GROUP_POLL: Duration = Duration::from_millis(5);
-/// How long the last lines of standard error may take once the process is gone; someone else may hold the pipe.
+/// Time for the last lines of standard error after the process has exited; another process may hold the pipe.
 const STDERR_SETTLE: Duration = Duration::from_millis(100);
 
 /// A program to start.
@@ -60,7 +60,7 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
-    /// What to do next.
+    /// Advice on what to do next.
     pub fn help(&self) -> &'static str {
         match self {
             Self::NotFound(command) if command.contains(' ') => {
@@ -104,7 +104,7 @@ impl Process {
         Self::start_echoing(program, stderr_bytes, tokio::io::sink())
     }
 
-    /// Starts a program as [`Process::start`] does; its standard error also goes on to somebody else.
+    /// Starts a program as [`Process::start`] does; its standard error is also copied to `echo`.
     pub(crate) fn start_echoing(
         program: &Program,
         stderr_bytes: usize,
@@ -166,7 +166,7 @@ impl Process {
             self.end_group(Ending::Asked);
             if timeout(grace, self.exited()).await.is_err() {
                 self.end_group(Ending::Forced);
-                // Where there are no groups, the leader is all that can be ended.
+                // Where process groups are unsupported, only the leader can be ended.
                 let _ = self.child.start_kill();
             }
         }
@@ -200,7 +200,7 @@ impl Process {
         self.group.as_ref().is_some_and(ProcessGroup::lives)
     }
 
-    /// Tells the whole group to end.
+    /// Signals the whole group to end.
     pub(crate) fn end_group(&self, ending: Ending) {
         if let Some(group) = &self.group {
             group.end(ending);
@@ -272,7 +272,7 @@ impl StderrTail {
                 return;
             }
             self.add(&chunk[..count]);
-            // Nobody may be there to see it.
+            // The reader may be gone.
             let _ = echo.write_all(&chunk[..count]).await;
             let _ = echo.flush().await;
         }

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-/// How firmly a group is told to end.
+/// Signal that ends a group: polite or forced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// It may tidy up first.
@@ -45,7 +45,7 @@ impl ProcessGroup {
         Some(number).filter(|number| *number > 1).and_then(rustix::process::Pid::from_raw).map(|leader| Self { leader })
     }
 
-    /// What the system calls it.
+    /// The group's number in the operating system.
     pub(crate) fn number(&self) -> i32 {
         self.leader.as_raw_nonzero().get()
     }
@@ -55,7 +55,7 @@ impl ProcessGroup {
         rustix::process::test_kill_process_group(self.leader).is_ok()
     }
 
-    /// Tells all of it to end.
+    /// Signals all its processes to end.
     pub(crate) fn end(&self, ending: Ending) {
         let signal = match ending {
             Ending::Asked => rustix::process::Signal::TERM,

@@ -58,17 +58,17 @@ pub enum RawReply {
         /// Its headers.
         headers: Vec<(String, String)>,
     },
-    /// The whole body, where it is no event stream.
+    /// The whole body of a response that is not an event stream.
     Body(Bytes),
     /// An event of a stream.
     Event(SseEvent),
     /// The response is complete.
     Ended,
-    /// There is no response, or it broke off.
+    /// The request got no response, or the response broke off.
     Failed(String),
 }
 
-/// Sends a request; what comes back is sent to `replies` with the number of the exchange.
+/// Sends a request; each part of the response is sent to `replies` with the number of the exchange.
 pub fn send_raw(
     route: HttpRoute,
     request: RawRequest,

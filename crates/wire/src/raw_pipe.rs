@@ -9,14 +9,14 @@ use tokio::io::DuplexStream;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-use crate::line_pipe::{Line, LinePipe};
+use crate::line_pipe::{LinePipe, PipeLine};
 use crate::process::Process;
 use crate::process_group::Ending;
 use crate::{Limits, Program, SpawnError};
 
-/// How much either side of an in-memory pipe may be ahead of the other.
+/// Capacity of each direction of an in-memory pipe.
 const BUFFER: usize = 64 << 10;
-/// How long children of a server that has exited may take to exit.
+/// Time for the children of an exited server to exit.
 const CHILDREN: Duration = Duration::from_millis(300);
 
 /// Lines to and from a server, and its process.
@@ -32,7 +32,7 @@ enum Lines {
     Memory(LinePipe<DuplexStream, DuplexStream>),
 }
 
-/// What came over a pipe.
+/// Item read from a pipe.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RawLine {
     /// A line without its line break; what is longer than the limit is cut.
@@ -41,7 +41,7 @@ pub enum RawLine {
     Closed,
 }
 
-/// What happens while a server is ending.
+/// Steps of ending a server.
 #[derive(Debug)]
 pub enum RawEnding {
     /// It still says something.
@@ -94,8 +94,8 @@ impl RawPipe {
             Lines::Memory(pipe) => pipe.receive().await,
         };
         match line {
-            Line::Complete(line) | Line::Unfinished(line) | Line::Oversized(line) => RawLine::Line(line),
-            Line::End => RawLine::Closed,
+            PipeLine::Complete(line) | PipeLine::Unfinished(line) | PipeLine::Oversized(line) => RawLine::Line(line),
+            PipeLine::End => RawLine::Closed,
         }
     }
 
@@ -126,8 +126,8 @@ impl RawPipe {
         tokio::select! {
             biased;
             line = line, if is_open => RawEnding::Line(match line {
-                Line::Complete(line) | Line::Unfinished(line) | Line::Oversized(line) => RawLine::Line(line),
-                Line::End => RawLine::Closed,
+                PipeLine::Complete(line) | PipeLine::Unfinished(line) | PipeLine::Oversized(line) => RawLine::Line(line),
+                PipeLine::End => RawLine::Closed,
             }),
             end = exited => RawEnding::Exited(end),
         }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::transport::HttpClient;
 
-/// The pause between two tries: there is no event to wait for.
+/// Pause between two attempts, since no event announces readiness.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Tries until something can be reached; the error says what the last try found.

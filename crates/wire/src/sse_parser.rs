@@ -13,7 +13,7 @@ pub struct SseEvent {
     pub data: Option<Bytes>,
     /// Its id, which resumption starts from.
     pub id: Option<String>,
-    /// How many milliseconds to wait before reconnecting.
+    /// Milliseconds to wait before reconnecting.
     pub retry: Option<u64>,
     /// Comment lines, without their colon.
     pub comments: Vec<String>,
@@ -73,7 +73,7 @@ impl SseParser {
         Ok(events)
     }
 
-    /// True if the stream stands inside an unfinished event.
+    /// True if the stream is inside an unfinished event.
     pub fn is_inside(&self) -> bool {
         !self.line.is_empty() || self.current != SseEvent::default()
     }

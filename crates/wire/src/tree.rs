@@ -11,12 +11,12 @@ use serde_json::{Map, Number, Value};
 /// The most memory that one message may take once it is read.
 pub(crate) const MOST: usize = 160 << 20;
 
-/// What a value takes in a list or a map, with the room that grows ahead of need.
+/// Memory of a value in a list or a map, with spare capacity.
 const VALUE: usize = 108;
-/// What a list or map takes besides its first value.
+/// Memory of a list or map besides its first value.
 const LIST: usize = 216;
 const MAP: usize = 400;
-/// What a string takes besides its text.
+/// Memory of a string besides its bytes.
 const TEXT: usize = 16;
 
 /// The start of the error for a text that would take too much.

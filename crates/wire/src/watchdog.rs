@@ -1,8 +1,8 @@
 //! Nothing is left behind even when we are killed.
 //!
-//! A process that is killed cannot clean up. So a second one of ours waits at the other end of a pipe, is told which
-//! process groups and temporary folders there are, and ends what is left of them when the pipe closes, which it does
-//! however we end. It is started once, when there is first something to guard.
+//! A process that is killed cannot clean up. So a second mcprove process waits at the other end of a pipe, receives the
+//! process groups and temporary folders in use, and ends what is left of them when the pipe closes, which happens
+//! however mcprove ends. It is started once, when there is first something to guard.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,19 +18,19 @@ use crate::remove_folder::remove_folder;
 /// The argument that makes a watchdog of our program.
 pub const WATCHDOG: &str = "__watchdog";
 
-/// How long what is left may take to end by itself.
+/// Time for the remaining processes to end by themselves.
 const GRACE: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long it lets what it is told pile up: whoever speaks need not wake it each time.
+/// Interval at which it reads its pipe, so that writers do not wake it each time.
 const PAUSE: Duration = Duration::from_millis(50);
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-static LINE: Mutex<Line> = Mutex::new(Line::NotStarted);
+static LINE: Mutex<WatchdogPipe> = Mutex::new(WatchdogPipe::NotStarted);
 
 /// The way to the watchdog.
 #[derive(Debug)]
-enum Line {
+enum WatchdogPipe {
     NotStarted,
     Open(ChildStdin),
     /// It could not be started or has gone: nothing is guarded, and the run goes on.
@@ -39,7 +39,7 @@ enum Line {
 
 /// Says which program is ours, so that it can be started once more. Without it, nothing is guarded.
 pub fn arm(program: &Path) {
-    // Whoever armed it first knows as well.
+    // The first caller has set the same program.
     let _ = PROGRAM.set(program.to_owned());
 }
 
@@ -55,7 +55,7 @@ impl Guard {
 
     /// Guards a temporary folder.
     pub fn folder(path: &Path) -> Self {
-        // A path that does not fit on a line is left to whoever cleans the temporary folders.
+        // A path that does not fit on a line is left to the system's cleaning of temporary folders.
         Self::of(path.to_str().filter(|path| !path.contains('\n')).map(|path| format!("f{path}")))
     }
 
@@ -79,13 +79,13 @@ impl Drop for Guard {
 fn tell(what: &str) {
     let Some(program) = PROGRAM.get() else { return };
     let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Line::NotStarted = *line {
-        *line = start(program).map_or(Line::Gone, Line::Open);
+    if let WatchdogPipe::NotStarted = *line {
+        *line = start(program).map_or(WatchdogPipe::Gone, WatchdogPipe::Open);
     }
-    if let Line::Open(stdin) = &mut *line
+    if let WatchdogPipe::Open(stdin) = &mut *line
         && stdin.write_all(what.as_bytes()).is_err()
     {
-        *line = Line::Gone;
+        *line = WatchdogPipe::Gone;
     }
 }
 
@@ -151,13 +151,13 @@ fn end_groups(mut groups: Vec<ProcessGroup>) {
     tell(&groups, Ending::Forced);
 }
 
-/// Only what we make ourselves is removed, whatever we are told.
+/// Only folders made by mcprove are removed, whatever the pipe says.
 fn is_temporary(folder: &Path) -> bool {
     let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
     folder.is_absolute() && name.starts_with(TEMPORARY)
 }
 
-/// How the names of our temporary folders begin.
+/// Prefix of the names of mcprove's temporary folders.
 pub const TEMPORARY: &str = "mcprove-";
 
 #[cfg(all(test, unix))]

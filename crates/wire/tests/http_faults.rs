@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcprove_model::{Direction, Exchange, Outcome, Part, Protocol, Refused};
+use mcprove_model::{Direction, Exchange, Outcome, Protocol, Refused, WirePart};
 use mcprove_wire::{Closing, Endpoint, HttpClient, Limits, OpenFailure, Session, SessionOptions, Stage};
 use peer::{HttpPeer, Out, Seen};
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ async fn statuses_say_what_to_do() {
         assert_eq!(refused.evidence, body.as_bytes(), "{status}");
         let logged = closing.frames.iter().any(|frame| {
             frame.direction == Direction::Received
-                && matches!(&frame.part, Part::HttpResponse { status: s, .. } if s == status)
+                && matches!(&frame.part, WirePart::HttpResponse { status: s, .. } if s == status)
         });
         assert!(logged, "{status} is in the frame log");
     }
@@ -325,7 +325,7 @@ async fn events_that_are_no_messages_are_odd_and_fail_nothing() {
     .await;
     assert_eq!(exchange.outcome, Outcome::Result(json!({"t": "ü🦀"})));
     assert!(closing.oddities.is_empty(), "{:?}", closing.oddities);
-    let is_ping = |part: &Part| matches!(part, Part::StreamEvent { event, .. } if event == "ping");
+    let is_ping = |part: &WirePart| matches!(part, WirePart::StreamEvent { event, .. } if event == "ping");
     assert!(closing.frames.iter().any(|frame| is_ping(&frame.part)));
 }
 
@@ -398,7 +398,7 @@ async fn failures_to_open_are_named_in_one_line() {
     type Script = fn(&Seen, &Out);
     let scenes: &[(&str, Script)] = &[
         ("wants a login (HTTP 401)", |_, out| out.answer(401, &[], b"")),
-        ("there is nothing at this address (HTTP 404)", |_, out| out.answer(404, &[], b"")),
+        ("nothing at this URL (HTTP 404)", |_, out| out.answer(404, &[], b"")),
         ("the server failed (HTTP 500", |_, out| out.answer(500, &[("Content-Type", "text/html")], b"<p>")),
         ("`text/html` instead of JSON", |_, out| out.answer(200, &[("Content-Type", "text/html")], b"<p>")),
         ("redirects to /x (HTTP 308)", |_, out| out.answer(308, &[("Location", "/x")], b"")),
@@ -448,7 +448,7 @@ async fn a_line_break_in_a_header_field_is_refused_before_anything_is_sent() {
             let failure = failure.expect_err("it cannot be sent");
             assert!(failure.message.contains("that cannot be sent"), "{}", failure.message);
             assert!(failure.help.as_ref().is_some_and(|help| help.contains("headers:")), "{:?}", failure.help);
-            assert!(failure.closing.frames.iter().all(|frame| frame.part == Part::Message), "no head was sent");
+            assert!(failure.closing.frames.iter().all(|frame| frame.part == WirePart::Message), "no head was sent");
         }
         assert!(peer.seen().is_empty());
     }
@@ -487,7 +487,7 @@ async fn the_session_is_kept_and_ended_and_the_own_stream_comes_after_initialize
         assert_eq!(later.header("mcp-protocol-version"), Some("2025-11-25"));
     }
     assert_eq!(seen.last().map(|seen| seen.method.as_str()), Some("DELETE"));
-    let is_delete = |part: &Part| matches!(part, Part::HttpRequest { method, .. } if method == "DELETE");
+    let is_delete = |part: &WirePart| matches!(part, WirePart::HttpRequest { method, .. } if method == "DELETE");
     assert!(closing.frames.iter().any(|frame| is_delete(&frame.part)), "the end is in the frame log");
 }
 
@@ -564,7 +564,7 @@ async fn an_event_stream_that_is_none_is_named() {
     type Script = fn(&Out);
     let scenes: &[(&str, Script)] = &[
         ("wants a login (HTTP 401)", |out| out.answer(401, &[], b"")),
-        ("there is nothing at this address", |out| out.answer(404, &[], b"")),
+        ("nothing at this URL", |out| out.answer(404, &[], b"")),
         ("`text/html` instead of", |out| out.answer(200, &[("Content-Type", "text/html")], b"<p>")),
         ("names no address for messages", |out| {
             out.stream(&[]);

@@ -76,7 +76,7 @@ async fn what_is_sent_is_what_a_single_call_sends() {
     let arguments = [json!({"text": "é\n", "n": -0.0}), Value::Null];
     let texts: Vec<String> = arguments.iter().map(Value::to_string).collect();
     let sent = |session: &mut Session| -> Vec<String> {
-        let frames = session.end_chapter().frames.into_iter().filter(|frame| frame.direction == Direction::Sent);
+        let frames = session.drain().frames.into_iter().filter(|frame| frame.direction == Direction::Sent);
         let calls = frames.map(|frame| String::from_utf8(frame.body.to_vec()).expect("text"));
         calls.filter(|text| text.contains("tools/call")).collect()
     };
@@ -109,5 +109,5 @@ async fn what_is_not_answered_is_not_guessed() {
     let mut session = open(2, |_| Some(vec![json!({"jsonrpc": "2.0", "id": 99, "result": {}})])).await;
     let answers = session.call_together("t", &["{}", "{}"], LONG).await;
     assert!(answers.iter().all(Option::is_none));
-    assert_eq!(session.end_chapter().oddities[0].rule, "unknown-id");
+    assert_eq!(session.drain().oddities[0].rule, "unknown-id");
 }

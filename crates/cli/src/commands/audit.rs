@@ -94,7 +94,7 @@ fn tokens(scanned: &Scanned) -> usize {
 fn write_suite(args: &Args, scanned: &Scanned, context: &Context) -> Result<(), Failure> {
     let Some(folder) = &args.output else { return Ok(()) };
     let fixture = args.inputs.fixture.as_deref();
-    let described = Described::scanned(&scanned.server, fixture, &scanned.called);
+    let described = Described::new(&scanned.server, fixture);
     let files = starters::of_scan(&scanned.called, &described, &mut FileNames::default());
     let unnameable = starters::unnameable(&scanned.info.catalog);
     let written = starters::write_all(folder, &starters::texts(&files), args.overwrite)?.without(unnameable);

@@ -107,5 +107,5 @@ fn known_rules(wanted: &[String]) -> Result<(), Failure> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "docs/conformance-rules.md lists all rules".to_owned(),
     };
-    Err(Failure::new(format!("there is no rule `{unknown}`"), help))
+    Err(Failure::new(format!("unknown rule `{unknown}`"), help))
 }

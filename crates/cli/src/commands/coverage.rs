@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mcprove_engine::Catalog;
 use mcprove_judge::coverage::{Offer, coverage};
-use mcprove_model::{Case, ExitStatus, Reach, ReachPart, ServerSpec};
-use mcprove_report::{harmless_json, reach_table};
+use mcprove_model::{Case, CoverageCount, ExitStatus, ServerCoverage, ServerSpec};
+use mcprove_report::{coverage_table, harmless_json};
 use mcprove_suite::duration;
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if args.json {
         print(&harmless_json(&as_json(&reach)))?;
     } else {
-        print(&reach_table(&reach, &context.style()))?;
+        print(&coverage_table(&reach, &context.style()))?;
     }
     let gates = [
         ("tools", args.min, reach.tools()),
@@ -115,13 +115,14 @@ fn server_of(args: &Args, cases: &[&Case]) -> Result<ServerSpec, Failure> {
 }
 
 /// The known shape, with the details as additional keys.
-fn as_json(reach: &Reach) -> Value {
+fn as_json(reach: &ServerCoverage) -> Value {
     let tools = reach.tools();
     let covered = reach.tools.iter().filter(|tool| tool.assertions > 0);
     let covered: Vec<Value> = covered.map(|tool| json!({"name": tool.name, "assertions": tool.assertions})).collect();
     let uncovered: Vec<&str> =
         reach.tools.iter().filter(|tool| tool.assertions == 0).map(|tool| tool.name.as_str()).collect();
-    let part = |part: ReachPart| json!({"total": part.total, "covered": part.covered, "percentage": part.percent()});
+    let part =
+        |part: CoverageCount| json!({"total": part.total, "covered": part.covered, "percentage": part.percent()});
     json!({
         "total": tools.total,
         "covered": tools.covered,

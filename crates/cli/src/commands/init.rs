@@ -97,7 +97,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         }
         Scan::Made(scanned) => scanned,
     };
-    let described = Described::scanned(&scanned.server, args.inputs.fixture.as_deref(), &scanned.called);
+    let described = Described::new(&scanned.server, args.inputs.fixture.as_deref());
     let mut files = files(&scanned, &described);
     if args.only_working {
         files

@@ -13,7 +13,7 @@ use mcprove_suite::recorded::{Recorded, RecordedCall, RecordedRequest, WrittenSu
 use mcprove_suite::trajectories::{WantedTrajectory, trajectories};
 use mcprove_suite::{duration, load};
 use mcprove_wire::{
-    ClientEnds, Ear, HttpRelay, Order, Overheard, Program, RelayEnd, Upstream, Why, pass_readable, relay_stdio,
+    ClientEnds, HttpRelay, Order, Program, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable, relay_stdio,
 };
 use serde_json::{Value, json};
 use tokio::io::AsyncRead;
@@ -124,12 +124,12 @@ enum Ending {
 
 impl Listening<'_> {
     async fn stdio(mut self, program: Program, wanted: Vec<WantedTrajectory>) -> Result<u8, Failure> {
-        let (ear, mut heard) = Ear::pair();
+        let (tap, mut heard) = Tap::pair();
         let mut orders = orders(self.args.timeout)?;
         let limits = self.context.limits;
         let input = self.input();
         let ends = ClientEnds { input, output: tokio::io::stdout(), stderr: tokio::io::stderr() };
-        let relay = tokio::spawn(async move { relay_stdio(&program, ends, &ear, &mut orders, limits).await });
+        let relay = tokio::spawn(async move { relay_stdio(&program, ends, &tap, &mut orders, limits).await });
         let interception = self.begin("stdio", wanted);
         let (interception, live) = self.listen(interception, &mut heard).await;
         let end = match relay.await {
@@ -163,10 +163,10 @@ impl Listening<'_> {
         wanted: Vec<WantedTrajectory>,
     ) -> Result<u8, Failure> {
         let upstream = Upstream::new(url, headers).map_err(|error| Failure::new(error, "fix the URL"))?;
-        let (ear, mut heard) = Ear::pair();
+        let (tap, mut heard) = Tap::pair();
         let mut orders = orders(self.args.timeout)?;
         let address = self.args.http.as_deref().unwrap_or("127.0.0.1:0");
-        let relay = HttpRelay::listen(address, upstream, ear, self.context.limits).await.map_err(|error| {
+        let relay = HttpRelay::listen(address, upstream, tap, self.context.limits).await.map_err(|error| {
             Failure::new(
                 format!("`{address}` cannot be listened on: {error}"),
                 "give `--http` an address of this machine and a free port, as in 127.0.0.1:0",
@@ -211,7 +211,7 @@ impl Listening<'_> {
     async fn listen(
         &mut self,
         mut interception: Interception,
-        heard: &mut mpsc::Receiver<Overheard>,
+        heard: &mut mpsc::Receiver<TappedMessage>,
     ) -> (Interception, LiveCalls) {
         let live = LiveCalls::begin();
         let is_told = self.context.verbosity != Verbosity::Quiet;

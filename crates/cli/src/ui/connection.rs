@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use mcprove_engine::{Catalog, discover};
-use mcprove_model::{Direction, Exchange, Frame, FrameKind, Outcome, Part, Redactor};
+use mcprove_model::{Direction, Exchange, Frame, FrameKind, Outcome, Redactor, WirePart};
 use mcprove_wire::{LiveRequest, Question, Session, Step};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -120,7 +120,7 @@ impl Connection {
 
     /// Publishes everything that is known since the last time.
     fn publish(&mut self) {
-        let chapter = self.session.end_chapter();
+        let chapter = self.session.drain();
         for frame in &chapter.frames {
             self.emit("frame", frame_json(frame));
         }
@@ -223,7 +223,7 @@ fn frame_json(frame: &Frame) -> Value {
     if text.len() > shown.len() {
         value["cut"] = json!(text.len() - shown.len());
     }
-    if frame.part != Part::Message {
+    if frame.part != WirePart::Message {
         value["part"] = json!(frame.part);
     }
     value

@@ -202,7 +202,7 @@ impl<'w> Line<'w> {
 
     /// Takes what was said so far out of the session.
     pub(crate) fn turn_the_page(&mut self) {
-        if let Some(closing) = self.session.as_mut().map(Session::end_chapter) {
+        if let Some(closing) = self.session.as_mut().map(Session::drain) {
             self.keep(closing);
         }
     }

@@ -181,7 +181,7 @@ async fn burst(
         seen.push(session.finish(id, deadline).await);
         workshop.count_calls(1);
     }
-    let closing = session.end_chapter();
+    let closing = session.drain();
     (mixed(workshop, bench, session, set, (&seen, &closing.oddities)).await, closing)
 }
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_judge::exception::unhandled;
 use mcprove_judge::fuzz::{EnvironmentValues, Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
 use mcprove_judge::generate::Oracle;
+use mcprove_judge::unhandled_exception::unhandled;
 use mcprove_model::{Exchange, Observation, Outcome, ServerSpec};
 use mcprove_suite::template::Variables;
 use mcprove_wire::{OpenFailure, Refusal, Session};

@@ -26,8 +26,8 @@ fn about() -> AboutInterception {
     }
 }
 
-fn heard(at_us: u64, direction: Direction, message: &Value) -> Overheard {
-    Overheard { at_us, session: 0, direction, part: Part::Message, body: message.to_string().into() }
+fn heard(at_us: u64, direction: Direction, message: &Value) -> TappedMessage {
+    TappedMessage { at_us, session: 0, direction, part: WirePart::Message, body: message.to_string().into() }
 }
 
 #[test]

@@ -63,7 +63,7 @@ async fn in_lane(scan: &dyn Scan, attempt: Attempt<'_>, workplace: &Workplace, s
     let mut number = record.opened(&session);
     if is_fresh {
         // What a server does wrong while it starts was reported when it was asked what it lists; no tool is to blame.
-        let start = session.end_chapter();
+        let start = session.drain();
         record.closed_session(number, Closing { oddities: Vec::new(), ..start });
     }
     let mut stop = context.stop.clone();
@@ -84,7 +84,7 @@ async fn in_lane(scan: &dyn Scan, attempt: Attempt<'_>, workplace: &Workplace, s
     };
     drop(permit);
     if end.is_some() && shared.goes_on && session.is_sound() {
-        record.closed_session(number, session.end_chapter());
+        record.closed_session(number, session.drain());
         shared.session = Some(session);
     } else {
         record.closed_session(number, session.close().await);

@@ -31,8 +31,11 @@ pub(crate) struct AuditTool {
     pub(crate) effect: ToolEffect,
     /// Its input; paths in it are templates.
     pub(crate) input: Value,
-    /// An input with optional arguments, for a tool that needs more than its schema says.
-    pub(crate) fuller: Option<Value>,
+    /// The seed of an input with optional arguments, for a tool that needs more than its schema says; `None` where the
+    /// user gave the arguments.
+    pub(crate) fuller_seed: Option<u64>,
+    /// True if values that may do harm are allowed.
+    pub(crate) allows_all: bool,
     /// The names of tools that may list what its input has to name.
     pub(crate) listing: Vec<String>,
     /// Where a tool that answers is called again on a fresh server, to see what stays the same: false once a second
@@ -57,8 +60,6 @@ pub struct Called {
     pub skipped: Option<String>,
     /// True if it said that it misses a file.
     pub misses_file: bool,
-    /// True if the server asked its client for something.
-    pub asked: bool,
 }
 
 impl Scan for AuditTool {
@@ -69,32 +70,22 @@ impl Scan for AuditTool {
 
 impl AuditTool {
     async fn audit(&self, mut case: ScanCase<'_>) -> ScanEnd {
-        let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
         let name = tool_name(&self.tool);
         let mut input = case.workplace.filled(&self.input);
-        let mut exchange = lane.session.call_tool(name, &input, Instant::now() + self.timeout).await;
-        case.record.calls.push(calls::record(CallRole::Act, Some(name), &exchange));
-        let mut judged = self.judge(&exchange, &input, lane.session);
+        let (mut exchange, mut judged) = self.call(&mut case, &input).await;
         if matches!(judged.verdict, ToolVerdict::Fails(FailureCause::InputNotFound | FailureCause::Other))
             && let Some(listed) = self.listed(&input, &mut case).await
         {
-            let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
-            let again = lane.session.call_tool(name, &listed, Instant::now() + self.timeout).await;
-            case.record.calls.push(calls::record(CallRole::Act, Some(name), &again));
-            judged = self.judge(&again, &listed, lane.session);
-            (exchange, input) = (again, listed);
+            (exchange, judged) = self.call(&mut case, &listed).await;
+            input = listed;
         }
         if judged.verdict == ToolVerdict::Fails(FailureCause::Other)
-            && let Some(fuller) = &self.fuller
+            && let Some(fuller) = self.fuller(&case)
             && let Some(lane) = &mut case.lane
             && lane.restore(case.record).await
         {
-            let fuller = case.workplace.filled(fuller);
-            let again = lane.session.call_tool(name, &fuller, Instant::now() + self.timeout).await;
-            case.record.calls.push(calls::record(CallRole::Act, Some(name), &again));
-            let judged_again = self.judge(&again, &fuller, lane.session);
-            let is_better = matches!(judged_again.verdict, ToolVerdict::Works) || judged_again.verdict.is_unprovable();
-            if is_better {
+            let (again, judged_again) = self.call(&mut case, &fuller).await;
+            if judged_again.verdict == ToolVerdict::Works || judged_again.verdict.is_unprovable() {
                 (judged, exchange, input) = (judged_again, again, fuller);
             }
         }
@@ -109,7 +100,6 @@ impl AuditTool {
         case.record.findings.extend(found.into_iter().chain(output_mismatch(&self.tool, &seen)));
         let rules = SandboxRules::of(case.server, case.workplace.variables());
         let refusal = rules.and_then(|rules| rules.refusal(&seen, &lane.session.stderr()));
-        let asked = lane.session.server_requests().iter().any(|request| request.answered);
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
         }
@@ -138,19 +128,30 @@ impl AuditTool {
         }
         let replies = replies.into_iter().map(|seen| case.workplace.seen_as_template(seen)).collect();
         let input = Some(case.workplace.as_template(&input));
-        let called =
-            Called { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file, asked };
+        let called = Called { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file };
         case.record.scanned = Some(ScanResult::Audit(called));
         ScanEnd::Judged
     }
 
-    /// The verdict about one call.
-    fn judge(&self, exchange: &Exchange, input: &Value, session: &Session) -> ScanJudgement {
-        judge_exchange(exchange, session, |call| ScanCall {
+    /// A call on the session of the lane, and the verdict about it.
+    async fn call(&self, case: &mut ScanCase<'_>, input: &Value) -> (Exchange, ScanJudgement) {
+        let name = tool_name(&self.tool);
+        let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
+        let exchange = lane.session.call_tool(name, input, Instant::now() + self.timeout).await;
+        case.record.calls.push(calls::record(CallRole::Act, Some(name), &exchange));
+        let judged = judge_exchange(&exchange, lane.session, |call| ScanCall {
             arguments: input,
             output_schema: self.tool.get("outputSchema"),
             ..call
-        })
+        });
+        (exchange, judged)
+    }
+
+    /// An input with optional arguments.
+    fn fuller(&self, case: &ScanCase<'_>) -> Option<Value> {
+        let guard = case.workplace.guard(&self.tool, &self.effect, &[]);
+        let guard = if self.allows_all { guard.allowing_all() } else { guard };
+        guard.fuller_input(&self.tool, self.fuller_seed?, case.workplace.places().as_ref())
     }
 
     /// The input with values that other tools list in the place of those that were made up.
@@ -236,7 +237,8 @@ fn misses_file(seen: &Observation) -> bool {
 
 /// The finding about a tool that says it only reads, and changed these files.
 fn contradiction(changes: &[String]) -> Option<Finding> {
-    if changes.is_empty() {
+    // Git writes its index anew when it only reads, because the copy's files are newer than it.
+    if changes.iter().all(|change| change.ends_with(" .git/index")) {
         return None;
     }
     let text = "the tool is marked `readOnlyHint: true`, but it changed the fixture folder";
@@ -280,4 +282,20 @@ fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {
     let mut finding = Finding::warning("output-schema", "`structuredContent` violates the tool's own `outputSchema`");
     finding.actual = Some(violation);
     Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_lets_git_refresh_its_index_contradicts_nothing() {
+        let found = |changes: &[&str]| {
+            contradiction(&changes.iter().map(|&change| change.to_owned()).collect::<Vec<_>>()).is_some()
+        };
+        assert!(!found(&[]));
+        assert!(!found(&["changed .git/index"]));
+        assert!(found(&["changed a.txt"]));
+        assert!(found(&["changed .git/index", "created .git/objects/00/1"]));
+    }
 }

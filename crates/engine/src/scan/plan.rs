@@ -102,7 +102,7 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
     let called: Vec<Called> =
         tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
-    let works = works(&tools, &plan, &called, catalog, options);
+    let works = works(&tools, &plan, &called, options);
     let cases = tools.iter().zip(&called).zip(works).enumerate().map(|(at, ((tool, called), work))| {
         let subject = ScanSubject {
             name: tool_name(tool),
@@ -159,7 +159,7 @@ enum Work {
 }
 
 /// The work on each tool.
-fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], catalog: &Catalog, options: &ScanOptions) -> Vec<Work> {
+fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOptions) -> Vec<Work> {
     let allows_all = options.consent == Consent::IncludeWrites;
     let given = |tool: &Value| options.given.get(tool_name(tool)).cloned().unwrap_or_default();
     let input = |at: usize| called[at].input.clone().unwrap_or_default();
@@ -167,20 +167,11 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], catalog: &Catalog,
     // Tools that may be called as they are: what they list is what others can be asked for.
     let is_callable = |at: &usize| called[*at].skipped.is_none();
     let callable: Vec<&Value> = (0..tools.len()).filter(is_callable).map(|at| &tools[at]).collect();
-    let listing = |at: usize| {
-        // Arguments that the user gave are not replaced.
-        let is_given = options.given.contains_key(tool_name(&tools[at]));
-        let listing = if is_given { Vec::new() } else { listing_tools(&tools[at], &callable) };
+    // Arguments that the user gave are not replaced.
+    let is_given = |tool: &Value| options.given.contains_key(tool_name(tool));
+    let listing = |tool: &Value| {
+        let listing = if is_given(tool) { Vec::new() } else { listing_tools(tool, &callable) };
         listing.into_iter().map(|tool| tool_name(tool).to_owned()).collect()
-    };
-    let fuller = |at: usize| {
-        let is_given = options.given.contains_key(tool_name(&tools[at]));
-        let may_be_called = !is_given && called[at].skipped.is_none();
-        may_be_called.then(|| guard_of(&tools[at], plan.effect(at), options))?.fuller_input(
-            &tools[at],
-            options.seed,
-            catalog.places.as_ref(),
-        )
     };
     match &options.kind {
         ScanKind::Audit { repeat } => {
@@ -190,8 +181,9 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], catalog: &Catalog,
                     tool: tool.clone(),
                     effect: plan.effect(at).clone(),
                     input: input(at),
-                    fuller: fuller(at),
-                    listing: listing(at),
+                    fuller_seed: (!is_given(tool)).then_some(options.seed),
+                    allows_all,
+                    listing: listing(tool),
                     repeat: Arc::clone(&repeat),
                     timeout: options.timeout,
                 })
@@ -268,7 +260,7 @@ fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, opt
         (Err(_) | Ok(_), None) => None,
     };
     let (tool, input) = (tool_name(tool).to_owned(), made.ok());
-    Called { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false, asked: false }
+    Called { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false }
 }
 
 /// The tag of a case, by the effect of its tool.

@@ -55,7 +55,7 @@ const CATALOG: &[(&str, &str)] = &[
     ("compress_archive", "Pack files into an archive."),
 ];
 
-/// What is added to a name so that it is almost a real one.
+/// Suffixes that turn a name into one that is almost real.
 const VARIANTS: &[&str] = &["_v2", "_legacy", "_beta", "_internal", "_old", "_batch", "_async", "_draft"];
 
 #[derive(Debug)]

@@ -37,7 +37,7 @@ pub(super) const KIND: MeasureKind = MeasureKind {
     },
 };
 
-/// What one unit of waste costs.
+/// Cost of one unit of waste.
 const WASTE: f64 = 0.5;
 
 #[derive(Debug)]
@@ -88,13 +88,13 @@ impl AgentMeasure for GoldenPath {
     }
 }
 
-/// How often a tool is called again after another one.
+/// Number of times a tool is called again after another one.
 fn backtracks(calls: &[&str]) -> usize {
     let goes_back = |at: &usize| calls[*at] != calls[*at - 1] && calls[..*at - 1].contains(&calls[*at]);
     (1..calls.len()).filter(goes_back).count()
 }
 
-/// How often a tool is called twice in a row.
+/// Number of times a tool is called twice in a row.
 fn repeats(calls: &[&str]) -> usize {
     calls.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }

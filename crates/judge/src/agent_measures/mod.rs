@@ -27,7 +27,7 @@ pub struct MeasureKind {
     pub summary: &'static str,
     /// Its targets.
     pub targets: &'static Targets,
-    /// What is expected where the block has no `expect`: a JSON list of assertions.
+    /// Default expectation for a block without `expect`: a JSON list of assertions.
     pub default: &'static str,
     /// Turns the block into a measure; the classes are those of `equal_function_sets`.
     pub decode: fn(&Node, &[Vec<String>], &mut Diagnostics<'_>) -> Decoded,

@@ -57,7 +57,7 @@ impl AgentMeasure for Orchestration {
             "syntax": percent(is_formed.count(), calls.len()),
             "error_recovery": error_recovery(&outcomes, &self.sets),
         });
-        // Without classes nobody can say which tools are right, so these targets lead nowhere.
+        // Without classes the right tools are unknown, so these targets lead nowhere.
         if !self.sets.is_empty() {
             scores["discovery"] = json!(percent(self.sets.iter().filter(reached).count(), self.sets.len()));
             let efficiency = if calls.is_empty() { 0.0 } else { percent(self.sets.len(), calls.len()).min(100.0) };

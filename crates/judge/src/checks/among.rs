@@ -9,32 +9,32 @@ use crate::near;
 /// Texts that are searched.
 #[derive(Debug)]
 pub(super) struct Texts {
-    /// What is said when none has the part: the part follows.
+    /// Message if no text has the part: the part follows.
     pub(super) none: &'static str,
-    /// What is said when one has it: the part follows.
+    /// Message if a text has it: the part follows.
     pub(super) some: &'static str,
-    /// What is shown when there are no texts at all.
+    /// Shown if the list of texts is empty.
     pub(super) empty: &'static str,
     /// All that were seen.
     pub(super) of: fn(&Observation) -> Vec<String>,
 }
 
-/// Whether a part must be there or must not.
+/// Presence or absence of a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Wanted {
-    Yes,
-    No,
+pub(super) enum TextPresence {
+    Required,
+    Forbidden,
 }
 
 /// A check with a name that is asked for by one text or several, each a check of its own.
-pub(super) struct Asked<'n> {
+pub(super) struct TextsCheck<'n> {
     pub(super) name: &'static str,
     pub(super) node: &'n Node,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: TextPresence,
     pub(super) texts: &'static Texts,
 }
 
-pub(super) fn decode(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn decode(asked: &TextsCheck<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     let parts = shape::texts(asked.name, asked.node, found);
     let check = |part: &str| Among { part: part.to_owned(), wanted: asked.wanted, texts: asked.texts };
     parts.iter().map(|w| shape::planned(asked.name, w.span, check(w.text))).collect()
@@ -43,7 +43,7 @@ pub(super) fn decode(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<Plan
 #[derive(Debug)]
 struct Among {
     part: String,
-    wanted: Wanted,
+    wanted: TextPresence,
     texts: &'static Texts,
 }
 
@@ -53,8 +53,8 @@ impl Check for Among {
         let part = quoted(&self.part);
         let holder = texts.iter().find_map(|text| Some((text, text.find(&self.part)?)));
         match (self.wanted, holder) {
-            (Wanted::Yes, Some(_)) | (Wanted::No, None) => Ok(()),
-            (Wanted::Yes, None) => {
+            (TextPresence::Required, Some(_)) | (TextPresence::Forbidden, None) => Ok(()),
+            (TextPresence::Required, None) => {
                 let all = texts.join("\n");
                 let near = near::find(&all, &self.part);
                 let view = near.as_ref().map_or(0..0, |near| near.range.clone());
@@ -70,7 +70,7 @@ impl Check for Among {
                     help: near.map(|near| near.help),
                 })
             }
-            (Wanted::No, Some((text, start))) => Err(Mismatch {
+            (TextPresence::Forbidden, Some((text, start))) => Err(Mismatch {
                 message: format!("{} {part}", self.texts.some),
                 expected: format!("no {part}"),
                 actual: excerpt::around(text, start..start + self.part.len()),
@@ -81,10 +81,10 @@ impl Check for Among {
     }
 
     fn awaits_more(&self) -> bool {
-        matches!(self.wanted, Wanted::Yes)
+        matches!(self.wanted, TextPresence::Required)
     }
 
     fn breaks_with_more(&self) -> bool {
-        matches!(self.wanted, Wanted::No)
+        matches!(self.wanted, TextPresence::Forbidden)
     }
 }

@@ -8,28 +8,28 @@ use crate::excerpt;
 /// Something that is counted, each shown in a few words.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// What one is called.
+    /// The singular noun.
     pub(super) one: &'static str,
-    /// What several are called.
+    /// The plural noun.
     pub(super) many: &'static str,
     /// All that were seen.
     pub(super) shown: fn(&Observation) -> Vec<String>,
 }
 
 /// A check with a name that is asked for by a whole number.
-pub(super) struct Asked<'n> {
+pub(super) struct CountCheck<'n> {
     pub(super) name: &'static str,
     pub(super) node: &'n Node,
     pub(super) counted: &'static Counted,
 }
 
 /// At least so many.
-pub(super) fn least(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn least(asked: &CountCheck<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     planned(asked, Limit::Least, found)
 }
 
 /// At most so many.
-pub(super) fn most(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn most(asked: &CountCheck<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     planned(asked, Limit::Most, found)
 }
 
@@ -45,7 +45,7 @@ struct Bound {
     counted: &'static Counted,
 }
 
-fn planned(asked: &Asked<'_>, limit: fn(u64) -> Limit, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+fn planned(asked: &CountCheck<'_>, limit: fn(u64) -> Limit, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     let count = shape::count(asked.name, asked.node, found);
     let check = |count| Bound { limit: limit(count), counted: asked.counted };
     count.map(|count| shape::planned(asked.name, asked.node.span, check(count))).into_iter().collect()

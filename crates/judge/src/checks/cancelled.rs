@@ -43,7 +43,7 @@ impl Check for Cancelled {
                 "no reply after the cancellation",
                 Some(
                     "a server should stop work on a cancelled request and not answer it; \
-                     a reply that came before `cancel_after` was over is no fault: shorten it",
+                     a reply before the end of `cancel_after` is correct: shorten it",
                 ),
             ),
             (true, false) => ("the call was not cancelled", "no reply after the cancellation", None),

@@ -7,13 +7,13 @@ use std::fmt;
 pub struct Example {
     /// The value under the check's key, as JSON (which is YAML too).
     pub value: &'static str,
-    /// What is seen.
+    /// The observation.
     pub seen: Seen,
     /// True if the check holds.
     pub holds: bool,
 }
 
-/// What an example sees.
+/// Observation of an example.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen {
     /// A result with one text.
@@ -48,7 +48,7 @@ pub enum Seen {
 }
 
 impl fmt::Display for Seen {
-    /// What is seen, in a few words.
+    /// The observation in a few words.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(out, "the text {text:?}"),

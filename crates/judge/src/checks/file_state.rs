@@ -6,7 +6,8 @@ use mcprove_model::{FileSeen, FileState, Mismatch, Observation};
 
 use crate::excerpt::quoted;
 
-/// What was seen of a file; the engine reads every file a check names, so a missing entry is our own fault, and said.
+/// State of a file; the engine reads every file that a check names, so a missing entry is a bug of mcprove and is
+/// reported as one.
 pub(super) fn of<'o>(seen: &'o Observation, path: &str, expected: &str) -> Result<&'o FileSeen, Mismatch> {
     seen.files.get(path).ok_or_else(|| Mismatch {
         message: format!("file {} was not looked at", quoted(path)),

@@ -35,7 +35,7 @@ pub(super) const KIND: CheckKind = CheckKind {
     ],
 };
 
-/// How the call is to be dealt with.
+/// Required handling of the call.
 #[derive(Debug)]
 enum Handled {
     Anyhow,

@@ -21,7 +21,7 @@ pub(super) const KIND: CheckKind = CheckKind {
     ],
 };
 
-/// Whether the result is to be marked `isError`.
+/// The required value of `isError`.
 #[derive(Debug)]
 pub(super) struct IsError {
     pub(super) wanted: bool,

@@ -9,8 +9,8 @@ use super::example::{fails, holds};
 use super::{CheckKind, Seen, shape};
 use crate::diff::{self, Sides};
 use crate::excerpt::{self, head, quoted};
+use crate::json_equality::{JsonEquality, compare};
 use crate::json_path::{JsonPath, kind_of};
-use crate::sameness::{Sameness, compare};
 
 const NAME: &str = "json_path";
 
@@ -74,14 +74,14 @@ impl Check for ValueAt {
         let Some(document) = seen.json() else { return Err(self.no_json(seen)) };
         let Some(actual) = self.find(document) else { return Err(self.missing(document, seen)) };
         match compare(&self.expected, &actual) {
-            Sameness::Same | Sameness::Loose => Ok(()),
-            Sameness::Different => Err(self.different(&actual)),
+            JsonEquality::Same | JsonEquality::Loose => Ok(()),
+            JsonEquality::Different => Err(self.different(&actual)),
         }
     }
 
     fn remark(&self, seen: &Observation) -> Option<String> {
         let actual = self.find(seen.json()?)?;
-        if compare(&self.expected, &actual) != Sameness::Loose {
+        if compare(&self.expected, &actual) != JsonEquality::Loose {
             return None;
         }
         let how = format!("{} is {}, the file says {}", self.place(), typed(&actual), typed(&self.expected));
@@ -110,10 +110,7 @@ impl ValueAt {
 
     fn no_json(&self, seen: &Observation) -> Mismatch {
         Mismatch {
-            message: format!(
-                "there is no JSON to look for {} in: the text is not JSON and there is no structuredContent",
-                self.place()
-            ),
+            message: format!("{} needs JSON: the text is not JSON and structuredContent is missing", self.place()),
             expected: self.expected_text(),
             actual: excerpt::of_text(seen, 0..0),
             ..Mismatch::default()

@@ -1,4 +1,4 @@
-//! `min_progress`: the server told its progress at least so often.
+//! `min_progress`: the server reported progress at least this many times.
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
 
@@ -37,11 +37,11 @@ impl Check for MinProgress {
             return Ok(());
         }
         let others = seen.notifications.len() as u64 - count;
-        let beside = if others > 0 { format!(" (and {others} other notifications)") } else { String::new() };
+        let rest = if others > 0 { format!(" (and {others} other notifications)") } else { String::new() };
         Err(Mismatch {
             message: format!("{count} progress notifications arrived, fewer than {}", self.least),
             expected: format!("at least {} progress notifications", self.least),
-            actual: format!("{count} progress notifications{beside}"),
+            actual: format!("{count} progress notifications{rest}"),
             diff: None,
             help: Some(
                 "the server must send `notifications/progress` for the `progressToken` it was given in `_meta`"

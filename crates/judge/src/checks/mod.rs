@@ -1,4 +1,4 @@
-//! The checks of results (`expect`), one file each, and beside them a folder for each other vocabulary.
+//! The checks of results (`expect`), one file each, and a folder for each other vocabulary.
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck, Vocabulary};
 use serde_json::Value;
@@ -71,7 +71,7 @@ pub struct CheckKind {
     pub decode: fn(&Node, &mut Diagnostics<'_>) -> Vec<PlannedCheck>,
     /// The JSON Schema of the value.
     pub schema: fn() -> Value,
-    /// What holds and what does not.
+    /// Passing and failing examples.
     pub examples: &'static [Example],
 }
 
@@ -136,17 +136,17 @@ mod tests {
                 assert!(stated > 0, "{} has no example that {}", kind.name, if holds { "holds" } else { "fails" });
             }
             for example in kind.examples {
-                let told = format!("{}: {} on {:?}", kind.name, example.value, example.seen);
+                let case = format!("{}: {} on {:?}", kind.name, example.value, example.seen);
                 let checks = trial.decoded(kind.name, example.value);
-                assert!(!checks.is_empty(), "{told}: nothing was decoded");
-                assert!(checks.iter().all(|planned| planned.name == kind.name), "{told}");
+                assert!(!checks.is_empty(), "{case}: nothing was decoded");
+                assert!(checks.iter().all(|planned| planned.name == kind.name), "{case}");
                 let seen = observation(&example.seen);
                 let mismatches: Vec<_> = checks.iter().filter_map(|p| p.check.judge(&seen).err()).collect();
-                assert_eq!(mismatches.is_empty(), example.holds, "{told}: {mismatches:?}");
+                assert_eq!(mismatches.is_empty(), example.holds, "{case}: {mismatches:?}");
                 for mismatch in mismatches {
-                    assert!(!mismatch.message.is_empty() && !mismatch.expected.is_empty(), "{told}: {mismatch:?}");
-                    assert!(!mismatch.actual.is_empty(), "{told}: {mismatch:?}");
-                    assert!(!mismatch.message.starts_with(char::is_uppercase), "{told}: {mismatch:?}");
+                    assert!(!mismatch.message.is_empty() && !mismatch.expected.is_empty(), "{case}: {mismatch:?}");
+                    assert!(!mismatch.actual.is_empty(), "{case}: {mismatch:?}");
+                    assert!(!mismatch.message.starts_with(char::is_uppercase), "{case}: {mismatch:?}");
                 }
             }
         }

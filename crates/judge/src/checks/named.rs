@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, nearest};
 
-use super::among::Wanted;
+use super::among::TextPresence;
 use super::shape::{self, Written};
 use crate::excerpt::{self, quoted};
 
@@ -13,32 +13,36 @@ use crate::excerpt::{self, quoted};
 pub(super) struct Names {
     /// All names, in order.
     pub(super) of: fn(&Observation) -> Vec<String>,
-    /// What is said of a name that does not occur.
+    /// Message for a name that does not occur.
     pub(super) missing: fn(&str) -> String,
-    /// What is said of a name that occurs so many times.
+    /// Message for a name with the number of its occurrences.
     pub(super) present: fn(&str, usize) -> String,
-    /// What is said of the first name when it does not come after the second, although it occurs.
+    /// Message for a first name that occurs, but not after the second.
     pub(super) too_early: fn(&str, &str) -> String,
-    /// What is shown when there is nothing at all.
+    /// Shown if the list is empty.
     pub(super) empty: &'static str,
 }
 
 /// A check with a name that is asked for by one name or several, each a check of its own.
-pub(super) struct Asked<'n> {
+pub(super) struct NamesCheck<'n> {
     pub(super) name: &'static str,
     pub(super) node: &'n Node,
     pub(super) names: &'static Names,
 }
 
 /// Each of these occurs, or none of them does.
-pub(super) fn occurring(asked: &Asked<'_>, wanted: Wanted, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn occurring(
+    asked: &NamesCheck<'_>,
+    wanted: TextPresence,
+    found: &mut Diagnostics<'_>,
+) -> Vec<PlannedCheck> {
     let written = shape::texts(asked.name, asked.node, found);
     let check = |w: &Written<'_>| Occurs { name: w.text.to_owned(), wanted, names: asked.names };
     written.iter().map(|w| shape::planned(asked.name, w.span, check(w))).collect()
 }
 
 /// These occur one after the other, with anything between them.
-pub(super) fn in_order(asked: &Asked<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
+pub(super) fn in_order(asked: &NamesCheck<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     let written = shape::texts(asked.name, asked.node, found);
     let wanted: Arc<[String]> = written.iter().map(|w| w.text.to_owned()).collect();
     let check = |index| InOrder { wanted: Arc::clone(&wanted), index, names: asked.names };
@@ -60,7 +64,7 @@ pub(super) fn did_you_mean(name: &str, names: &[String]) -> Option<String> {
 #[derive(Debug)]
 struct Occurs {
     name: String,
-    wanted: Wanted,
+    wanted: TextPresence,
     names: &'static Names,
 }
 
@@ -70,19 +74,19 @@ impl Check for Occurs {
         let count = names.iter().filter(|name| **name == self.name).count();
         let name = quoted(&self.name);
         let (message, expected, help) = match (self.wanted, count) {
-            (Wanted::Yes, 1..) | (Wanted::No, 0) => return Ok(()),
-            (Wanted::Yes, 0) => ((self.names.missing)(&name), name, did_you_mean(&self.name, &names)),
-            (Wanted::No, count) => ((self.names.present)(&name, count), format!("no {name}"), None),
+            (TextPresence::Required, 1..) | (TextPresence::Forbidden, 0) => return Ok(()),
+            (TextPresence::Required, 0) => ((self.names.missing)(&name), name, did_you_mean(&self.name, &names)),
+            (TextPresence::Forbidden, count) => ((self.names.present)(&name, count), format!("no {name}"), None),
         };
         Err(Mismatch { message, expected, actual: shown(&names, self.names.empty), diff: None, help })
     }
 
     fn awaits_more(&self) -> bool {
-        matches!(self.wanted, Wanted::Yes)
+        matches!(self.wanted, TextPresence::Required)
     }
 
     fn breaks_with_more(&self) -> bool {
-        matches!(self.wanted, Wanted::No)
+        matches!(self.wanted, TextPresence::Forbidden)
     }
 }
 

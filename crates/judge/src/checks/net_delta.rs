@@ -6,8 +6,8 @@ use serde_json::{Number, Value, json};
 use super::example::{fails, holds};
 use super::{CheckKind, Seen, shape};
 use crate::excerpt;
+use crate::json_equality::truncated;
 use crate::json_path::{keys_seen, kind_of};
-use crate::sameness::truncated;
 
 const NAME: &str = "net_delta";
 
@@ -52,7 +52,7 @@ impl Check for NetDelta {
         }
         let (message, actual) = match (seen.json(), delta) {
             (None, _) => (
-                "there is no `net_delta`: the text is not JSON and there is no structuredContent".to_owned(),
+                "`net_delta` is missing: the text is not JSON and structuredContent is missing".to_owned(),
                 excerpt::of_text(seen, 0..0),
             ),
             (Some(document), None) => (no_key(document), excerpt::around(&document.to_string(), 0..0)),

@@ -1,10 +1,10 @@
-//! How a request ended, in a few words.
+//! Outcomes of requests, in a few words.
 
 use mcprove_model::{Observation, Outcome};
 
 use crate::excerpt;
 
-/// How the request under test ended, for the `actual` of a mismatch.
+/// The outcome of the request under test, for the `actual` of a mismatch.
 pub(super) fn described(seen: &Observation) -> String {
     match &seen.outcome {
         Outcome::Result(_) => {

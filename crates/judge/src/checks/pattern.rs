@@ -59,7 +59,7 @@ fn outside_class<'p>(rest: &'p str, out: &mut String) -> &'p str {
     &rest[1 + escaped.len_utf8()..]
 }
 
-/// What a class of one letter stands for in Go.
+/// The meaning of a one-letter class in Go.
 fn ascii_class(letter: char) -> Option<(&'static str, &'static str)> {
     let members = match letter.to_ascii_lowercase() {
         'w' => "0-9A-Za-z_",

@@ -1,4 +1,4 @@
-//! How many results a result has: the length of the list it holds.
+//! Number of results in a result: the length of the list it holds.
 
 use mcprove_model::{Mismatch, Observation};
 use serde_json::Value;
@@ -24,11 +24,11 @@ const KEYS: [&str; 10] = [
 #[derive(Debug)]
 pub(super) struct Results {
     pub(super) count: u64,
-    /// What was counted, in words.
+    /// Description of the counted list.
     pub(super) place: String,
 }
 
-/// Finds and counts the results; `expected` is what the mismatch says when there is no list.
+/// Finds and counts the results; `expected` goes into the mismatch if the result has no list.
 pub(super) fn count(seen: &Observation, expected: &str) -> Result<Results, Mismatch> {
     let without = |message: String, actual: String| Mismatch {
         message,
@@ -38,7 +38,7 @@ pub(super) fn count(seen: &Observation, expected: &str) -> Result<Results, Misma
         help: Some(format!("a list, or an object with a list under one of: {}, completion.values", KEYS.join(", "))),
     };
     let Some(document) = seen.json() else {
-        let message = "there is nothing to count: the text is not JSON and there is no structuredContent".to_owned();
+        let message = "nothing to count: the text is not JSON and structuredContent is missing".to_owned();
         return Err(without(message, excerpt::of_text(seen, 0..0)));
     };
     find(document).ok_or_else(|| {
@@ -85,6 +85,6 @@ mod tests {
         let message = |content: &str| count(&text(content), "").expect_err("no list").message;
         assert_eq!(message(r#"{"hits": [1]}"#), "the object has no list of results; its keys are `hits`");
         assert_eq!(message("3"), "there is nothing to count: the JSON is a number");
-        assert!(message("words").ends_with("not JSON and there is no structuredContent"));
+        assert!(message("words").ends_with("not JSON and structuredContent is missing"));
     }
 }

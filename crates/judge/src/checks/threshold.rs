@@ -3,7 +3,7 @@
 use mcprove_model::{Diagnostics, Node};
 use serde_json::{Value, json};
 
-/// The weighted share of checks that must hold; what is no share is reported.
+/// The weighted share of checks that must hold; any other value is reported.
 pub fn decode_threshold(node: &Node, found: &mut Diagnostics<'_>) -> Option<f64> {
     let share = node.as_number().and_then(serde_json::Number::as_f64).filter(|share| (0.0..=1.0).contains(share));
     if share.is_none() {

@@ -22,7 +22,7 @@ impl Trial {
         checks
     }
 
-    /// What is wrong with a value under a key.
+    /// Findings about a value under a key.
     pub(super) fn findings(self, name: &str, value: &str) -> Vec<Finding> {
         self.decode(name, value).1
     }
@@ -55,7 +55,7 @@ pub(super) fn decoded(name: &str, value: &str) -> Vec<PlannedCheck> {
     Trial(CHECKS).decoded(name, value)
 }
 
-/// What is wrong with a value under a key.
+/// Findings about a value under a key.
 pub(super) fn findings(name: &str, value: &str) -> Vec<Finding> {
     Trial(CHECKS).findings(name, value)
 }

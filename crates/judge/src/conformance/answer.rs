@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::evidence::Payload;
 
-/// How a request was answered.
+/// Answer to a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer<'r> {
     /// With a result.

@@ -1,11 +1,11 @@
-//! What probes recorded: every message with its direction, time and HTTP exchange, and views of it for rules.
+//! Recordings of probes: every message with its direction, time and HTTP exchange, and views of it for rules.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Era, Frame, Part, ProcessEnd, Revision, shorten};
+use mcprove_model::{Direction, Era, Frame, ProcessEnd, Revision, WirePart, shorten};
 use serde_json::Value;
 
 mod step;
@@ -21,7 +21,7 @@ pub struct Evidence {
     pub channel: Channel,
     /// True if the server is on this machine.
     pub is_local: bool,
-    /// What was recorded, in order.
+    /// The recordings, in order.
     pub recordings: Vec<Recording>,
     /// Tools that were not called, with the reason.
     pub uncalled: Vec<(String, String)>,
@@ -55,7 +55,7 @@ pub struct Recording {
     pub probe: &'static str,
     /// The capabilities that the client declared.
     pub client: Value,
-    /// What happened, in order.
+    /// The events, in order.
     pub entries: Vec<Entry>,
     /// The answers to each entry, found once when the recording is complete.
     answers: OnceLock<HashMap<usize, Vec<usize>>>,
@@ -70,11 +70,11 @@ pub struct Entry {
     pub exchange: u64,
     /// The label of the step, for what was sent.
     pub step: String,
-    /// What happened.
+    /// The event.
     pub what: What,
 }
 
-/// What happened.
+/// Event of a recording.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A message, or bytes in its place, went out.
@@ -202,7 +202,7 @@ impl Evidence {
             .find_map(|step| step.answer().result())
     }
 
-    /// What the server declared.
+    /// Capabilities that the server declared.
     pub fn capabilities(&self) -> &Value {
         self.opening().and_then(|opening| opening.get("capabilities")).unwrap_or(&Value::Null)
     }
@@ -349,16 +349,16 @@ impl Recording {
         for frame in frames {
             let payload = || Payload::new(frame.body.clone());
             let (exchange, what) = match (&frame.part, frame.direction) {
-                (Part::Message, Direction::Sent) => (0, What::Sent(payload())),
-                (Part::Message, Direction::Received) => (0, What::Received(payload())),
-                (Part::HttpRequest { exchange, method, url, headers }, _) => (
+                (WirePart::Message, Direction::Sent) => (0, What::Sent(payload())),
+                (WirePart::Message, Direction::Received) => (0, What::Received(payload())),
+                (WirePart::HttpRequest { exchange, method, url, headers }, _) => (
                     *exchange,
                     What::RequestHead { method: method.clone(), url: url.clone(), headers: headers.clone() },
                 ),
-                (Part::HttpResponse { exchange, status, headers }, _) => {
+                (WirePart::HttpResponse { exchange, status, headers }, _) => {
                     (*exchange, What::ResponseHead { status: *status, headers: headers.clone() })
                 }
-                (Part::StreamEvent { exchange, .. }, _) => {
+                (WirePart::StreamEvent { exchange, .. }, _) => {
                     (*exchange, What::StreamEvent { id: None, is_empty: frame.body.is_empty() })
                 }
             };

@@ -9,7 +9,7 @@ use super::evidence::{Channel, Evidence, Spot, Step, What};
 pub struct Rule {
     /// Its id in reports and on the command line.
     pub id: &'static str,
-    /// What a conforming server does, in one line.
+    /// Behaviour of a conforming server, in one line.
     pub title: &'static str,
     /// The clauses of the specification it stands for.
     pub clauses: &'static [&'static str],
@@ -40,7 +40,7 @@ impl Rule {
     }
 }
 
-/// How binding a rule is.
+/// Requirement level of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// MUST or MUST NOT.
@@ -69,7 +69,7 @@ pub struct Violation {
     pub clause: &'static str,
     /// True if it fails the rule, else it is a warning.
     pub fails: bool,
-    /// What is wrong.
+    /// Description of the violation.
     pub message: String,
     /// The message it is about.
     pub spot: Option<Spot>,
@@ -95,9 +95,9 @@ pub enum Absent {
 pub struct Ruling<'e> {
     /// The evidence.
     pub evidence: &'e Evidence,
-    /// What breaks the rule.
+    /// The violations.
     pub violations: Vec<Violation>,
-    /// How many things were checked.
+    /// Number of things checked.
     pub checked: usize,
     /// Why nothing was checked, if nothing was.
     pub absent: Option<Absent>,

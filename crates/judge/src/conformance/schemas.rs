@@ -62,7 +62,7 @@ fn validator(revision: Revision, name: &str) -> Option<Arc<Validator>> {
     made
 }
 
-/// What a message of this type does wrong, if anything: the deepest fault with its place.
+/// The deepest error of a message of this type with its place, if any.
 pub fn fault(revision: Revision, name: &str, value: &Value) -> Option<String> {
     let validator = validator(revision, name)?;
     let error = validator.iter_errors(value).next()?;

@@ -89,7 +89,7 @@ pub struct Graded {
     pub rule: &'static Rule,
     /// Its verdict.
     pub verdict: Verdict,
-    /// What breaks it.
+    /// The violations.
     pub violations: Vec<Violation>,
 }
 
@@ -130,8 +130,8 @@ fn grade(rule: &'static Rule, ruling: Ruling<'_>) -> Graded {
     Graded { rule, verdict, violations }
 }
 
-/// Reports a root cause once: what it blocks says so, and a message is not called invalid in general where a rule says
-/// what is wrong with it.
+/// Reports a root cause once: rules that it blocks name it, and a message is not called invalid in general if a rule
+/// reports its defect.
 fn fold(graded: &mut [Graded]) {
     let failed: Vec<&'static str> =
         graded.iter().filter(|graded| graded.verdict == Verdict::Fail).map(|graded| graded.rule.id).collect();

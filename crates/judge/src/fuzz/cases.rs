@@ -9,13 +9,13 @@ use super::mutation::{Mutation, Phase, Variant};
 use super::mutations::MUTATIONS;
 use super::pool::ValuePool;
 use super::site::{Site, replaced, sites};
-use crate::generate::{Dice, Generator, Oracle, Types, Wishes};
+use crate::generate::{Dice, Generator, OptionalProperties, Oracle, Types};
 use crate::harm::HarmGuard;
 
 /// An input to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FuzzCase {
-    /// What is special about it, for people.
+    /// Description of its special property.
     pub label: String,
     /// The arguments of the call.
     pub arguments: Value,
@@ -30,19 +30,19 @@ pub struct FuzzCase {
 /// Makes the cases that the schema alone decides, until `enough` says so: structural ones, then values that break
 /// programs for each property, then the schema's boundaries. Each phase has its share, so that a tool with many
 /// properties still meets all of them.
-pub(super) fn first(desk: &mut Desk<'_, '_>, enough: &dyn Fn() -> bool) {
-    let small = desk.small();
-    let full = desk.full(&small);
-    let generator = desk.generator;
+pub(super) fn first(collector: &mut CaseCollector<'_, '_>, enough: &dyn Fn() -> bool) {
+    let small = collector.small();
+    let full = collector.full(&small);
+    let generator = collector.generator;
     let places = places_of(generator, &small, &full);
-    let count = desk.most;
+    let count = collector.most;
     let share = count / 5;
-    desk.structural(&small, &full, &places, share + 1);
+    collector.structural(&small, &full, &places, share + 1);
     let boundaries = planned(&places, Phase::Boundary);
     let kept_for_random = count / 6;
     let kept_for_later = boundaries.len().min(share) + kept_for_random;
-    desk.planned(planned(&places, Phase::Property), count.saturating_sub(kept_for_later), enough);
-    desk.planned(boundaries, count.saturating_sub(kept_for_random), enough);
+    collector.planned(planned(&places, Phase::Property), count.saturating_sub(kept_for_later), enough);
+    collector.planned(boundaries, count.saturating_sub(kept_for_random), enough);
 }
 
 /// A place and the valid input it is a part of.
@@ -86,21 +86,21 @@ fn planned<'p, 'a, 'v>(places: &'p Places<'a, 'v>, phase: Phase) -> Vec<Planned<
     planned
 }
 
-/// The work in progress.
-pub(super) struct Desk<'d, 'a> {
+/// Cases of a tool while they are made.
+pub(super) struct CaseCollector<'d, 'a> {
     pub(super) generator: &'d Generator<'a>,
     pub(super) oracle: Option<&'d Oracle>,
     pub(super) seed: u64,
     pub(super) pool: &'d ValuePool,
     pub(super) guard: &'d HarmGuard,
-    /// How many cases are made at most.
+    /// Maximum number of cases.
     pub(super) most: usize,
     pub(super) cases: Vec<FuzzCase>,
-    /// What was made before, here or at an earlier desk.
+    /// The cases made before, here or by an earlier collector.
     pub(super) sent: HashSet<u64>,
 }
 
-impl Desk<'_, '_> {
+impl CaseCollector<'_, '_> {
     fn accepts(&self, arguments: &Value) -> bool {
         self.oracle.is_none_or(|oracle| oracle.accepts(arguments))
     }
@@ -136,7 +136,7 @@ impl Desk<'_, '_> {
         if let Some(given) = given {
             return given.clone();
         }
-        match self.generator.plain(self.seed, Wishes::None) {
+        match self.generator.plain(self.seed, OptionalProperties::None) {
             Ok(small) => self.fed(small, None),
             Err(_) => Value::Object(Map::new()),
         }
@@ -144,7 +144,7 @@ impl Desk<'_, '_> {
 
     /// A valid input with everything in it; when none can be made, each property on its own.
     fn full(&self, small: &Value) -> Value {
-        let Ok(full) = self.generator.plain(self.seed, Wishes::All) else {
+        let Ok(full) = self.generator.plain(self.seed, OptionalProperties::All) else {
             return self.generator.properties_one_by_one(self.seed);
         };
         let full = self.with_the_rest(full);
@@ -246,7 +246,7 @@ impl Desk<'_, '_> {
     }
 }
 
-/// What tells arguments apart; it only has to be the same within one run.
+/// Hash that distinguishes arguments; it only has to be stable within one run.
 fn fingerprint(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(text.as_bytes());

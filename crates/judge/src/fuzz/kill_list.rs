@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::plan::all_cases;
 use super::{Shrinker, ValuePool};
 
-/// How many cases a tool gets by default.
+/// Default number of cases per tool.
 const COUNT: usize = 50;
 
-/// How many attempts shrinking gets.
+/// Maximum number of attempts to shrink a case.
 const ATTEMPTS: usize = 300;
 
 struct Bug {

@@ -1,21 +1,21 @@
-//! What a reply should not tell: values of the environment, and where the server's own sources are.
+//! Secrets that a reply should not reveal: values of the environment, and the location of the server's sources.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use regex::Regex;
 
-use crate::exception::Echo;
+use crate::unhandled_exception::Echo;
 
 /// Shorter values are too ordinary to be a secret.
 const SHORTEST: usize = 8;
 
 /// A system file that a way out of the folder leads to.
 struct SystemFile {
-    /// How a line of it begins.
+    /// Beginning of one of its lines.
     line: &'static str,
     name: &'static str,
-    /// What must have been asked for, where tools may well say such a thing by themselves.
+    /// Text that the request must contain, since tools may produce such output by themselves.
     asked: Option<&'static str>,
 }
 
@@ -180,6 +180,6 @@ mod tests {
             assert_eq!(source_path(text, &none), None, "{text}");
         }
         let asked = json!({"path": "src/main.rs"});
-        assert_eq!(source_path("cannot open /work/src/main.rs", &Echo::of(&asked)), None);
+        assert_eq!(source_path("cannot open /app/src/main.rs", &Echo::of(&asked)), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What one kind of mutation is.
+//! One kind of mutation.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub enum Phase {
     Random,
 }
 
-/// What the schema says about what a mutation makes.
+/// Validity of the result of a mutation under the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
     /// It is always accepted.
@@ -37,9 +37,9 @@ pub struct Mutation {
     pub name: &'static str,
     /// When it is used.
     pub phase: Phase,
-    /// Which come first where there is no room for all: the lowest.
+    /// Order of use where not all mutations fit: the lowest first.
     pub rank: u8,
-    /// What the schema says about the results.
+    /// Validity of the results under the schema.
     pub label: Label,
     /// A schema of a place where it applies; for structural ones, of the whole input.
     pub example: &'static str,
@@ -73,7 +73,7 @@ impl Mutation {
     }
 }
 
-/// A value to stand in a place, and what is special about it.
+/// A value for a place, and its special property.
 #[derive(Debug)]
 pub(crate) struct Variant {
     pub(crate) what: Cow<'static, str>,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::cases::{Desk, FuzzCase, first};
+use super::cases::{CaseCollector, FuzzCase, first};
 use super::pool::ValuePool;
 use super::random::Random;
 use crate::generate::{Generator, Oracle};
@@ -20,7 +20,7 @@ pub struct FuzzPlan<'s> {
     schema: &'s Value,
     oracle: Option<Oracle>,
     seed: u64,
-    /// How many cases are made at most, and how many have been.
+    /// Maximum number of cases, and the number made so far.
     count: usize,
     made: usize,
     sent: HashSet<u64>,
@@ -45,7 +45,7 @@ impl<'s> FuzzPlan<'s> {
 
     /// The cases that the schema decides; fewer where `enough` says so before they are made.
     pub fn first(&mut self, pool: &ValuePool, enough: &dyn Fn() -> bool) -> Vec<FuzzCase> {
-        self.at_a_desk(pool, self.count, |desk| first(desk, enough))
+        self.collect(pool, self.count, |collector| first(collector, enough))
     }
 
     /// The next cases that the seed decides, at most so many; none when the plan is at its end. They are made from
@@ -53,18 +53,23 @@ impl<'s> FuzzPlan<'s> {
     pub fn more(&mut self, pool: &ValuePool, most: usize) -> Vec<FuzzCase> {
         let (count, left) = (self.count, self.count.saturating_sub(self.made));
         let mut random = self.random.take();
-        let cases = self.at_a_desk(pool, most.min(left), |desk| {
-            if desk.most > 0 {
-                random.get_or_insert_with(|| Random::new(desk, count, left)).add_to(desk);
+        let cases = self.collect(pool, most.min(left), |collector| {
+            if collector.most > 0 {
+                random.get_or_insert_with(|| Random::new(collector, count, left)).add_to(collector);
             }
         });
         self.random = random;
         cases
     }
 
-    fn at_a_desk(&mut self, pool: &ValuePool, most: usize, work: impl FnOnce(&mut Desk<'_, '_>)) -> Vec<FuzzCase> {
+    fn collect(
+        &mut self,
+        pool: &ValuePool,
+        most: usize,
+        work: impl FnOnce(&mut CaseCollector<'_, '_>),
+    ) -> Vec<FuzzCase> {
         let generator = Generator::new(self.schema, self.oracle.as_ref());
-        let mut desk = Desk {
+        let mut collector = CaseCollector {
             generator: &generator,
             oracle: self.oracle.as_ref(),
             seed: self.seed,
@@ -74,14 +79,14 @@ impl<'s> FuzzPlan<'s> {
             cases: Vec::new(),
             sent: std::mem::take(&mut self.sent),
         };
-        work(&mut desk);
-        self.sent = desk.sent;
-        self.made += desk.cases.len();
-        desk.cases
+        work(&mut collector);
+        self.sent = collector.sent;
+        self.made += collector.cases.len();
+        collector.cases
     }
 }
 
-/// All cases of a plan, made in small pieces.
+/// All cases of a plan, generated in batches.
 #[cfg(test)]
 pub(super) fn all_cases(schema: &Value, seed: u64, count: usize, pool: &ValuePool) -> Vec<FuzzCase> {
     let mut plan = FuzzPlan::new(schema, seed, count);

@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::generate::{same, singular, words};
 
-/// How many values are kept under one name.
+/// Maximum number of values per name.
 const VALUES: usize = 12;
 
-/// How many names are kept.
+/// Maximum number of names.
 const NAMES: usize = 400;
 
-/// How many parts of one reply are looked at.
+/// Maximum number of parts of one reply that are searched.
 const PARTS: usize = 5000;
 
 /// The longest text that is kept.
@@ -29,7 +29,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["name", "title"],
 ];
 
-/// Values by the words of their names, and inputs the user gave.
+/// Values by words in their names, and inputs from the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValuePool {
     known: BTreeMap<Vec<String>, Vec<Value>>,
@@ -67,7 +67,7 @@ impl ValuePool {
         self.known.is_empty() && self.given.is_empty()
     }
 
-    /// What the user gave.
+    /// Inputs from the user.
     pub(crate) fn given(&self) -> &[Value] {
         &self.given
     }
@@ -151,7 +151,7 @@ fn name_words(name: &str) -> Vec<String> {
     words(name).iter().map(|word| singular(word).to_owned()).collect()
 }
 
-/// How well a known name fits a wanted one; 0 when it does not.
+/// Similarity of a known name to a wanted one; 0 if they do not match.
 fn likeness(wanted: &[String], known: &[String]) -> usize {
     if wanted == known {
         return 100;

@@ -5,26 +5,26 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::cases::{Desk, labelled};
+use super::cases::{CaseCollector, labelled};
 use super::mutation::{Mutation, Phase};
 use super::mutations::MUTATIONS;
 use super::site::{Site, Step, replace, sites};
 use crate::generate::{Dice, hash};
 
-/// How many valid inputs are begun with.
+/// Number of valid inputs to start from.
 const BASES: u64 = 5;
 
-/// How far the random cases of a tool have been made.
+/// Progress in the random cases of a tool.
 #[derive(Debug)]
 pub(super) struct Random {
     /// The valid inputs that are changed.
     bases: Vec<Value>,
-    /// How many of them are sent as they are, and how many have been.
+    /// Number of bases to send unchanged, and the number sent so far.
     plain: usize,
     sent_plain: usize,
-    /// How many cases are wanted beside them.
+    /// Number of other cases wanted.
     wanted: usize,
-    /// How many tries were made.
+    /// Number of attempts.
     tries: usize,
     known: Known,
 }
@@ -32,10 +32,10 @@ pub(super) struct Random {
 /// A base, a place in it, and a mutation that does not depend on the dice.
 type Spot = (usize, usize, usize);
 
-/// What is known of the mutations that make the same each time, so that it is not made again only to be thrown away.
+/// Results of deterministic mutations, so that they are not generated again only to be discarded.
 #[derive(Debug, Default)]
 struct Known {
-    /// How many variants a mutation makes at a place.
+    /// Number of variants of a mutation at a place.
     variants: HashMap<Spot, usize>,
     /// The variants that were made, each as the only change.
     made: HashSet<(Spot, usize)>,
@@ -43,16 +43,16 @@ struct Known {
 
 impl Random {
     /// `count` is that of the whole plan, `wanted` what is left of it.
-    pub(super) fn new(desk: &Desk<'_, '_>, count: usize, wanted: usize) -> Self {
-        let seed = desk.seed;
-        let small = desk.small();
+    pub(super) fn new(collector: &CaseCollector<'_, '_>, count: usize, wanted: usize) -> Self {
+        let seed = collector.seed;
+        let small = collector.small();
         // A schema that defeats the generator twice is not tried again: a failure costs more than all successes.
         let mut failures = 0;
         let base = |number: u64| {
             let mut dice = Dice::for_purpose(seed, "fed").turned(number);
             if failures < 2 {
-                match desk.generator.varied(hash(seed, &number.to_le_bytes())) {
-                    Ok(base) => return desk.fed(base, Some(&mut dice)),
+                match collector.generator.varied(hash(seed, &number.to_le_bytes())) {
+                    Ok(base) => return collector.fed(base, Some(&mut dice)),
                     Err(_) => failures += 1,
                 }
             }
@@ -64,27 +64,27 @@ impl Random {
         Self { plain, bases, sent_plain: 0, wanted, tries: 0, known: Known::default() }
     }
 
-    /// Adds cases to a desk until it has enough, or no more are found.
-    pub(super) fn add_to(&mut self, desk: &mut Desk<'_, '_>) {
-        while self.sent_plain < self.plain && desk.cases.len() < desk.most {
-            let before = desk.cases.len();
-            desk.add(Phase::Random, "valid, varied".to_owned(), self.bases[self.sent_plain].clone());
+    /// Adds cases to a collector until it has enough, or no more are found.
+    pub(super) fn add_to(&mut self, collector: &mut CaseCollector<'_, '_>) {
+        while self.sent_plain < self.plain && collector.cases.len() < collector.most {
+            let before = collector.cases.len();
+            collector.add(Phase::Random, "valid, varied".to_owned(), self.bases[self.sent_plain].clone());
             self.sent_plain += 1;
-            self.wanted = self.wanted.saturating_sub(desk.cases.len() - before);
+            self.wanted = self.wanted.saturating_sub(collector.cases.len() - before);
         }
-        let generator = desk.generator;
+        let generator = collector.generator;
         let of = |base| sites(generator.document(), generator.checked(), base);
         let placed: Vec<Vec<Site<'_, '_>>> = self.bases.iter().map(of).collect();
-        let random = Dice::for_purpose(desk.seed, "random");
+        let random = Dice::for_purpose(collector.seed, "random");
         // Some tries make what was sent before: there are more tries than cases, and an end to them.
-        while self.tries < self.wanted.saturating_mul(16).saturating_add(64) && desk.cases.len() < desk.most {
+        while self.tries < self.wanted.saturating_mul(16).saturating_add(64) && collector.cases.len() < collector.most {
             let mut dice = random.turned(self.tries as u64);
             let at = dice.below(self.bases.len());
             let changes = if self.tries * 2 < self.wanted { 1 } else { 2 };
             self.tries += 1;
             let base = Base { at, value: &self.bases[at], sites: &placed[at] };
             if let Some((label, arguments)) = changed(&base, changes, &mut dice, &mut self.known) {
-                desk.add_sorted(Phase::Random, label, arguments);
+                collector.add_sorted(Phase::Random, label, arguments);
             }
         }
     }

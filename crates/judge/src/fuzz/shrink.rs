@@ -18,7 +18,7 @@ const PASSED_OVER: usize = 50_000_000;
 
 /// The search for a smaller input that still fails.
 ///
-/// Ask for a candidate, try it, tell the result, until there is no candidate left; then the best is as small as this
+/// Request a candidate, try it and report the result until no candidate is left; then the best is as small as this
 /// search gets it. Whether a candidate "still fails" should mean the same failure (see [`super::signature`]).
 #[derive(Debug)]
 pub struct Shrinker {
@@ -63,7 +63,7 @@ impl Shrinker {
 
     /// The next input to try; none when nothing smaller is left or all attempts are used.
     ///
-    /// A candidate whose result was never told counts as one that does not fail.
+    /// A candidate whose result was never reported counts as one that does not fail.
     pub fn next_candidate(&mut self) -> Option<Value> {
         if self.asked.is_some() {
             self.tell(false);
@@ -101,7 +101,7 @@ impl Shrinker {
         &self.best
     }
 
-    /// How many attempts are left.
+    /// Number of attempts left.
     pub fn attempts_left(&self) -> usize {
         self.left
     }
@@ -213,7 +213,7 @@ mod tests {
         (0..depth).fold(json!({"end": [1, "x"]}), |inner, _| json!({"a": inner, "b": 1}))
     }
 
-    /// How much there is to read: a boolean is as long as another.
+    /// Length to read: both booleans count the same.
     fn weight(value: &Value) -> usize {
         match value {
             Value::Null | Value::Bool(_) => 1,

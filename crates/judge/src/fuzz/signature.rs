@@ -7,14 +7,14 @@ use regex::Regex;
 
 use super::verdict::FuzzVerdict;
 
-/// How many frames of a stack tell failures apart: deep recursion would otherwise never look the same.
+/// Number of stack frames that distinguish failures: deep recursion would otherwise never look the same.
 const FRAMES: usize = 5;
 
 /// Details that change from call to call, and what stands for them.
 const DETAILS: &[(&str, &str)] = &[
     (r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", "<id>"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?", "<time>"),
-    // Quoted text is kept when it looks like a name, because names tell places apart.
+    // Quoted text is kept if it looks like a name, because names distinguish places.
     (r#""(?:[^"\\]|\\.)*""#, "<text>"),
     (r"'(?:[^'\\]|\\.)*'", "<text>"),
     (r"`[^`]*`", "<text>"),

@@ -11,7 +11,7 @@ const WINDOW: usize = 3;
 /// The longest text in which they are.
 const WINDOWED: usize = 40;
 
-/// The search for simpler forms of one value; told after each whether it did.
+/// The search for simpler forms of one value; the result of each form is fed back.
 #[derive(Debug)]
 pub(crate) struct Simpler {
     stages: Vec<Stage>,
@@ -90,7 +90,7 @@ impl Simpler {
         None
     }
 
-    /// Hears whether the last form did.
+    /// Takes the result of the last form.
     pub(crate) fn heard(&mut self, did: bool) {
         if let Some(stage) = self.stages.last_mut() {
             stage.heard(did);
@@ -268,7 +268,7 @@ fn exponent(float: f64) -> i32 {
     text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
 }
 
-/// How many levels of lists and objects there are.
+/// Number of levels of lists and objects.
 fn height(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(height).max().unwrap_or(0),

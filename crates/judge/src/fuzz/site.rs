@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 
 use crate::generate::{Checked, Choices, Demand, Document, Facts, Types, gather};
 
-/// How deep places are looked for.
+/// Maximum depth of places.
 const DEEPEST: usize = 5;
 
-/// How many places an input has at most.
+/// Maximum number of places in an input.
 const MOST: usize = 120;
 
 /// A place in a valid input.
 #[derive(Debug)]
 pub(crate) struct Site<'a, 'v> {
     pub(crate) path: Vec<Step<'v>>,
-    /// What the schema asks of the value here.
+    /// Requirements of the schema on the value here.
     pub(crate) facts: Facts<'a>,
     /// The valid value here.
     pub(crate) value: &'v Value,
@@ -34,7 +34,7 @@ impl Site<'_, '_> {
         self.path.is_empty()
     }
 
-    /// True if values of these types may stand here that no list of allowed values settles.
+    /// True if values of these types are allowed here that no list of allowed values settles.
     pub(crate) fn may_be(&self, types: Types) -> bool {
         self.facts.types.has(types) && self.facts.allowed.is_none()
     }
@@ -86,7 +86,7 @@ pub(crate) fn sites<'a, 'v>(document: &Document<'a>, checked: &Checked, input: &
     found
 }
 
-/// The facts with the choices that the value there was made by, as far as types tell.
+/// The facts with the choices that the value there was made by, as far as types show it.
 fn fitting<'a>(document: &Document<'a>, demands: &[Demand<'a>], value: &Value) -> Facts<'a> {
     let mut choices = Choices::default();
     let mut first = None;
@@ -104,7 +104,7 @@ fn fitting<'a>(document: &Document<'a>, demands: &[Demand<'a>], value: &Value) -
     first.unwrap_or_else(Facts::none)
 }
 
-/// True if required properties are there: tells the branches of a choice between objects apart.
+/// True if required properties are there: distinguishes the branches of a choice between objects.
 fn has_what_is_required(facts: &Facts<'_>, value: &Value) -> bool {
     let Value::Object(map) = value else { return true };
     facts.record.required.iter().all(|name| map.contains_key(*name))
@@ -131,7 +131,7 @@ fn open_inner<'a, 'v>(
             }
         }
         Value::Array(items) => {
-            // Items are alike unless a prefix tells them apart.
+            // Items are alike unless a prefix distinguishes them.
             let prefix = facts.list.tuples.iter().map(|(prefix, _)| prefix.len()).max().unwrap_or(0);
             for (index, item) in items.iter().take(prefix.max(1)).enumerate() {
                 let schemas = facts.list.tuples.iter().filter_map(|(prefix, rest)| prefix.get(index).or(*rest));

@@ -1,14 +1,14 @@
-//! What one exchange of a fuzz run means.
+//! Classification of one exchange of a fuzz run.
 
 use mcprove_model::{Outcome, Refused, RpcError, escape_line, shorten, text_of_tool_result};
 use serde_json::Value;
 
 use super::leak::{self, EnvironmentValues};
 use super::result_shape;
-use crate::exception::{Echo, message as exception_text, stack};
 use crate::generate::Oracle;
+use crate::unhandled_exception::{Echo, message as exception_text, stack};
 
-/// What a fuzz call led to.
+/// Result of a fuzz call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FuzzVerdict {
     /// A result, an error result, or a refusal of the input: all good.
@@ -21,8 +21,7 @@ pub enum FuzzVerdict {
     Slow,
     /// The reply breaks JSON-RPC or the shape of a tool result.
     Protocol(Evidence),
-    /// The reply tells what should have stayed inside: a stack trace, a source path, a system file,
-    /// a value of the environment.
+    /// The reply reveals internals: a stack trace, a source path, a system file, a value of the environment.
     Leak(Evidence),
     /// The schema refuses the input, and the server ran it and reported success.
     AcceptedInvalid,
@@ -30,10 +29,10 @@ pub enum FuzzVerdict {
     OutputMismatch(Evidence),
 }
 
-/// What a verdict rests on.
+/// Evidence for a verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// What is wrong, in one line.
+    /// Description of the failure, in one line.
     pub message: String,
     /// The functions or files of a stack trace, when there was one.
     pub stack: Vec<String>,
@@ -42,11 +41,11 @@ pub struct Evidence {
 /// One exchange of a fuzz run.
 #[derive(Clone, Copy, Debug)]
 pub struct FuzzExchange<'a> {
-    /// How the call ended.
+    /// Outcome of the call.
     pub outcome: &'a Outcome,
-    /// The arguments that were sent: what a reply merely repeats is no finding.
+    /// The arguments that were sent: text that a reply only repeats is not reported.
     pub arguments: &'a Value,
-    /// Whether the server still answered afterwards, when it was asked.
+    /// `Some(true)` if the server still answered afterwards; `None` if it was not asked.
     pub alive_after: Option<bool>,
     /// True if the input schema accepts the arguments.
     pub accepted: bool,
@@ -71,7 +70,7 @@ impl FuzzVerdict {
         }
     }
 
-    /// What the verdict rests on, when it is more than the kind.
+    /// The evidence for the verdict, if it is more than the kind.
     pub fn evidence(&self) -> Option<&Evidence> {
         match self {
             Self::Crash(evidence)
@@ -114,7 +113,7 @@ pub fn verdict(seen: &FuzzExchange<'_>) -> FuzzVerdict {
     judged
 }
 
-/// What a reply to a valid input gives away, if it does.
+/// The leak in a reply to a valid input, if any.
 pub fn leak_in(outcome: &Outcome, arguments: &Value, environment_values: &EnvironmentValues) -> Option<Evidence> {
     let exchange =
         FuzzExchange { outcome, arguments, alive_after: None, accepted: true, output_schema: None, environment_values };
@@ -132,7 +131,7 @@ pub fn leak_in(outcome: &Outcome, arguments: &Value, environment_values: &Enviro
 
 fn of_refusal(refused: &Refused) -> FuzzVerdict {
     match refused.status {
-        // A success that is no answer: a page, half a body, nothing; or a way to somewhere else.
+        // A success without a valid answer: a page, half a body, an empty body, or a redirect.
         Some(status) if status < 400 => FuzzVerdict::Protocol(Evidence::new(&refused.what)),
         // A server that forgets its session has lost what it was doing; other statuses refuse the request, as -32602 does.
         Some(status) if status < 500 && status != 404 => FuzzVerdict::Handled,
@@ -207,7 +206,7 @@ fn of_result(seen: &FuzzExchange<'_>, result: &Value) -> FuzzVerdict {
     FuzzVerdict::Handled
 }
 
-/// What a text that reports a failure gives away.
+/// The leak in a text that reports a failure.
 fn of_failure_text(seen: &FuzzExchange<'_>, text: &str) -> Option<FuzzVerdict> {
     let echo = Echo::of(seen.arguments);
     if let Some(message) = seen.environment_values.find(text, &echo) {

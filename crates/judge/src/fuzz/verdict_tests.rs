@@ -103,7 +103,7 @@ fn content_that_speaks_of_errors_is_content() {
     for reply in [
         "2024-01-01 ERROR app: TypeError: Cannot read properties of undefined\n    at run (/app/index.js:1:2)\n    at main (/app/index.js:3:4)\nretrying",
         "# Debugging\n\nA traceback looks like this:\n\nTraceback (most recent call last):\n  File \"/app/x.py\", line 1, in run\nKeyError: 'a'",
-        "Found 3 issues:\n/work/src/main.rs:3: unused variable\n/work/src/lib.rs:10: panic: avoid",
+        "Found 3 issues:\n/srv/src/main.rs:3: unused variable\n/srv/src/lib.rs:10: panic: avoid",
         "{\"message\": \"Internal server error\", \"count\": 3}",
         "NullPointerException is thrown when a reference is null",
         "src/index.js\nlib/tool.py\n/usr/lib/node_modules/x/index.js",
@@ -241,7 +241,7 @@ fn refusals_and_cancellations_are_handled() {
         judged(&call(Outcome::Refused(refused))).kind()
     };
     assert_eq!([400, 413, 422].map(refused), ["handled"; 3]);
-    assert_eq!([200, 202, 301].map(refused), ["protocol"; 3], "a success that is no answer");
+    assert_eq!([200, 202, 301].map(refused), ["protocol"; 3], "a success without an answer");
     assert_eq!([404, 500, 503].map(refused), ["crash"; 3]);
     assert_eq!(judged(&call(Outcome::Cancelled)), FuzzVerdict::Handled);
 }

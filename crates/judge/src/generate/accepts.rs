@@ -1,8 +1,8 @@
 //! A quick second opinion on whether a part of a schema accepts a value.
 //!
 //! The oracle compiles whole schemas and speaks only of whole values; while a value is being made, its parts are judged
-//! here. Keywords that are not understood (`unevaluatedProperties`, dynamic scopes) are taken to accept: the oracle
-//! has the last word on what comes out.
+//! here. Keywords that are not understood (`unevaluatedProperties`, dynamic scopes) are taken to accept: the oracle has
+//! the last word on the result.
 
 use std::cell::Cell;
 
@@ -12,9 +12,9 @@ use super::checked::Checked;
 use super::document::Document;
 use super::range::Range;
 use super::types::Types;
-use crate::sameness::{Sameness, compare};
+use crate::json_equality::{JsonEquality, compare};
 
-/// How deep schemas are followed: a reference that leads back to itself ends here.
+/// Maximum depth of schemas: a reference that leads back to itself ends here.
 const DEEPEST: usize = 96;
 
 /// Judges values by parts of one document.
@@ -22,7 +22,7 @@ const DEEPEST: usize = 96;
 pub(crate) struct Opinion<'d, 'a> {
     pub(crate) document: &'d Document<'a>,
     pub(crate) checked: &'d Checked,
-    /// What is left of the work that may be done.
+    /// Remaining budget of work.
     pub(crate) fuel: &'d Cell<u32>,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Opinion<'_, 'a> {
     }
 }
 
-/// What the properties of an object must be, as one schema says it.
+/// Requirements of one schema on the properties of an object.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecordShape<'a> {
     pub(crate) properties: Option<&'a Map<String, Value>>,
@@ -177,7 +177,7 @@ impl<'a> RecordShape<'a> {
     }
 }
 
-/// What the presence of a property asks for.
+/// Requirement that follows from the presence of a property.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Dependency<'a> {
     /// Other properties, a list of names.
@@ -238,7 +238,7 @@ pub(crate) fn names_in(list: Option<&Value>) -> impl Iterator<Item = &str> {
 
 /// True if two values are the same to JSON Schema.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
-    compare(one, other) == Sameness::Same
+    compare(one, other) == JsonEquality::Same
 }
 
 fn limit<'a>(keywords: &'a Map<String, Value>, keyword: &str) -> Option<&'a Number> {
@@ -257,7 +257,7 @@ mod tests {
     use super::super::sketch::{random_schema, random_value};
     use super::*;
 
-    /// What a schema means that refers to itself at the same value, the standard leaves open.
+    /// The standard leaves open the meaning of a schema that refers to itself at the same value.
     fn cut_loops(schema: &mut Value, in_definitions: bool) {
         match schema {
             Value::Array(items) => items.iter_mut().for_each(|item| cut_loops(item, in_definitions)),

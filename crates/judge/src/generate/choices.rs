@@ -10,7 +10,7 @@ use super::dice::hash;
 pub(crate) struct Choices {
     made: Vec<(usize, usize)>,
     next: usize,
-    /// What the choices are turned by; 0 leaves them in their order.
+    /// Offset of the choices; 0 leaves them in their order.
     turn: u64,
 }
 

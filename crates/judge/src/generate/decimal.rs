@@ -12,7 +12,7 @@ const PLACES: u32 = 18;
 pub(crate) struct Decimal {
     /// The digits without the point.
     digits: i128,
-    /// How many of them are behind the point.
+    /// Number of digits behind the point.
     places: u32,
 }
 
@@ -57,13 +57,13 @@ impl Decimal {
         Number::from_f64(text.parse().ok()?)
     }
 
-    /// Whether this is a whole number of times `step`.
+    /// True if this is a multiple of `step`; `None` if it cannot be computed.
     pub(crate) fn is_multiple_of(self, step: Self) -> Option<bool> {
         let (value, step) = self.aligned(step)?;
         (step != 0).then(|| value % step == 0)
     }
 
-    /// How often `step` goes into this number: rounded down, and whether it goes without a rest.
+    /// Quotient of this number and `step`, rounded down, and true if the division is exact.
     pub(crate) fn times(self, step: Self) -> Option<(i128, bool)> {
         let (value, step) = self.aligned(step)?;
         (step > 0).then(|| (value.div_euclid(step), value.rem_euclid(step) == 0))

@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     root: &'a Value,
-    /// Up to draft 7, whatever stands beside `$ref` is ignored.
+    /// Up to draft 7, keywords next to `$ref` are ignored.
     lonely_references: bool,
     named: OnceCell<Vec<(&'a str, &'a Value)>>,
 }
@@ -29,7 +29,7 @@ impl<'a> Document<'a> {
         self.lonely_references
     }
 
-    /// True if keywords beside `$ref` are ignored.
+    /// True if keywords next to `$ref` are ignored.
     pub(crate) fn has_lonely_references(&self) -> bool {
         self.lonely_references
     }

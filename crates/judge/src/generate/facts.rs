@@ -25,7 +25,7 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// What is asked of one value, with one combination of choices made.
+/// Requirements on one value, with one combination of choices made.
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
     pub(crate) types: Types,
@@ -38,7 +38,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) forbidden: Vec<&'a Value>,
     /// Values the author suggests: defaults, then examples.
     pub(crate) hints: Vec<&'a Value>,
-    /// What the author says of the value in words.
+    /// The author's description of the value.
     pub(crate) description: Option<&'a str>,
     pub(crate) range: Range<'a>,
     pub(crate) length: Span,
@@ -52,14 +52,14 @@ pub(crate) struct Facts<'a> {
     pub(crate) uncertain: bool,
 }
 
-/// How many of something.
+/// Range of a count.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) least: u64,
     pub(crate) most: u64,
 }
 
-/// What is asked of a list.
+/// Requirements on a list.
 #[derive(Debug)]
 pub(crate) struct ListFacts<'a> {
     pub(crate) size: Span,
@@ -78,14 +78,14 @@ pub(crate) struct Contains<'a> {
     pub(crate) count: Span,
 }
 
-/// What is asked of an object.
+/// Requirements on an object.
 #[derive(Debug)]
 pub(crate) struct RecordFacts<'a> {
     pub(crate) size: Span,
     pub(crate) shapes: Vec<RecordShape<'a>>,
     pub(crate) required: BTreeSet<&'a str>,
     pub(crate) absent: BTreeSet<&'a str>,
-    /// What is asked of properties beyond their shapes.
+    /// Requirements on properties beyond their shapes.
     pub(crate) demands: BTreeMap<&'a str, Vec<Demand<'a>>>,
     pub(crate) names: Vec<&'a Value>,
     pub(crate) dependencies: Vec<(&'a str, Dependency<'a>)>,

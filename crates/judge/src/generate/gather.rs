@@ -9,26 +9,26 @@ use super::facts::{Contains, Demand, Facts, Span};
 use super::negate;
 use super::types::Types;
 
-/// How deep combinations of schemas are followed at one place.
+/// Maximum depth of combinations of schemas at one place.
 const DEEPEST: usize = 64;
 
-/// How many schemas are merged at one place.
+/// Maximum number of schemas merged at one place.
 const MOST: usize = 4000;
 
 /// Gathers what is asked of a value; an error says why no value can be meant.
 ///
-/// `wishes` asks for the optional properties as well.
+/// `optional` asks for the optional properties as well.
 pub(crate) fn gather<'a>(
     demands: &[Demand<'a>],
     document: &Document<'a>,
     choices: &mut Choices,
-    wishes: bool,
+    optional: bool,
 ) -> Result<Facts<'a>, String> {
     let mut gatherer = Gatherer { document, choices, facts: Facts::none(), merged: 0 };
     for demand in demands {
         gatherer.demand(*demand, 0)?;
     }
-    gatherer.follow_dependencies(wishes)?;
+    gatherer.follow_dependencies(optional)?;
     let mut facts = gatherer.facts;
     facts.settle()?;
     Ok(facts)
@@ -57,7 +57,7 @@ impl<'a> Gatherer<'_, 'a> {
         }
     }
 
-    /// The schema that a schema refers to, and whether it says anything beside that.
+    /// The schema that a schema refers to, and true if it has other keywords.
     pub(crate) fn referred(&self, schema: &'a Value) -> Option<(&'a Value, bool)> {
         let target = self.document.referred(schema)?;
         Some((target, self.document.has_lonely_references() && schema.get("$ref").is_some()))
@@ -198,8 +198,8 @@ impl<'a> Gatherer<'_, 'a> {
         Ok(())
     }
 
-    /// What the required properties (and the wished ones) ask for in turn.
-    fn follow_dependencies(&mut self, wishes: bool) -> Result<(), String> {
+    /// Follows the dependencies of the required properties (and of the wished ones).
+    fn follow_dependencies(&mut self, optional: bool) -> Result<(), String> {
         if self.facts.record.dependencies.is_empty() || !self.facts.types.has(Types::RECORD) {
             return Ok(());
         }
@@ -211,7 +211,7 @@ impl<'a> Gatherer<'_, 'a> {
             let known = |name: &str| {
                 record.shapes.iter().any(|shape| shape.properties.is_some_and(|named| named.contains_key(name)))
             };
-            let wished = |name: &str| wishes && known(name) && !record.absent.contains(name);
+            let wished = |name: &str| optional && known(name) && !record.absent.contains(name);
             let Some(at) = waiting.iter().position(|(name, _)| record.required.contains(name) || wished(name)) else {
                 self.facts.record.dependencies = waiting;
                 return Ok(());

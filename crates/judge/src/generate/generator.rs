@@ -10,15 +10,15 @@ use super::checked::Checked;
 use super::dice::hash;
 use super::document::Document;
 use super::facts::Demand;
-use super::maker::{Cause, Failure, Maker, Taste, Wishes};
+use super::maker::{Cause, Failure, GeneratorOptions, Maker, OptionalProperties};
 use super::names;
 use super::oracle::Oracle;
 use super::place::Place;
 
-/// How much work one value may take.
+/// Budget of work for one value.
 const FUEL: u32 = 400_000;
 
-/// How often a reference may be followed into itself: not at all, if that will do.
+/// Maximum number of times a reference is followed into itself: none, if that is enough.
 const REENTRIES: [usize; 3] = [0, 1, 3];
 
 /// A schema and what was learned of it.
@@ -43,13 +43,19 @@ impl<'a> Generator<'a> {
     }
 
     /// A value as plain as can be.
-    pub(crate) fn plain(&self, seed: u64, wishes: Wishes) -> Result<Value, Ungeneratable> {
-        self.value(Taste { seed, varied: false, hints: true, wishes, reentries: 0 })
+    pub(crate) fn plain(&self, seed: u64, optional: OptionalProperties) -> Result<Value, Ungeneratable> {
+        self.value(GeneratorOptions { seed, varied: false, hints: true, optional, reentries: 0 })
     }
 
     /// A value that differs from seed to seed.
     pub(crate) fn varied(&self, seed: u64) -> Result<Value, Ungeneratable> {
-        self.value(Taste { seed, varied: true, hints: true, wishes: Wishes::Some, reentries: 0 })
+        self.value(GeneratorOptions {
+            seed,
+            varied: true,
+            hints: true,
+            optional: OptionalProperties::Some,
+            reentries: 0,
+        })
     }
 
     /// An object of all properties that the schema names, each made on its own, for schemas that allow nothing as a
@@ -59,8 +65,9 @@ impl<'a> Generator<'a> {
         let mut made: BTreeMap<&str, Value> = BTreeMap::new();
         for (name, schema) in named.into_iter().flatten() {
             let fuel = Cell::new(FUEL / 100);
-            let taste = Taste { seed, varied: false, hints: true, wishes: Wishes::None, reentries: 1 };
-            let mut maker = Maker::new(&self.document, &self.checked, &fuel, taste);
+            let options =
+                GeneratorOptions { seed, varied: false, hints: true, optional: OptionalProperties::None, reentries: 1 };
+            let mut maker = Maker::new(&self.document, &self.checked, &fuel, options);
             let top = Place::TOP;
             let value = maker.make(&[Demand::must(schema)], &top.property(name), 0);
             made.insert(name, value.unwrap_or_else(|_| Value::from(names::text(name))));
@@ -68,16 +75,16 @@ impl<'a> Generator<'a> {
         Value::Object(made.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    fn value(&self, taste: Taste) -> Result<Value, Ungeneratable> {
+    fn value(&self, options: GeneratorOptions) -> Result<Value, Ungeneratable> {
         let fuel = Cell::new(FUEL);
         let mut first: Option<Ungeneratable> = None;
         for attempt in 0..5_u64 {
             // Later attempts do without the author's suggestions and begin with other choices.
-            let again = Taste {
-                seed: hash(taste.seed, &attempt.to_le_bytes()),
-                varied: taste.varied || attempt > 1,
+            let again = GeneratorOptions {
+                seed: hash(options.seed, &attempt.to_le_bytes()),
+                varied: options.varied || attempt > 1,
                 hints: attempt == 0,
-                ..taste
+                ..options
             };
             match self.attempt(again, &fuel) {
                 Ok(value) => match self.oracle.and_then(|oracle| oracle.first_fault(&value)) {
@@ -99,10 +106,10 @@ impl<'a> Generator<'a> {
         Err(first.unwrap_or_else(|| Ungeneratable { pointer: String::new(), reason: "nothing was made".to_owned() }))
     }
 
-    fn attempt(&self, taste: Taste, fuel: &Cell<u32>) -> Result<Value, Failure> {
+    fn attempt(&self, options: GeneratorOptions, fuel: &Cell<u32>) -> Result<Value, Failure> {
         let mut first = None;
         for reentries in REENTRIES {
-            let mut maker = Maker::new(&self.document, &self.checked, fuel, Taste { reentries, ..taste });
+            let mut maker = Maker::new(&self.document, &self.checked, fuel, GeneratorOptions { reentries, ..options });
             match maker.make(&[Demand::must(self.document.root())], &Place::TOP, 0) {
                 Ok(value) => return Ok(value),
                 Err(failure) => {

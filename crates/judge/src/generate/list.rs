@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::accepts::same;
 use super::facts::{Demand, Facts, ListFacts};
-use super::maker::{Cause, Failure, Maker, Wishes};
+use super::maker::{Cause, Failure, Maker, OptionalProperties};
 use super::place::Place;
 
 /// The longest list that is made.
 const LONGEST: u64 = 2000;
 
-/// How often another item is made when it was there already.
+/// Maximum number of attempts to make an item that is not a duplicate.
 const TRIES: u32 = 24;
 
 /// Makes a list that satisfies the facts.
@@ -38,13 +38,13 @@ pub(crate) fn make<'a>(
     Err(first.unwrap_or_else(none))
 }
 
-/// How many items there are, and where those stand that must be contained.
+/// Number of items, and the positions of those that must be contained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Arrangement {
     size: usize,
     /// True if one item may be several of those that must be contained.
     shared: bool,
-    /// True if they stand at the beginning rather than at the end.
+    /// True if they are at the beginning rather than at the end.
     leading: bool,
 }
 
@@ -55,8 +55,8 @@ fn arrangements(maker: &Maker<'_, '_>, list: &ListFacts<'_>, place: &Place<'_>, 
     let shared = list.contains.iter().map(|contains| contains.count.least).max().unwrap_or(0);
     let known = list.tuples.iter().any(|(_, rest)| rest.is_some_and(|rest| *rest != Value::Bool(false)));
     let prefix = list.tuples.iter().map(|(prefix, _)| prefix.len() as u64).max().unwrap_or(0);
-    let natural = if known || maker.taste.wishes != Wishes::None { prefix.max(1) } else { prefix };
-    let natural = if maker.taste.varied { maker.dice(place, variant).below(4) as u64 } else { natural };
+    let natural = if known || maker.options.optional != OptionalProperties::None { prefix.max(1) } else { prefix };
+    let natural = if maker.options.varied { maker.dice(place, variant).below(4) as u64 } else { natural };
     let mut found = Vec::new();
     let mut add = |size: u64, shared: bool, leading: bool| {
         let size = size.max(least);

@@ -15,36 +15,36 @@ use super::facts::{Demand, Facts};
 use super::gather::gather;
 use super::pattern::Writer;
 use super::place::Place;
-use super::range::Wanted;
+use super::range::NumberKind;
 use super::types::Types;
 use super::{list, names, record, text};
 
-/// How deep a value may be.
+/// Maximum depth of a value.
 const DEEPEST: usize = 64;
 
-/// How many combinations of choices are tried at one place.
+/// Maximum number of combinations of choices at one place.
 const COMBINATIONS: usize = 48;
 
-/// How often all combinations are tried with other values.
+/// Number of times all combinations are tried with other values.
 const ROUNDS: u32 = 6;
 
-/// How values are to be made.
+/// Options for generated values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taste {
+pub(crate) struct GeneratorOptions {
     pub(crate) seed: u64,
     /// True if values differ from seed to seed; else they are as plain as can be.
     pub(crate) varied: bool,
     /// True if defaults and examples are used.
     pub(crate) hints: bool,
     /// Which optional properties are filled.
-    pub(crate) wishes: Wishes,
-    /// How often a reference may be followed into itself.
+    pub(crate) optional: OptionalProperties,
+    /// Maximum number of times a reference is followed into itself.
     pub(crate) reentries: usize,
 }
 
-/// Which optional properties are filled.
+/// Share of the optional properties that are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wishes {
+pub(crate) enum OptionalProperties {
     None,
     Some,
     All,
@@ -57,7 +57,7 @@ pub(crate) struct Failure {
     pub(crate) cause: Cause,
 }
 
-/// What could be done about a failure.
+/// Possible remedy for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// Nothing: what is asked contradicts itself or is too much.
@@ -73,15 +73,20 @@ pub(crate) enum Cause {
 /// Makes values for the parts of one document.
 pub(crate) struct Maker<'d, 'a> {
     pub(crate) opinion: Opinion<'d, 'a>,
-    pub(crate) taste: Taste,
+    pub(crate) options: GeneratorOptions,
     writers: BTreeMap<&'a str, Option<Writer>>,
     active: Vec<&'a Value>,
 }
 
 impl<'d, 'a> Maker<'d, 'a> {
-    pub(crate) fn new(document: &'d Document<'a>, checked: &'d Checked, fuel: &'d Cell<u32>, taste: Taste) -> Self {
+    pub(crate) fn new(
+        document: &'d Document<'a>,
+        checked: &'d Checked,
+        fuel: &'d Cell<u32>,
+        options: GeneratorOptions,
+    ) -> Self {
         let opinion = Opinion { document, checked, fuel };
-        Self { opinion, taste, writers: BTreeMap::new(), active: vec![document.root()] }
+        Self { opinion, options, writers: BTreeMap::new(), active: vec![document.root()] }
     }
 
     /// Makes a value that satisfies the demands; another one for each variant, as far as there are others.
@@ -89,7 +94,7 @@ impl<'d, 'a> Maker<'d, 'a> {
         if place.depth() > DEEPEST {
             return Err(Failure::at(place, Cause::Endless, format!("it is nested more than {DEEPEST} deep")));
         }
-        let turn = if self.taste.varied { self.dice(place, variant).next() | 1 } else { 0 };
+        let turn = if self.options.varied { self.dice(place, variant).next() | 1 } else { 0 };
         let mut told: Option<Failure> = None;
         let mut endless = false;
         let mut unlucky = false;
@@ -108,7 +113,7 @@ impl<'d, 'a> Maker<'d, 'a> {
                     Cause::Unlucky => unlucky = true,
                     Cause::Impossible => {}
                 }
-                // A dead end is worth telling only when there is nothing better to tell.
+                // A dead end is reported only if no better cause is known.
                 if told.as_ref().is_none_or(|known| known.cause == Cause::Endless) {
                     told = Some(failure);
                 }
@@ -136,7 +141,7 @@ impl<'d, 'a> Maker<'d, 'a> {
 
     /// The choices of one place and variant.
     pub(crate) fn dice(&self, place: &Place<'_>, variant: u32) -> Dice {
-        Dice::new(hash(self.taste.seed ^ place.hash(), &variant.to_le_bytes()))
+        Dice::new(hash(self.options.seed ^ place.hash(), &variant.to_le_bytes()))
     }
 
     /// True if a value satisfies all demands.
@@ -166,15 +171,15 @@ impl<'d, 'a> Maker<'d, 'a> {
         variant: u32,
         choices: &mut Choices,
     ) -> Result<Value, Failure> {
-        let wishes = self.taste.wishes != Wishes::None;
-        let mut gathered = gather(demands, self.opinion.document, choices, wishes);
-        if wishes && gathered.is_err() {
+        let optional = self.options.optional != OptionalProperties::None;
+        let mut gathered = gather(demands, self.opinion.document, choices, optional);
+        if optional && gathered.is_err() {
             choices.rewind();
             gathered = gather(demands, self.opinion.document, choices, false);
         }
         let facts = gathered.map_err(|reason| Failure::at(place, Cause::Impossible, reason))?;
         let entered = |target: &&'a Value| {
-            self.active.iter().filter(|known| std::ptr::eq(**known, *target)).count() > self.taste.reentries
+            self.active.iter().filter(|known| std::ptr::eq(**known, *target)).count() > self.options.reentries
         };
         if place.depth() > 0 && facts.references.iter().any(entered) {
             let reason = "the schema refers to itself without an end".to_owned();
@@ -200,7 +205,7 @@ impl<'d, 'a> Maker<'d, 'a> {
         }
         if let Some(allowed) = &facts.allowed {
             let start =
-                if self.taste.varied { self.dice(place, variant).below(allowed.len()) } else { variant as usize };
+                if self.options.varied { self.dice(place, variant).below(allowed.len()) } else { variant as usize };
             let turned = (0..allowed.len()).map(|at| allowed[(start + at) % allowed.len()]);
             let found = turned.into_iter().find(|value| self.satisfies(demands, value)).cloned();
             let reason = || "none of the values it may have satisfies everything that is asked".to_owned();
@@ -217,10 +222,10 @@ impl<'d, 'a> Maker<'d, 'a> {
     }
 
     fn hint(&self, facts: &Facts<'a>, demands: &[Demand<'a>], place: &Place<'_>, variant: u32) -> Option<&'a Value> {
-        if !self.taste.hints || facts.hints.is_empty() {
+        if !self.options.hints || facts.hints.is_empty() {
             return None;
         }
-        let start = if self.taste.varied {
+        let start = if self.options.varied {
             // One more than there are hints: now and then something else is made.
             self.dice(place, variant).below(facts.hints.len() + 1)
         } else {
@@ -234,7 +239,7 @@ impl<'d, 'a> Maker<'d, 'a> {
             return Ok(Value::Null);
         }
         if kind == Types::BOOLEAN {
-            let chosen = if self.taste.varied { self.dice(place, variant).chance(50) } else { variant % 2 == 1 };
+            let chosen = if self.options.varied { self.dice(place, variant).chance(50) } else { variant % 2 == 1 };
             return Ok(Value::Bool(chosen));
         }
         if kind == Types::TEXT {
@@ -247,12 +252,12 @@ impl<'d, 'a> Maker<'d, 'a> {
             return record::make(self, facts, place, variant).map(Value::Object);
         }
         let wanted = match (kind.has(Types::WHOLE), kind.has(Types::FRACTION)) {
-            (true, false) => Wanted::Whole,
-            (false, true) => Wanted::Fraction,
-            (_, _) => Wanted::Any,
+            (true, false) => NumberKind::Whole,
+            (false, true) => NumberKind::Fraction,
+            (_, _) => NumberKind::Any,
         };
         let mut preferred = names::number(place.name());
-        if self.taste.varied {
+        if self.options.varied {
             let spread = self.dice(place, variant).below(1 << 10);
             preferred += i64::try_from(spread).unwrap_or(0);
         }
@@ -268,8 +273,8 @@ impl Failure {
     }
 }
 
-/// The kinds of value to try, in order: what keywords speak of, what the author's words say, what comes first in the
-/// author's list, then texts, numbers and so on; nothing comes last.
+/// The kinds of value to try, in order: those that keywords mention, those that the description suggests, the first of
+/// the author's list, then strings, numbers and so on; null is last.
 fn kinds_of(facts: &Facts<'_>) -> Vec<Types> {
     let all = [Types::TEXT, Types::NUMBER, Types::RECORD, Types::LIST, Types::BOOLEAN, Types::NULL];
     let mut kinds: Vec<Types> =

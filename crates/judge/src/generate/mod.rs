@@ -47,7 +47,7 @@ pub(crate) use document::Document;
 pub(crate) use facts::{Demand, Facts};
 pub(crate) use gather::gather;
 pub(crate) use generator::Generator;
-pub(crate) use maker::Wishes;
+pub(crate) use maker::OptionalProperties;
 pub(crate) use names::{singular, words};
 #[cfg(test)]
 pub(crate) use oracle::is_deeper_than;
@@ -61,7 +61,7 @@ pub(crate) mod test_schemas {
     pub(crate) use super::sketch::{random_schema, random_value};
 }
 
-/// How many inputs with optional properties are made at most.
+/// Maximum number of inputs with optional properties.
 const VARIANTS: usize = 24;
 
 /// Why no value was made for a schema.
@@ -69,7 +69,7 @@ const VARIANTS: usize = 24;
 pub struct Ungeneratable {
     /// The JSON Pointer of the place in the input that could not be filled.
     pub pointer: String,
-    /// What stands in the way.
+    /// The obstacle.
     pub reason: String,
 }
 
@@ -89,17 +89,18 @@ impl std::error::Error for Ungeneratable {}
 /// The same schema and seed give the same value, whatever the order of keys in the schema.
 pub fn valid_input(schema: &Value, seed: u64) -> Result<Value, Ungeneratable> {
     let oracle = Oracle::new(schema).map_err(|reason| Ungeneratable { pointer: String::new(), reason })?;
-    Generator::new(schema, Some(&oracle)).plain(seed, Wishes::None)
+    Generator::new(schema, Some(&oracle)).plain(seed, OptionalProperties::None)
 }
 
-/// A valid value that also fills optional properties, but those that switch something: nobody asked for that.
+/// A valid value that also fills optional properties, except switches, which are left out.
 pub fn fuller_input(schema: &Value, seed: u64) -> Option<Value> {
     let oracle = Oracle::new(schema).ok()?;
     let generator = Generator::new(schema, Some(&oracle));
-    let small = generator.plain(seed, Wishes::None).ok()?;
+    let small = generator.plain(seed, OptionalProperties::None).ok()?;
     // Null says as little as an argument that is left out.
     let filled = without_null(schema);
-    let mut full = Generator::new(&filled, Oracle::new(&filled).ok().as_ref()).plain(seed, Wishes::All).ok()?;
+    let mut full =
+        Generator::new(&filled, Oracle::new(&filled).ok().as_ref()).plain(seed, OptionalProperties::All).ok()?;
     remove_added_switches(&mut full, &small);
     (full != small && oracle.accepts(&full)).then_some(full)
 }
@@ -142,14 +143,14 @@ fn remove_added_switches(full: &mut Value, small: &Value) {
 pub fn optional_variants(schema: &Value, seed: u64) -> Vec<Value> {
     let Ok(oracle) = Oracle::new(schema) else { return Vec::new() };
     let generator = Generator::new(schema, Some(&oracle));
-    let Ok(small) = generator.plain(seed, Wishes::None) else { return Vec::new() };
+    let Ok(small) = generator.plain(seed, OptionalProperties::None) else { return Vec::new() };
     let mut found: Vec<Value> = Vec::new();
     let mut add = |value: Value| {
         if value != small && !found.contains(&value) && found.len() < VARIANTS {
             found.push(value);
         }
     };
-    let Ok(full) = generator.plain(seed, Wishes::All) else { return Vec::new() };
+    let Ok(full) = generator.plain(seed, OptionalProperties::All) else { return Vec::new() };
     if let (Value::Object(full), Value::Object(small)) = (&full, &small) {
         add(Value::Object(full.clone()));
         let optional = full.iter().filter(|(name, _)| !small.contains_key(*name));

@@ -1,4 +1,4 @@
-//! What a property is probably about, by its name: the last resort when a schema says nothing more.
+//! Guesses about a property by its name: the last resort if a schema says nothing more.
 
 use super::types::Types;
 
@@ -119,7 +119,7 @@ pub(crate) fn number(name: &str) -> i64 {
     find(&words(name), NUMBERS).unwrap_or(1)
 }
 
-/// How descriptions begin that speak of values of one type.
+/// Beginnings of descriptions of values of one type.
 const BEGINNINGS: &[(&str, Types)] = &[
     ("a boolean", Types::BOOLEAN),
     ("array of ", Types::LIST),
@@ -143,7 +143,7 @@ pub(crate) fn types_in_words(description: &str) -> Types {
     found.map_or(Types::NONE, |(_, types)| *types)
 }
 
-/// The words of a name in lower case: `userId`, `user_id` and `user-id` are the same two.
+/// A name split into words in lower case: `userId`, `user_id` and `user-id` give the same two.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut last_was_lower = false;

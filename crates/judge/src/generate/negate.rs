@@ -1,4 +1,4 @@
-//! What it takes not to satisfy a schema: one of its keywords has to be broken.
+//! Negation of a schema: one of its keywords has to be broken.
 
 use serde_json::{Map, Value};
 

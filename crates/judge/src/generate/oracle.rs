@@ -28,7 +28,7 @@ impl Oracle {
         self.judged.accepts(value) == Ok(true)
     }
 
-    /// What is wrong with a value, each fault with its JSON Pointer; nothing if that is too complex to judge.
+    /// Errors of a value, each with its JSON Pointer; empty if that is too complex to judge.
     pub fn faults(&self, value: &Value) -> Vec<String> {
         self.judged.errors(value, |errors| errors.map(|error| described(&error)).collect()).unwrap_or_default()
     }

@@ -22,9 +22,9 @@ pub(crate) struct Writer {
     shortest: usize,
 }
 
-/// What is wanted of a text beside the pattern.
+/// Requirements on a string besides the pattern.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct TextOptions {
     /// Its length in characters, as nearly as the pattern allows.
     pub(crate) length: usize,
     /// True if characters are taken from everything the pattern allows rather than from the plainest.
@@ -45,29 +45,29 @@ impl Writer {
     }
 
     /// A text that should match; look-arounds and boundaries are ignored, so it has to be checked.
-    pub(crate) fn text(&self, wish: Wish, dice: &mut Dice) -> String {
-        let mut pen = Pen {
+    pub(crate) fn text(&self, options: TextOptions, dice: &mut Dice) -> String {
+        let mut printer = PatternPrinter {
             text: String::new(),
             written: 0,
-            spare: wish.length.min(LONGEST).saturating_sub(self.shortest),
-            mixed: wish.mixed,
+            spare: options.length.min(LONGEST).saturating_sub(self.shortest),
+            mixed: options.mixed,
             dice,
         };
-        pen.write(&self.tree);
-        pen.text
+        printer.write(&self.tree);
+        printer.text
     }
 }
 
-struct Pen<'d> {
+struct PatternPrinter<'d> {
     text: String,
     written: usize,
-    /// How many characters more than the shortest text may still be written.
+    /// Number of characters that may be added to the shortest string.
     spare: usize,
     mixed: bool,
     dice: &'d mut Dice,
 }
 
-impl Pen<'_> {
+impl PatternPrinter<'_> {
     fn write(&mut self, tree: &Hir) {
         match tree.kind() {
             HirKind::Empty | HirKind::Look(_) => {}
@@ -134,7 +134,7 @@ impl Pen<'_> {
         let mut chosen = self.dice.below(sizes.clone().sum());
         for ((first, _), size) in ranges.iter().zip(sizes) {
             if chosen < size {
-                // A range over the surrogates has a gap; its first character stands in.
+                // A range over the surrogates has a gap; its first character is used instead.
                 return u32::try_from(*first as usize + chosen).ok().and_then(char::from_u32).or(Some(*first));
             }
             chosen -= size;
@@ -244,7 +244,7 @@ mod tests {
         let checked = Checked::default();
         let mut dice = Dice::new(1);
         (0..60)
-            .map(|attempt| writer.text(Wish { length, mixed: attempt > 5 }, &mut dice))
+            .map(|attempt| writer.text(TextOptions { length, mixed: attempt > 5 }, &mut dice))
             .find(|text| checked.matches(pattern, text))
     }
 
@@ -288,6 +288,6 @@ mod tests {
         assert!(Writer::new(&"(".repeat(5000)).is_none());
         let mut dice = Dice::new(1);
         let writer = Writer::new("((a*)*)*").expect("understood");
-        assert!(writer.text(Wish { length: 1_000_000_000, mixed: false }, &mut dice).len() <= LONGEST + 1);
+        assert!(writer.text(TextOptions { length: 1_000_000_000, mixed: false }, &mut dice).len() <= LONGEST + 1);
     }
 }

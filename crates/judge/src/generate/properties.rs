@@ -1,4 +1,4 @@
-//! What holds of every generated value, over thousands of schemas.
+//! Properties of every generated value, over thousands of schemas.
 
 use jsonschema::canonical::Satisfiability;
 use proptest::prelude::*;

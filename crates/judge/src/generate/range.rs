@@ -6,12 +6,12 @@ use serde_json::Number;
 
 use super::decimal::{self, Decimal};
 
-/// What is asked of a number.
+/// Requirements on a number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Range<'a> {
     pub(crate) lower: Option<Bound<'a>>,
     pub(crate) upper: Option<Bound<'a>>,
-    /// What the number must be a multiple of.
+    /// The divisors of the number.
     pub(crate) steps: Vec<&'a Number>,
 }
 
@@ -22,9 +22,9 @@ pub(crate) struct Bound<'a> {
     pub(crate) exclusive: bool,
 }
 
-/// Which numbers are wanted.
+/// Kind of the wanted numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum NumberKind {
     /// Whole numbers only.
     Whole,
     /// Numbers with a fraction only.
@@ -66,16 +66,18 @@ impl<'a> Range<'a> {
     }
 
     /// A number in the range: near `preferred`, another one for each variant as long as there are others.
-    pub(crate) fn number(&self, wanted: Wanted, preferred: i64, variant: u32) -> Option<Number> {
+    pub(crate) fn number(&self, wanted: NumberKind, preferred: i64, variant: u32) -> Option<Number> {
         let preferred = i128::from(preferred);
         let fits = |number: &Number| self.holds(number) && wanted.holds(number);
         let found = match wanted {
-            Wanted::Whole => self.in_steps(Some(Decimal::ONE), preferred, variant).filter(fits),
-            Wanted::Any => {
+            NumberKind::Whole => self.in_steps(Some(Decimal::ONE), preferred, variant).filter(fits),
+            NumberKind::Any => {
                 let whole = if self.steps.is_empty() { Some(Decimal::ONE) } else { None };
                 self.in_steps(whole, preferred, variant).filter(fits).or_else(|| self.between(variant).filter(fits))
             }
-            Wanted::Fraction => self.between(variant).filter(fits).or_else(|| self.with_fraction(preferred, variant)),
+            NumberKind::Fraction => {
+                self.between(variant).filter(fits).or_else(|| self.with_fraction(preferred, variant))
+            }
         };
         found.or_else(|| self.extremes(variant).into_iter().find(fits))
     }
@@ -128,7 +130,7 @@ impl<'a> Range<'a> {
                 self.lower.and_then(|lower| Decimal::of(lower.limit)?.times(step)).map_or(1, |(times, _)| times);
             (0..16).filter_map(move |offset| step.scaled(first + offset + i128::from(variant))?.number())
         });
-        halves.chain(steps).find(|number| self.holds(number) && Wanted::Fraction.holds(number))
+        halves.chain(steps).find(|number| self.holds(number) && NumberKind::Fraction.holds(number))
     }
 
     /// The numbers at the ends, for bounds beyond exact reckoning.
@@ -149,7 +151,7 @@ impl<'a> Range<'a> {
     }
 }
 
-impl Wanted {
+impl NumberKind {
     fn holds(self, number: &Number) -> bool {
         match self {
             Self::Any => true,
@@ -197,18 +199,18 @@ mod tests {
     #[test]
     fn numbers_fit_their_bounds_and_steps() {
         let cases = [
-            (json!([null, null, []]), Wanted::Whole),
-            (json!([3, 3, []]), Wanted::Any),
-            (json!([-9, -5, [2]]), Wanted::Whole),
-            (json!([0.1, 0.2, []]), Wanted::Any),
-            (json!([0.11, 0.35, [0.05]]), Wanted::Any),
-            (json!([2.5, null, [0.5, 3]]), Wanted::Whole),
-            (json!([1e300, null, []]), Wanted::Whole),
-            (json!([null, -1e300, []]), Wanted::Any),
-            (json!([0, 1, []]), Wanted::Fraction),
-            (json!([5, 6, [0.25]]), Wanted::Fraction),
-            (json!([18_446_744_073_709_551_610_u64, 18_446_744_073_709_551_615_u64, []]), Wanted::Whole),
-            (json!([0.000_001, 0.000_002, []]), Wanted::Any),
+            (json!([null, null, []]), NumberKind::Whole),
+            (json!([3, 3, []]), NumberKind::Any),
+            (json!([-9, -5, [2]]), NumberKind::Whole),
+            (json!([0.1, 0.2, []]), NumberKind::Any),
+            (json!([0.11, 0.35, [0.05]]), NumberKind::Any),
+            (json!([2.5, null, [0.5, 3]]), NumberKind::Whole),
+            (json!([1e300, null, []]), NumberKind::Whole),
+            (json!([null, -1e300, []]), NumberKind::Any),
+            (json!([0, 1, []]), NumberKind::Fraction),
+            (json!([5, 6, [0.25]]), NumberKind::Fraction),
+            (json!([18_446_744_073_709_551_610_u64, 18_446_744_073_709_551_615_u64, []]), NumberKind::Whole),
+            (json!([0.000_001, 0.000_002, []]), NumberKind::Any),
         ];
         for (asked, wanted) in &cases {
             let mut range = Range::default();
@@ -232,7 +234,8 @@ mod tests {
         let mut range = Range::default();
         range.raise_lower(number(&low), false);
         range.drop_upper(number(&high), false);
-        let seen: Vec<i64> = (0..4).filter_map(|variant| range.number(Wanted::Whole, 2, variant)?.as_i64()).collect();
+        let seen: Vec<i64> =
+            (0..4).filter_map(|variant| range.number(NumberKind::Whole, 2, variant)?.as_i64()).collect();
         assert_eq!(seen, [2, 3, 1, 2]);
     }
 
@@ -242,9 +245,9 @@ mod tests {
         let mut range = Range::default();
         range.raise_lower(number(&low), true);
         range.drop_upper(number(&high), true);
-        assert_eq!(range.number(Wanted::Whole, 1, 0), None);
-        assert!(range.number(Wanted::Any, 1, 0).is_some());
+        assert_eq!(range.number(NumberKind::Whole, 1, 0), None);
+        assert!(range.number(NumberKind::Any, 1, 0).is_some());
         range.steps.push(number(&step));
-        assert_eq!(range.number(Wanted::Any, 1, 0), None);
+        assert_eq!(range.number(NumberKind::Any, 1, 0), None);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::facts::{Demand, Facts, RecordFacts};
-use super::maker::{Cause, Failure, Maker, Wishes};
-use super::pattern::Wish;
+use super::maker::{Cause, Failure, Maker, OptionalProperties};
+use super::pattern::TextOptions;
 use super::place::Place;
 
 /// The most properties that an object is filled up to.
@@ -30,7 +30,7 @@ pub(crate) fn make<'a>(
         made.insert((*name).to_owned(), value);
     }
     let known = known_names(record);
-    if maker.taste.wishes != Wishes::None {
+    if maker.options.optional != OptionalProperties::None {
         grant_wishes(maker, record, place, variant, &known, &mut made)?;
     }
     if (made.len() as u64) < record.size.least {
@@ -48,10 +48,10 @@ fn grant_wishes<'a>(
     made: &mut BTreeMap<String, Value>,
 ) -> Result<(), Failure> {
     for name in known {
-        let wished = match maker.taste.wishes {
-            Wishes::None => false,
-            Wishes::All => true,
-            Wishes::Some => maker.dice(&place.property(name), variant).chance(50),
+        let wished = match maker.options.optional {
+            OptionalProperties::None => false,
+            OptionalProperties::All => true,
+            OptionalProperties::Some => maker.dice(&place.property(name), variant).chance(50),
         };
         if !wished || made.contains_key(*name) || made.len() as u64 >= record.size.most {
             continue;
@@ -138,8 +138,8 @@ fn invented<'a>(
         let checked = maker.opinion.checked;
         let writer = maker.writer(pattern)?;
         let length = writer.shortest() + number as usize % 5;
-        let name = writer.text(Wish { length, mixed: number > 16 }, &mut dice);
-        // A pattern without an end is told apart by numbers.
+        let name = writer.text(TextOptions { length, mixed: number > 16 }, &mut dice);
+        // Names for a pattern without an end are distinguished by numbers.
         let numbered = format!("{name}{}", number + 1);
         return [numbered, name].into_iter().find(|name| checked.matches(pattern, name));
     }

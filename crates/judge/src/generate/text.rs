@@ -3,14 +3,14 @@
 use super::dice::Dice;
 use super::facts::Facts;
 use super::maker::{Cause, Failure, Maker};
-use super::pattern::Wish;
+use super::pattern::TextOptions;
 use super::place::Place;
 use super::{format, names};
 
 /// The longest text that is made.
 const LONGEST: u64 = 65_536;
 
-/// How often a text is written for patterns.
+/// Maximum number of attempts to write a string for patterns.
 const TRIES: usize = 48;
 
 /// Words for texts that may be anything.
@@ -32,7 +32,7 @@ pub(crate) fn make<'a>(
     maker.charge(u32::try_from(least / 32).unwrap_or(u32::MAX));
     let room = Room { least: to_size(least), most: to_size(facts.length.most.min(LONGEST)) };
     let mut dice = maker.dice(place, variant);
-    let word = if maker.taste.varied { *dice.pick(WORDS).unwrap_or(&"example") } else { names::text(place.name()) };
+    let word = if maker.options.varied { *dice.pick(WORDS).unwrap_or(&"example") } else { names::text(place.name()) };
     let plain = plain(word, room, variant);
     if facts.patterns.is_empty() && facts.formats.is_empty() {
         return Ok(plain);
@@ -55,7 +55,7 @@ pub(crate) fn make<'a>(
     Err(Failure::at(place, Cause::Unlucky, reason))
 }
 
-/// How long a text may be.
+/// Allowed length of a string.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     least: usize,
@@ -101,7 +101,7 @@ fn by_pattern<'a>(
         let more = [4, 0, 8, 1, 16, 2, 32][attempt % 7];
         let mixed = attempt >= TRIES / 4;
         let mut text = written(maker, pattern, more, mixed, room, dice)?;
-        // Patterns without anchors are satisfied side by side.
+        // Patterns without anchors are satisfied one after the other in the same string.
         if attempt >= TRIES / 2 && facts.patterns.len() > 1 {
             for other in facts.patterns.iter().filter(|other| **other != pattern) {
                 text.push_str(&written(maker, other, 0, mixed, Room { least: 0, ..room }, dice)?);
@@ -136,7 +136,7 @@ fn written<'a>(
 ) -> Option<String> {
     let writer = maker.writer(pattern)?;
     let length = (writer.shortest() + more).max(room.least).min(room.most);
-    Some(writer.text(Wish { length, mixed }, dice))
+    Some(writer.text(TextOptions { length, mixed }, dice))
 }
 
 /// A word made to fit: numbered for each variant, repeated when it is too short, cut when it is too long.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::decimal;
 
-/// A set of JSON types; whole numbers and numbers with a fraction are told apart.
+/// A set of JSON types; whole numbers and numbers with a fraction are distinct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Types(u8);
 

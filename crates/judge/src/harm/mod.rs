@@ -27,7 +27,7 @@ enum PathRule {
     Harmless,
 }
 
-/// What may be sent to one tool.
+/// Values that may be sent to one tool.
 #[derive(Clone, Debug)]
 pub struct HarmGuard {
     /// True if everything may be sent.

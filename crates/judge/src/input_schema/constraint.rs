@@ -1,9 +1,9 @@
-//! What a schema says about the values it accepts: their type, and their size.
+//! Constraints of a schema on its values: their type, and their size.
 
 use std::collections::HashMap;
 
 use super::pattern_length::bounds_length;
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 use crate::spanned_json::{Json, JsonKind};
 
@@ -22,10 +22,10 @@ const BOUNDING_FORMATS: &[&str] = &[
     "uuid",
 ];
 
-/// What is known of schemas already while a question is followed through references; circles end here.
+/// Answers for schemas already visited while a question is followed through references; cycles end here.
 type Answers = HashMap<SiteId, bool>;
 
-/// What makes the size of a value unbounded.
+/// Cause of an unbounded size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     Text,
@@ -71,9 +71,9 @@ impl<'t> SchemaTree<'t> {
         }
         answers.insert(id, true);
         let all = self.parts(id).iter().all(|part| match part {
-            Part::And(part) | Part::Reference(part) => self.accepts_all(*part, answers),
-            Part::Or(choice) => choice.iter().any(|part| self.accepts_all(*part, answers)),
-            Part::Sometimes(_) => true,
+            RelatedSchema::And(part) | RelatedSchema::Reference(part) => self.accepts_all(*part, answers),
+            RelatedSchema::Or(choice) => choice.iter().any(|part| self.accepts_all(*part, answers)),
+            RelatedSchema::Sometimes(_) => true,
         });
         answers.insert(id, all);
         all
@@ -109,9 +109,9 @@ impl<'t> SchemaTree<'t> {
         // Whatever leads back here adds nothing.
         answers.insert(id, false);
         let any = self.parts(id).iter().any(|part| match part {
-            Part::And(part) | Part::Reference(part) => holds(*part, answers),
-            Part::Or(choice) => choice.iter().all(|part| holds(*part, answers)),
-            Part::Sometimes(_) => false,
+            RelatedSchema::And(part) | RelatedSchema::Reference(part) => holds(*part, answers),
+            RelatedSchema::Or(choice) => choice.iter().all(|part| holds(*part, answers)),
+            RelatedSchema::Sometimes(_) => false,
         });
         answers.insert(id, any);
         any

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{Role, SchemaTree, SiteId, Word};
 use crate::spanned_json::Json;
 
@@ -18,7 +18,7 @@ struct Steps {
     needed_by: Vec<Vec<SiteId>>,
     /// The alternatives that this schema is one of.
     choices_with: Vec<Vec<usize>>,
-    /// Who has these alternatives, and how many there are.
+    /// The owners of these alternatives, and their number.
     choices: Vec<(SiteId, usize)>,
 }
 
@@ -56,14 +56,14 @@ impl SchemaTree<'_> {
             }
             for part in self.parts(id) {
                 match part {
-                    Part::And(part) | Part::Reference(part) => steps.needed_by[*part].push(id),
-                    Part::Or(choice) => {
+                    RelatedSchema::And(part) | RelatedSchema::Reference(part) => steps.needed_by[*part].push(id),
+                    RelatedSchema::Or(choice) => {
                         for part in choice {
                             steps.choices_with[*part].push(steps.choices.len());
                         }
                         steps.choices.push((id, choice.len()));
                     }
-                    Part::Sometimes(_) => {}
+                    RelatedSchema::Sometimes(_) => {}
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Objects that accept properties nobody declared, and how each can be closed.
+//! Objects that accept undeclared properties, and the way to close each.
 //!
 //! Closing one branch of an `allOf` with `additionalProperties: false` rejects what its neighbours declare, so an object is
 //! closed where all of it is in view, and what others build upon stays open.
@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::rivals::Rivals;
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 
-/// How an open object can be closed.
+/// Way to close an open object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Close {
     /// By `additionalProperties: false` in the schema itself.
@@ -20,7 +20,7 @@ pub(crate) enum Close {
     Author,
 }
 
-/// The objects that accept properties nobody declared, in the order of the text.
+/// The objects that accept undeclared properties, in the order of the text.
 pub(crate) fn open_objects(tree: &SchemaTree<'_>) -> Vec<(SiteId, Close)> {
     let rivals = Rivals::of(tree);
     let mut search =
@@ -39,20 +39,20 @@ struct OpenObjects<'a, 't> {
     rivals: Rivals,
     /// Where the visit began that is under way.
     head: SiteId,
-    /// What is open, and where the visit began that found it.
+    /// The open objects, and the start of the visit that found each.
     open: Vec<(SiteId, Close, SiteId)>,
-    /// What is referred to together with other properties.
+    /// Schemas that are referred to together with other properties.
     composed: BTreeSet<SiteId>,
-    /// What is referred to by itself, and where the visit began that found it.
+    /// Schemas that are referred to by themselves, and the start of the visit that found each.
     alone: Vec<(SiteId, SiteId)>,
 }
 
 impl OpenObjects<'_, '_> {
-    /// What is open once it is known which definitions others build upon: those must stay open for what is added.
+    /// The open objects without the definitions that others build upon: those must stay open for additions.
     fn settled(self) -> Vec<(SiteId, Close)> {
         let Self { tree, open, composed, alone, .. } = self;
         let is_base = |id: SiteId| composed.contains(&id);
-        // A definition that is only ever built upon is no use of what it refers to.
+        // A definition that is only ever built upon does not use the schemas it refers to.
         let mut used: BTreeSet<SiteId> = BTreeSet::new();
         let stands = |id: SiteId, used: &BTreeSet<SiteId>| {
             !is_base(id) || tree.site(id).role != Role::Definition || used.contains(&id)
@@ -87,7 +87,7 @@ impl OpenObjects<'_, '_> {
             return;
         }
         let parts = tree.parts(id);
-        let describing: Vec<&Part> =
+        let describing: Vec<&RelatedSchema> =
             parts.iter().filter(|part| part.sites().iter().any(|id| tree.describes_properties(*id))).collect();
         let closed = is_closed(site);
         if self.rivals.to(id).any(|rival| tree.describes_properties(rival)) {
@@ -142,17 +142,19 @@ impl OpenObjects<'_, '_> {
     }
 
     /// All that is said about properties is said by one part.
-    fn pass_on(&mut self, part: &Part) {
+    fn pass_on(&mut self, part: &RelatedSchema) {
         match part {
-            Part::Reference(target) => self.alone.push((*target, self.head)),
-            Part::And(_) | Part::Or(_) | Part::Sometimes(_) => part.sites().iter().for_each(|id| self.visit(*id)),
+            RelatedSchema::Reference(target) => self.alone.push((*target, self.head)),
+            RelatedSchema::And(_) | RelatedSchema::Or(_) | RelatedSchema::Sometimes(_) => {
+                part.sites().iter().for_each(|id| self.visit(*id))
+            }
         }
     }
 
     /// Whatever is referred to from here on is composed with something else.
-    fn mark_composed(&mut self, part: &Part) {
+    fn mark_composed(&mut self, part: &RelatedSchema) {
         for id in part.sites() {
-            if let Part::Reference(target) = part
+            if let RelatedSchema::Reference(target) = part
                 && !self.composed.insert(*target)
             {
                 continue;
@@ -187,7 +189,7 @@ impl<'t> SchemaTree<'t> {
     }
 
     /// True if an object declares every name that its parts declare, so that closing it rejects none of them.
-    fn covers(&self, site: &Site<'t>, parts: &[&Part]) -> bool {
+    fn covers(&self, site: &Site<'t>, parts: &[&RelatedSchema]) -> bool {
         let foreign = |other: &Site<'t>| {
             let pattern = other.word(Word::PatternProperties).is_some_and(|map| !map.is_empty());
             pattern || other.properties().any(|(name, _)| name.as_text().is_none_or(|name| !site.declares(&name)))

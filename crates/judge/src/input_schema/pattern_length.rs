@@ -1,4 +1,4 @@
-//! Whether a regular expression bounds the length of what it matches.
+//! Bounds of the length of strings that a regular expression matches.
 //!
 //! Patterns of JSON Schema are those of ECMA-262, with look-around, which our regex engine does not know; the question
 //! needs no engine. A pattern bounds the length when it is anchored at both ends in every alternative and repeats

@@ -1,16 +1,16 @@
 //! Which properties of an object must be there, and which could be required.
 //!
 //! Requiring every property of an object that holds itself would leave no finite value, and where alternatives decide
-//! what is there, it would contradict them.
+//! about the presence of properties, it would contradict them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 use crate::spanned_json::Json;
 
-/// What an object says about which of its properties are there.
+/// Requirements of an object on the presence of its properties.
 #[derive(Debug)]
 pub(crate) struct Presence<'t> {
     /// The names that could be required and are not, as written, in the order of `properties`.
@@ -24,7 +24,7 @@ pub(crate) struct Presence<'t> {
 }
 
 impl<'t> SchemaTree<'t> {
-    /// What an object says about the presence of its properties; `None` when it declares none of its own.
+    /// Requirements of an object on the presence of its properties; `None` if it declares no properties.
     pub(crate) fn presence(&self, id: SiteId) -> Option<Presence<'t>> {
         let site = self.site(id);
         if site.condition || site.word(Word::Properties).is_none_or(|map| !map.is_map() || map.is_empty()) {
@@ -60,7 +60,7 @@ impl<'t> SchemaTree<'t> {
         let none = !site.requires_something()
             && (!missing.is_empty() || has_default)
             && !around()
-            && !self.parts(id).iter().flat_map(Part::sites).any(|part| self.requires_somewhere(*part));
+            && !self.parts(id).iter().flat_map(RelatedSchema::sites).any(|part| self.requires_somewhere(*part));
         let limited = |id: SiteId| self.limits_presence(id);
         let decided_elsewhere = limited(id) || self.same_value_owners(id).any(limited);
         Some(Presence { missing, circular, none, decided_elsewhere })

@@ -1,11 +1,11 @@
 //! Properties that several schemas of the same object speak of at once.
 //!
-//! What each of them declares, the others must let through. Alternatives are no rivals: a value is one of them.
+//! Each must let through the properties that the others declare. Alternatives are not rivals: a value is one of them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::same_value::Part;
+use super::same_value::RelatedSchema;
 use super::tree::{SchemaTree, SiteId};
 
 /// Steps of a search, and pairs it may find: more than any schema written by people takes, because circles of references
@@ -54,7 +54,7 @@ struct Search<'a, 't> {
 }
 
 impl<'t> Search<'_, 't> {
-    /// Adds what a schema declares to what is declared beside it.
+    /// Adds the declarations of a schema to those that hold at the same time.
     fn conjoin(&mut self, id: SiteId, conjoined: &mut Conjoined<'t>, path: &mut Vec<SiteId>) {
         self.steps += 1;
         if self.steps > ENOUGH || path.contains(&id) {
@@ -76,14 +76,16 @@ impl<'t> Search<'_, 't> {
         let tree = self.tree;
         for part in tree.parts(id) {
             match part {
-                Part::And(part) | Part::Reference(part) | Part::Sometimes(part) => self.conjoin(*part, conjoined, path),
-                Part::Or(choice) => self.conjoin_choice(choice, conjoined, path),
+                RelatedSchema::And(part) | RelatedSchema::Reference(part) | RelatedSchema::Sometimes(part) => {
+                    self.conjoin(*part, conjoined, path)
+                }
+                RelatedSchema::Or(choice) => self.conjoin_choice(choice, conjoined, path),
             }
         }
         path.pop();
     }
 
-    /// Each alternative stands beside what is declared so far, and what comes later beside all of them.
+    /// Each alternative holds together with the declarations so far, and later ones together with all alternatives.
     fn conjoin_choice(&mut self, choice: &[SiteId], conjoined: &mut Conjoined<'t>, path: &mut Vec<SiteId>) {
         let mut all = conjoined.clone();
         for alternative in choice {

@@ -7,10 +7,10 @@ use super::tree::{Role, SchemaTree, Site, SiteId, Word};
 
 /// Another schema that speaks of the same value.
 #[derive(Clone, Debug)]
-pub(super) enum Part {
+pub(super) enum RelatedSchema {
     /// It always holds.
     And(SiteId),
-    /// It always holds and stands elsewhere.
+    /// It always holds and is defined elsewhere.
     Reference(SiteId),
     /// One of them holds.
     Or(Vec<SiteId>),
@@ -18,7 +18,7 @@ pub(super) enum Part {
     Sometimes(SiteId),
 }
 
-impl Part {
+impl RelatedSchema {
     /// The schemas it consists of.
     pub(super) fn sites(&self) -> &[SiteId] {
         match self {
@@ -28,10 +28,10 @@ impl Part {
     }
 }
 
-/// What is found out about a whole tree once somebody asks.
+/// Facts about a whole tree, computed on demand.
 #[derive(Debug, Default)]
 pub(super) struct SameValue {
-    parts: OnceCell<BTreeMap<SiteId, Vec<Part>>>,
+    parts: OnceCell<BTreeMap<SiteId, Vec<RelatedSchema>>>,
     groups: OnceCell<Groups>,
 }
 
@@ -67,7 +67,7 @@ impl<'t> SchemaTree<'t> {
     }
 
     /// The other schemas that speak of the same value.
-    pub(super) fn parts(&self, id: SiteId) -> &[Part] {
+    pub(super) fn parts(&self, id: SiteId) -> &[RelatedSchema] {
         self.all_parts().get(&id).map_or(&[], Vec::as_slice)
     }
 
@@ -92,7 +92,7 @@ impl<'t> SchemaTree<'t> {
         let mut seen = BTreeSet::from([id]);
         let mut waiting = vec![id];
         while let Some(id) = waiting.pop() {
-            for part in self.parts(id).iter().flat_map(Part::sites) {
+            for part in self.parts(id).iter().flat_map(RelatedSchema::sites) {
                 if seen.insert(*part) {
                     if holds(*part, self.site(*part)) {
                         return true;
@@ -104,18 +104,18 @@ impl<'t> SchemaTree<'t> {
         false
     }
 
-    fn all_parts(&self) -> &BTreeMap<SiteId, Vec<Part>> {
+    fn all_parts(&self) -> &BTreeMap<SiteId, Vec<RelatedSchema>> {
         self.same_value.parts.get_or_init(|| {
-            let mut parts: BTreeMap<SiteId, Vec<Part>> = BTreeMap::new();
+            let mut parts: BTreeMap<SiteId, Vec<RelatedSchema>> = BTreeMap::new();
             for (id, site) in self.sites() {
                 if let Some(target) = self.referred(id) {
-                    parts.entry(id).or_default().push(Part::Reference(target));
+                    parts.entry(id).or_default().push(RelatedSchema::Reference(target));
                 }
                 let Some(owner) = site.owner.filter(|_| site.role.is_in_place()) else { continue };
                 let of_owner = parts.entry(owner).or_default();
                 match site.role {
-                    Role::AllOf => of_owner.push(Part::And(id)),
-                    Role::Conditional => of_owner.push(Part::Sometimes(id)),
+                    Role::AllOf => of_owner.push(RelatedSchema::And(id)),
+                    Role::Conditional => of_owner.push(RelatedSchema::Sometimes(id)),
                     Role::AnyOf => self.add_choice(of_owner, owner, id),
                     Role::Root
                     | Role::Property
@@ -132,16 +132,18 @@ impl<'t> SchemaTree<'t> {
     }
 
     /// Adds an alternative to those of the same keyword.
-    fn add_choice(&self, parts: &mut Vec<Part>, owner: SiteId, id: SiteId) {
+    fn add_choice(&self, parts: &mut Vec<RelatedSchema>, owner: SiteId, id: SiteId) {
         let list = |word: Word| self.site(owner).word(word).map_or(0..0, |list| list.slot()..list.next_slot());
         let any_of = list(Word::AnyOf);
         let is_any_of = |id: SiteId| any_of.contains(&self.site(id).json.slot());
-        // Alternatives stand in the order of the text, so only those added last can be of the same keyword.
-        match parts.iter_mut().rev().find(|part| matches!(part, Part::Or(_))) {
-            Some(Part::Or(choice)) if choice.first().is_some_and(|first| is_any_of(*first) == is_any_of(id)) => {
+        // Alternatives are in the order of the text, so only those added last can be of the same keyword.
+        match parts.iter_mut().rev().find(|part| matches!(part, RelatedSchema::Or(_))) {
+            Some(RelatedSchema::Or(choice))
+                if choice.first().is_some_and(|first| is_any_of(*first) == is_any_of(id)) =>
+            {
                 choice.push(id);
             }
-            Some(_) | None => parts.push(Part::Or(vec![id])),
+            Some(_) | None => parts.push(RelatedSchema::Or(vec![id])),
         }
     }
 }

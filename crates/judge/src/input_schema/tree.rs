@@ -1,4 +1,4 @@
-//! Every place in an input schema where a schema stands, and what kind of place it is.
+//! Every place of a schema in an input schema, and the kind of the place.
 //!
 //! Rules ask about places, not about text: a string under `properties` is an argument, the same text under `not` is the
 //! opposite of one, and under `allOf` it speaks of the same value as its neighbours. The tree is built once a tool and
@@ -26,22 +26,22 @@ pub(crate) struct SchemaTree<'t> {
 /// The number of a site in its tree.
 pub(crate) type SiteId = usize;
 
-/// A place where a schema stands.
+/// A place of a schema.
 #[derive(Clone, Debug)]
 pub(crate) struct Site<'t> {
     /// The schema: a map, or a boolean.
     pub(crate) json: Json<'t>,
-    /// What it says something about.
+    /// Its subject.
     pub(crate) role: Role,
     /// The schema whose keyword holds it.
     pub(crate) owner: Option<SiteId>,
-    /// True if it only describes when something else holds (`not`, `if`, `contains`, `propertyNames`), and so never says
-    /// what an argument may be.
+    /// True if it only describes when something else holds (`not`, `if`, `contains`, `propertyNames`), and so never
+    /// constrains an argument.
     pub(crate) condition: bool,
     words: [u32; Word::COUNT],
 }
 
-/// What a schema says something about.
+/// Subject of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// All arguments of the tool.
@@ -162,7 +162,7 @@ impl Word {
     }
 }
 
-/// How a keyword holds schemas.
+/// Form of a keyword that holds schemas.
 enum Holds {
     One(Role),
     List(Role),
@@ -231,7 +231,7 @@ impl<'t> SchemaTree<'t> {
         &self.sites[id]
     }
 
-    /// The schema that stands at a place.
+    /// The schema at a place.
     pub(crate) fn site_of(&self, json: Json<'t>) -> Option<SiteId> {
         self.sites.binary_search_by_key(&json.slot(), |site| site.json.slot()).ok()
     }
@@ -243,7 +243,7 @@ impl<'t> SchemaTree<'t> {
         within.filter(move |(_, site)| site.owner == Some(id))
     }
 
-    /// What a `$ref` refers to, if that is a schema of this tree.
+    /// The target of a `$ref`, if that is a schema of this tree.
     pub(crate) fn referred(&self, id: SiteId) -> Option<SiteId> {
         let reference = self.sites[id].word(Word::Ref)?.as_text()?;
         self.resolve(&reference)
@@ -277,7 +277,7 @@ impl<'t> SchemaTree<'t> {
         })
     }
 
-    /// How many levels of values are above it.
+    /// Number of levels of values above it.
     pub(crate) fn depth(&self, id: SiteId) -> usize {
         let site = &self.sites[id];
         let level = match site.role {
@@ -299,7 +299,7 @@ impl<'t> SchemaTree<'t> {
         !dialect.is_some_and(|dialect| dialect.contains("/draft-0"))
     }
 
-    /// What a finding calls the value that a schema speaks of, without an article: `property x`, `item of property x`.
+    /// The name of a schema's value in a finding, without an article: `property x`, `item of property x`.
     pub(crate) fn noun(&self, id: SiteId) -> String {
         let site = &self.sites[id];
         let name = || site.json.key().and_then(Json::as_text).unwrap_or_default();
@@ -434,7 +434,7 @@ mod tests {
     use crate::spanned_json::SpannedJson;
 
     fn with_tree(schema: &str, look: impl FnOnce(&SchemaTree<'_>)) {
-        // A schema never stands alone: slot 0 belongs to the document around it.
+        // A schema is never alone: slot 0 belongs to the document around it.
         let json = SpannedJson::parse(format!("[{schema}]")).expect(schema);
         let mut tree = SchemaTree::default();
         tree.rebuild(json.at(1));

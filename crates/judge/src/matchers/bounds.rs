@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Decoded, Matcher, mismatch};
 
-/// How a number is compared.
+/// Kind of comparison of a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bound {
     Above,

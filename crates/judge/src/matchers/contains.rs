@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::subset::lacking;
 use super::{Matcher, MatcherKind, fails, holds, mismatch, shown};
 use crate::excerpt;
-use crate::sameness::{Sameness, compare};
+use crate::json_equality::{JsonEquality, compare};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "contains",
@@ -37,7 +37,7 @@ impl Matcher for Contains {
 }
 
 impl Contains {
-    /// What is lacking: the member with its place, or the items.
+    /// The missing part: the member with its place, or the items.
     fn mismatch(&self, value: &Value) -> Mismatch {
         match (value, &self.0) {
             (Value::Object(_), Value::Object(_)) => match lacking(value, &self.0, String::new()) {
@@ -70,7 +70,7 @@ pub(super) fn holds_part(whole: &Value, part: &Value) -> bool {
         }
         (Value::Array(items), Value::Array(parts)) => {
             let mut left: Vec<&Value> = items.iter().collect();
-            parts.iter().all(|part| match left.iter().position(|item| compare(item, part) == Sameness::Same) {
+            parts.iter().all(|part| match left.iter().position(|item| compare(item, part) == JsonEquality::Same) {
                 Some(at) => {
                     left.swap_remove(at);
                     true
@@ -78,8 +78,8 @@ pub(super) fn holds_part(whole: &Value, part: &Value) -> bool {
                 None => false,
             })
         }
-        (Value::Array(items), part) => items.iter().any(|item| compare(item, part) == Sameness::Same),
-        (whole, part) => compare(whole, part) == Sameness::Same,
+        (Value::Array(items), part) => items.iter().any(|item| compare(item, part) == JsonEquality::Same),
+        (whole, part) => compare(whole, part) == JsonEquality::Same,
     }
 }
 
@@ -87,6 +87,6 @@ pub(super) fn holds_part(whole: &Value, part: &Value) -> bool {
 fn holds_member(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(_), Value::Object(_)) => holds_part(whole, part),
-        (whole, part) => compare(whole, part) == Sameness::Same,
+        (whole, part) => compare(whole, part) == JsonEquality::Same,
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Matcher, MatcherKind, Missing, fails, holds, mismatch, shown};
 use crate::diff::{self, Sides};
 use crate::excerpt;
-use crate::sameness::{Sameness, compare};
+use crate::json_equality::{JsonEquality, compare};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "exact",
@@ -25,7 +25,7 @@ const SIDES: Sides = Sides { old: "expected", new: "actual" };
 
 impl Matcher for Exact {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
-        if compare(&self.0, value) == Sameness::Same {
+        if compare(&self.0, value) == JsonEquality::Same {
             return Ok(());
         }
         let difference = only_difference(&self.0, value, String::new());
@@ -74,7 +74,8 @@ fn only_difference<'v>(expected: &'v Value, actual: &'v Value, place: String) ->
         }
         _ => None,
     };
-    let mut differing = pairs.into_iter().flatten().filter(|(_, left, right)| compare(left, right) != Sameness::Same);
+    let mut differing =
+        pairs.into_iter().flatten().filter(|(_, left, right)| compare(left, right) != JsonEquality::Same);
     match (differing.next(), differing.next()) {
         (Some((name, left, right)), None) => only_difference(left, right, format!("{place}/{name}")),
         (Some(_) | None, _) => Difference { place, expected, actual },

@@ -21,19 +21,19 @@ pub(super) const KIND: MatcherKind = MatcherKind {
 };
 
 #[derive(Debug)]
-struct Length(Wanted);
+struct Length(LengthRule);
 
 #[derive(Debug)]
-enum Wanted {
+enum LengthRule {
     Exactly(u64),
     Matching(Arc<dyn Matcher>),
 }
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     let wanted = if node.as_map().is_some() {
-        Wanted::Matching(decode_matcher(node, found)?)
+        LengthRule::Matching(decode_matcher(node, found)?)
     } else {
-        Wanted::Exactly(found.count_of(node, "`length`")?)
+        LengthRule::Exactly(found.count_of(node, "`length`")?)
     };
     Some(Arc::new(Length(wanted)))
 }
@@ -49,11 +49,11 @@ impl Matcher for Length {
             }
         };
         match &self.0 {
-            Wanted::Exactly(wanted) if *wanted == length as u64 => Ok(()),
-            Wanted::Exactly(wanted) => {
+            LengthRule::Exactly(wanted) if *wanted == length as u64 => Ok(()),
+            LengthRule::Exactly(wanted) => {
                 Err(mismatch(format!("has the length {length}"), format!("the length {wanted}"), value))
             }
-            Wanted::Matching(matcher) => matcher.judge(&json!(length)).map_err(|inner| {
+            LengthRule::Matching(matcher) => matcher.judge(&json!(length)).map_err(|inner| {
                 mismatch(format!("has the length {length}"), format!("as its length {}", inner.expected), value)
             }),
         }

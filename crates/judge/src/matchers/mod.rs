@@ -52,7 +52,7 @@ use crate::excerpt;
 use crate::jq::Program;
 use crate::target::Target;
 
-/// What is expected of a value.
+/// Expectation on a value.
 pub(crate) trait Matcher: Debug + Send + Sync {
     /// Says whether the value is as expected.
     fn judge(&self, value: &Value) -> Result<(), Mismatch>;
@@ -67,7 +67,7 @@ pub(crate) trait Matcher: Debug + Send + Sync {
         false
     }
 
-    /// What it would have stored of the value.
+    /// Snapshots that it would have stored of the value.
     fn to_store(&self, _value: &Value, _stored: &StoredValues) -> Vec<Snapshot> {
         Vec::new()
     }
@@ -98,7 +98,7 @@ pub(crate) trait Matcher: Debug + Send + Sync {
     }
 }
 
-/// How a target leads nowhere.
+/// Reason for a target that leads nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// The one value it names is not there.
@@ -119,16 +119,16 @@ pub struct MatcherKind {
     decode: fn(&Node, &mut Diagnostics<'_>) -> Decoded,
     /// The JSON Schema of the value under the key.
     pub schema: fn() -> Value,
-    /// What holds and what does not.
+    /// Passing and failing examples.
     pub examples: &'static [Example],
 }
 
 /// A value a matcher is given, a value it sees (both as JSON), and whether it holds.
 #[derive(Debug)]
 pub struct Example {
-    /// What is written under the matcher's name.
+    /// The value under the matcher's name.
     pub given: &'static str,
-    /// What the target leads to.
+    /// The value at the target.
     pub seen: &'static str,
     /// True if it holds.
     pub holds: bool,

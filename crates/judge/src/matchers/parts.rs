@@ -8,15 +8,15 @@ use serde_json::Value;
 use super::contains::holds_part;
 use super::{Decoded, Matcher, items, mismatch, shown};
 
-/// How many of several parts must be there.
+/// Required number of several parts.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wanted {
+pub(super) enum PartQuantifier {
     All,
     Any,
 }
 
 /// Decodes the list of parts under the key `what`.
-pub(super) fn decode(node: &Node, what: &str, wanted: Wanted, found: &mut Diagnostics<'_>) -> Decoded {
+pub(super) fn decode(node: &Node, what: &str, wanted: PartQuantifier, found: &mut Diagnostics<'_>) -> Decoded {
     let parts = items(node, what, found)?.iter().map(Node::to_json).collect();
     Some(Arc::new(Parts { parts, wanted }))
 }
@@ -24,17 +24,17 @@ pub(super) fn decode(node: &Node, what: &str, wanted: Wanted, found: &mut Diagno
 #[derive(Debug)]
 struct Parts {
     parts: Vec<Value>,
-    wanted: Wanted,
+    wanted: PartQuantifier,
 }
 
 impl Matcher for Parts {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
         let missing: Vec<String> = self.parts.iter().filter(|part| !holds_part(value, part)).map(shown).collect();
         match self.wanted {
-            Wanted::All if missing.is_empty() => Ok(()),
-            Wanted::All => Err(mismatch("does not contain everything it must", missing.join(", "), value)),
-            Wanted::Any if missing.len() < self.parts.len() => Ok(()),
-            Wanted::Any => Err(mismatch("contains none of several", missing.join(", or "), value)),
+            PartQuantifier::All if missing.is_empty() => Ok(()),
+            PartQuantifier::All => Err(mismatch("does not contain everything it must", missing.join(", "), value)),
+            PartQuantifier::Any if missing.len() < self.parts.len() => Ok(()),
+            PartQuantifier::Any => Err(mismatch("contains none of several", missing.join(", or "), value)),
         }
     }
 }

@@ -17,21 +17,16 @@ pub(super) const KIND: MatcherKind = MatcherKind {
 };
 
 #[derive(Debug)]
-struct Found(Regex);
+struct RegexMatcher(Regex);
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     match Regex::new(found.text(node, "`regex`")?) {
-        Ok(regex) => Some(Arc::new(Found(regex))),
+        Ok(regex) => Some(Arc::new(RegexMatcher(regex))),
         Err(error) => {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
             let text = format!("this is not a regular expression: {why}");
-            found.error_with_help(
-                "bad-regex",
-                node.span,
-                text,
-                "there is no look-around and there are no back-references",
-            );
+            found.error_with_help("bad-regex", node.span, text, "look-around and back-references are not supported");
             None
         }
     }
@@ -44,7 +39,7 @@ pub fn is_found_everywhere(pattern: &str) -> bool {
     Regex::new(pattern).is_ok_and(|regex| texts.iter().all(|text| regex.is_match(text)))
 }
 
-impl Matcher for Found {
+impl Matcher for RegexMatcher {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
         if self.0.is_match(&shown(value)) {
             return Ok(());

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 
 use super::{Decoded, Matcher, Missing, decode_matchers, inner_schema, mismatch};
 
-/// How many of several matchers must hold.
+/// Required number of several matchers.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wanted {
+pub(super) enum MatcherQuantifier {
     All,
     Any,
     One,
 }
 
 /// Decodes the list of matchers under the key `what`.
-pub(super) fn decode(node: &Node, what: &str, wanted: Wanted, found: &mut Diagnostics<'_>) -> Decoded {
+pub(super) fn decode(node: &Node, what: &str, wanted: MatcherQuantifier, found: &mut Diagnostics<'_>) -> Decoded {
     Some(Arc::new(Several { matchers: decode_matchers(node, what, found)?, wanted }))
 }
 
@@ -28,7 +28,7 @@ pub(super) fn schema() -> Value {
 #[derive(Debug)]
 struct Several {
     matchers: Vec<Arc<dyn Matcher>>,
-    wanted: Wanted,
+    wanted: MatcherQuantifier,
 }
 
 impl Matcher for Several {
@@ -47,9 +47,9 @@ impl Matcher for Several {
     fn accepts_missing(&self, missing: Missing) -> bool {
         let held = self.matchers.iter().filter(|matcher| matcher.accepts_missing(missing)).count();
         match self.wanted {
-            Wanted::All => held == self.matchers.len(),
-            Wanted::Any => held > 0,
-            Wanted::One => held == 1,
+            MatcherQuantifier::All => held == self.matchers.len(),
+            MatcherQuantifier::Any => held > 0,
+            MatcherQuantifier::One => held == 1,
         }
     }
 
@@ -58,19 +58,19 @@ impl Matcher for Several {
             self.matchers.iter().filter_map(|matcher| matcher.judge_with(value, stored).err()).collect();
         let held = self.matchers.len() - missed.len();
         match self.wanted {
-            Wanted::All => match missed.into_iter().next() {
+            MatcherQuantifier::All => match missed.into_iter().next() {
                 None => Ok(()),
                 Some(first) => {
                     Err(mismatch(format!("does not match all: it {}", first.message), first.expected, value))
                 }
             },
-            Wanted::Any if held > 0 => Ok(()),
-            Wanted::Any => {
+            MatcherQuantifier::Any if held > 0 => Ok(()),
+            MatcherQuantifier::Any => {
                 let expected: Vec<String> = missed.into_iter().map(|missed| missed.expected).collect();
                 Err(mismatch("matches none of several matchers", expected.join(", or "), value))
             }
-            Wanted::One if held == 1 => Ok(()),
-            Wanted::One => {
+            MatcherQuantifier::One if held == 1 => Ok(()),
+            MatcherQuantifier::One => {
                 let message = format!("matches {held} of several matchers, not exactly one");
                 Err(mismatch(message, "exactly one match", value))
             }

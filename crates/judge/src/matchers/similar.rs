@@ -31,7 +31,7 @@ struct Similar {
     threshold: f64,
 }
 
-/// How alike texts must be where nothing is said.
+/// Default similarity threshold.
 const THRESHOLD: f64 = 0.7;
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {

@@ -10,7 +10,7 @@ use crate::snapshot::{Masks, difference, of_value};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "snapshot",
-    summary: "The value is the one stored under this name beside the suite, times and the like masked; \
+    summary: "The value is the one stored under this name next to the suite, with times and the like masked; \
               `mcprove run --update-snapshots` stores it.",
     decode,
     schema: || json!({"type": "string", "minLength": 1}),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Matcher, MatcherKind, fails, holds, mismatch, shown};
 use crate::excerpt;
-use crate::sameness::{Sameness, compare};
+use crate::json_equality::{JsonEquality, compare};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "subset",
@@ -77,7 +77,7 @@ pub(super) fn lacking<'v>(whole: &'v Value, part: &'v Value, place: String) -> O
                 None => Some(Difference { place, expected: part, actual: None }),
             }
         }),
-        (whole, part) => (compare(whole, part) != Sameness::Same).then_some(Difference {
+        (whole, part) => (compare(whole, part) != JsonEquality::Same).then_some(Difference {
             place,
             expected: part,
             actual: Some(whole),

@@ -1,4 +1,4 @@
-//! What matchers hold for, and what is said of mistakes.
+//! Matchers on values, and the messages for mistakes.
 
 use mcprove_model::{Outcome, SourceFile};
 

@@ -1,4 +1,4 @@
-//! What an answer to a wrong request means.
+//! Classification of answers to invalid requests.
 
 use mcprove_model::{Outcome, escape_line, shorten};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::scan_verdict::error_as_success;
 
 const INTERNAL_ERROR: i64 = -32603;
 
-/// What a server did with a wrong request.
+/// Reaction of a server to an invalid request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It rejected it, as it should.
@@ -23,7 +23,7 @@ pub enum Answer {
     Hung,
     /// It went away, or the connection did.
     Crashed(String),
-    /// It answered with something that is no answer.
+    /// It answered with something that is not a valid reply.
     Malformed(String),
 }
 

@@ -24,7 +24,7 @@ pub struct Probe {
     pub taxonomy: &'static str,
     /// The paper the taxonomy is from.
     pub paper: &'static str,
-    /// What is sent.
+    /// The requests it sends.
     pub sends: &'static str,
     /// The class of error the contract names; recorded, not judged.
     pub contract: &'static str,
@@ -46,7 +46,7 @@ pub struct Subject<'s> {
     pub schema: &'s Value,
     /// Arguments that the schema accepts.
     pub base: &'s Value,
-    /// How many bytes an oversized argument has.
+    /// Size of an oversized argument in bytes.
     pub oversized: usize,
 }
 
@@ -57,7 +57,7 @@ pub struct ProbeRequest {
     pub tool: String,
     /// The arguments.
     pub arguments: Value,
-    /// What is wrong with it, in a few words.
+    /// Its defect, in a few words.
     pub what: String,
     /// True if the missing argument is required and has a default: a server may well fill it in.
     pub has_default: bool,
@@ -74,13 +74,13 @@ pub enum ProbeResult {
     NotMet,
     /// The rejection proves nothing: valid input fails, too.
     NotProven {
-        /// What happened to valid input.
+        /// The result of the valid input.
         reason: String,
     },
 }
 
 impl Probe {
-    /// How many bytes an oversized argument has, unless somebody says otherwise.
+    /// Default size of an oversized argument in bytes.
     pub const OVERSIZED: usize = 1 << 20;
     /// More than this is not sent: it would say more about pipes than about the server.
     pub const LARGEST: usize = 1 << 26;

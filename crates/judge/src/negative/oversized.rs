@@ -1,4 +1,4 @@
-//! An argument far larger than anybody needs.
+//! An argument far larger than any real use.
 
 use serde_json::{Value, json};
 

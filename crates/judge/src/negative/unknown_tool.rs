@@ -3,7 +3,7 @@
 use super::{Probe, ProbeRequest};
 
 /// No server has a tool of this name.
-const NOBODY: &str = "__mcprove_nonexistent_tool__";
+const UNKNOWN: &str = "__mcprove_nonexistent_tool__";
 
 pub(super) const PROBE: Probe = Probe {
     name: "unknown_tool",
@@ -13,7 +13,7 @@ pub(super) const PROBE: Probe = Probe {
     contract: "method not found",
     may_accept: false,
     requests: |subject| {
-        let what = format!("the tool `{NOBODY}` does not exist");
-        Ok(vec![ProbeRequest { tool: NOBODY.to_owned(), arguments: subject.base.clone(), what, has_default: false }])
+        let what = format!("the tool `{UNKNOWN}` does not exist");
+        Ok(vec![ProbeRequest { tool: UNKNOWN.to_owned(), arguments: subject.base.clone(), what, has_default: false }])
     },
 };

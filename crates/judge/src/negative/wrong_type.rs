@@ -84,7 +84,7 @@ fn resolved<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// What a schema may call the type of a value.
+/// Names that a schema may use for the type of a value.
 fn type_names(value: &Value) -> &'static [&'static str] {
     match value {
         Value::Null => &["null"],

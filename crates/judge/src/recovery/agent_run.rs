@@ -16,31 +16,31 @@ const NOT_RECOVERED: &str = "EDGE-not-recovered";
 const TOO_SLOW: &str = "EDGE-recovery-too-slow";
 const UNCLEAN: &str = "EDGE-unclean-timeout";
 
-/// What happened in a run, as far as recovery is concerned.
+/// Events of a run that concern recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentMarks {
-    /// How many calls timed out because of a fault.
+    /// Number of calls that timed out because of a fault.
     pub detections: u64,
     /// The budget for detecting one of them.
     pub max_detection_ms: u64,
-    /// How long the agent waits for a call; `max_detection_ms` when it is not configured.
+    /// The agent's time limit for a call; `max_detection_ms` if it is not configured.
     pub call_timeout_ms: Option<u64>,
     /// True if the run ended with a final answer of its own, not with a budget or an error.
     pub replied_cleanly: bool,
-    /// How many calls each injected fault matched, whether they timed out or not.
+    /// Number of calls that each injected fault matched, including those that did not time out.
     pub faults_hit: Vec<FaultHits>,
 }
 
-/// How many calls a fault matched.
+/// Number of calls that a fault matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultHits {
     /// The fault's name.
     pub fault: String,
-    /// How many calls it matched.
+    /// Number of calls.
     pub calls: u64,
 }
 
-/// What a suite asks of recovery.
+/// Requirements of a suite on recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryBudget {
     /// The most time until recovery; unbounded when absent.
@@ -51,14 +51,14 @@ pub struct RecoveryBudget {
     pub allow_unhit: bool,
 }
 
-/// How a run did.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecoveryVerdict {
     /// Its times.
     pub report: RecoveryReport,
     /// One line that says how it went, for passing runs too.
     pub summary: String,
-    /// What is wrong; empty when nothing is.
+    /// Findings; empty if the recovery is as required.
     pub findings: Vec<Finding>,
 }
 

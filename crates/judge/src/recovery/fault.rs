@@ -1,23 +1,23 @@
-//! What an injected fault does to a call, in virtual time.
+//! Effect of an injected fault on a call, in virtual time.
 
 use mcprove_model::FaultKind;
 
-/// What becomes of a call.
+/// Fate of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultEffect {
     /// The agent's deadline passes; the server is not called.
     TimesOut,
     /// The server answers, so much later.
     AnswersLate {
-        /// How much later.
+        /// The delay.
         delay_ms: u64,
     },
     /// The server answers as always.
     Answers,
 }
 
-/// What becomes of a call that a fault matches, after `earlier` matching calls of the same case, when the agent waits
-/// for `deadline_ms`.
+/// The effect on a call that a fault matches, after `earlier` matching calls of the same case, when the agent waits for
+/// `deadline_ms`.
 pub fn effect(kind: FaultKind, earlier: u64, deadline_ms: u64) -> FaultEffect {
     match kind {
         FaultKind::Hang | FaultKind::Wedged => FaultEffect::TimesOut,

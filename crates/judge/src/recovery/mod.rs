@@ -1,7 +1,8 @@
-//! How well an agent recovers from a tool that does not answer: pure scores over marks in time.
+//! Recovery of an agent from a tool that does not answer: pure scores over marks in time.
 //!
 //! [`score`] works on the milliseconds of one call; [`agent_run`] on a whole run in virtual time, where nothing sleeps;
-//! [`error_recovery`] tells how many errors were made good later; [`fault`] says what an injected fault does to a call.
+//! [`error_recovery`] counts the errors that were made good later; [`fault`] is the effect of an injected fault on a
+//! call.
 //!
 //! ```
 //! use mcprove_judge::recovery::{RecoveryObservation, meets_recovery_budget, score_recovery};

@@ -13,14 +13,15 @@ pub struct RecoveryObservation {
     pub timeout_budget_ms: u64,
 }
 
-/// What the marks of a call say.
+/// Evaluation of the marks of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryReport {
     /// From the start of the call to detection; `None` when it was never detected.
     pub time_to_detection_ms: Option<u64>,
     /// From the start of the call to recovery; `None` when there was none.
     pub time_to_recovery_ms: Option<u64>,
-    /// How long the user saw the call hang: until detection or recovery, whichever came first, else the timeout budget.
+    /// Time for which the user saw the call hang: until detection or recovery, whichever is first, else the timeout
+    /// budget.
     pub user_visible_hang_ms: u64,
     /// True if the agent recovered.
     pub recovered: bool,

@@ -36,7 +36,7 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
     }
 }
 
-/// True if a schema stands where somebody decided what a value is; the values of a map may be anything on purpose, and a
+/// True if the author of a schema chose the type at this place; the values of a map may be anything on purpose, and a
 /// definition matters only where it is referred to.
 fn is_argument(site: &Site<'_>) -> bool {
     match site.role {

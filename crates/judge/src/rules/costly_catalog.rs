@@ -38,7 +38,7 @@ fn run<'c>(view: &ListingView<'c>, faults: &mut RuleFaults<'_, 'c>) {
     }
 }
 
-/// How many tokens a list of tools takes of every request, about.
+/// Approximate number of tokens that a list of tools takes of every request.
 pub fn catalog_tokens(tools: &[serde_json::Value]) -> usize {
     tools.iter().map(|tool| tool.to_string().len()).sum::<usize>() / CHARACTERS
 }

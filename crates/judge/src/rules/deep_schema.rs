@@ -27,7 +27,7 @@ const MOST: usize = 5;
 
 fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
     let depths = view.tree.sites().filter(|(_, site)| !site.condition).map(|(id, site)| (view.tree.depth(id), site));
-    // The first of the deepest: the outer ones are told with it.
+    // The first of the deepest: the outer ones are reported with it.
     if let Some((depth, site)) = depths.rev().max_by_key(|(depth, _)| *depth).filter(|(depth, _)| *depth > MOST) {
         faults.add(site.json, format!("the arguments are nested {depth} levels deep, more than {MOST}"));
     }

@@ -34,7 +34,7 @@ fn look<'c>(json: Json<'c>, faults: &mut RuleFaults<'_, 'c>) {
     let mut seen = HashSet::new();
     for (key, value) in json.members() {
         if let Some(text) = key.as_text().filter(|text| !seen.insert(text.clone())) {
-            faults.add(value, format!("the key `{text}` stands in this object before, too"));
+            faults.add(value, format!("duplicate key `{text}`"));
         }
         look(value, faults);
     }

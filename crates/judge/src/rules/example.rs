@@ -13,9 +13,9 @@ pub enum Example {
     Many {
         /// The tool.
         tool: &'static str,
-        /// How many.
+        /// Number of tools.
         count: usize,
-        /// How long the filler is.
+        /// Length of the filler.
         filler: usize,
     },
 }

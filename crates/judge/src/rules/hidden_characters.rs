@@ -1,4 +1,4 @@
-//! Characters that nobody sees.
+//! Invisible characters.
 
 use mcprove_model::Severity;
 
@@ -9,7 +9,7 @@ use crate::lint::{RuleFaults, ToolView};
 pub(super) const RULE: Rule = Rule {
     id: "TXT-001",
     name: "hidden-characters",
-    summary: "a name, description or schema has characters that nobody sees",
+    summary: "a name, description or schema has invisible characters",
     severity: Severity::Error,
     why: "A model reads what a person does not see: zero-width, bidirectional, tag and control characters hide orders in \
           a tool that was reviewed, and make two names look the same.",

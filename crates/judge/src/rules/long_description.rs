@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     summary: "a tool description has more than 1,024 characters",
     severity: Severity::Warning,
     why: "OpenAI models have rejected descriptions of more than 1,024 characters, and Claude Code cuts them off at \
-          2,048: what stands at the end is never read.",
+          2,048: the end is never read.",
     help: "say the essential in the first 1,024 characters, and the rest elsewhere",
     bad: Example::Many {
         tool: r#"{"name": "search_{n}", "description": "Searches shelf number {n}, which holds {filler}", "inputSchema": {"type": "object"}}"#,

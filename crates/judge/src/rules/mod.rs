@@ -1,9 +1,9 @@
-//! What can be wrong with a catalog of tools, one file a rule.
+//! Rules for catalogs of tools, one file per rule.
 
 use mcprove_model::Severity;
 
 use crate::lint::{ListingView, RuleFaults, ToolView};
-use crate::tighten::Part;
+use crate::tighten::FixStep;
 
 mod any_value;
 mod array_without_items;
@@ -73,22 +73,22 @@ pub struct Rule {
     pub name: &'static str,
     /// One sentence for lists.
     pub summary: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Why it matters, in whole sentences.
     pub why: &'static str,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub help: &'static str,
-    /// What it finds something in.
+    /// A catalog with a fault.
     pub bad: Example,
     /// The same without the fault.
     pub good: Example,
-    /// Whether and how it can be mended mechanically.
-    pub(crate) fix: Option<Part>,
+    /// The mechanical fix, if there is one.
+    pub(crate) fix: Option<FixStep>,
     pub(crate) run: Scope,
 }
 
-/// What a rule looks at.
+/// Input of a rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Scope {
     Tool(for<'c> fn(&ToolView<'_, 'c>, &mut RuleFaults<'_, 'c>)),
@@ -125,7 +125,7 @@ impl Group {
         }
     }
 
-    /// What its rules are about.
+    /// The subject of its rules.
     pub fn title(self) -> &'static str {
         match self {
             Self::Portability => "what hosts are known to drop or reject",
@@ -198,7 +198,7 @@ impl Rule {
         Group::ALL.into_iter().find(own).expect("every id begins with the prefix of a group")
     }
 
-    /// True if `--fix` mends it.
+    /// True if `--fix` fixes it.
     pub fn is_fixable(&self) -> bool {
         self.fix.is_some()
     }

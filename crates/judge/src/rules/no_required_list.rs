@@ -4,7 +4,7 @@ use mcprove_model::Severity;
 
 use super::{Example, Rule, Scope};
 use crate::lint::{RuleFaults, ToolView};
-use crate::tighten::Part;
+use crate::tighten::FixStep;
 
 pub(super) const RULE: Rule = Rule {
     id: "SCH-001",
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     good: Example::Tool(
         r#"{"name": "search", "inputSchema": {"type": "object", "properties": {"query": {"type": "string", "maxLength": 200}}, "required": ["query"], "additionalProperties": false}}"#,
     ),
-    fix: Some(Part::Require),
+    fix: Some(FixStep::Require),
     run: Scope::Tool(run),
 };
 

@@ -9,9 +9,9 @@ use crate::lint::{RuleFaults, ToolView};
 pub(super) const RULE: Rule = Rule {
     id: "POR-006",
     name: "old-definitions",
-    summary: "definitions stand under definitions instead of $defs",
+    summary: "definitions are under definitions instead of $defs",
     severity: Severity::Warning,
-    why: "Since 2019-09 the word is `$defs`. Hosts that look for it only lose what stands under `definitions`, and \
+    why: "Since 2019-09 the word is `$defs`. Hosts that look only for it lose the schemas under `definitions`, and \
           the references to it lead nowhere.",
     help: "rename `definitions` to `$defs`, and the references with it",
     bad: Example::Tool(

@@ -1,16 +1,16 @@
-//! Objects that take fields nobody declared.
+//! Objects that accept undeclared fields.
 
 use mcprove_model::Severity;
 
 use super::{Example, Rule, Scope};
 use crate::input_schema::{Close, Site, Word, open_objects};
 use crate::lint::{RuleFaults, ToolView};
-use crate::tighten::Part;
+use crate::tighten::FixStep;
 
 pub(super) const RULE: Rule = Rule {
     id: "SCH-002",
     name: "open-object",
-    summary: "an object accepts properties that nobody declared",
+    summary: "an object accepts undeclared properties",
     severity: Severity::Warning,
     why: "Where `additionalProperties` is not false, unexpected fields are accepted silently: a misspelt argument is \
           ignored instead of rejected, and the model never learns of it. An object meant as a map says so by \
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
     good: Example::Tool(
         r#"{"name": "search", "inputSchema": {"type": "object", "properties": {"query": {"type": "string", "maxLength": 200}}, "required": ["query"], "additionalProperties": false}}"#,
     ),
-    fix: Some(Part::Close),
+    fix: Some(FixStep::Close),
     run: Scope::Tool(run),
 };
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Example, Group, RULES, Rule};
 
-/// What stands at the top of the page.
+/// The top of the page.
 const HEAD: &str = "# Rules
 
 What `mcprove schema-lint` finds in the tools a server lists. `mcprove explain RULE` prints one of these entries. Without
@@ -14,7 +14,7 @@ but these. A rule is named by its id, its name, or its group.
 <!-- Made from the table in crates/judge/src/rules by `SNAPSHOTS=overwrite cargo test -p mcprove-judge`. -->
 ";
 
-/// What stands at the end of the page.
+/// The end of the page.
 const TAIL: &str = "
 ## The score of a tool
 
@@ -56,10 +56,10 @@ pub fn rules_page() -> String {
 }
 
 fn entry(page: &mut String, rule: &Rule) {
-    let mended = if rule.is_fixable() { " `--fix` does it where it can be done mechanically." } else { "" };
+    let fix = if rule.is_fixable() { " `--fix` does it where it can be done mechanically." } else { "" };
     let _ = write!(
         page,
-        "\n### {} {}\n\n{}\n\nWhat to do: {}.{mended}\n\nBad:\n\n{}\nGood:\n\n{}",
+        "\n### {} {}\n\n{}\n\nWhat to do: {}.{fix}\n\nBad:\n\n{}\nGood:\n\n{}",
         rule.id,
         rule.name,
         rule.why,

@@ -28,7 +28,7 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
     let Some((_, root)) = view.tree.sites().next() else { return };
     for (word, name) in [(Word::AllOf, "allOf"), (Word::AnyOf, "anyOf"), (Word::OneOf, "oneOf")] {
         if let Some(value) = root.word(word) {
-            faults.add(value, format!("`{name}` stands at the root of the input schema"));
+            faults.add(value, format!("`{name}` at the root of the input schema"));
         }
     }
 }

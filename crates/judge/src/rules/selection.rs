@@ -4,7 +4,7 @@ use mcprove_model::nearest;
 
 use super::{Group, RULES, Rule};
 
-/// What the user asked for.
+/// Selection by the user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SelectionOptions<'a> {
     /// Every rule, instead of those of strictness only.
@@ -53,14 +53,14 @@ pub(crate) fn names(word: &str, rule: &Rule) -> bool {
     [rule.id, rule.name, rule.group().prefix()].iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
-/// Whether a word names a rule or a group; the error says what it may have meant.
+/// Checks that a word names a rule or a group; the error suggests a similar name.
 pub(crate) fn known(word: &str) -> Result<(), String> {
     if RULES.iter().any(|rule| names(word, rule)) {
         return Ok(());
     }
     let words = RULES.iter().flat_map(|rule| [rule.id, rule.name]).chain(Group::ALL.map(Group::prefix));
     Err(match nearest(word.trim(), words) {
-        Some(near) => format!("there is no rule `{word}`; did you mean `{near}`?"),
-        None => format!("there is no rule `{word}`; `mcprove explain` lists them"),
+        Some(near) => format!("unknown rule `{word}`; did you mean `{near}`?"),
+        None => format!("unknown rule `{word}`; `mcprove explain` lists them"),
     })
 }

@@ -9,24 +9,24 @@ fn catalog(text: &str) -> Catalog {
     Catalog::read("tools.json", text.as_bytes().to_vec()).expect(text)
 }
 
-/// What the rules of one group say, as `RULE pointer`.
-fn told(text: &str, group: &str) -> Vec<String> {
+/// Findings of the rules of one group, as `RULE pointer`.
+fn reported(text: &str, group: &str) -> Vec<String> {
     let catalog = catalog(text);
     let select = [group.to_owned()];
     let rules = Selection::new(SelectionOptions { select: &select, ..SelectionOptions::default() }).expect(group);
-    let mut told = Vec::new();
-    lint(&catalog, &rules, &mut |fault| told.push(format!("{} {}", fault.rule.id, fault.pointer())));
-    told
+    let mut reported = Vec::new();
+    lint(&catalog, &rules, &mut |fault| reported.push(format!("{} {}", fault.rule.id, fault.pointer())));
+    reported
 }
 
-fn ids(told: &[String]) -> Vec<&str> {
-    let mut ids: Vec<&str> = told.iter().map(|told| told.split(' ').next().unwrap_or_default()).collect();
+fn ids(reported: &[String]) -> Vec<&str> {
+    let mut ids: Vec<&str> = reported.iter().map(|reported| reported.split(' ').next().unwrap_or_default()).collect();
     ids.dedup();
     ids
 }
 
 fn of_group(rule: &Rule, example: &Example) -> Vec<String> {
-    told(&example.catalog(), rule.group().prefix())
+    reported(&example.catalog(), rule.group().prefix())
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn bad_fires_exactly_its_rule_and_good_is_silent() {
 fn a_fix_silences_its_rule_and_changes_nothing_the_second_time() {
     for rule in RULES.iter().filter(|rule| rule.is_fixable()) {
         let once = catalog(&rule.bad.catalog()).tighten(TightenOptions::default()).expect("a file").text;
-        assert!(told(&once, rule.id).is_empty(), "{}: {once}", rule.id);
+        assert!(reported(&once, rule.id).is_empty(), "{}: {once}", rule.id);
         let twice = catalog(&once).tighten(TightenOptions::default()).expect("a file").text;
         assert_eq!(once, twice, "{}", rule.id);
     }
@@ -94,17 +94,17 @@ fn rules_are_chosen_by_id_name_or_group() {
     assert_eq!(chosen(false, &["any-value"], &[]), Ok(vec!["SCH-003"]));
     assert_eq!(chosen(true, &[], &["SCH"]).map(|ids| ids.iter().any(|id| id.starts_with("SCH"))), Ok(false));
     assert_eq!(chosen(true, &[], &[]).map(|ids| ids.len()), Ok(RULES.len()));
-    assert_eq!(chosen(false, &[], &["SHC-001"]), Err("there is no rule `SHC-001`; did you mean `SCH-001`?".to_owned()));
+    assert_eq!(chosen(false, &[], &["SHC-001"]), Err("unknown rule `SHC-001`; did you mean `SCH-001`?".to_owned()));
     assert_eq!(
         chosen(false, &["everything"], &[]),
-        Err("there is no rule `everything`; `mcprove explain` lists them".to_owned())
+        Err("unknown rule `everything`; `mcprove explain` lists them".to_owned())
     );
 }
 
-/// What the strict rules say about one input schema, as `RULE pointer` from the schema on.
+/// Findings of the strict rules about one input schema, as `RULE pointer` from the schema on.
 fn strict(schema: &str) -> Vec<String> {
     let tools = format!("[{{\"name\":\"t\",\"inputSchema\":{schema}}}]");
-    told(&tools, "SCH").iter().map(|told| told.replace("/0/inputSchema", "")).collect()
+    reported(&tools, "SCH").iter().map(|reported| reported.replace("/0/inputSchema", "")).collect()
 }
 
 /// An input schema that is strict but for one property.
@@ -176,8 +176,8 @@ fn what_constrains_a_value_in_another_way_is_enough() {
         r#"{"if":{"properties":{"a":{"type":"string"}}},"type":"integer"}"#,
         "false",
     ] {
-        let told = strict(&with_property(property));
-        assert!(told.is_empty(), "{property}: {told:?}");
+        let reported = strict(&with_property(property));
+        assert!(reported.is_empty(), "{property}: {reported:?}");
     }
 }
 
@@ -204,14 +204,14 @@ fn what_lets_anything_through_is_told() {
         ),
         (r#"{"type":"object","additionalProperties":{"type":"string"}}"#, "SCH-004 /properties/p/additionalProperties"),
     ] {
-        let mut told = strict(&with_property(property));
-        told.sort();
+        let mut reported = strict(&with_property(property));
+        reported.sort();
         let mut wanted: Vec<String> = wanted
             .split(" SCH")
             .map(|one| if one.starts_with("SCH") { one.to_owned() } else { format!("SCH{one}") })
             .collect();
         wanted.sort();
-        assert_eq!(told, wanted, "{property}");
+        assert_eq!(reported, wanted, "{property}");
     }
 }
 
@@ -273,7 +273,7 @@ fn schemas_of_the_same_object_are_judged_together() {
                ]}},"required":["q"],"additionalProperties":false}"#.to_owned(),
             vec!["SCH-002 /properties/q/anyOf/0/properties/p", "SCH-002 /properties/q/anyOf/1/properties/p"],
         ),
-        // Draft 7 does not know `unevaluatedProperties`, so a person has to decide; it is told all the same.
+        // Draft 7 does not know `unevaluatedProperties`, so a person has to decide; it is still reported.
         (
             format!(r#"{{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","allOf":[{a},{b}]}}"#),
             vec!["SCH-002 "],
@@ -322,8 +322,9 @@ fn schemas_of_the_same_object_declare_together() {
         ),
     ] {
         let tools = format!("[{{\"name\":\"t\",\"inputSchema\":{schema}}}]");
-        let told: Vec<_> = told(&tools, "VAL").iter().map(|told| told.replace("/0/inputSchema", "")).collect();
-        assert_eq!(told, wanted, "{schema}");
+        let reported: Vec<_> =
+            reported(&tools, "VAL").iter().map(|reported| reported.replace("/0/inputSchema", "")).collect();
+        assert_eq!(reported, wanted, "{schema}");
     }
 }
 
@@ -344,8 +345,8 @@ fn defaults_are_judged_with_what_they_refer_to() {
             let schema = format!(
                 r#"{{{dialect}"type":"object","properties":{{"p":{property}}},"{defs}":{{"N":{{"type":"integer"}}}}}}"#
             );
-            let told = told(&format!("[{{\"name\":\"t\",\"inputSchema\":{schema}}}]"), "VAL-007");
-            assert_eq!(!told.is_empty(), invalid, "{schema}");
+            let reported = reported(&format!("[{{\"name\":\"t\",\"inputSchema\":{schema}}}]"), "VAL-007");
+            assert_eq!(!reported.is_empty(), invalid, "{schema}");
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     summary: "required names a property that is not declared",
     severity: Severity::Error,
     why: "The name in `required` is misspelt, or its property was removed. A closed object can then never be valid; \
-          an open one wants a value that nobody described.",
+          an open one requires a value without a description.",
     help: "correct the name, or declare the property",
     bad: Example::Tool(
         r#"{"name": "ping", "inputSchema": {"type": "object", "properties": {"host": {"type": "string"}}, "required": ["hsot"]}}"#,

@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     run: Scope::Tool(run),
 };
 
-/// What stands in for a description that nobody wrote.
+/// Placeholders in place of a real description.
 const PLACEHOLDERS: &[&str] = &["todo", "tbd", "fixme", "description", "no description", "lorem ipsum", "placeholder"];
 /// The least number of characters in which a tool can say what it does.
 pub(super) const LEAST: usize = 20;
@@ -43,7 +43,7 @@ fn run<'c>(view: &ToolView<'_, 'c>, faults: &mut RuleFaults<'_, 'c>) {
         .iter()
         .any(|word| lower.trim_end_matches(['.', ':', '!']) == *word || lower.starts_with("lorem ipsum"))
     {
-        faults.add(at, format!("`{}` stands where a description should", shorten(text, 40)));
+        faults.add(at, format!("`{}` is not a description", shorten(text, 40)));
     } else if text.chars().count() < LEAST {
         faults.add(at, format!("the description `{text}` has fewer than {LEAST} characters"));
     }

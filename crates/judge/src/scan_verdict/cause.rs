@@ -9,19 +9,19 @@ use regex::{Regex, RegexSet};
 pub fn failure_cause(text: &str) -> FailureCause {
     let head = &text[..text.floor_char_boundary(4_000)];
     let Some(set) = COMPILED.as_ref() else { return FailureCause::Other };
-    // A key that is wrong is told over the network; a host that is missing says nothing about keys.
+    // A wrong key is reported over the network; a missing host says nothing about keys.
     let found = set.matches(head);
     let cause = found.iter().next().map_or(FailureCause::Other, |at| PATTERNS[at].0);
-    // `Sheet 'x' not found` says what is missing; a handler or a method that is not found is no input.
+    // `Sheet 'x' not found` names the missing input; a handler or a method that is not found is not an input.
     let is_method = NO_INPUT.as_ref().is_some_and(|pattern| pattern.is_match(head));
     if cause == FailureCause::InputNotFound && is_method { FailureCause::Other } else { cause }
 }
 
-/// Things that are not found and are no inputs.
+/// Things that are not found and are not inputs.
 static NO_INPUT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:method|tool|handler|module|function) (?:'[^']*' |`[^`]*` )?not found").ok());
 
-/// What tells a cause, the first that matches counts.
+/// Patterns that reveal a cause; the first match counts.
 const PATTERNS: &[(FailureCause, &str)] = &[
     (
         FailureCause::NetworkUnreachable,

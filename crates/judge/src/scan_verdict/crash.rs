@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What is left of an exception after an SDK has put its own words around it.
+/// Remains of an exception after an SDK has wrapped it.
 const MARKERS: &[&str] = &[
     // The Python SDKs put the bare text of an exception after the name of the tool: a `KeyError` is a quoted key.
     r"(?m)^Error (?:executing|calling) tool '?[\w.-]+'?: (?:'[^'\n]{1,80}'|\d+)\s*$",
@@ -43,9 +43,9 @@ pub(super) fn sdk_marker(text: &str) -> Option<&str> {
     })
 }
 
-/// True if a text holds a stack trace: then it is no worded error, whatever its cause.
+/// True if a text holds a stack trace: then it is not a worded error, whatever its cause.
 pub(super) fn is_trace(text: &str) -> bool {
-    crate::exception::stack::find(text).is_some() || text.contains("Traceback (most recent call last)")
+    crate::unhandled_exception::stack::find(text).is_some() || text.contains("Traceback (most recent call last)")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Errors that are reported as a success: `isError` is false, and the text or the JSON says that the call failed.
 //!
-//! Conservative: only a short text that begins as error messages do, or an object that has an error and no data. Text about
-//! errors (`Error rate: 3 %`, `No errors found`) is no error.
+//! Conservative: only a short text that begins as error messages do, or an object that has an error and no data. Text
+//! about errors (`Error rate: 3 %`, `No errors found`) does not count.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use super::cause::failure_cause;
 /// The longest text that is taken for nothing but an error message.
 const LONGEST: usize = 800;
 
-/// How error messages begin.
+/// Beginnings of error messages.
 static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = concat!(
         r"^(?i)[\s*_#>`❌⛔🚫✗✘×⚠❗🛑🔴\u{fe0f}-]*(?:\[?(?:fatal |internal |unexpected |unknown |runtime |validation |network |api |http |tool |request |connection |authentication |server )?",
@@ -34,13 +34,13 @@ static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(pattern).ok()
 });
 
-/// What looks like the beginning of an error message and is none.
+/// Beginnings that look like an error message but are not.
 static NO_ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = r"(?i)^[\s*_#>`]*(?:errors?\s*[:=]\s*(?:(?:0|none|no errors?|null|false|n/a)\b|\d+(?:\.\d+)?\s*%)|error (?:rate|codes?|handling|messages?|logs?|reports?|budget|count)\b|no error|(?:\w+ ){0,3}0 failed)";
     Regex::new(pattern).ok()
 });
 
-/// The words with which a success says that it is an error, if it does.
+/// The error message inside a success, if any.
 pub fn error_as_success(result: &Value, arguments: &Value) -> Option<String> {
     if result.get("isError") == Some(&Value::Bool(true)) || has_other_content(result) {
         return None;
@@ -52,16 +52,21 @@ pub fn error_as_success(result: &Value, arguments: &Value) -> Option<String> {
         return Some(found);
     }
     let json = first_json(&text);
-    let found = match &json {
+    in_json_or_text(json.as_ref(), &text, arguments)
+        .or_else(|| in_the_place_of_data(json.as_ref().or_else(|| result.get("structuredContent"))?))
+}
+
+/// An error in a text, or in the JSON that it is.
+fn in_json_or_text(json: Option<&Value>, text: &str, arguments: &Value) -> Option<String> {
+    match json {
         Some(Value::Object(map)) => in_object(map, arguments),
         Some(Value::Array(items)) => match items.as_slice() {
             [Value::Object(only)] => in_object(only, arguments),
             _ => None,
         },
         Some(_) => None,
-        None => in_text(&text),
-    };
-    found.or_else(|| in_the_place_of_data(json.as_ref().or_else(|| result.get("structuredContent"))?))
+        None => in_text(text),
+    }
 }
 
 /// The most texts of a reply that is a placeholder for data.
@@ -115,7 +120,7 @@ fn in_text(text: &str) -> Option<String> {
     (is_error && !is_none).then(|| first.to_owned())
 }
 
-/// Keys that go with an error and are no data.
+/// Keys that accompany an error and are not data.
 const ABOUT_ERRORS: &[&str] = &[
     "cause",
     "code",
@@ -156,11 +161,7 @@ const ABOUT_ERRORS: &[&str] = &[
 fn in_object(map: &Map<String, Value>, arguments: &Value) -> Option<String> {
     // Some SDKs wrap a bare text.
     if let (1, Some(Value::String(text))) = (map.len(), map.get("result")) {
-        return match first_json(text) {
-            Some(Value::Object(inner)) => in_object(&inner, arguments),
-            Some(_) => None,
-            None => in_text(text),
-        };
+        return in_json_or_text(first_json(text).as_ref(), text, arguments);
     }
     let is_data = |key: &String, value: &Value| {
         let is_empty = match value {
@@ -203,7 +204,7 @@ fn in_object(map: &Map<String, Value>, arguments: &Value) -> Option<String> {
     }
 }
 
-/// The words of an error, if there are any.
+/// The message of an error, if it has one.
 fn words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),

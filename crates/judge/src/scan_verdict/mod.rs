@@ -11,8 +11,8 @@ mod error_as_success;
 use mcprove_model::{FailureCause, Outcome, ToolVerdict, escape_line, first_json, shorten, text_of_tool_result};
 use serde_json::Value;
 
-use crate::exception::unhandled;
 use crate::output_schema::violates_output_schema;
+use crate::unhandled_exception::unhandled;
 
 pub use cause::failure_cause;
 pub use error_as_success::error_as_success;
@@ -26,11 +26,11 @@ const METHOD_NOT_FOUND: i64 = -32601;
 /// A call of a tool and what is known of it.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanCall<'a> {
-    /// What was called, for sentences: "the tool".
+    /// Name of the called item in sentences: "the tool".
     pub subject: &'a str,
     /// The end of the call.
     pub outcome: &'a Outcome,
-    /// The arguments; what a reply merely repeats is no finding.
+    /// The arguments; text that a reply only repeats is not reported.
     pub arguments: &'a Value,
     /// The tool's output schema.
     pub output_schema: Option<&'a Value>,
@@ -173,8 +173,8 @@ fn is_about_input(text: &str, arguments: &Value) -> bool {
 
 /// Judges the text of an error; a code of 0 is that of a result with `isError`.
 fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
-    // A trace may well be about a missing key or the network: an exception that was not handled all the same, unless it is
-    // worded and the server lives on.
+    // A trace may well be about a missing key or the network: it is still an unhandled exception, unless it is worded
+    // and the server lives on.
     let cause = match failure_cause(text) {
         FailureCause::Other if is_about_input(text, call.arguments) => FailureCause::InputNotFound,
         cause => cause,
@@ -199,7 +199,7 @@ fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
             let sentence = "the server lists the tool but does not know it (-32601)".to_owned();
             ScanJudgement::new(ToolVerdict::Crashed, sentence, text)
         }
-        // Whoever words an error on purpose has `isError` for it.
+        // A deliberate error message belongs in a result with `isError`.
         INTERNAL_ERROR if cause == FailureCause::Other => {
             let sentence = format!("{} failed with an internal error (-32603)", call.subject);
             ScanJudgement::new(ToolVerdict::Crashed, sentence, text)

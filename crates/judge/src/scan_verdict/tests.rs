@@ -85,7 +85,7 @@ fn a_success_that_clients_refuse_is_no_success() {
 
 #[test]
 fn an_error_that_repeats_the_input_says_that_it_is_not_there() {
-    let outcome = failed("Error executing tool git_log: /work/mcprove-example");
+    let outcome = failed("Error executing tool git_log: /srv/mcprove-example");
     let verdict = |arguments: Value| judge_call(&ScanCall::of_tool(&outcome, &arguments)).verdict;
     assert_eq!(verdict(json!({"repo": "mcprove-example"})), ToolVerdict::Fails(FailureCause::InputNotFound));
     assert_eq!(verdict(json!({"repo": "example"})), ToolVerdict::Fails(FailureCause::Other));

@@ -22,7 +22,7 @@ pub(crate) const NODES: usize = 50_000;
 pub(crate) const MAPS: usize = 10_000;
 /// The most bytes in names and strings of a schema.
 const TEXT: usize = 1 << 20;
-/// The deepest nesting of a schema; what comes over the wire is never deeper than serde reads.
+/// The deepest nesting of a schema; messages of a server are never deeper than serde reads.
 const DEPTH: usize = 128;
 /// The longest chain of schemas, references followed, that a recursive walk may meet.
 const CHAIN: usize = 1_000;

@@ -42,7 +42,7 @@ struct Walk<'d, 'a, 'v> {
     tasks: Vec<Task<'a, 'v>>,
     /// References that are being followed, with the value they are followed for: a circle is entered once.
     followed: HashSet<Pair>,
-    /// What schemas refer to, looked up once.
+    /// Targets of references, looked up once.
     targets: HashMap<*const Value, Option<&'a Value>>,
 }
 

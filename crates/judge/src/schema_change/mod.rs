@@ -1,13 +1,13 @@
-//! What a change of a JSON Schema means: whether it accepts less than before, more, or the same in other words.
+//! Effect of a change of a JSON Schema: it accepts less than before, more, or the same in other words.
 //!
-//! Keywords are compared one by one, with local references followed. Where a keyword is too involved to tell in which
-//! direction it changed, the change counts as both: for whoever calls a tool, caution is right.
+//! Keywords are compared one by one, with local references followed. Where a keyword is too involved to determine the
+//! direction of its change, the change counts as both: for callers of a tool, caution is right.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// What a change does to the values that a schema accepts.
+/// Effect of a change on the values that a schema accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// Values that were accepted may not be any more.
@@ -27,13 +27,13 @@ pub enum Effect {
 pub struct SchemaChange {
     /// The place in the schema, as a JSON Pointer.
     pub pointer: String,
-    /// What it does.
+    /// Its effect.
     pub effect: Effect,
-    /// What changed, in words.
+    /// The change, in words.
     pub what: String,
 }
 
-/// Keywords that nobody is judged by.
+/// Keywords that do not affect validation.
 const WORDS: &[&str] = &["default", "deprecated", "description", "example", "examples", "title"];
 /// Keywords that are looked at through the references to them, or that say nothing about values.
 const IGNORED: &[&str] = &["$anchor", "$comment", "$defs", "$id", "$ref", "$schema", "definitions"];
@@ -70,9 +70,9 @@ const OWN: &[&str] = &[
     "type",
     "uniqueItems",
 ];
-/// How deep schemas are compared.
+/// Maximum depth of the comparison.
 const DEEPEST: usize = 40;
-/// How many pairs of schemas are compared.
+/// Maximum number of pairs of schemas that are compared.
 const MOST_STEPS: usize = 20_000;
 
 /// Everything that changed between two schemas.
@@ -94,7 +94,7 @@ struct Comparison<'s> {
     /// Pairs of references that are being compared: schemas may go round in circles.
     open: BTreeSet<(String, String)>,
     changes: Vec<SchemaChange>,
-    /// How many more pairs of schemas are compared.
+    /// Number of pairs of schemas that may still be compared.
     left: usize,
 }
 
@@ -117,7 +117,7 @@ impl<'s> Comparison<'s> {
         match (followed(old, self.roots.0), followed(new, self.roots.1)) {
             (Some((there, old_way)), Some((then, new_way))) => {
                 self.compare_followed(there, then, pointer, depth);
-                // What stands beside a reference holds as well, at every turn of the way.
+                // Keywords next to a reference hold as well, at every turn of the way.
                 for turn in 0..old_way.len().max(new_way.len()) {
                     let beside = |way: &[&'s Value]| way.get(turn).copied().unwrap_or(&ANY);
                     self.compare_followed(beside(&old_way), beside(&new_way), pointer, depth);
@@ -456,7 +456,7 @@ fn unpaired<'s>(old: &'s [Value], new: &'s [Value]) -> (Vec<&'s Value>, Vec<&'s 
     (old.iter().filter(|item| !new.contains(item)).collect(), new.iter().filter(|item| !old.contains(item)).collect())
 }
 
-/// A schema without the words around it.
+/// A schema without annotations.
 fn bare(map: Keywords<'_>) -> Option<Map<String, Value>> {
     let kept = map?.iter().filter(|(key, _)| !WORDS.contains(&key.as_str()) && !IGNORED[..5].contains(&key.as_str()));
     Some(kept.map(|(key, value)| (key.clone(), value.clone())).collect())

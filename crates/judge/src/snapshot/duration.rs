@@ -1,4 +1,4 @@
-//! How long something took.
+//! Durations.
 
 use super::Normaliser;
 

@@ -13,7 +13,7 @@ use mcprove_model::{Snapshot, SnapshotKind, is_active};
 const HEAD: &str = "# Stored replies. `mcprove snapshot --update` writes this file; read its changes as you read code.";
 const MARK: &str = "=== ";
 
-/// The stored texts of one suite file, in the order they stand there.
+/// The stored texts of one suite file, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotFile {
     /// The sections.
@@ -25,7 +25,7 @@ pub struct SnapshotFile {
 pub struct Unreadable {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Description of the error.
     pub reason: String,
 }
 
@@ -39,7 +39,7 @@ impl SnapshotFile {
     /// Reads a file.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let mut sections: Vec<(SnapshotKind, String, Vec<Cow<'_, str>>)> = Vec::new();
-        // The last line ends with a line feed too, so what stands after it is not a line.
+        // The last line ends with a line feed too, so the rest is not a line.
         let text = text.strip_suffix('\n').unwrap_or(text);
         for (index, line) in text.split('\n').enumerate() {
             // Git on Windows may have changed the ends of lines.
@@ -143,7 +143,7 @@ fn json_string(line: &str) -> String {
 fn unescaped_line(line: &str) -> Result<Cow<'_, str>, String> {
     match line.strip_prefix('\\') {
         Some(json) if json.starts_with('"') => {
-            // A tab may stand in a line as it is, but not in JSON.
+            // A tab is allowed in a line, but not in JSON.
             let text = serde_json::from_str(&json.replace('\t', "\\t"));
             text.map(Cow::Owned).map_err(|error| format!("not a JSON string: {error}"))
         }

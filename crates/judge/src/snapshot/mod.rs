@@ -1,7 +1,7 @@
 //! Stored replies: what changes from run to run is masked, and the rest is compared byte for byte.
 //!
-//! What is masked is the table [`NORMALISERS`], one file each; the fixture folder and the patterns that an author lists
-//! under `mask:` come on top.
+//! The table [`NORMALISERS`] lists the masks, one file each; the fixture folder and the patterns that an author lists
+//! under `mask:` are added.
 
 mod duration;
 mod file;
@@ -22,19 +22,19 @@ use crate::diff::{Sides, unified};
 pub use file::{SnapshotFile, Unreadable};
 pub use render::{of_reply, of_value};
 
-/// What stands in place of the fixture folder.
+/// Replacement for the fixture folder.
 const FIXTURE: &str = "{{fixture}}";
 
-/// What stands in place of what an author's pattern matches.
+/// Replacement for matches of an author's pattern.
 const MASKED: &str = "<masked>";
 
 /// Something that is different in every run, and what is stored instead.
 pub struct Normaliser {
-    /// What stands in its place, in angle brackets.
+    /// Its replacement, in angle brackets.
     pub name: &'static str,
     /// One sentence for the documentation.
     pub summary: &'static str,
-    /// What is masked: a regular expression without capturing groups.
+    /// The masked text: a regular expression without capturing groups.
     pub pattern: &'static str,
     /// Texts that are masked as a whole.
     pub masked: &'static [&'static str],
@@ -56,7 +56,7 @@ static VOLATILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&pattern).ok()
 });
 
-/// What is masked beside the table.
+/// Masks besides the table.
 #[derive(Clone, Debug, Default)]
 pub struct Masks {
     fixture: Option<String>,
@@ -108,12 +108,12 @@ pub fn is_volatile(text: &str) -> bool {
     VOLATILE.as_ref().is_some_and(|volatile| volatile.is_match(text))
 }
 
-/// True if a text tells the time.
+/// True if a text contains a time.
 pub fn tells_the_time(text: &str) -> bool {
     normalised(text).contains(&format!("<{}>", timestamp::NORMALISER.name))
 }
 
-/// A unified diff from what is stored to what came; the two differ.
+/// A unified diff from the stored text to the current one; the two differ.
 pub fn difference(stored: &str, now: &str) -> String {
     unified(Sides { old: "stored", new: "now" }, stored, now)
 }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use mcprove_model::{Observation, Outcome};
 use serde_json::{Value, json};
 
-/// What a case saw: how the request ended, the text, and what is not text; `None` when no answer came.
+/// Observation of a case as text: the outcome of the request, the text, and the content that is not text; `None`
+/// without an answer.
 pub fn of_reply(seen: &Observation) -> Option<String> {
     let mut text = match &seen.outcome {
         Outcome::Result(_) if seen.is_error => "tool error".to_owned(),

@@ -1,8 +1,8 @@
-//! JSON text that knows where each of its parts stands.
+//! JSON text that knows the position of each of its parts.
 //!
 //! A catalog of tools is authored text as soon as it lies in a file: findings name its lines, and a fix edits it and
-//! keeps everything else byte for byte. So the text is kept, and beside it one small slot a value, in the order of the
-//! text: no string is copied, no map is built, and ten thousand tools take a few megabytes.
+//! keeps everything else byte for byte. So the text is kept, together with one small slot per value, in the order of
+//! the text: no string is copied, no map is built, and ten thousand tools take a few megabytes.
 
 mod lines;
 mod parse;
@@ -20,7 +20,7 @@ pub(crate) struct SpannedJson {
     roots: Vec<u32>,
 }
 
-/// One value or one key. A key stands right before its value; the parts of a list or map stand right after it.
+/// One value or one key. A key is right before its value; the parts of a list or map are right after it.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     start: u32,
@@ -33,8 +33,7 @@ struct Slot {
 }
 
 impl SpannedJson {
-    /// Reads one or more JSON documents that stand one after the other, as in a file of JSON lines; what is not JSON is
-    /// given back.
+    /// Reads one or more consecutive JSON documents, as in a file of JSON lines; text that is not JSON is returned.
     pub(crate) fn parse(text: impl Into<String>) -> Result<Self, (String, ParseError)> {
         let text = text.into();
         match parse::parse(&text) {

@@ -2,7 +2,7 @@
 
 use super::{JsonKind, Slot};
 
-/// How deep lists and maps may be nested; whoever walks a tree may recurse that far.
+/// Maximum nesting of lists and maps; code that walks a tree may recurse that far.
 const MAX_DEPTH: usize = 256;
 
 /// Why a text is not JSON.
@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 256;
 pub(crate) struct ParseError {
     /// The byte at which it stops being JSON.
     pub(crate) offset: usize,
-    /// What is wrong there.
+    /// Description of the error.
     pub(crate) message: &'static str,
 }
 
@@ -186,7 +186,7 @@ impl Parser<'_> {
                     kind = JsonKind::EscapedText;
                     self.escape()?;
                 }
-                Some(0..=0x1f) => return Err(self.error("a control character stands in a text unescaped")),
+                Some(0..=0x1f) => return Err(self.error("unescaped control character in a string")),
                 Some(_) => self.at += 1,
                 None => return Err(self.error("the text ends within a string")),
             }
@@ -246,7 +246,7 @@ mod tests {
             ("nul", 0, "expected a JSON value here"),
             ("-", 1, "expected a digit here"),
             ("1.", 2, "expected a digit here"),
-            ("\"a\nb\"", 2, "a control character stands in a text unescaped"),
+            ("\"a\nb\"", 2, "unescaped control character in a string"),
             ("\"\\x\"", 1, "this is not an escape of JSON"),
             ("\"\\u12g4\"", 1, "this is not an escape of JSON"),
             ("\"abc", 4, "the text ends within a string"),
@@ -301,7 +301,7 @@ mod tests {
         fn any_text_is_judged_as_serde_judges_it(text in "[\\[\\]{}\",:0-9a\\\\ntrufalse.eE+\\- ]{0,12}") {
             let ours = SpannedJson::parse(text.clone()).is_ok();
             let theirs = serde_json::Deserializer::from_str(&text).into_iter::<Value>().all(|value| value.is_ok());
-            // Beside each other without space (`1"a"`), documents are read by us and refused there.
+            // Adjacent documents without space (`1"a"`) are accepted here and refused there.
             if theirs {
                 prop_assert!(ours, "{}", text);
             }

@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use super::SpannedJson;
 
-/// What a value is.
+/// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonKind {
     Null,
     True,
     False,
     Number,
-    /// A text that stands as it is between its quotes.
+    /// A text without escapes between its quotes.
     Text,
     /// A text with escapes.
     EscapedText,
@@ -39,7 +39,7 @@ impl<'t> Json<'t> {
         self.source
     }
 
-    /// Its slot: values that stand earlier in the text have smaller ones.
+    /// Its slot: values that are earlier in the text have smaller ones.
     pub(crate) fn slot(self) -> u32 {
         self.at
     }
@@ -57,24 +57,24 @@ impl<'t> Json<'t> {
         self.kind() == JsonKind::Map
     }
 
-    /// Where it stands.
+    /// Its position.
     pub(crate) fn span(self) -> Span {
         let slot = self.source.slot(self.at);
         Span { start: slot.start, end: slot.end }
     }
 
-    /// What stands there.
+    /// Its source text.
     pub(crate) fn raw(self) -> &'t str {
         let slot = self.source.slot(self.at);
         &self.source.text[slot.start as usize..slot.end as usize]
     }
 
-    /// The key it stands under, if it is part of a map.
+    /// Its key, if it is part of a map.
     pub(crate) fn key(self) -> Option<Self> {
         self.source.slot(self.at).keyed.then(|| Self::new(self.source, self.at - 1))
     }
 
-    /// Its text, without quotes and escapes; `None` when it is no text.
+    /// Its text, without quotes and escapes; `None` if it is not a text.
     pub(crate) fn as_text(self) -> Option<Cow<'t, str>> {
         match self.kind() {
             JsonKind::Text => Some(Cow::Borrowed(self.inner())),
@@ -153,7 +153,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// What it is in words, for "expected …, found …".
+    /// Its kind in words, for "expected …, found …".
     pub(crate) fn kind_name(self) -> &'static str {
         match self.kind() {
             JsonKind::Null => "null",
@@ -220,7 +220,7 @@ impl<'t> Json<'t> {
         (pointer.is_empty() || pointer.starts_with('/')).then_some(here)
     }
 
-    /// What stands between the quotes of a text.
+    /// The source between the quotes of a text.
     fn inner(self) -> &'t str {
         let raw = self.raw();
         &raw[1..raw.len() - 1]

@@ -1,9 +1,8 @@
 //! The mechanical fix: closes objects and requires their properties, by edits of the text that change nothing else.
 //!
 //! It never invents a `type`, a `maxLength` or a `maxItems`: the right value is the author's to choose. It never requires a
-//! property that has a default. It leaves alone
-//! what it would break: maps, schemas that others build upon, alternatives that decide what is there, and objects that
-//! would have to hold themselves.
+//! property that has a default. It skips schemas that it would break: maps, schemas that others build upon, alternatives
+//! that decide about the presence of properties, and objects that would have to hold themselves.
 
 use mcprove_model::Edit;
 
@@ -12,7 +11,7 @@ use crate::input_schema::{Close, Presence, SchemaTree, SiteId, Word, open_object
 use crate::json_style::JsonStyle;
 use crate::spanned_json::{Json, JsonKind};
 
-/// How far the fix goes.
+/// Extent of the fix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TightenOptions {
     /// Leaves a `required` list alone that names anything, so that optional arguments stay optional.
@@ -24,7 +23,7 @@ pub struct TightenOptions {
 pub struct Tightened {
     /// The text; the same as before when there was nothing to do.
     pub text: String,
-    /// How many schemas were changed.
+    /// Number of changed schemas.
     pub changed: usize,
     /// Which parameters became required, in the order of the text.
     pub required: Vec<Required>,
@@ -82,15 +81,15 @@ impl Catalog {
 
 /// One of the two things that the fix does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FixStep {
     /// Accepts only what is declared.
     Close,
     /// Requires what is declared.
     Require,
 }
 
-impl Part {
-    /// What it does, in a few words.
+impl FixStep {
+    /// Its effect, in a few words.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Close => "accept only declared properties",
@@ -99,7 +98,7 @@ impl Part {
     }
 }
 
-/// What is done to one schema.
+/// Change of one schema.
 pub(crate) struct Change<'t> {
     site: SiteId,
     close: Option<Close>,
@@ -127,10 +126,10 @@ fn can_require(tree: &SchemaTree<'_>, site: SiteId, presence: &Presence<'_>, opt
 
 impl Change<'_> {
     /// Only one of the two things that may be done.
-    pub(crate) fn only(self, part: Part) -> Option<Self> {
+    pub(crate) fn only(self, part: FixStep) -> Option<Self> {
         match part {
-            Part::Close => self.close.is_some().then_some(Self { require: None, ..self }),
-            Part::Require => self.require.is_some().then_some(Self { close: None, ..self }),
+            FixStep::Close => self.close.is_some().then_some(Self { require: None, ..self }),
+            FixStep::Require => self.require.is_some().then_some(Self { close: None, ..self }),
         }
     }
 
@@ -170,7 +169,7 @@ impl Change<'_> {
     }
 }
 
-/// The edit that adds names to a `required` list; what is no list, or empty, is replaced.
+/// The edit that adds names to a `required` list; an empty list or another value is replaced.
 fn extended(list: Json<'_>, names: &[Json<'_>], style: &JsonStyle, whole: impl FnOnce() -> String) -> Edit {
     match list.items().last().filter(|_| list.kind() == JsonKind::List) {
         None => replaced(list, whole()),

@@ -52,7 +52,7 @@ fn the_layout_of_the_file_is_kept() {
 #[test]
 fn only_what_changes_is_touched() {
     for (before, after) in [
-        // After `properties`, wherever it stands; the rest of the object keeps its place.
+        // After `properties`, wherever it is; the rest of the object keeps its place.
         (
             r#"{ "properties": { "a": {} }, "type": "object" }"#,
             r#"{ "properties": { "a": {} }, "required": ["a"], "additionalProperties": false, "type": "object" }"#,
@@ -60,7 +60,7 @@ fn only_what_changes_is_touched() {
         (r#"{"properties":{"a":{}}}"#, r#"{"properties":{"a":{}},"required":["a"],"additionalProperties":false}"#),
         (r"{}", r#"{"additionalProperties":false}"#),
         (r#"{"type":"object"}"#, r#"{"type":"object","additionalProperties":false}"#),
-        // What says the opposite is replaced where it stands.
+        // A keyword with the opposite meaning is replaced in place.
         (
             r#"{"additionalProperties" : true, "properties": {"a": {}}, "required": [ ]}"#,
             r#"{"additionalProperties" : false, "properties": {"a": {}}, "required": ["a"]}"#,
@@ -212,7 +212,7 @@ fn remaining(text: &str) -> Vec<String> {
     let rules = Selection::new(SelectionOptions { select: &select, ..SelectionOptions::default() }).expect("rules");
     let mut told = Vec::new();
     lint(&catalog, &rules, &mut |fault| {
-        assert_eq!(fault.finding().fix, None, "{} could still be mended at {}: {text}", fault.rule.id, fault.pointer());
+        assert_eq!(fault.finding().fix, None, "{} could still be fixed at {}: {text}", fault.rule.id, fault.pointer());
         told.push(format!("{} {}", fault.rule.id, fault.pointer()));
     });
     told

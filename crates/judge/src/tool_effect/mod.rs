@@ -1,8 +1,8 @@
 //! The effect of a tool, as far as it can be known before the tool is called.
 //!
-//! Annotations decide where there are any. Without them the words of the tool decide: its name first, because a name that
+//! Annotations decide where there are any. Without them the tool's texts decide: its name first, because a name that
 //! begins with a reading verb (`get_deleted_items`) says more than a word in a description; then its title, its
-//! arguments, its description, and what the server's instructions say of it.
+//! arguments, its description, and its mention in the server's instructions.
 
 mod scan_plan;
 mod verbs;
@@ -246,7 +246,7 @@ impl Arguments {
         let mut found = Self::default();
         let properties = tool.pointer("/inputSchema/properties").and_then(Value::as_object);
         let (mut path, mut content) = (false, None);
-        // What is no identifier is no name that speaks of anything.
+        // Only an identifier is a name with a meaning.
         let is_name = |name: &&String| name.len() <= 64 && !name.contains(char::is_whitespace);
         for name in properties.into_iter().flat_map(serde_json::Map::keys).filter(is_name) {
             let words = words(name);

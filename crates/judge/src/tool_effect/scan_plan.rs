@@ -23,7 +23,7 @@ fn group(effect: &ToolEffect) -> &'static str {
     }
 }
 
-/// What the user allows a scan to call.
+/// The user's consent to calls of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consent {
     /// Tools that neither say that they write nor look like it; those that only look like it if they are named.

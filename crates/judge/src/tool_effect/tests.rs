@@ -173,6 +173,7 @@ fn descriptions_arguments_and_instructions_count_where_names_say_nothing() {
             looks("content", WordPlace::Argument),
         ),
         (json!({"name": "route", "inputSchema": {"properties": {"destination": {}}}}), ToolEffect::Unclear),
+        (json!({"name": "perform_system_repair"}), looks("repair", WordPlace::Name)),
         (json!({"name": "sweeper"}), looks("deletes", WordPlace::Instructions)),
         (json!({"name": "notes"}), ToolEffect::Unclear),
         (json!({"name": "generate_uuid", "description": "Generates a UUID"}), ToolEffect::Unclear),

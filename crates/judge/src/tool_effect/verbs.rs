@@ -56,7 +56,7 @@ const fn acts(word: &'static str) -> Verb {
     Verb { word, kind: VerbKind::Acts, is_noun: false }
 }
 
-/// Every verb, in the order of the words.
+/// Every verb, in alphabetical order.
 const VERBS: &[Verb] = &[
     acts("abort"),
     changes("ack"),
@@ -196,6 +196,7 @@ const VERBS: &[Verb] = &[
     changes("remove"),
     changes("rename"),
     changes("reopen"),
+    changes("repair"),
     changes("replace"),
     acts("reply"),
     acts("reserve"),

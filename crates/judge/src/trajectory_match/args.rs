@@ -1,12 +1,12 @@
-//! What the arguments of an expected call must be.
+//! Requirements on the arguments of an expected call.
 
 use mcprove_model::shorten;
 use serde_json::Value;
 
-use crate::sameness::{Sameness, compare};
+use crate::json_equality::{JsonEquality, compare};
 use crate::schema;
 
-/// What the arguments of a call must be.
+/// Requirements on the arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ArgsMatcher {
     /// Anything.
@@ -23,12 +23,12 @@ pub enum ArgsMatcher {
 }
 
 impl ArgsMatcher {
-    /// What is wrong with arguments; `None` when nothing is.
+    /// The first error in the arguments; `None` if there is none.
     pub fn mismatch(&self, args: &Value) -> Option<String> {
         match self {
             Self::Any | Self::Ignore => None,
             Self::Exact(expected) => {
-                (compare(expected, args) != Sameness::Same).then(|| format!("expected exactly {}", shown(expected)))
+                (compare(expected, args) != JsonEquality::Same).then(|| format!("expected exactly {}", shown(expected)))
             }
             Self::Subset(expected) => missing(expected, args, &mut String::new()),
             Self::Schema(schema) => match schema::errors(schema, args) {
@@ -42,7 +42,7 @@ impl ArgsMatcher {
 /// The first member of `expected` that `args` lacks or has otherwise.
 fn missing(expected: &Value, args: &Value, pointer: &mut String) -> Option<String> {
     let (Value::Object(members), Value::Object(given)) = (expected, args) else {
-        let same = compare(expected, args) == Sameness::Same;
+        let same = compare(expected, args) == JsonEquality::Same;
         let place = if pointer.is_empty() { "the top" } else { pointer.as_str() };
         return (!same).then(|| format!("expected {} at {place}, found {}", shown(expected), shown(args)));
     };

@@ -11,11 +11,11 @@ use super::args::ArgsMatcher;
 pub struct ExpectedCall {
     /// The tool.
     pub tool: String,
-    /// What its arguments must be.
+    /// Requirements on its arguments.
     pub args: ArgsMatcher,
 }
 
-/// How calls are compared with what is expected.
+/// Way of comparing calls with the expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The same calls in the same order and no others; also written `exact_sequence`.
@@ -41,7 +41,7 @@ pub enum Divergence {
         expected: String,
         /// The tool that was called.
         found: String,
-        /// What is wrong with the arguments, when it is the right tool.
+        /// The error in the arguments, if it is the right tool.
         why: Option<String>,
     },
     /// An expected call did not come.
@@ -50,7 +50,7 @@ pub enum Divergence {
         expected_position: usize,
         /// The tool.
         expected: String,
-        /// What is wrong with the nearest call of that tool, when there is one.
+        /// The error in the nearest call of that tool, if there is one.
         why: Option<String>,
     },
     /// A call came that nothing expects.
@@ -59,7 +59,7 @@ pub enum Divergence {
         position: usize,
         /// The tool that was called.
         found: String,
-        /// What is wrong with its arguments, when the tool is expected with others.
+        /// The error in its arguments, if the tool is expected with others.
         why: Option<String>,
     },
 }
@@ -86,7 +86,7 @@ pub fn divergence(mode: Mode, expected: &[ExpectedCall], calls: &[TracedCall]) -
     divergences(mode, expected, calls).into_iter().next()
 }
 
-/// How many places there are where calls are not as expected.
+/// Number of places where calls differ from the expectation.
 pub fn mismatch_count(mode: Mode, expected: &[ExpectedCall], calls: &[TracedCall]) -> usize {
     divergences(mode, expected, calls).len()
 }
@@ -183,7 +183,7 @@ impl ExpectedCall {
         self.tool == call.tool && self.args.mismatch(&call.args).is_none()
     }
 
-    /// What is wrong with the arguments of a call of this tool.
+    /// The error in the arguments of a call of this tool.
     fn why_not(&self, call: &TracedCall) -> Option<String> {
         (self.tool == call.tool).then(|| self.args.mismatch(&call.args)).flatten()
     }

@@ -15,7 +15,8 @@ use super::runs::{self, Run, SaidText, ToldText};
 
 /// The most characters that are looked at to recognise the beginning of a piece.
 const BEGINNING: usize = 16;
-/// How many characters at an end of a run may be the same by chance: the quote after a value, the break after a line.
+/// Number of characters at an end of a run that may be equal by chance: the quote after a value, the break after a
+/// line.
 const CHANCE: usize = 2;
 
 /// A piece that a call carries and an earlier result of another server said.
@@ -28,11 +29,11 @@ pub(super) struct Candidate {
     /// The call that carries it.
     pub(super) consumer: usize,
     pub(super) what: What,
-    /// True if it carries enough that was not familiar; told later.
+    /// True if it carries enough that was not familiar; set later.
     pub(super) is_strange: bool,
 }
 
-/// What is carried.
+/// The carried content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// A part of a text of the arguments.
@@ -58,7 +59,7 @@ struct Source {
     reply: usize,
 }
 
-/// What results said, as far as it can matter to what was told.
+/// Texts of results, as far as they can matter for later calls.
 #[derive(Debug)]
 struct Sayings<'t> {
     pieces: Needles,
@@ -72,7 +73,7 @@ struct Sayings<'t> {
 /// Finds every piece that is carried from a server to another.
 pub(super) fn candidates(record: &Record<'_>, haystack: &Haystack<'_>, boundary: &Boundary) -> Vec<Candidate> {
     let min_length = boundary.min_length.max(1);
-    // What a required sanitizer is told is on its way, not at its end.
+    // Text sent to a required sanitizer is on its way, not at its end.
     let is_end = |call: usize| !record.is_sanitizer(call, boundary);
     let texts: Vec<usize> = (0..haystack.texts.len()).filter(|index| is_end(haystack.texts[*index].call)).collect();
     let objects: Vec<usize> = (0..haystack.objects.len())
@@ -96,7 +97,7 @@ pub(super) fn candidates(record: &Record<'_>, haystack: &Haystack<'_>, boundary:
             is_strange: false,
         })
     };
-    // A piece that stands many times in one text says no more than one that stands there once.
+    // Repetitions of a piece in one text count once.
     let mut last_text: Vec<Option<usize>> = vec![None; said.pieces.count()];
     for told in &texts {
         let text = &haystack.texts[*told];
@@ -253,7 +254,7 @@ impl Candidate {
         }
     }
 
-    /// How much it carries.
+    /// Length of the carried text.
     pub(super) fn length(&self, haystack: &Haystack<'_>) -> usize {
         self.texts(haystack).iter().map(|text| text.len()).sum()
     }

@@ -14,7 +14,7 @@ use super::rules::WIDENING;
 /// Where a request of revision 2026-07-28 carries the client's capabilities.
 const META_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// What a request claimed.
+/// Claim of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestClaim {
     /// The session it belongs to: claims of one session say nothing about another's.
@@ -29,7 +29,7 @@ pub struct RequestClaim {
     pub capabilities: Option<Vec<String>>,
 }
 
-/// How much the rule had to look at.
+/// Amount of input for the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coverage {
     /// The target is from before requests restate capabilities.
@@ -41,7 +41,7 @@ pub enum Coverage {
 }
 
 impl RequestClaim {
-    /// What a request claims, read from the message: of `initialize` the handshake's capabilities, of any other request
+    /// Claim of a request, read from the message: for `initialize` the handshake's capabilities, for any other request
     /// those in its `_meta`.
     pub fn of_message(session: impl Into<String>, position: usize, message: &Value) -> Self {
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
@@ -69,7 +69,7 @@ pub fn widenings(target: &str, negotiated: Option<&[String]>, claims: &[RequestC
     compared(negotiated, claims).filter_map(|(claim, agreement)| widening(claim, agreement)).collect()
 }
 
-/// How much there was to look at, so that a report can say where nothing could be checked.
+/// Amount of input, so that a report can say where nothing could be checked.
 pub fn coverage(target: &str, negotiated: Option<&[String]>, claims: &[RequestClaim]) -> Coverage {
     if !restates(target) {
         return Coverage::NotApplicable;

@@ -1,8 +1,8 @@
-//! What was familiar before a server said it: given of the prompt, and of arguments sent earlier.
+//! Text that was familiar before a server said it: given in the prompt, or in arguments sent earlier.
 //!
-//! A text is familiar where 32 characters in a row (or all of it, when it is shorter) stand in such a one. Of long
-//! texts only samples are looked up at first: every 32 characters hold one of the windows of 17 that begin at a multiple
-//! of 16. Only around samples that are familiar are all windows looked up.
+//! A text is familiar where 32 characters in a row (or all of it, when it is shorter) occur in such a one. Of long
+//! texts only samples are looked up at first: every 32 characters hold one of the windows of 17 that begin at a
+//! multiple of 16. Only around samples that are familiar are all windows looked up.
 
 use std::cell::LazyCell;
 
@@ -26,7 +26,7 @@ pub(super) enum Origin {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given<'t> {
     pub(super) origin: Origin,
-    /// Where in the trace it stands.
+    /// Its position in the trace.
     pub(super) position: usize,
     pub(super) text: &'t str,
 }
@@ -36,7 +36,7 @@ pub(super) struct Given<'t> {
 pub(super) struct Moments {
     /// When the server said it: arguments sent before do not come from it.
     pub(super) said: usize,
-    /// When another server was told: what the user gave by then comes from the user.
+    /// Time of the call to another server: text the user gave by then comes from the user.
     pub(super) told: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A flow from one server to another that nothing declares safe, and how it is told.
+//! A flow from one server to another that nothing declares safe, and its finding.
 
 use mcprove_model::{Finding, Place, Severity, WirePlace, escape_line, shorten};
 
@@ -19,7 +19,7 @@ pub struct Hop {
     pub tool: String,
 }
 
-/// What kind of piece was carried.
+/// Kind of the carried piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
     /// A text, verbatim.
@@ -42,7 +42,7 @@ pub enum Unmet {
     Unsanitized {
         /// The required sanitizers.
         required: Vec<String>,
-        /// What became of the piece at them.
+        /// Treatment of the piece by them.
         routing: Routing,
     },
 }
@@ -56,18 +56,18 @@ pub struct Flow {
     pub consumer: Hop,
     /// Where it is in the arguments, as a JSON Pointer.
     pub pointer: String,
-    /// What kind of piece it is.
+    /// Kind of the piece.
     pub carried: Carried,
     /// The longest piece that was carried, as it is: neither shortened nor masked.
     pub piece: String,
-    /// How many other pieces the same two calls share.
+    /// Number of other pieces that the same two calls share.
     pub others: usize,
     /// Everything that keeps the flow from being safe; never empty.
     pub unmet: Vec<Unmet>,
 }
 
 impl Flow {
-    /// The finding that tells of it; `mask` takes secrets out of the piece before it is shortened.
+    /// Its finding; `mask` takes secrets out of the piece before it is shortened.
     pub fn finding(&self, mask: &dyn Fn(&str) -> String) -> Finding {
         let piece = mask(&self.piece);
         let piece = escape_line(&shorten(&piece, SHOWN)).into_owned();

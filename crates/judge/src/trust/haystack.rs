@@ -1,12 +1,12 @@
-//! What servers were told: every text and object of the arguments of calls.
+//! Inputs of servers: every text and object of the arguments of calls.
 
 use serde_json::{Map, Value};
 
-use super::parts::{self, NESTING, Part, Want};
+use super::parts::{self, NESTING, ValuePart, Want};
 
 /// A call with its place in the trace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'t> {
+pub(super) struct SentCall<'t> {
     /// Where in the trace it was sent.
     pub(super) position: usize,
     /// A number that stands for the server.
@@ -21,13 +21,13 @@ pub(super) struct Nested {
     /// Where the text is in the arguments.
     pointer: String,
     document: Value,
-    /// The text it was read from holds escapes, so its strings stand there in another form.
+    /// The text it was read from holds escapes, so its strings have another form there.
     escaped: bool,
 }
 
 /// A text in the arguments of a call.
 #[derive(Clone, Debug)]
-pub(super) struct Told<'t> {
+pub(super) struct InputText<'t> {
     pub(super) call: usize,
     pub(super) pointer: String,
     pub(super) text: &'t str,
@@ -35,26 +35,26 @@ pub(super) struct Told<'t> {
 
 /// An object in the arguments of a call.
 #[derive(Clone, Debug)]
-pub(super) struct ToldObject<'t> {
+pub(super) struct InputObject<'t> {
     pub(super) call: usize,
     pub(super) pointer: String,
     pub(super) members: &'t Map<String, Value>,
     pub(super) hash: u64,
 }
 
-/// Everything servers were told, in the order of the calls.
+/// All inputs of servers, in the order of the calls.
 #[derive(Debug, Default)]
 pub(super) struct Haystack<'t> {
-    pub(super) texts: Vec<Told<'t>>,
-    pub(super) objects: Vec<ToldObject<'t>>,
+    pub(super) texts: Vec<InputText<'t>>,
+    pub(super) objects: Vec<InputObject<'t>>,
 }
 
 /// The JSON documents inside the texts of arguments, and those inside theirs.
-pub(super) fn nested(calls: &[Asked<'_>]) -> Vec<Nested> {
+pub(super) fn nested(calls: &[SentCall<'_>]) -> Vec<Nested> {
     let mut level = Vec::new();
     for (call, asked) in calls.iter().enumerate() {
         parts::walk(asked.arguments, Want::Texts, &mut |path, part| {
-            if let Part::Text(text) = part {
+            if let ValuePart::Text(text) = part {
                 read(call, || parts::pointer(path), text, &mut level);
             }
         });
@@ -64,7 +64,7 @@ pub(super) fn nested(calls: &[Asked<'_>]) -> Vec<Nested> {
         let mut next = Vec::new();
         for outer in &level {
             parts::walk(&outer.document, Want::Texts, &mut |_, part| {
-                if let Part::Text(text) = part {
+                if let ValuePart::Text(text) = part {
                     read(outer.call, || outer.pointer.clone(), text, &mut next);
                 }
             });
@@ -76,25 +76,25 @@ pub(super) fn nested(calls: &[Asked<'_>]) -> Vec<Nested> {
     all
 }
 
-/// Gathers what servers were told.
-pub(super) fn gather<'t>(calls: &[Asked<'t>], nested: &'t [Nested]) -> Haystack<'t> {
+/// Gathers the inputs of servers.
+pub(super) fn gather<'t>(calls: &[SentCall<'t>], nested: &'t [Nested]) -> Haystack<'t> {
     let mut haystack = Haystack::default();
     for (call, asked) in calls.iter().enumerate() {
         parts::walk(asked.arguments, Want::TextsAndObjects, &mut |path, part| match part {
-            Part::Text(text) => haystack.texts.push(Told { call, pointer: parts::pointer(path), text }),
-            Part::Object(members, hash) => {
-                haystack.objects.push(ToldObject { call, pointer: parts::pointer(path), members, hash });
+            ValuePart::Text(text) => haystack.texts.push(InputText { call, pointer: parts::pointer(path), text }),
+            ValuePart::Object(members, hash) => {
+                haystack.objects.push(InputObject { call, pointer: parts::pointer(path), members, hash });
             }
         });
     }
     for Nested { call, pointer, document, escaped } in nested {
         parts::walk(document, Want::TextsAndObjects, &mut |_, part| match part {
-            Part::Text(text) if *escaped => {
-                haystack.texts.push(Told { call: *call, pointer: pointer.clone(), text });
+            ValuePart::Text(text) if *escaped => {
+                haystack.texts.push(InputText { call: *call, pointer: pointer.clone(), text });
             }
-            Part::Text(_) => {}
-            Part::Object(members, hash) => {
-                haystack.objects.push(ToldObject { call: *call, pointer: pointer.clone(), members, hash });
+            ValuePart::Text(_) => {}
+            ValuePart::Object(members, hash) => {
+                haystack.objects.push(InputObject { call: *call, pointer: pointer.clone(), members, hash });
             }
         });
     }
@@ -121,7 +121,7 @@ mod tests {
     fn json_inside_json_inside_arguments_is_read() {
         let deep = json!({"c": "line\nbreak"}).to_string();
         let arguments = json!({"a": json!({"b": deep}).to_string(), "n": 1});
-        let calls = [Asked { position: 0, server: 0, arguments: &arguments }];
+        let calls = [SentCall { position: 0, server: 0, arguments: &arguments }];
         let nested = nested(&calls);
         let haystack = gather(&calls, &nested);
         assert!(haystack.texts.iter().any(|told| told.text == "line\nbreak" && told.pointer == "/a"));

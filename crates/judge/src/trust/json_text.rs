@@ -16,12 +16,12 @@ pub(super) enum Inside<'a> {
     Object(u64),
 }
 
-/// Calls `see` with everything inside the JSON documents of a text: the whole text, or objects and lists that begin on a
-/// line of their own. Of a document that breaks off, what came before the break counts.
+/// Calls `see` with everything inside the JSON documents of a text: the whole text, or objects and lists that begin on
+/// a line of their own. For an incomplete document, everything before the break counts.
 pub(super) fn read(text: &str, want: Want, see: &mut dyn FnMut(Inside<'_>)) {
     let mut reader = Reader { want, see };
     if text.trim_start().starts_with('"') {
-        // The quotes of a phrase are no JSON: this must be all of the text.
+        // The quotes of a phrase are not JSON: this must be all of the text.
         if let Ok(whole) = serde_json::from_str::<String>(text) {
             (reader.see)(Inside::Text(&whole));
         }
@@ -151,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::super::parts::{Part, walk};
+    use super::super::parts::{ValuePart, walk};
     use super::*;
 
     fn parts(text: &str) -> (Vec<String>, Vec<u64>) {
@@ -205,8 +205,8 @@ mod tests {
             let value = Value::from(value);
             let (mut texts, mut objects) = (Vec::new(), Vec::new());
             walk(&value, Want::TextsAndObjects, &mut |_, part| match part {
-                Part::Text(text) => texts.push(text.to_owned()),
-                Part::Object(_, hash) => objects.push(hash),
+                ValuePart::Text(text) => texts.push(text.to_owned()),
+                ValuePart::Object(_, hash) => objects.push(hash),
             });
             prop_assert_eq!(parts(&value.to_string()), (texts.clone(), objects.clone()));
             prop_assert_eq!(parts(&format!("as asked:\n{value:#}\n")), (texts, objects));

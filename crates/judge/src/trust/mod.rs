@@ -1,8 +1,8 @@
 //! Trust boundaries between servers: what flows from one to another, and what requests claim.
 //!
-//! Both engines are pure functions over recorded values. [`propagation`] follows what one server said into what
-//! another server is told (`SEC-060`); [`capabilities`] compares what requests claim with what was agreed (`SEC-061`);
-//! [`rules`] says what both are about.
+//! Both engines are pure functions over recorded values. [`propagation`] follows the output of one server into the
+//! input of another (`SEC-060`); [`capabilities`] compares the claims of requests with the negotiation (`SEC-061`);
+//! [`rules`] describes both.
 
 pub mod capabilities;
 pub mod propagation;

@@ -2,8 +2,8 @@
 
 use super::rolling::{HashedMap, Prefixes, Sieve, Size, beginning, sized, whole, windows};
 
-/// Texts of at least this many characters are told apart by a long beginning, so that a common start (the same host in
-/// a thousand addresses) does not make each of them a candidate.
+/// Texts of at least this many characters are distinguished by a long beginning, so that a common start (the same host
+/// in a thousand URLs) does not make each of them a candidate.
 const LONG: usize = 64;
 
 /// Texts to be looked for.
@@ -61,7 +61,7 @@ impl Needles {
         same.iter().copied().find(|id| self.texts[*id] == text)
     }
 
-    /// How many different texts were added.
+    /// Number of different texts added.
     pub(super) fn count(&self) -> usize {
         self.texts.len()
     }

@@ -1,9 +1,9 @@
-//! What a server said in a result: every text and object that another server could be handed.
+//! Output of a server in a result: every text and object that another server could be handed.
 
 use serde_json::Value;
 
 use super::json_text::{self, Inside};
-use super::parts::{self, NESTING, Part, Want};
+use super::parts::{self, NESTING, ValuePart, Want};
 
 /// Something a server said.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct SaidPart<'a, 'v> {
     pub(super) text: &'a str,
     /// The same text where it lasts as long as the result; JSON text is read and forgotten.
     pub(super) lasting: Option<&'v str>,
-    /// It also stands as it is in a text that was told before.
+    /// True if it also occurs verbatim in an earlier text.
     pub(super) repeated: bool,
 }
 
@@ -31,8 +31,8 @@ pub(super) fn outputs<'v>(result: &'v Value, want: Want, see: &mut dyn FnMut(Out
     }
     if let Some(structured) = result.get("structuredContent") {
         parts::walk(structured, want, &mut |_, part| match part {
-            Part::Text(text) => say(SaidPart { text, lasting: Some(text), repeated: false }, want, NESTING, see),
-            Part::Object(_, hash) => see(Output::Object(hash)),
+            ValuePart::Text(text) => say(SaidPart { text, lasting: Some(text), repeated: false }, want, NESTING, see),
+            ValuePart::Object(_, hash) => see(Output::Object(hash)),
         });
     }
 }
@@ -42,7 +42,7 @@ fn say<'v>(said: SaidPart<'_, 'v>, want: Want, nesting: usize, see: &mut dyn FnM
     if nesting == 0 {
         return;
     }
-    // Without escapes, what stands inside JSON text stands in the text itself.
+    // Without escapes, text inside JSON text is also in the text itself.
     let repeated = !said.text.contains('\\');
     json_text::read(said.text, want, &mut |inside| match inside {
         Inside::Text(text) => say(SaidPart { text, lasting: None, repeated }, want, nesting - 1, see),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// How many times JSON text inside JSON text is looked into.
+/// Maximum nesting of JSON text inside JSON text.
 pub(super) const NESTING: usize = 2;
 
 /// A step from a value to a part of it.
@@ -16,14 +16,14 @@ pub(super) enum Step<'v> {
 
 /// A part of a value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part<'v> {
+pub(super) enum ValuePart<'v> {
     /// A text: the value of a string, never a key.
     Text(&'v str),
     /// An object with the hash of what it means.
     Object(&'v Map<String, Value>, u64),
 }
 
-/// Whether objects are wanted too; their hashes cost time.
+/// With or without objects, whose hashes cost time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
     Texts,
@@ -31,7 +31,7 @@ pub(super) enum Want {
 }
 
 /// Calls `see` with every part of a value.
-pub(super) fn walk<'v>(value: &'v Value, want: Want, see: &mut impl FnMut(&[Step<'v>], Part<'v>)) {
+pub(super) fn walk<'v>(value: &'v Value, want: Want, see: &mut impl FnMut(&[Step<'v>], ValuePart<'v>)) {
     visit(value, want, &mut Vec::new(), see);
 }
 
@@ -39,14 +39,14 @@ fn visit<'v>(
     value: &'v Value,
     want: Want,
     path: &mut Vec<Step<'v>>,
-    see: &mut impl FnMut(&[Step<'v>], Part<'v>),
+    see: &mut impl FnMut(&[Step<'v>], ValuePart<'v>),
 ) -> u64 {
     match value {
         Value::Null => hash::null(),
         Value::Bool(value) => hash::boolean(*value),
         Value::Number(number) => hash::number(number),
         Value::String(text) => {
-            see(path, Part::Text(text));
+            see(path, ValuePart::Text(text));
             hash::text(text, want)
         }
         Value::Array(items) => {
@@ -67,7 +67,7 @@ fn visit<'v>(
             }
             let hash = object.finish();
             if want == Want::TextsAndObjects {
-                see(path, Part::Object(members, hash));
+                see(path, ValuePart::Object(members, hash));
             }
             hash
         }
@@ -82,7 +82,7 @@ pub(super) mod hash {
     use serde_json::Number;
 
     use super::Want;
-    use crate::sameness;
+    use crate::json_equality;
 
     pub(in crate::trust) fn null() -> u64 {
         1
@@ -94,7 +94,7 @@ pub(super) mod hash {
 
     pub(in crate::trust) fn number(number: &Number) -> u64 {
         let has_fraction = number.is_f64() && number.as_f64().is_some_and(|float| float.fract() != 0.0);
-        match sameness::truncated(number).filter(|_| !has_fraction) {
+        match json_equality::truncated(number).filter(|_| !has_fraction) {
             Some(whole) => of(('i', whole)),
             None => of(('f', number.as_f64().map(f64::to_bits))),
         }
@@ -200,7 +200,7 @@ mod tests {
         let value: Value = serde_json::from_str(text).expect(text);
         let mut last = 0;
         walk(&value, Want::TextsAndObjects, &mut |_, part| {
-            if let Part::Object(_, hash) = part {
+            if let ValuePart::Object(_, hash) = part {
                 last = hash;
             }
         });
@@ -221,7 +221,7 @@ mod tests {
         let value = json!({"b/c": ["x", {"~": "y"}], "a": 1});
         let mut seen = Vec::new();
         walk(&value, Want::Texts, &mut |path, part| {
-            if let Part::Text(text) = part {
+            if let ValuePart::Text(text) = part {
                 seen.push((pointer(path), text.to_owned()));
             }
         });

@@ -4,7 +4,7 @@
 //! content block, a whole string or object of structured content or of JSON text, or 64 characters of one in a row. It
 //! must carry enough that is new (`min_length` characters that were neither in the prompt nor in arguments sent before
 //! that result), and it is a finding unless every declared clause of the boundary holds. The hop into a required
-//! sanitizer and the hop of its output onwards are what routing means; they are no flows.
+//! sanitizer and the hop of its output onwards are the intended route; they do not count as flows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::candidates::{Candidate, What, candidates};
 use super::familiar::{self, Familiar, Moments, Origin};
 use super::flow::{Carried, Flow, Hop, Unmet};
-use super::haystack::{self, Asked, Haystack};
-use super::parts::{self, Part, Want};
+use super::haystack::{self, Haystack, SentCall};
+use super::parts::{self, ValuePart, Want};
 use super::routing::{Piece, Question, Routing, Sanitizing, routings};
 use super::trace::{Call, TraceEvent};
 
@@ -23,7 +23,7 @@ use super::trace::{Call, TraceEvent};
 #[derive(Debug, Default)]
 pub(super) struct Record<'t> {
     pub(super) calls: Vec<&'t Call>,
-    pub(super) asked: Vec<Asked<'t>>,
+    pub(super) asked: Vec<SentCall<'t>>,
     pub(super) replies: Vec<Reply<'t>>,
     prompts: Vec<(usize, &'t str)>,
     servers: HashMap<&'t str, usize>,
@@ -81,7 +81,7 @@ impl<'t> Record<'t> {
                     let next = record.servers.len();
                     let server = *record.servers.entry(&call.server).or_insert(next);
                     record.calls.push(call);
-                    record.asked.push(Asked { position, server, arguments: &call.arguments });
+                    record.asked.push(SentCall { position, server, arguments: &call.arguments });
                 }
                 TraceEvent::Result { call, result } if *call < record.calls.len() => {
                     record.replies.push(Reply { position, call: *call, result });
@@ -149,7 +149,7 @@ fn keep_strange(found: &mut Vec<Candidate>, record: &Record<'_>, haystack: &Hays
     found.retain(|candidate| candidate.is_strange);
 }
 
-/// How many bytes of a long text are looked at first.
+/// Number of bytes of a long text that are looked at first.
 const HEAD: usize = 1024;
 
 /// The beginning of a text, and how much of it can be judged without the rest.
@@ -310,7 +310,7 @@ pub(super) fn leaf_texts(members: &serde_json::Map<String, Value>) -> Vec<&str> 
     let mut texts = Vec::new();
     for member in members.values() {
         parts::walk(member, Want::Texts, &mut |_, part| {
-            if let Part::Text(text) = part {
+            if let ValuePart::Text(text) = part {
                 texts.push(text.trim());
             }
         });

@@ -1,8 +1,8 @@
-//! From recorded frames to what was called, in order: the calls of a case, or of everything that was overheard.
+//! Recorded frames as calls, in order: the calls of a case, or of a whole recording of traffic.
 
 use std::collections::HashMap;
 
-use mcprove_model::{CaseReport, Direction, Frame, FrameKind, Part, Report};
+use mcprove_model::{CaseReport, Direction, Frame, FrameKind, Report, WirePart};
 use serde_json::Value;
 
 use super::capabilities::RequestClaim;
@@ -11,7 +11,7 @@ use super::trace::TraceEvent;
 /// A conversation with servers, taken from a log.
 #[derive(Debug, Default)]
 pub struct Recording {
-    /// What people call it: the case.
+    /// Its display name: the case.
     pub name: String,
     /// The cases it is made of: their positions in the report.
     pub cases: Vec<usize>,
@@ -19,20 +19,20 @@ pub struct Recording {
     pub servers: Vec<String>,
     /// The revisions that were spoken.
     pub protocols: Vec<String>,
-    /// What was called and what came back.
+    /// The calls and their results.
     pub trace: Vec<TraceEvent>,
-    /// What requests claimed.
+    /// Claims of requests.
     pub claims: Vec<RequestClaim>,
 }
 
 impl Recording {
-    /// How many tools were called.
+    /// Number of tool calls.
     pub fn calls(&self) -> usize {
         self.trace.iter().filter(|event| matches!(event, TraceEvent::Call(_))).count()
     }
 }
 
-/// The conversations of a report: each case of a suite is one; what was overheard, in however many logs, is one together.
+/// The conversations of a report: each case of a suite is one; recorded traffic, in however many logs, is one together.
 ///
 /// `name` says what a session's server is called.
 pub fn recordings(report: &Report, name: &dyn Fn(&CaseReport, u32) -> String) -> Vec<Recording> {
@@ -73,7 +73,7 @@ fn recording(report: &Report, cases: Vec<usize>, name: &dyn Fn(&CaseReport, u32)
         let case = &report.cases[*index];
         let run = report.runs.get(case.run).and_then(|run| run.started.as_ref());
         let began = run.map_or(0, |run| i128::from(run.started_unix_ms) * 1_000);
-        for (session, frame) in case.frames.iter().filter(|(_, frame)| frame.part == Part::Message) {
+        for (session, frame) in case.frames.iter().filter(|(_, frame)| frame.part == WirePart::Message) {
             let offset = case.sessions.iter().find(|open| open.session == *session).map_or(0, |open| open.began_us);
             let at_us = began + i128::from(offset) + i128::from(frame.at_us);
             said.push(Said { at_us, case: *index, session: *session, frame });
@@ -82,7 +82,7 @@ fn recording(report: &Report, cases: Vec<usize>, name: &dyn Fn(&CaseReport, u32)
     // Sorting is stable, so that frames of one session stay in their order.
     said.sort_by_key(|said| said.at_us);
     let mut taken = Taken { recording: Recording::default(), open: HashMap::new(), calls: 0 };
-    // A log does not say when an agent was told what; what its user said is nobody's secret from the beginning.
+    // A log has no times for an agent's prompts; the text of its user is familiar from the beginning.
     let finished = cases.iter().filter_map(|index| report.cases[*index].finished.as_ref());
     for agent in finished.filter_map(|finished| finished.agent.as_ref()) {
         taken.recording.trace.extend(agent.prompts.iter().cloned().map(TraceEvent::Prompt));
@@ -194,7 +194,7 @@ mod tests {
         for (at_us, direction, message) in frames {
             let kind = if message.get("method").is_some() { FrameKind::Request } else { FrameKind::Reply };
             let body = Bytes::from(message.to_string());
-            let frame = Frame { at_us: *at_us, direction: *direction, part: Part::Message, kind, body };
+            let frame = Frame { at_us: *at_us, direction: *direction, part: WirePart::Message, kind, body };
             events.push(Event::Frame { index, session: 0, frame });
         }
         events

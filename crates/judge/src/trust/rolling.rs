@@ -44,12 +44,12 @@ pub(super) fn whole(text: &str) -> u64 {
     text.chars().fold(0, |hash, c| push(hash, u64::from(c)))
 }
 
-/// A hash that also tells how long the window is.
+/// A hash that includes the length of the window.
 pub(super) fn sized(hash: u64, size: usize) -> u64 {
     hash.wrapping_add((size as u64).wrapping_mul(MIX))
 }
 
-/// `lead` tells where its characters end, `trail` where they start.
+/// `lead` gives the ends of its characters, `trail` their starts.
 fn roll(
     mut lead: impl Iterator<Item = (usize, u64)>,
     trail: impl Iterator<Item = (usize, u64)>,
@@ -85,7 +85,7 @@ fn power(exponent: usize) -> u64 {
     power
 }
 
-/// What takes the first characters out of a hash again; one for each size of window.
+/// Removes the first characters from a hash; one for each size of window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     count: usize,
@@ -98,13 +98,13 @@ impl Size {
         Self { count, power: power(count) }
     }
 
-    /// How many characters it has.
+    /// Number of characters.
     pub(super) fn count(self) -> usize {
         self.count
     }
 }
 
-/// A text of which the hash of any window can be told at once.
+/// A text with constant-time hashes of any window.
 #[derive(Debug)]
 pub(super) struct Prefixes<'t> {
     text: &'t str,
@@ -132,7 +132,7 @@ impl<'t> Prefixes<'t> {
         Self { text, offsets, sums }
     }
 
-    /// How many characters there are.
+    /// Number of characters.
     pub(super) fn count(&self) -> usize {
         self.sums.len() - 1
     }

@@ -1,4 +1,4 @@
-//! Whether what reached a server really went through a sanitizer on its way.
+//! Evidence that a text went through a sanitizer before it reached a server.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::needles::Needles;
 use super::outputs::{Output, outputs};
 use super::parts::Want;
 
-/// What became of a carried piece at the required sanitizers.
+/// Treatment of a carried piece by the required sanitizers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Routing {
     /// None of them was called and answered in between.
@@ -66,7 +66,7 @@ enum Side {
     Output,
 }
 
-/// Says of each piece what became of it.
+/// Determines the treatment of each piece.
 pub(super) fn routings(sanitizings: &[Sanitizing<'_>], questions: &[Question<'_>]) -> Vec<Routing> {
     if sanitizings.is_empty() || questions.is_empty() {
         return vec![Routing::NotCalled; questions.len()];

@@ -1,4 +1,4 @@
-//! What the two rules about trust boundaries are about, for `explain` and for reports.
+//! Descriptions of the two rules about trust boundaries, for `explain` and for reports.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,19 @@ use mcprove_model::Severity;
 pub struct TrustRule {
     /// Its stable id.
     pub id: &'static str,
-    /// What is checked, as the mapping table calls it.
+    /// Name of the check in the mapping table.
     pub check: &'static str,
     /// The axis of the taxonomy it belongs to.
     pub axis: &'static str,
     /// One sentence for lists.
     pub summary: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Why it matters, in whole sentences.
     pub why: &'static str,
-    /// What to write in a suite.
+    /// Advice on what to write in a suite.
     pub help: &'static str,
-    /// True if it can be told from outside the servers.
+    /// True if it can be checked from outside the servers.
     pub black_box: bool,
     /// Where it comes from.
     pub source: &'static str,
@@ -39,7 +39,7 @@ pub const CROSS_SERVER: TrustRule = TrustRule {
               the suite does not declare safe.",
     severity: Severity::High,
     why: "Each server is a trust domain of its own. When what one returned is handed to another as it is, the second \
-          trusts text the first made up, and whoever can write a web page can write a query. The paper \"Breaking the \
+          trusts text the first made up, and anyone who can write a web page can write a query. The paper \"Breaking the \
           Protocol\" measured that this raises the success of attacks by 23 to 41 percent. The check compares values: a \
           whole text, string or object of a result, or 64 characters of one in a row, in the arguments of a later call \
           to another server. Pieces of fewer than 16 characters (`min_length`), and values that were in the prompt or \

@@ -1,11 +1,11 @@
-//! Verbatim runs: long stretches of what a server was told that another server said before.
+//! Verbatim runs: long stretches of a server's input that another server said before.
 //!
-//! Every run of 64 characters holds one of the windows of 33 that begin at a multiple of 32. Those windows of what was
-//! told are looked up in everything that was said, which is read once; where one is found, the run around it is
-//! measured on the texts themselves. Only the first time a server said something counts: whatever a later result
-//! would carry, the first one carries too. Where that first time is too short and a later one may not be (the same
-//! phrase with another end), all windows of the full length around it are looked up as well. So the work grows with the
-//! size of the trace and not with the pairs in it.
+//! Every run of 64 characters holds one of the windows of 33 that begin at a multiple of 32. Those windows of the
+//! inputs are looked up in everything that was said, which is read once; where one is found, the run around it is
+//! measured on the texts themselves. Only the first time a server said something counts: whatever a later result would
+//! carry, the first one carries too. Where that first time is too short and a later one may not be (the same phrase
+//! with another end), all windows of the full length around it are looked up as well. So the work grows with the size
+//! of the trace and not with the pairs in it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use super::rolling::{HashedMap, Sieve, windows};
 pub(super) const LEAST: usize = 64;
 const WINDOW: usize = LEAST - STRIDE + 1;
 const STRIDE: usize = 32;
-/// How many windows are looked up at once; more cost another reading instead of more memory.
+/// Number of windows looked up at once; more cost another reading instead of more memory.
 const BATCH: usize = 4_000_000;
 
-/// A text in what a server was told.
+/// A text in the input of a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ToldText<'t> {
     pub(super) server: usize,
@@ -38,7 +38,7 @@ pub(super) struct SaidText<'t> {
 /// A run that another server said before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Which of the told texts it is in.
+    /// Index of the input text that contains it.
     pub(super) told: usize,
     /// The bytes it takes there.
     pub(super) range: Range<usize>,
@@ -65,7 +65,7 @@ struct Occurrence {
     offset: usize,
 }
 
-/// The runs of at least [`LEAST`] characters that were said by another server before they were told.
+/// The runs of at least [`LEAST`] characters that were said by another server before they were an input.
 ///
 /// Said texts must be in the order of the trace.
 pub(super) fn runs(told_texts: &[ToldText<'_>], said_texts: &[SaidText<'_>]) -> Vec<Run> {

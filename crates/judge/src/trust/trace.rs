@@ -1,4 +1,4 @@
-//! What is recorded of a run with several servers: what the user said, what was called, what came back.
+//! Record of a run with several servers: the user's text, the calls, and their results.
 
 use serde_json::Value;
 

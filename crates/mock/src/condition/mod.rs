@@ -67,7 +67,7 @@ impl Condition {
 }
 
 impl Term {
-    /// What it comes out as; nothing when it speaks of what is not there.
+    /// The value of the term; `None` if it refers to something missing.
     fn value(&self, arguments: &Value) -> Option<Value> {
         let truth = |term: &Self| term.value(arguments) == Some(Value::Bool(true));
         let judged = match self {

@@ -1,26 +1,26 @@
-//! Reads a condition. What is wrong is told with its place in the text and with what to write instead.
+//! Reads a condition. Errors come with their position in the text and with the correct form.
 
 use mcprove_model::nearest;
 use serde_json::{Number, Value};
 
 use super::{Comparison, Condition, Term, TextTest};
 
-/// What is wrong with a condition.
+/// Error in a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     /// Where it begins, in bytes.
     pub(crate) start: usize,
     /// Where it ends.
     pub(crate) end: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub(crate) message: String,
-    /// What to do next.
+    /// Advice on what to write instead.
     pub(crate) help: String,
 }
 
-/// How deep a condition may be nested.
+/// Maximum nesting depth of a condition.
 const DEPTH: usize = 64;
-/// How many words and signs a condition may have.
+/// Maximum number of tokens in a condition.
 const LENGTH: usize = 1_000;
 
 const FUNCTIONS: &str = "known: has(args.x), size(x), x.size(), x.contains(y), x.startsWith(y), x.endsWith(y)";
@@ -109,7 +109,7 @@ fn number(rest: &str, at: usize) -> Result<(Kind, usize), Mistake> {
         Err(_) => Err(Mistake {
             start: at,
             end: at + length,
-            message: format!("`{}` is no number", &rest[..length]),
+            message: format!("invalid number `{}`", &rest[..length]),
             help: "write it as in `42` or `2.5`, or put it in quotes if it is text".to_owned(),
         }),
     }
@@ -147,7 +147,7 @@ fn quoted(rest: &str, at: usize) -> Result<(Kind, usize), Mistake> {
             return Err(Mistake {
                 start: at + index,
                 end: at + index + length,
-                message: format!("`{}` is no escape", &rest[index..index + length]),
+                message: format!("unknown escape `{}`", &rest[index..index + length]),
                 help: "write `\\\\` for a backslash; known: \\n \\t \\r \\\\ \\\" \\' \\xHH \\uHHHH".to_owned(),
             });
         };
@@ -253,7 +253,7 @@ impl<'t> Reader<'t> {
             negations += 1;
         }
         let mut term = self.postfix()?;
-        // Twice no is not quite yes: it also turns what is no truth value into `false`.
+        // Double negation is not the identity: it also turns values that are not booleans into `false`.
         for _ in 0..negations.min(2 + negations % 2) {
             term = Term::Not(Box::new(term));
         }
@@ -330,7 +330,7 @@ impl<'t> Reader<'t> {
 
     fn negative(&mut self, sign: &Token) -> Result<Term, Mistake> {
         let Some(Token { kind: Kind::Number(number), .. }) = self.peek() else {
-            return Err(mistake(sign, "`-` stands before numbers only", "write a number after it"));
+            return Err(mistake(sign, "`-` is allowed only before numbers", "write a number after it"));
         };
         self.at += 1;
         let negative = serde_json::from_str::<Number>(&format!("-{number}"));
@@ -399,7 +399,7 @@ mod tests {
             ("args.a & args.b", "&", "means nothing", "`&&`"),
             ("city == 'x'", "city", "`city` is not known", "`args.city`"),
             ("args.a == 'x", "'x", "no closing quote", "add a `'`"),
-            ("args.a == 'x\\q'", "\\q", "is no escape", "known: \\n"),
+            ("args.a == 'x\\q'", "\\q", "unknown escape", "known: \\n"),
             ("args.a.matches('x')", "matches", "`matches` is not known", "known: has"),
             ("args.a.contain('x')", "contain", "`contain` is not known", "did you mean `contains`?"),
             ("args.a.contains('x'", "", "a `)` is missing", "add `)`"),
@@ -408,7 +408,7 @@ mod tests {
             ("1 < args.a < 3", "<", "chained", "&&"),
             ("args. == 3", "==", "a name is missing", "odd name"),
             ("args.a == #", "#", "means nothing", "quotes"),
-            ("args.a == 12abc", "12abc", "is no number", "quotes"),
+            ("args.a == 12abc", "12abc", "invalid number", "quotes"),
             ("args.a == ", "", "ends too early", "a value"),
             ("has(args)", "has", "asks for an argument", "has(args.city)"),
             ("exists(args.a)", "exists", "is not known", "known: has"),

@@ -1,4 +1,4 @@
-//! What an HTTP response carries: nothing, a text, or events as they come.
+//! Bodies of HTTP responses: empty, a string, or events as they come.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -28,25 +28,25 @@ pub(super) struct Events {
     /// A message that came before it was known that there would be a stream.
     pub(super) first: Option<Out>,
     pub(super) messages: Option<UnboundedReceiver<Out>>,
-    /// What happens when the client stops listening.
+    /// Effect of a disconnection of the client.
     pub(super) leaving: Leaving,
-    /// What changes the messages on their way out.
+    /// Changes to outgoing messages.
     pub(super) mutant: Mutant,
     /// Messages that are ready to go out.
     pub(super) ready: VecDeque<Value>,
 }
 
-/// What happens when a client stops listening.
+/// Effect of a disconnection of the client.
 pub(super) enum Leaving {
     /// Its request is cancelled (2026-07-28, "Cancellation").
     Cancel(#[expect(dead_code, reason = "it cancels when it is dropped")] CancelOnDrop),
-    /// Nothing: until 2025-11-25 a disconnection is no cancellation.
+    /// Nothing: until 2025-11-25 a disconnection does not cancel anything.
     Stay,
     /// The messages wait for the next stream.
     GiveBack(Arc<Mutex<Option<UnboundedReceiver<Out>>>>),
 }
 
-/// Work that ends when nobody holds this any more.
+/// Task that is aborted when the last owner drops this.
 pub(super) struct CancelOnDrop(pub(super) JoinHandle<()>);
 
 impl Drop for CancelOnDrop {

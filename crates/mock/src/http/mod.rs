@@ -40,7 +40,7 @@ use body::{Body, CancelOnDrop, Events, Leaving};
 
 /// The longest message that is read.
 const LONGEST: usize = 64 << 20;
-/// How long to wait when no connection can be taken, most likely because there are too many.
+/// Pause when a connection cannot be accepted, most likely because there are too many.
 const BUSY: Duration = Duration::from_millis(50);
 
 impl Mock {
@@ -108,7 +108,7 @@ fn changed(mut answer: Answer, mutant: &Mutant) -> Answer {
 struct Endpoint {
     mock: Mock,
     local_only: bool,
-    /// What all modern requests share.
+    /// State shared by all modern requests.
     stateless: Arc<Session>,
     sessions: Mutex<HashMap<String, Held>>,
     requests: AtomicU64,
@@ -118,20 +118,20 @@ struct Endpoint {
 #[derive(Clone)]
 struct Held {
     session: Arc<Session>,
-    /// What belongs to no request, until a client listens for it.
+    /// Messages that belong to no request, until a client listens for them.
     general: Arc<Mutex<Option<UnboundedReceiver<Out>>>>,
     /// When it was last used, in requests of all sessions.
     used: Arc<AtomicU64>,
 }
 
-/// How many sessions are held; the one that was used least recently makes room.
+/// Maximum number of sessions; the least recently used one is dropped.
 const SESSIONS: usize = 1_000;
 
 type Answer = Response<Body>;
 
 impl Endpoint {
     fn new(mock: &Mock, local_only: bool) -> Self {
-        // Nothing is ever said to modern clients beside their requests.
+        // Modern clients get messages only as part of their requests.
         let (nowhere, _) = Outlet::new();
         let stateless = Session::new(Arc::clone(&mock.shared), Kind::Stateless, nowhere);
         Self { mock: mock.clone(), local_only, stateless, sessions: Mutex::default(), requests: AtomicU64::new(0) }
@@ -397,7 +397,7 @@ fn session_id(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id").and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-/// Refuses what is no JSON, and clients that want something else back.
+/// Refuses bodies that are not JSON, and clients that accept only other types.
 fn refuse_types(headers: &HeaderMap) -> Option<Answer> {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

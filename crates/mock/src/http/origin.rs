@@ -1,4 +1,4 @@
-//! Who may ask: pages of other origins may not, whatever name they give this machine (DNS rebinding).
+//! Check of the origin: pages of other origins are refused, whatever name they give this machine (DNS rebinding).
 
 use hyper::HeaderMap;
 

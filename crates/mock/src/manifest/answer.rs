@@ -1,4 +1,4 @@
-//! How a tool answers: `response`, or the first of `responses` that fits.
+//! Responses of a tool: `response`, or the first of `responses` that matches.
 
 use mcprove_model::{Diagnostics, Node, ScalarStyle, Span};
 use serde_json::{Map, Value, json};
@@ -167,7 +167,7 @@ fn error(node: &Node, found: &mut Diagnostics<'_>) -> Option<ErrorAnswer> {
     Some(ErrorAnswer { code, message, data, content })
 }
 
-/// A condition; what is wrong with it is placed inside the text where that can be told.
+/// A condition; errors point inside the text where possible.
 fn condition(node: &Node, found: &mut Diagnostics<'_>) -> Option<Condition> {
     let text = found.text(node, "`when`")?.to_owned();
     match parse(&text) {
@@ -180,7 +180,7 @@ fn condition(node: &Node, found: &mut Diagnostics<'_>) -> Option<Condition> {
     }
 }
 
-/// A part of a text in the file, when the text stands there as it is.
+/// A part of a text in the file, if the file contains the text verbatim.
 fn inside(node: &Node, text: &str, (start, end): (usize, usize), found: &Diagnostics<'_>) -> Span {
     let written = found.source().slice(node.span);
     let quoted = node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Quoted);
@@ -192,7 +192,7 @@ fn inside(node: &Node, text: &str, (start, end): (usize, usize), found: &Diagnos
     Span::new(from + start, from + end.max(start))
 }
 
-/// What a response is: a whole result, or what a result says, be it text or data.
+/// A complete result from a response: a whole result, or its content as text or data.
 pub(crate) fn result_of(value: Value) -> Value {
     match value {
         Value::Null => text_result(""),

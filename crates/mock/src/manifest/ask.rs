@@ -1,4 +1,4 @@
-//! What is asked of the client before an answer is given.
+//! Requests to the client before an answer is given.
 //!
 //! In the legacy era these are requests of the server; in the modern era they come as a result that asks for input
 //! (2026-07-28, "Multi Round-Trip Requests"). A manifest says what is asked, not how.
@@ -11,7 +11,7 @@ use super::block::Block;
 pub(super) const ROUND_KEYS: &[&str] = &["requests", "state", "description"];
 pub(super) const ASK_KEYS: &[&str] = &["method", "params", "key", "id"];
 
-/// What is asked for at once.
+/// Requests that are sent together.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Round {
     pub(crate) asks: Vec<Ask>,
@@ -28,7 +28,7 @@ pub(crate) struct Ask {
     pub(crate) params: Value,
 }
 
-/// What can be asked of a client.
+/// Kinds of requests to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AskMethod {
     Elicitation,

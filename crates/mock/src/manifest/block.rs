@@ -11,7 +11,7 @@ pub(super) struct Block<'n> {
 }
 
 impl<'n> Block<'n> {
-    /// Opens a map; what is no map, and keys that mean nothing, are reported. `known` is in snake case.
+    /// Opens a map; other values and unknown keys are reported. `known` is in snake case.
     pub(super) fn open(
         node: &'n Node,
         what: &'static str,

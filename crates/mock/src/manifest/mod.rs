@@ -1,4 +1,4 @@
-//! What a mock offers: the decoded manifest.
+//! Capabilities of a mock: the decoded manifest.
 
 mod answer;
 mod ask;
@@ -18,10 +18,10 @@ pub(crate) use content::{Prompt, Resource, Template};
 pub(crate) use snapshot::tools_of;
 pub(crate) use tool::{Change, Level, Task, Tool};
 
-use crate::fault::Fault;
+use crate::fault::MockFault;
 use block::Block;
 
-/// What a mock offers.
+/// Capabilities and replies of a mock.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     pub(crate) name: String,
@@ -31,7 +31,7 @@ pub struct Manifest {
     pub(crate) instructions: Option<String>,
     pub(crate) page_size: Option<usize>,
     pub(crate) cache: Cache,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<MockFault>,
     pub(crate) tools: Vec<Tool>,
     /// The tools after the catalog has changed, when it can.
     pub(crate) changed_tools: Option<Vec<Tool>>,
@@ -40,7 +40,7 @@ pub struct Manifest {
     pub(crate) prompts: Vec<Prompt>,
 }
 
-/// What clients of the modern era are told about keeping results.
+/// Caching hints for clients of the modern era.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cache {
     pub(crate) ttl_ms: u64,
@@ -72,7 +72,7 @@ impl Manifest {
         self.tools.iter().chain(self.changed_tools.iter().flatten()).map(|tool| tool.name.as_str())
     }
 
-    /// Who it says it is.
+    /// Name and version of the server.
     pub(crate) fn identity(&self) -> Value {
         let mut identity = json!({"name": self.name, "version": self.version});
         if let Some(title) = &self.title {
@@ -151,7 +151,7 @@ fn tools(nodes: &[Node], found: &mut Diagnostics<'_>) -> Vec<Tool> {
     tools
 }
 
-/// Reports names that are used twice: nobody could call the second.
+/// Reports duplicate names, since the second could not be called.
 fn distinct<'a>(what: &str, names: impl Iterator<Item = (&'a str, Span)>, found: &mut Diagnostics<'_>) {
     let mut seen = BTreeSet::new();
     for (name, span) in names {
@@ -186,7 +186,7 @@ fn cache(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<Cache> {
 }
 
 /// A fault, as `--fault` takes it.
-fn fault(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<Fault> {
+fn fault(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<MockFault> {
     let node = block.get("fault")?;
     match found.text(node, "`fault`")?.parse() {
         Ok(fault) => Some(fault),

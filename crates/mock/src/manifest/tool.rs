@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::answer::{self, Answers};
 use super::ask::{self, Ask, Round};
 use super::block::Block;
-use crate::fault::Fault;
+use crate::fault::MockFault;
 
 /// A tool.
 #[derive(Clone, Debug)]
@@ -21,9 +21,9 @@ pub(crate) struct Tool {
     /// The schema its arguments are checked against.
     pub(crate) input_schema: Value,
     pub(crate) answers: Answers,
-    /// What it asks of its client while it works: as a task, when it is one, else before it answers.
+    /// Requests to its client while it works: during its task if it has one, else before it answers.
     pub(crate) asks: Vec<Ask>,
-    /// What it asks of its client before it begins.
+    /// Requests to its client before it begins.
     pub(crate) rounds: Vec<Round>,
     pub(crate) task: Option<Task>,
     /// The message of each step, and how long a step takes.
@@ -31,13 +31,13 @@ pub(crate) struct Tool {
     pub(crate) step_time: Duration,
     pub(crate) logs: Vec<LogLine>,
     pub(crate) notifies: Vec<Change>,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<MockFault>,
 }
 
-/// How a tool becomes a task (2026-07-28, the tasks extension).
+/// Settings of a tool that runs as a task (2026-07-28, the tasks extension).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
-    /// How often a client is told that the task is still working.
+    /// Number of polls that are answered with "working".
     pub(crate) poll_count: u64,
     pub(crate) poll_interval_ms: Option<u64>,
     pub(crate) ttl_ms: Option<u64>,
@@ -63,7 +63,7 @@ pub(crate) enum Change {
     Resource(String),
 }
 
-/// How grave a log message is (RFC 5424).
+/// Severity of a log message (RFC 5424).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Debug,
@@ -77,7 +77,7 @@ pub(crate) enum Level {
 }
 
 impl Tool {
-    /// Everything it asks, in the order it asks when it is no task.
+    /// All its requests, in order, for a call without a task.
     pub(crate) fn all_rounds(&self) -> Vec<Round> {
         let own = Round { asks: self.asks.clone(), state: None, description: None };
         self.rounds.iter().cloned().chain((!own.asks.is_empty()).then_some(own)).collect()
@@ -131,7 +131,7 @@ pub(super) const TASK_KEYS: &[&str] = &["poll_count", "poll_interval_ms", "ttl_m
 pub(super) const PROGRESS_KEYS: &[&str] = &["steps", "interval_ms"];
 pub(super) const LOG_KEYS: &[&str] = &["level", "data", "logger"];
 
-/// More steps than anybody wants to see.
+/// Upper limit for progress steps.
 const MOST_STEPS: u64 = 10_000;
 
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Tool> {
@@ -172,12 +172,12 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Tool> {
 fn schema(block: &Block<'_>, name: &str, found: &mut Diagnostics<'_>) -> Option<Value> {
     let schema = block.object(name, found)?;
     if let (Err(reason), Some(node)) = (argument_errors(&schema, &json!({})), block.get(name)) {
-        found.error_with_help("bad-schema", node.span, format!("`{name}`: {reason}"), "mend the schema");
+        found.error_with_help("bad-schema", node.span, format!("`{name}`: {reason}"), "fix the schema");
     }
     Some(schema)
 }
 
-/// `task`, and what it asks for beside what the tool asks for anyway.
+/// `task`, and its requests to the client besides those of the tool.
 fn task(block: &Block<'_>, asks: &mut Vec<Ask>, found: &mut Diagnostics<'_>) -> Option<Task> {
     let task = Block::open(block.get("task")?, "`task`", TASK_KEYS, found)?;
     asks.extend(task.get("requests").map(|node| ask::asks_of(node, found)).unwrap_or_default());
@@ -231,7 +231,7 @@ fn log_line(node: &Node, found: &mut Diagnostics<'_>) -> Option<LogLine> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("give one of {}", names.join(", ")),
                 };
-                found.error_with_help("bad-value", node.span, format!("`{name}` is no log level"), help);
+                found.error_with_help("bad-value", node.span, format!("`{name}` is not a log level"), help);
                 None
             })?
         }

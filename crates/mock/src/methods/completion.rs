@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::rpc::Refusal;
 
-/// How many values an answer may hold (2025-11-25, "Completion").
+/// Maximum number of values in an answer (2025-11-25, "Completion").
 const MOST: usize = 100;
 
 impl Call<'_> {

@@ -9,7 +9,7 @@ use crate::manifest::{Change, Level, Manifest};
 use crate::rpc::{INVALID_REQUEST, Refusal};
 use crate::session::Agreed;
 
-/// What a manifest gives a mock to do. What it does not give is not declared, and asking for it is refused.
+/// Capabilities that follow from a manifest. What it does not give is not declared, and asking for it is refused.
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub(super) struct Abilities {
     pub(super) tools: bool,

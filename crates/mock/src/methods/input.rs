@@ -1,4 +1,4 @@
-//! What is asked of a client before it is answered, in the way of each era.
+//! Requests to a client before it is answered, in the form of each era.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,8 +11,8 @@ use crate::manifest::{Ask, AskMethod, Round};
 use crate::placeholders::fill;
 use crate::rpc::{Ended, MISSING_CAPABILITY, Refusal};
 
-/// What came of asking.
-pub(super) enum Heard {
+/// Result of requests to the client.
+pub(super) enum ClientAnswers {
     /// Everything was answered, and the scope holds the answers.
     All,
     /// A result that asks.
@@ -23,32 +23,32 @@ pub(super) enum Heard {
 
 impl Call<'_> {
     /// Asks what there is to ask. Answers are found under `input.<key>` and under the name of what was asked.
-    pub(super) async fn hear(&self, rounds: &[Round], scope: &mut Value) -> Result<Heard, Ended> {
+    pub(super) async fn ask_client(&self, rounds: &[Round], scope: &mut Value) -> Result<ClientAnswers, Ended> {
         match self.caller.era() {
             Era::Legacy => self.ask_in_turn(rounds, scope).await,
             Era::Modern => self.ask_by_result(rounds, scope).map_err(Ended::from),
         }
     }
 
-    async fn ask_in_turn(&self, rounds: &[Round], scope: &mut Value) -> Result<Heard, Ended> {
+    async fn ask_in_turn(&self, rounds: &[Round], scope: &mut Value) -> Result<ClientAnswers, Ended> {
         for ask in rounds.iter().flat_map(|round| &round.asks) {
             if !self.caller.declares(&ask.required_capability()) {
                 let needed = ask.method.capability();
-                return Ok(Heard::Failed(format!("this needs a client that declares `{needed}`")));
+                return Ok(ClientAnswers::Failed(format!("this needs a client that declares `{needed}`")));
             }
             let params = fill(&ask.params, scope);
             match self.session.ask(self.outlet, ask.method.name(), &params).await? {
                 Ok(answer) => keep(scope, ask, answer),
                 Err(error) => {
                     let message = error.get("message").and_then(Value::as_str).unwrap_or("no reason was given");
-                    return Ok(Heard::Failed(format!("the client refused `{}`: {message}", ask.method.name())));
+                    return Ok(ClientAnswers::Failed(format!("the client refused `{}`: {message}", ask.method.name())));
                 }
             }
         }
-        Ok(Heard::All)
+        Ok(ClientAnswers::All)
     }
 
-    fn ask_by_result(&self, rounds: &[Round], scope: &mut Value) -> Result<Heard, Refusal> {
+    fn ask_by_result(&self, rounds: &[Round], scope: &mut Value) -> Result<ClientAnswers, Refusal> {
         let (mut at, gathered) = self.reached(rounds)?;
         for (ask, answer) in rounds[..at]
             .iter()
@@ -70,8 +70,8 @@ impl Call<'_> {
             at += 1;
         }
         match rounds.get(at) {
-            None => Ok(Heard::All),
-            Some(round) => self.asking(rounds, round, at, scope).map(Heard::Asks),
+            None => Ok(ClientAnswers::All),
+            Some(round) => self.asking(rounds, round, at, scope).map(ClientAnswers::Asks),
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Call;
 use crate::rpc::Refusal;
 
-/// What can be listed.
+/// Kinds of lists.
 #[derive(Clone, Copy)]
 pub(super) enum List {
     Tools,

@@ -76,7 +76,7 @@ impl Call<'_> {
         Ok(result)
     }
 
-    /// What a modern result carries beside its content: what kind it is, who answers, how long it may be kept.
+    /// Adds the fields of a modern result: its type, the server's identity, and how long it may be cached.
     fn dress(&self, result: Value) -> Value {
         let mut dressed = json!({"resultType": "complete"});
         if let (Some(dressed), Value::Object(result)) = (dressed.as_object_mut(), result) {
@@ -119,7 +119,7 @@ impl Call<'_> {
         let name = self.text("level")?;
         let Some(level) = Level::parse(name) else {
             let known = Level::ALL.map(|(name, _)| name).join(", ");
-            return Err(Refusal::params(format!("`{name}` is no log level (at /level); known: {known}")));
+            return Err(Refusal::params(format!("unknown log level `{name}` (at /level); known: {known}")));
         };
         if let Some(agreed) = &mut self.session.state().agreed {
             agreed.log_level = level;

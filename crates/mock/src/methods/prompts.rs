@@ -6,7 +6,7 @@ use mcprove_model::nearest;
 use serde_json::{Value, json};
 
 use super::Call;
-use super::input::Heard;
+use super::input::ClientAnswers;
 use crate::placeholders::fill;
 use crate::rpc::{Ended, INTERNAL_ERROR, Refusal};
 
@@ -37,10 +37,10 @@ impl Call<'_> {
             }
         }
         let mut scope = json!({"args": arguments});
-        match self.hear(&prompt.rounds, &mut scope).await? {
-            Heard::All => {}
-            Heard::Asks(result) => return Ok(result),
-            Heard::Failed(why) => return Err(Refusal::new(INTERNAL_ERROR, why).into()),
+        match self.ask_client(&prompt.rounds, &mut scope).await? {
+            ClientAnswers::All => {}
+            ClientAnswers::Asks(result) => return Ok(result),
+            ClientAnswers::Failed(why) => return Err(Refusal::new(INTERNAL_ERROR, why).into()),
         }
         let mut result = json!({});
         if let Some(description) = &prompt.description {

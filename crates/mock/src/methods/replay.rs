@@ -13,7 +13,7 @@ use crate::session::{Agreed, Session};
 
 pub(super) async fn answer(session: &Arc<Session>, request: &Request) -> Result<Value, Ended> {
     let Offer::Recording(recording) = &session.mock.offer else {
-        return Err(Refusal::new(INTERNAL_ERROR, "there is no recording").into());
+        return Err(Refusal::new(INTERNAL_ERROR, "the mock has no recording").into());
     };
     if request.method == "tools/call" {
         let tool = request.params.get("name").and_then(Value::as_str).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Resources: reading them, and being told when they change.
+//! Resources: reading and subscriptions.
 
 use mcprove_model::Era;
 use serde_json::{Value, json};
 
 use super::Call;
-use super::input::Heard;
+use super::input::ClientAnswers;
 use crate::placeholders::fill;
 use crate::rpc::{Ended, INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, Refusal};
 use crate::uri_template::matches;
@@ -14,10 +14,10 @@ impl Call<'_> {
         let uri = self.text("uri")?;
         let mut scope = json!({"uri": uri, "args": {}});
         let content = if let Some(resource) = self.manifest.resources.iter().find(|resource| resource.uri == uri) {
-            match self.hear(&resource.rounds, &mut scope).await? {
-                Heard::All => {}
-                Heard::Asks(result) => return Ok(result),
-                Heard::Failed(why) => return Err(Refusal::new(INTERNAL_ERROR, why).into()),
+            match self.ask_client(&resource.rounds, &mut scope).await? {
+                ClientAnswers::All => {}
+                ClientAnswers::Asks(result) => return Ok(result),
+                ClientAnswers::Failed(why) => return Err(Refusal::new(INTERNAL_ERROR, why).into()),
             }
             &resource.content
         } else {

@@ -1,4 +1,5 @@
-//! `subscriptions/listen`: a request that stays open and hears what it asked for (2026-07-28, "Subscriptions").
+//! `subscriptions/listen`: a request that stays open and receives the events it subscribed to (2026-07-28,
+//! "Subscriptions").
 
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ impl Call<'_> {
         Err(Ended::Cut)
     }
 
-    /// What is asked for, and the part of it that can be given.
+    /// The requested subscriptions, and those of them that are supported.
     fn wants(&self) -> Result<(Wants, Value), Refusal> {
         let asked = match self.params().get("notifications") {
             Some(asked @ Value::Object(_)) => asked,

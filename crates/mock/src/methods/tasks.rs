@@ -11,7 +11,7 @@ use crate::rpc::{MISSING_CAPABILITY, Refusal};
 use crate::tasks::{RunningTask, Status};
 
 impl Call<'_> {
-    /// Whether a call becomes a task: when the tool wants it and the client can take it.
+    /// The task settings of a call that becomes a task: the tool wants it and the client supports it.
     pub(super) fn task_of<'t>(&self, tool: &'t Tool) -> Result<Option<&'t Task>, Refusal> {
         match &tool.task {
             Some(task) if self.caller.era() == Era::Modern => match (self.caller.declares_tasks(), task.required) {
@@ -121,7 +121,7 @@ impl Call<'_> {
         task.ok_or_else(|| Refusal::params(format!("unknown task `{id}` (at /taskId)")))
     }
 
-    /// Keeps a task that has changed, and tells whoever listens for it.
+    /// Stores a task that has changed, and notifies its listeners.
     fn put(&self, mut task: RunningTask) -> RunningTask {
         task.updated_ms = self.session.mock.clock.unix_ms();
         let mut state = self.session.state();

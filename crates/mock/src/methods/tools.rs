@@ -7,7 +7,7 @@ use mcprove_model::{Era, nearest};
 use serde_json::{Value, json};
 
 use super::Call;
-use super::input::Heard;
+use super::input::ClientAnswers;
 use crate::fault::{Delay, HANG};
 use crate::manifest::{Answer, ErrorAnswer, Tool};
 use crate::placeholders::{fill, fill_text};
@@ -34,10 +34,10 @@ impl Call<'_> {
         let mut scope = json!({"args": arguments});
         let task = self.task_of(tool)?;
         let rounds = if task.is_some() { tool.rounds.clone() } else { tool.all_rounds() };
-        match self.hear(&rounds, &mut scope).await? {
-            Heard::All => {}
-            Heard::Asks(result) => return Ok(result),
-            Heard::Failed(why) => return Ok(failed(&why)),
+        match self.ask_client(&rounds, &mut scope).await? {
+            ClientAnswers::All => {}
+            ClientAnswers::Asks(result) => return Ok(result),
+            ClientAnswers::Failed(why) => return Ok(failed(&why)),
         }
         if let Some(task) = task {
             return Ok(self.start_task(task, tool, scope)?);
@@ -46,7 +46,7 @@ impl Call<'_> {
         self.answer(tool, &scope).map_err(Ended::from)
     }
 
-    /// What a tool does before it answers: log messages, progress, changes.
+    /// Side effects of a tool before it answers: log messages, progress, changes.
     async fn work_on(&self, tool: &Tool, scope: &Value) -> Result<(), Ended> {
         for line in &tool.logs {
             if self.caller.log_level.is_some_and(|wanted| line.level >= wanted) {
@@ -104,7 +104,7 @@ impl Call<'_> {
     }
 }
 
-/// What a call meets before anything else happens to it.
+/// Applies the fault of a call before anything else happens to it.
 pub(super) async fn meet_fault(session: &Session, tool: &str) -> Result<(), Ended> {
     match session.mock.faults.meet(tool) {
         Delay::No => Ok(()),

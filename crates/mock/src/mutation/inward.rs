@@ -1,4 +1,4 @@
-//! What mutations do to messages that come in.
+//! Mutations of incoming messages.
 
 use serde_json::{Value, json};
 

@@ -35,7 +35,7 @@ pub(crate) struct Mutant {
     state: Arc<Mutex<State>>,
 }
 
-/// What a mutation remembers.
+/// State of a mutation.
 #[derive(Debug, Default)]
 struct State {
     /// Requests by id, for what is done to their replies.
@@ -52,7 +52,7 @@ struct State {
     sessions: Vec<(String, String)>,
 }
 
-/// What becomes of a message that came in.
+/// Fate of an incoming message.
 #[derive(Debug)]
 pub(crate) enum Inward {
     /// It goes on to the mock.
@@ -82,7 +82,7 @@ impl Mutant {
         self.is("ignores-eof")
     }
 
-    /// What is written before anything else.
+    /// Output written before anything else.
     pub(crate) fn greeting(&self) -> Option<&'static [u8]> {
         match self.name {
             "banner" => Some(b"Server ready\n"),

@@ -1,4 +1,4 @@
-//! What mutations do to messages that go out.
+//! Mutations of outgoing messages.
 
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ impl Mutant {
         out
     }
 
-    /// What a mutation says before a reply.
+    /// Messages that a mutation sends before a reply.
     fn before(&self, request: &Value, method: &str) -> Vec<Value> {
         let roots = |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
         let mut state = self.state();

@@ -15,7 +15,7 @@ pub struct Mutation {
     pub name: &'static str,
     /// The rule it breaks.
     pub rule: &'static str,
-    /// What the server does.
+    /// Description of the server's misbehaviour.
     pub what: &'static str,
     /// The first and the last revision it can be seen in.
     pub revisions: (Revision, Revision),
@@ -120,7 +120,7 @@ pub static MUTATIONS: &[Mutation] = &[
     both("capability-true", "mcp-capability-shape", "declares prompts with `true`", (A, E)),
     both("ghost-resource", "mcp-resources-readable", "lists a resource that cannot be read", (A, E)),
     both("missing-empty", "mcp-missing-resource", "answers missing resources with empty contents", (A, E)),
-    both("any-uri", "mcp-resource-uri", "serves contents for what is no URI", (A, E)),
+    both("any-uri", "mcp-resource-uri", "serves contents for an invalid URI", (A, E)),
     both("system-role", "mcp-prompts-gettable", "sends prompt messages of the role `system`", (A, E)),
     both("prompt-internal-error", "mcp-prompt-errors", "answers unknown prompts with -32603", (A, E)),
     both("raw-binary", "mcp-binary-content", "sends images that are not base64", (A, E)),

@@ -1,4 +1,4 @@
-//! What mutations do to HTTP requests and responses.
+//! Mutations of HTTP requests and responses.
 
 use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
@@ -11,7 +11,7 @@ use super::{Mutant, newest};
 /// The token that a protected server takes.
 const TOKEN: &str = "Bearer mcprove-good-token";
 
-/// What becomes of a request.
+/// Fate of a request.
 pub(crate) enum Web {
     /// It goes on.
     Pass,

@@ -1,4 +1,4 @@
-//! How servers write a secret, for tests.
+//! Encodings in which servers write a secret, for tests.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use super::Redactor;
 use crate::is_scheme;
 
-/// What a byte string that shows a secret is.
+/// Kind of a byte string that shows a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// The secret, or a part of it that is sent alone.

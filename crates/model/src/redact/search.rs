@@ -14,10 +14,10 @@ const CUT: &str = "…";
 /// Fewer bytes of a secret than this next to a cut reveal nothing; of an encoded one, twice as many.
 const TELLING: usize = 3;
 
-/// How many layers of escapes are undone one after the other.
+/// Number of layers of escapes that are undone one after the other.
 const DEPTH: usize = 2;
 
-/// How many of JSON alone: JSON in JSON in JSON.
+/// The same for JSON alone: JSON in JSON in JSON.
 const JSON_DEPTH: usize = 3;
 
 /// Bytes that are searched at a time, so that views stay small.
@@ -164,13 +164,13 @@ impl Pattern {
         Self { forwards: Partial::new(bytes, telling), backwards: Partial::new(reversed, telling) }
     }
 
-    /// How many bytes at the end of a text are the beginning of the pattern.
+    /// Number of bytes at the end of a string that are the beginning of the pattern.
     fn beginning_at_end(&self, text: &[u8]) -> usize {
         let window = &text[text.len().saturating_sub(self.forwards.bytes.len())..];
         self.forwards.at_end(window.iter().copied())
     }
 
-    /// How many bytes at the beginning of a text are the end of the pattern.
+    /// Number of bytes at the beginning of a string that are the end of the pattern.
     fn end_at_beginning(&self, text: &[u8]) -> usize {
         let window = &text[..text.len().min(self.backwards.bytes.len())];
         self.backwards.at_end(window.iter().rev().copied())
@@ -183,7 +183,7 @@ struct Partial {
     bytes: Vec<u8>,
     /// For each length, the longest shorter beginning that is also its end.
     shorter: Vec<u32>,
-    /// How many of them reveal something.
+    /// Number of matching bytes that reveal the secret.
     telling: usize,
 }
 
@@ -210,7 +210,7 @@ impl Partial {
         }
     }
 
-    /// How many of the last bytes of a text are the first of these, if that is enough to reveal something.
+    /// Number of bytes at the end of a string that are the beginning of these, if that is enough to reveal something.
     fn at_end(&self, text: impl Iterator<Item = u8>) -> usize {
         let length = text.fold(0, |length, byte| self.next(length, byte));
         if length >= self.telling { length } else { 0 }

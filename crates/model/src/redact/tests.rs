@@ -144,10 +144,10 @@ fn events_with(text: &str) -> Vec<Event> {
     let on_wire = Place::Wire(WirePlace { server: own(), pointer: own() });
     let headers = || vec![(own(), own())];
     let parts = [
-        Part::Message,
-        Part::HttpRequest { exchange: 1, method: own(), url: own(), headers: headers() },
-        Part::HttpResponse { exchange: 1, status: 200, headers: headers() },
-        Part::StreamEvent { exchange: 1, event: own() },
+        WirePart::Message,
+        WirePart::HttpRequest { exchange: 1, method: own(), url: own(), headers: headers() },
+        WirePart::HttpResponse { exchange: 1, status: 200, headers: headers() },
+        WirePart::StreamEvent { exchange: 1, event: own() },
     ];
     let frames = parts.into_iter().map(|part| {
         let (direction, kind) = (Direction::Received, FrameKind::Stray);
@@ -241,10 +241,10 @@ proptest! {
                 }
             }
             // As text, so that the comparison does not depend on how JSON escapes it.
-            let told = format!("{event:?}");
+            let printed = format!("{event:?}");
             for secret in &secrets {
                 let shown = format!("{secret:?}");
-                prop_assert!(!told.contains(shown.trim_matches('"')), "{secret:?} in {told}");
+                prop_assert!(!printed.contains(shown.trim_matches('"')), "{secret:?} in {printed}");
                 prop_assert!(!redactor.text(&text).contains(secret.as_str()));
             }
         }

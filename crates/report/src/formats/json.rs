@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use mcprove_model::{
-    AgentRecord, CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, Part, ProcessEnd, Report,
-    RunContext, Timings,
+    AgentRecord, CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, ProcessEnd, Report,
+    RunContext, Timings, WirePart,
 };
 use serde::Serialize;
 
@@ -150,7 +150,7 @@ struct FramePart<'a> {
     direction: Direction,
     kind: FrameKind,
     #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<&'a Part>,
+    part: Option<&'a WirePart>,
     text: usize,
     /// Bytes that were left out of the text.
     #[serde(skip_serializing_if = "is_none")]
@@ -237,7 +237,7 @@ impl<'a> FramePart<'a> {
             at_us: frame.at_us,
             direction: frame.direction,
             kind: frame.kind,
-            part: (frame.part != Part::Message).then_some(&frame.part),
+            part: (frame.part != WirePart::Message).then_some(&frame.part),
             text: texts.add(&text)?,
             cut,
             binary,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use mcprove_model::{
     AgentRecord, CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Evidence, Finding,
-    Frame, FrameKind, Part, Place, ProcessEnd, RunFinished, RunStarted, Severity, StopReason, TextPlace, Timings,
-    Usage, Verdict, WirePlace,
+    Frame, FrameKind, Place, ProcessEnd, RunFinished, RunStarted, Severity, StopReason, TextPlace, Timings, Usage,
+    Verdict, WirePart, WirePlace,
 };
 use proptest::prelude::*;
 
@@ -76,7 +76,8 @@ fn case_events(
         server_version: text(),
     };
     let body = if kind == 0 { bytes::Bytes::from_static(b"\xff<\x00") } else { text().into() };
-    let frame = Frame { at_us: 5, direction: Direction::Received, part: Part::Message, kind: FrameKind::Reply, body };
+    let frame =
+        Frame { at_us: 5, direction: Direction::Received, part: WirePart::Message, kind: FrameKind::Reply, body };
     let verdict = match kind {
         0 => Verdict::Failed,
         1 => Verdict::Passed,

@@ -3,12 +3,12 @@
 use mcprove_model::{ChatCall, ChatMessage, ChatReply, Provider, Usage};
 use serde_json::{Value, json};
 
-use super::{ModelAsk, Wanted};
+use super::{ModelAsk, ProviderRequest};
 
 /// The version of the API that is spoken.
 const VERSION: &str = "2023-06-01";
 
-pub(super) fn request(provider: &Provider, ask: &ModelAsk<'_>) -> Wanted {
+pub(super) fn request(provider: &Provider, ask: &ModelAsk<'_>) -> ProviderRequest {
     let mut body = json!({
         "model": ask.model,
         "max_tokens": ask.max_tokens,
@@ -26,7 +26,7 @@ pub(super) fn request(provider: &Provider, ask: &ModelAsk<'_>) -> Wanted {
         headers.push(("x-api-key".to_owned(), value.0.clone()));
     }
     let path = if provider.base_url.ends_with("/v1") { "/messages" } else { "/v1/messages" };
-    Wanted { path: path.to_owned(), headers, body }
+    ProviderRequest { path: path.to_owned(), headers, body }
 }
 
 fn message(message: &ChatMessage) -> Value {

@@ -18,27 +18,27 @@ use crate::{HttpClient, Limits};
 
 pub use retry::RetryPolicy;
 
-/// What a model is asked.
+/// Request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelAsk<'a> {
     /// The model's name at its provider.
     pub model: &'a str,
-    /// What it is told first.
+    /// The system prompt.
     pub system: Option<&'a str>,
-    /// What was said so far.
+    /// The conversation so far.
     pub messages: &'a [ChatMessage],
     /// The tools it may call.
     pub tools: &'a [ChatTool],
-    /// How many tokens its answer may have.
+    /// Maximum number of tokens in the reply.
     pub max_tokens: u64,
 }
 
 /// Why a model gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderFailure {
-    /// What happened, in one line.
+    /// Description of the failure, in one line.
     pub what: String,
-    /// What to do next.
+    /// Advice on what to do next.
     pub help: Option<String>,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
@@ -47,13 +47,13 @@ pub struct ProviderFailure {
 }
 
 /// A request before it is one of HTTP.
-struct Wanted {
+struct ProviderRequest {
     path: String,
     headers: Vec<(String, String)>,
     body: Value,
 }
 
-/// What one attempt came to.
+/// Result of one attempt.
 enum Attempt {
     Answered(ChatReply),
     /// It may be asked again; the provider may have said when.
@@ -105,7 +105,7 @@ async fn attempt(http: &HttpClient, provider: &Provider, ask: &ModelAsk<'_>) -> 
     let body = Bytes::from(wanted.body.to_string());
     let prepared = match prepare(HttpAsk { method: Method::POST, url: &url, headers, wished: &[], body }) {
         Ok(prepared) => prepared,
-        // The only field that somebody chose is the key, and what is wrong with it must not be shown.
+        // The only header that a user supplies is the key, and the cause of its rejection must not be shown.
         Err(none) => return Attempt::Failed(failure(provider, &none.what, Some("check the key and the address"))),
     };
     let response = match http.send(prepared).await {
@@ -149,15 +149,16 @@ fn refused(provider: &Provider, status: StatusCode, body: &Bytes, after: Option<
     let message = said.as_ref().and_then(|value| value.pointer("/error/message")).and_then(Value::as_str);
     let message = message.map_or_else(|| excerpt(body), |text| shorten(&escape_line(text), 300).into_owned());
     let code = status.as_u16();
-    let told = if message.is_empty() { String::new() } else { format!(": {message}") };
+    let detail = if message.is_empty() { String::new() } else { format!(": {message}") };
     let (what, help) = match code {
-        401 | 403 => (format!("the key was refused (HTTP {code}){told}"), key_help(provider)),
-        404 => {
-            (format!("there is no such model or address (HTTP 404){told}"), "check `model` and `base_url`".to_owned())
-        }
-        429 => (format!("too many requests (HTTP 429){told}"), "wait, or run fewer agents side by side".to_owned()),
-        500.. => (format!("the provider failed (HTTP {code}){told}"), "run again later".to_owned()),
-        _ => (format!("the request was refused (HTTP {code}){told}"), "look at what the provider says".to_owned()),
+        401 | 403 => (format!("the key was refused (HTTP {code}){detail}"), key_help(provider)),
+        404 => (
+            format!("the model or the URL does not exist (HTTP 404){detail}"),
+            "check `model` and `base_url`".to_owned(),
+        ),
+        429 => (format!("too many requests (HTTP 429){detail}"), "wait, or run fewer agents concurrently".to_owned()),
+        500.. => (format!("the provider failed (HTTP {code}){detail}"), "run again later".to_owned()),
+        _ => (format!("the request was refused (HTTP {code}){detail}"), "see the provider's message".to_owned()),
     };
     let failure = ProviderFailure { status: Some(code), ..self::failure(provider, &what, Some(&help)) };
     if code == 429 || code >= 500 { Attempt::Busy(failure, after) } else { Attempt::Failed(failure) }

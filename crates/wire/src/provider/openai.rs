@@ -3,9 +3,9 @@
 use mcprove_model::{ChatCall, ChatMessage, ChatReply, Provider, Usage};
 use serde_json::{Value, json};
 
-use super::{ModelAsk, Wanted};
+use super::{ModelAsk, ProviderRequest};
 
-pub(super) fn request(provider: &Provider, ask: &ModelAsk<'_>) -> Wanted {
+pub(super) fn request(provider: &Provider, ask: &ModelAsk<'_>) -> ProviderRequest {
     let system = ask.system.map(|text| json!({"role": "system", "content": text}));
     let messages: Vec<Value> = system.into_iter().chain(ask.messages.iter().flat_map(messages)).collect();
     let mut body = json!({"model": ask.model, "messages": messages});
@@ -26,7 +26,7 @@ pub(super) fn request(provider: &Provider, ask: &ModelAsk<'_>) -> Wanted {
     if let Some(organization) = &provider.organization {
         headers.push(("openai-organization".to_owned(), organization.clone()));
     }
-    Wanted { path: "/chat/completions".to_owned(), headers, body }
+    ProviderRequest { path: "/chat/completions".to_owned(), headers, body }
 }
 
 fn messages(message: &ChatMessage) -> Vec<Value> {
@@ -36,7 +36,7 @@ fn messages(message: &ChatMessage) -> Vec<Value> {
             let mut said = json!({"role": "assistant", "content": text});
             if !calls.is_empty() {
                 let call = |call: &ChatCall| {
-                    // Arguments that were no JSON are given back as they came.
+                    // Arguments that were not JSON are returned unchanged.
                     let arguments = match &call.arguments {
                         Value::String(raw) => raw.clone(),
                         other => other.to_string(),
@@ -51,7 +51,7 @@ fn messages(message: &ChatMessage) -> Vec<Value> {
         ChatMessage::Results { results } => results
             .iter()
             .map(|result| {
-                // There is no other way to tell an error.
+                // The format has no error flag for results.
                 let text = if result.is_error { format!("error: {}", result.text) } else { result.text.clone() };
                 json!({"role": "tool", "tool_call_id": result.id, "content": text})
             })

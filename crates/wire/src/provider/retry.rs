@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// How often and how soon a provider that is busy (429, 5xx) is asked again.
+/// Retry policy for a provider that is busy (429, 5xx).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often it is asked in all.
+    /// Maximum number of attempts.
     pub attempts: u32,
-    /// How long the first wait is; each is twice the one before.
+    /// Length of the first wait; each later one is twice as long.
     pub first: Duration,
-    /// How long a wait may be that the provider does not ask for.
+    /// Longest wait that the provider did not request itself.
     pub longest: Duration,
 }
 
@@ -20,7 +20,8 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// How long to wait after so many attempts; what the provider asks for is honoured. `None` when it is enough.
+    /// Time to wait after this many attempts; a wait that the provider requests is used as is. `None` when it is
+    /// enough.
     pub(super) fn wait(&self, attempts: u32, asked_for: Option<Duration>) -> Option<Duration> {
         if attempts >= self.attempts {
             return None;

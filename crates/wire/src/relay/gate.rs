@@ -11,9 +11,9 @@ use tokio::time::timeout;
 
 use super::http_cut::Head;
 
-/// How long a request to an unknown path waits: the event that names it may have been passed on just now.
+/// Time that a request to an unknown path waits: the event that names the path may have just been passed on.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// How many paths a server may name.
+/// Maximum number of paths that a server may name.
 const PATHS: usize = 64;
 
 /// A request that may not pass.

@@ -1,7 +1,7 @@
 //! Between clients that speak HTTP and a server somewhere else.
 //!
-//! What may pass ([`Gate`]) is carried byte for byte. Only what names the server is changed in the head of a request: the
-//! `Host` field, and the fields the user adds.
+//! Everything that passes the [`Gate`] is forwarded byte for byte. Only what names the server is changed in the head of
+//! a request: the `Host` field, and the fields the user adds.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -18,15 +18,15 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tower_service::Service as _;
 
-use super::Ear;
+use super::Tap;
 use super::gate::{Gate, Refusal};
 use super::http_cut::{Head, HttpCutter, Piece, Side};
-use super::http_ear::{Conversations, RequestEar, ears};
+use super::http_tap::{Conversations, RequestTap, taps};
 use super::pump::{Flow, pass_on, pump};
 use crate::transport::secure_connector;
 use crate::{Limits, Listener};
 
-/// How long a connection may be quiet once its client has closed its side.
+/// Idle time of a connection after its client has closed its side.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The server that clients are connected to.
@@ -35,7 +35,7 @@ pub struct Upstream {
     uri: Uri,
     host: String,
     port: u16,
-    /// What TLS needs, for an address that wants it.
+    /// TLS configuration, for an `https` URL.
     secure: Option<HttpsConnector<HttpConnector>>,
     /// Header fields added to every request.
     fields: Vec<(String, String)>,
@@ -110,10 +110,10 @@ pub struct HttpRelay {
 
 impl HttpRelay {
     /// Listens at `HOST:PORT`; port 0 takes any that is free.
-    pub async fn listen(address: &str, upstream: Upstream, ear: Ear, limits: Limits) -> io::Result<Self> {
+    pub async fn listen(address: &str, upstream: Upstream, tap: Tap, limits: Limits) -> io::Result<Self> {
         let listener = Listener::bind(address).await?;
         let gate = Gate::new(address, upstream.path());
-        let conversations = Arc::new(Conversations::new(ear, gate, limits.message_bytes));
+        let conversations = Arc::new(Conversations::new(tap, gate, limits.message_bytes));
         Ok(Self { listener, upstream, conversations })
     }
 
@@ -122,7 +122,7 @@ impl HttpRelay {
         format!("http://{}{}", self.listener.address(), self.upstream.path())
     }
 
-    /// Carries connections until it is stopped; `complain` is told what went wrong with them.
+    /// Forwards connections until it is stopped; errors of connections go to `complain`.
     pub async fn run(self, stopped: impl Future<Output = ()>, complain: impl Fn(&str)) {
         tokio::pin!(stopped);
         let this = Arc::new(self);
@@ -157,7 +157,7 @@ impl HttpRelay {
         };
         let (from_client, mut to_client) = client.into_split();
         let (from_server, mut to_server) = tokio::io::split(server);
-        let (mut asked, mut answered) = ears(self.conversations.clone());
+        let (mut asked, mut answered) = taps(self.conversations.clone());
         let (sending, receiving) = (Flow::default(), Flow::default());
         let mut down = Box::pin(pump(from_server, &mut to_client, &receiving, &mut answered));
         let mut up = Box::pin(self.requests(from_client, &mut to_server, &sending, &mut asked));
@@ -191,7 +191,7 @@ impl HttpRelay {
         mut from: impl AsyncRead + Unpin,
         to: &mut (impl AsyncWrite + Unpin),
         flow: &Flow,
-        asked: &mut RequestEar,
+        asked: &mut RequestTap,
     ) -> Result<(), Refusal> {
         let mut cutter = HttpCutter::new(Side::Requests);
         let mut chunk = vec![0; 64 << 10];
@@ -213,7 +213,7 @@ impl HttpRelay {
                 return Err(Refusal { status: "400 Bad Request", why });
             }
             // Before it is passed on, so that it comes before its answer.
-            asked.hear(&pieces).await;
+            asked.observe(&pieces).await;
             if !pass_on(to, &bytes, flow).await {
                 return Ok(());
             }

@@ -1,6 +1,6 @@
 //! Bytes of a connection → heads and bodies of HTTP/1 messages, without losing or changing one.
 //!
-//! The pieces put together are what came, whatever it was. What is not HTTP, or is no longer, passes as data.
+//! The concatenated pieces always equal the input. What is not HTTP, or is no longer, passes as data.
 
 use bytes::{Bytes, BytesMut};
 
@@ -14,7 +14,7 @@ pub(super) enum Piece {
     Head(Bytes),
     /// Part of a body.
     Data(Bytes),
-    /// What holds a body together: the sizes of chunks and their line breaks.
+    /// Chunk sizes and their line breaks.
     Framing(Bytes),
     /// The message is over; nothing came.
     End,
@@ -62,7 +62,7 @@ impl Head {
     }
 }
 
-/// What comes next.
+/// The expected next part of the stream.
 #[derive(Debug)]
 enum State {
     Head(BytesMut),
@@ -100,12 +100,12 @@ impl HttpCutter {
         pieces
     }
 
-    /// True if what comes next cannot be told apart any more.
+    /// True if the stream can no longer be parsed.
     pub(super) fn is_lost(&self) -> bool {
         matches!(self.state, State::Rest)
     }
 
-    /// What waits for the end of a head that never came.
+    /// The bytes of an incomplete head at the end of the stream.
     #[cfg(test)]
     fn finish(&mut self) -> Option<Bytes> {
         match &mut self.state {
@@ -197,7 +197,7 @@ impl HttpCutter {
         }
     }
 
-    /// What follows a head (RFC 9112, section 6.3).
+    /// The state after a head (RFC 9112, section 6.3).
     fn after(&self, head: &Head, pieces: &mut Vec<Piece>, bodiless: &mut impl FnMut() -> bool) -> State {
         let next_head = || State::Head(BytesMut::new());
         let is_chunked = head.get("transfer-encoding").is_some_and(|value| value.to_lowercase().contains("chunked"));

@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// Cuts a stream into lines. A line over the limit is heard up to there.
+/// Cuts a stream into lines. A line over the limit is truncated to it.
 #[derive(Debug)]
 pub(super) struct LineCutter {
     line: BytesMut,
@@ -27,7 +27,7 @@ impl LineCutter {
         lines
     }
 
-    /// What was said without a line break after it.
+    /// The last line, if it has no line break.
     pub(super) fn finish(&mut self) -> Option<Bytes> {
         let rest = self.line.split().freeze();
         (!rest.is_empty()).then_some(rest)

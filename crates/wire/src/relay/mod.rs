@@ -1,11 +1,11 @@
-//! Standing between a client and a server: every byte goes on as it came, and what it meant is overheard.
+//! A relay between a client and a server: every byte is forwarded unchanged, and the messages are observed.
 //!
-//! Whoever listens hears of bytes after they were passed on, so that listening costs the conversation nothing.
+//! Messages are queued for the observer before they are forwarded, so that requests are observed before their replies.
 
 mod gate;
 mod http;
 mod http_cut;
-mod http_ear;
+mod http_tap;
 mod line_cutter;
 mod pump;
 mod readable;
@@ -14,48 +14,48 @@ mod stdio;
 use std::time::Instant;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Part};
+use mcprove_model::{Direction, WirePart};
 use tokio::sync::mpsc;
 
 pub use http::{HttpRelay, Upstream};
 pub use readable::pass_readable;
 pub use stdio::{ClientEnds, Order, RelayEnd, Why, relay_stdio};
 
-/// How much may wait to be listened to; beyond it, the conversation waits.
+/// Capacity of the queue of observed messages; when it is full, the conversation waits.
 const BACKLOG: usize = 256;
 
-/// Something that was said.
+/// An observed message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Overheard {
+pub struct TappedMessage {
     /// Microseconds since the relay began.
     pub at_us: u64,
     /// Which conversation with the server, from 0.
     pub session: u32,
-    /// Who said it: the client sends.
+    /// The direction: messages of the client are sent.
     pub direction: Direction,
-    /// What part of the conversation it is.
-    pub part: Part,
+    /// Kind of the message.
+    pub part: WirePart,
     /// The bytes, without the line break that ended them.
     pub body: Bytes,
 }
 
-/// The side that says what passed.
+/// Sender of observed messages.
 #[derive(Clone, Debug)]
-pub struct Ear {
-    listener: mpsc::Sender<Overheard>,
+pub struct Tap {
+    listener: mpsc::Sender<TappedMessage>,
     began: Instant,
 }
 
-impl Ear {
-    /// An ear, and what it hears.
-    pub fn pair() -> (Self, mpsc::Receiver<Overheard>) {
-        let (listener, heard) = mpsc::channel(BACKLOG);
-        (Self { listener, began: Instant::now() }, heard)
+impl Tap {
+    /// A tap and the receiver of its messages.
+    pub fn pair() -> (Self, mpsc::Receiver<TappedMessage>) {
+        let (listener, messages) = mpsc::channel(BACKLOG);
+        (Self { listener, began: Instant::now() }, messages)
     }
 
-    async fn hear(&self, session: u32, direction: Direction, part: Part, body: Bytes) {
+    async fn observe(&self, session: u32, direction: Direction, part: WirePart, body: Bytes) {
         let at_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        // Nobody listens any more when the one who asked has seen enough; the conversation goes on.
-        let _ = self.listener.send(Overheard { at_us, session, direction, part, body }).await;
+        // The receiver may be gone when enough was observed; the conversation goes on.
+        let _ = self.listener.send(TappedMessage { at_us, session, direction, part, body }).await;
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::sleep;
 
-/// How much is carried at once.
+/// Size of one read.
 const CHUNK: usize = 64 << 10;
 
 /// Why nothing is carried any more.
@@ -18,7 +18,7 @@ pub(super) enum Pumped {
     SinkClosed,
 }
 
-/// How it goes on, for the one who has to decide whether it still does.
+/// Progress of a pump, to detect when it is idle.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     passed: AtomicU64,
@@ -26,7 +26,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Ends when nothing came for a while. A receiver that is slow to take what came is waited for.
+    /// Ends when nothing came for a while. A slow receiver is waited for.
     pub(super) async fn quiet_for(&self, time: Duration) {
         loop {
             let before = self.passed.load(Ordering::Relaxed);
@@ -38,15 +38,15 @@ impl Flow {
     }
 }
 
-/// Who is told of bytes that were passed on.
-pub(super) trait Hears {
-    /// Hears the next bytes.
-    fn hear(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
+/// Observer of forwarded bytes.
+pub(super) trait Observer {
+    /// Observes the next bytes.
+    fn observe(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
 }
 
-/// Carries bytes as they come until a side ends. `listener` is told of them before they are passed on: nobody can answer
-/// what has not arrived, so requests are heard before their replies.
-pub(super) async fn pump<R, W>(mut from: R, mut to: W, flow: &Flow, listener: &mut impl Hears) -> Pumped
+/// Carries bytes as they come until a side ends. `listener` sees them before they are forwarded, so requests are
+/// observed before their replies.
+pub(super) async fn pump<R, W>(mut from: R, mut to: W, flow: &Flow, listener: &mut impl Observer) -> Pumped
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -55,7 +55,7 @@ where
     loop {
         let Ok(count @ 1..) = from.read(&mut chunk).await else { return Pumped::SourceEnded };
         let bytes = &chunk[..count];
-        listener.hear(bytes).await;
+        listener.observe(bytes).await;
         if !pass_on(&mut to, bytes, flow).await {
             return Pumped::SinkClosed;
         }
@@ -76,17 +76,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    impl Hears for Vec<u8> {
-        async fn hear(&mut self, bytes: &[u8]) {
+    impl Observer for Vec<u8> {
+        async fn observe(&mut self, bytes: &[u8]) {
             self.extend_from_slice(bytes);
         }
     }
 
-    /// Writes its name into a list when it hears or takes something.
+    /// Writes its name into a list on each observation or write.
     struct Witness<'l>(&'static str, &'l std::sync::Mutex<Vec<&'static str>>);
 
-    impl Hears for Witness<'_> {
-        async fn hear(&mut self, _: &[u8]) {
+    impl Observer for Witness<'_> {
+        async fn observe(&mut self, _: &[u8]) {
             self.1.lock().expect("a list").push(self.0);
         }
     }

@@ -5,7 +5,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use super::line_cutter::LineCutter;
 use crate::Limits;
-use crate::message::{Message, Stray, classify};
+use crate::message::{Message, NonProtocol, classify};
 
 /// Passes on the lines that are messages until a side ends; `refused` gets the others.
 pub async fn pass_readable<R, W>(mut from: R, mut to: W, limits: Limits, refused: impl Fn(&Bytes))
@@ -19,10 +19,10 @@ where
         let count = from.read(&mut chunk).await.unwrap_or(0);
         let lines = if count == 0 { cutter.finish().into_iter().collect() } else { cutter.push(&chunk[..count]) };
         for line in lines {
-            // A line that was cut off at the limit is no message any more.
+            // A line that was cut off at the limit cannot be a message any more.
             match classify(&line) {
-                Message::Stray(Stray::Text | Stray::Unreadable(_)) => refused(&line),
-                Message::Stray(Stray::Blank) => {}
+                Message::NonProtocol(NonProtocol::Text | NonProtocol::Unreadable(_)) => refused(&line),
+                Message::NonProtocol(NonProtocol::Blank) => {}
                 Message::Request { .. } | Message::Notification { .. } | Message::Reply(_) | Message::Batch(_) => {
                     if to.write_all(&line).await.is_err() || to.write_all(b"\n").await.is_err() {
                         return;

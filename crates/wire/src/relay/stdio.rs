@@ -3,27 +3,27 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use mcprove_model::{Direction, Part, ProcessEnd};
+use mcprove_model::{Direction, ProcessEnd, WirePart};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
-use super::Ear;
+use super::Tap;
 use super::line_cutter::LineCutter;
-use super::pump::{Flow, Hears, Pumped, pump};
+use super::pump::{Flow, Observer, Pumped, pump};
 use crate::Limits;
 use crate::process::{Process, Program, SpawnError};
 use crate::process_group::Ending;
 
-/// How long a server may be quiet once its client has left, or after a signal, before it is ended: it may be busy with
-/// an answer that somebody still reads.
+/// Idle time before a server is ended, once its client has left or after a signal: it may still be writing a reply that
+/// has a reader.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the rest of what a server said may take once it is gone: someone else may hold the pipe.
+/// Time for the rest of a server's output once it has exited: another process may hold the pipe.
 const REST: Duration = Duration::from_millis(300);
 
 /// Our own three streams, which the client holds the other ends of.
 #[derive(Debug)]
 pub struct ClientEnds<R, W, E> {
-    /// What the client says.
+    /// Messages from the client.
     pub input: R,
     /// Where the server's answers go.
     pub output: W,
@@ -31,7 +31,7 @@ pub struct ClientEnds<R, W, E> {
     pub stderr: E,
 }
 
-/// Something the relay is told from outside.
+/// Command to the relay from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// SIGHUP came; the server gets it.
@@ -44,7 +44,7 @@ pub enum Order {
     TimeUp,
 }
 
-/// What ended a conversation.
+/// Cause of the end of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The client closed its side.
@@ -57,12 +57,12 @@ pub enum Why {
     TimeUp,
 }
 
-/// How a conversation ended.
+/// End of a conversation.
 #[derive(Clone, Debug)]
 pub struct RelayEnd {
-    /// What ended it.
+    /// Cause of the end.
     pub why: Why,
-    /// How the server process ended.
+    /// Exit of the server process.
     pub end: ProcessEnd,
     /// True if the server did not end by itself and had to be ended.
     pub forced: bool,
@@ -70,11 +70,11 @@ pub struct RelayEnd {
     pub stderr: String,
 }
 
-/// Starts a server and stands between it and the client until one of them leaves; then the other is closed too.
+/// Starts a server and relays between it and the client until one of them leaves; then the other is closed too.
 pub async fn relay_stdio<R, W, E>(
     program: &Program,
     client: ClientEnds<R, W, E>,
-    ear: &Ear,
+    tap: &Tap,
     orders: &mut mpsc::UnboundedReceiver<Order>,
     limits: Limits,
 ) -> Result<RelayEnd, SpawnError>
@@ -86,8 +86,8 @@ where
     let (process, pipes) = Process::start_echoing(program, limits.stderr_bytes, client.stderr)?;
     let (sending, receiving) = (Flow::default(), Flow::default());
     let cutter = || LineCutter::new(limits.message_bytes);
-    let mut sent = LineEar { ear, direction: Direction::Sent, cutter: cutter() };
-    let mut received = LineEar { ear, direction: Direction::Received, cutter: cutter() };
+    let mut sent = LineTap { tap, direction: Direction::Sent, cutter: cutter() };
+    let mut received = LineTap { tap, direction: Direction::Received, cutter: cutter() };
     let conversation = Conversation {
         process,
         up: Some(Box::pin(pump(client.input, pipes.stdin, &sending, &mut sent))),
@@ -101,26 +101,26 @@ where
     Ok(end)
 }
 
-/// Hears one direction as lines.
-struct LineEar<'e> {
-    ear: &'e Ear,
+/// Observes one direction as lines.
+struct LineTap<'e> {
+    tap: &'e Tap,
     direction: Direction,
     cutter: LineCutter,
 }
 
-impl LineEar<'_> {
-    /// What was said without a line break after it is heard too.
+impl LineTap<'_> {
+    /// Observes the last line, even without a line break.
     async fn finish(mut self) {
         if let Some(rest) = self.cutter.finish() {
-            self.ear.hear(0, self.direction, Part::Message, rest).await;
+            self.tap.observe(0, self.direction, WirePart::Message, rest).await;
         }
     }
 }
 
-impl Hears for LineEar<'_> {
-    async fn hear(&mut self, bytes: &[u8]) {
+impl Observer for LineTap<'_> {
+    async fn observe(&mut self, bytes: &[u8]) {
         for line in self.cutter.push(bytes) {
-            self.ear.hear(0, self.direction, Part::Message, line).await;
+            self.tap.observe(0, self.direction, WirePart::Message, line).await;
         }
     }
 }
@@ -219,7 +219,7 @@ impl<U: Future<Output = Pumped>, D: Future<Output = Pumped>> Conversation<'_, U,
 }
 
 impl Order {
-    /// What the server is told.
+    /// The signal for the server.
     fn ending(self) -> Option<Ending> {
         match self {
             Self::HangUp => Some(Ending::HungUp),
@@ -230,7 +230,7 @@ impl Order {
     }
 }
 
-/// How a direction ended; one that ended before does not end again.
+/// Waits for the end of a direction; one that has ended stays pending.
 async fn ended<P: Future<Output = Pumped>>(direction: &mut Option<Pin<Box<P>>>) -> Pumped {
     match direction {
         Some(pumping) => pumping.as_mut().await,

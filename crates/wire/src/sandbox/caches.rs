@@ -45,7 +45,7 @@ impl Caches {
     }
 }
 
-/// False for a folder that holds the home folder, whatever a variable says: that is no cache.
+/// False for a folder that holds the home folder, whatever a variable says: that cannot be a cache.
 fn is_narrow(folder: &Path, home: Option<&Path>) -> bool {
     let home = home.and_then(|home| home.canonicalize().ok());
     folder.parent().is_some() && home.is_none_or(|home| !home.starts_with(folder))

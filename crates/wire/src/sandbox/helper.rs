@@ -19,7 +19,7 @@ const NOT_CONFINED: &str = "confine ";
 /// line for standard error.
 pub fn run_confined(mut arguments: impl Iterator<Item = OsString>) -> String {
     let writable: Vec<PathBuf> = arguments.by_ref().take_while(|word| word != "--").map(PathBuf::from).collect();
-    let Some(command) = arguments.next() else { return format!("{REPORT}{NOT_CONFINED}there is no command\n") };
+    let Some(command) = arguments.next() else { return format!("{REPORT}{NOT_CONFINED}the command is empty\n") };
     match become_server(&writable, &command, arguments) {
         Failure::NotConfined(why) => format!("{REPORT}{NOT_CONFINED}{}\n", why.replace('\n', " ")),
         Failure::NotExecuted(error) => {
@@ -46,7 +46,7 @@ fn become_server(writable: &[PathBuf], command: &OsString, arguments: impl Itera
 
 #[cfg(not(target_os = "linux"))]
 fn become_server(_: &[PathBuf], _: &OsString, _: impl Iterator<Item = OsString>) -> Failure {
-    Failure::NotConfined("there is no Landlock on this system".to_owned())
+    Failure::NotConfined("this system has no Landlock".to_owned())
 }
 
 /// The reason for which a confined program did not start, by its standard error; `None` if it was started.

@@ -44,7 +44,7 @@ fn scopes() -> BitFlags<Scope> {
     make_bitflags!(Scope::{Signal | AbstractUnixSocket})
 }
 
-/// What this kernel can confine.
+/// Confinement that this kernel supports.
 pub(super) fn support() -> SandboxSupport {
     let strictly = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let can = |access: BitFlags<AccessFs>| strictly().handle_access(access).and_then(Ruleset::create).is_ok();

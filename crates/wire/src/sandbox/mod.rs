@@ -32,11 +32,11 @@ use crate::Program;
 pub struct SandboxPolicy {
     /// Files and folders that it may write to, besides its scratch folder, the caches and devices like `/dev/null`.
     pub writable: Vec<PathBuf>,
-    /// True if the server must not be started where there is no sandbox.
+    /// True if the server must not be started without a sandbox.
     pub required: bool,
 }
 
-/// What confinement needs to know about the process it is in.
+/// Facts about the process that confinement needs.
 #[derive(Clone, Debug, Default)]
 pub struct SandboxSetup {
     /// The running program, which is started again to confine a server.
@@ -67,7 +67,7 @@ pub fn prepare_sandbox(setup: SandboxSetup) {
     let _ = SETUP.set(setup);
 }
 
-/// What this system can confine.
+/// Confinement that this system supports.
 pub fn sandbox_support() -> &'static SandboxSupport {
     SUPPORT.get_or_init(|| match SETUP.get() {
         None => SandboxSupport::Unsupported("it was not prepared"),

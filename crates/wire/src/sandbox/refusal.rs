@@ -114,7 +114,7 @@ fn could_be_written(_path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// What languages say about a denied write to `PATH`.
+    /// Messages of several languages for a denied write to `PATH`.
     const SAID: &[&str] = &[
         "EACCES: permission denied, open 'PATH'",
         "Error: EACCES: permission denied, mkdir 'PATH'",

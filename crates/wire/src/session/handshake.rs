@@ -27,7 +27,7 @@ pub(super) struct Refusal {
     only_modern: bool,
     /// A fresh connection may do better with this protocol.
     again: Option<Protocol>,
-    /// The server said nothing at all, so its standard error may tell why.
+    /// True if the server was silent, so its standard error may contain the cause.
     silent: bool,
 }
 
@@ -47,7 +47,7 @@ impl Refusal {
 
     /// Closes the session and gathers what it leaves behind.
     pub(super) async fn into_failure(self, session: Session) -> OpenFailure {
-        let strays = session.strays.count();
+        let non_protocol = session.non_protocol.count();
         let closing = session.close().await;
         // A server that cannot start mostly says why, once, on standard error.
         let message = match reason(&closing.stderr) {
@@ -55,7 +55,8 @@ impl Refusal {
             Some(_) | None => self.message,
         };
         let about_output = || {
-            (strays > 0).then(|| "its output is not JSON-RPC: is this an MCP server that speaks over stdio?".to_owned())
+            (non_protocol > 0)
+                .then(|| "its output is not JSON-RPC: is this an MCP server that speaks over stdio?".to_owned())
         };
         let help = self.help.or_else(|| about_npx(&closing.stderr)).or_else(about_output);
         OpenFailure {
@@ -129,7 +130,7 @@ impl Session {
         Ok(())
     }
 
-    /// The modern era has no handshake; `server/discover` tells what there is.
+    /// The modern era has no handshake; `server/discover` lists the capabilities.
     async fn discover(&mut self, wanted: Revision, deadline: Instant) -> Result<(), Refusal> {
         self.speak(wanted);
         let mut exchange = self.request("server/discover", Value::Null, deadline).await;
@@ -359,7 +360,7 @@ fn negotiated(result: &Value) -> Result<Negotiated, Refusal> {
 fn refused_by_clients(result: &Value) -> Result<(), Refusal> {
     let refuse = |fault: &str, help: &str| {
         Err(Refusal {
-            help: Some(format!("{help}; `implicit: off` in a suite connects all the same")),
+            help: Some(format!("{help}; `implicit: off` in a suite connects anyway")),
             evidence: Some(Bytes::from(result.to_string())),
             ..Refusal::new(format!("official clients refuse the answer to `initialize`: {fault}"))
         })
@@ -398,7 +399,7 @@ fn reason(stderr: &str) -> Option<String> {
     Some(format!("{first}{}", shown(lines[at])))
 }
 
-/// The help for `npx` without `-y`: it asks before it installs a package, and nobody answers.
+/// The help for `npx` without `-y`: it waits for a confirmation before it installs a package.
 fn about_npx(stderr: &str) -> Option<String> {
     let is_asked = stderr.contains("canceled due to missing packages");
     is_asked.then(|| "npx asks before it installs a package: add `-y` to its arguments".to_owned())

@@ -1,8 +1,8 @@
-//! What arrives, and what it means for the open requests.
+//! Incoming messages and their effect on open requests.
 
 use bytes::Bytes;
 use mcprove_model::{
-    Direction, Finding, FrameKind, Malformed, Notification, Outcome, Part, Refused, Revision, escape_line, shorten,
+    Direction, Finding, FrameKind, Malformed, Notification, Outcome, Refused, Revision, WirePart, escape_line, shorten,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -11,12 +11,12 @@ use tokio::time::Instant;
 
 use super::{Answer, Session};
 use crate::kept::Room;
-use crate::message::{Measured, Message, Reply, ReplyBody, Stray, measure};
+use crate::message::{Measured, Message, NonProtocol, Reply, ReplyBody, measure};
 use crate::transport::Arrival;
 
 /// The size from which on messages of a flood are not read any more.
 const LARGE: usize = 64 << 10;
-/// How many oddities of a session are kept; more of the same tell nothing new.
+/// Maximum number of oddities kept per session; more of the same add nothing.
 const ODDITIES: usize = 20;
 
 impl Session {
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// Takes in one message, or what stands in its place.
+    /// Processes one message, or the bytes in place of one.
     pub(super) fn take_message(&mut self, bytes: &Bytes) {
         if self.flood.messages > 0 && bytes.len() > LARGE && is_unasked(bytes) {
             // A server that floods its client does not get its messages read.
@@ -67,7 +67,7 @@ impl Session {
         let Measured { message, size, duplicate } = measure(bytes);
         self.received(message.kind(), bytes.clone());
         if let Some(key) = duplicate
-            && !matches!(message, Message::Stray(_))
+            && !matches!(message, Message::NonProtocol(_))
         {
             let key = shorten(&escape_line(&key), 80).into_owned();
             let text = format!("a message has the key `{key}` twice; clients read it differently");
@@ -76,7 +76,7 @@ impl Session {
         let is_kept = match &message {
             Message::Notification { .. } => self.notifications.len() < self.limits.notifications,
             Message::Request { .. } => self.server_requests.len() < self.limits.notifications,
-            Message::Reply(_) | Message::Batch(_) | Message::Stray(_) => false,
+            Message::Reply(_) | Message::Batch(_) | Message::NonProtocol(_) => false,
         };
         if is_kept {
             match self.kept.add(size + bytes.len(), self.limits.kept_bytes, self.limits.run_bytes) {
@@ -85,10 +85,10 @@ impl Session {
                 Room::UsedByOthers => return self.flood.notifications += 1,
             }
         }
-        if let Message::Stray(stray) = message {
-            self.take_stray(stray, bytes);
+        if let Message::NonProtocol(output) = message {
+            self.take_non_protocol(output, bytes);
         } else {
-            self.strays.interrupted();
+            self.non_protocol.interrupted();
             self.dispatch(message, bytes);
         }
     }
@@ -123,19 +123,19 @@ impl Session {
         self.answer_with(at, Outcome::Refused(refused), &evidence);
     }
 
-    fn take_stray(&mut self, stray: Stray, bytes: &Bytes) {
-        if stray == Stray::Blank {
+    fn take_non_protocol(&mut self, output: NonProtocol, bytes: &Bytes) {
+        if output == NonProtocol::Blank {
             return;
         }
         if !self.transport.has_lines() {
             // On HTTP, nothing but messages comes this way.
-            let why = match stray {
-                Stray::Unreadable(why) => why,
-                Stray::Blank | Stray::Text => "is not a JSON-RPC message".to_owned(),
+            let why = match output {
+                NonProtocol::Unreadable(why) => why,
+                NonProtocol::Blank | NonProtocol::Text => "is not a JSON-RPC message".to_owned(),
             };
             return self.suspect(&why, bytes);
         }
-        if let Some((message, whole)) = self.strays.add(bytes, self.limits.message_bytes) {
+        if let Some((message, whole)) = self.non_protocol.add(bytes, self.limits.message_bytes) {
             let fault = "spans several lines (on stdio, a message is one line)";
             match message {
                 Message::Reply(reply) => {
@@ -146,7 +146,7 @@ impl Session {
                     self.dispatch(other, &whole);
                 }
             }
-        } else if let Stray::Unreadable(why) = stray {
+        } else if let NonProtocol::Unreadable(why) = output {
             self.suspect(&why, bytes);
         }
     }
@@ -164,7 +164,7 @@ impl Session {
                 self.respond(&id, method, params);
             }
             Message::Batch(messages) => self.take_batch(messages, bytes),
-            Message::Stray(_) => {}
+            Message::NonProtocol(_) => {}
         }
     }
 
@@ -324,7 +324,7 @@ impl Session {
     }
 
     fn received(&mut self, kind: FrameKind, bytes: Bytes) {
-        self.log.add(Direction::Received, kind, Part::Message, bytes);
+        self.log.add(Direction::Received, kind, WirePart::Message, bytes);
     }
 }
 

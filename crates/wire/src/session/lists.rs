@@ -13,9 +13,9 @@ use super::Session;
 pub struct Listing {
     /// The items of all pages.
     pub items: Vec<Value>,
-    /// The request of each page; the last one tells how it ended.
+    /// The request of each page; the last one has the outcome.
     pub exchanges: Vec<Exchange>,
-    /// What is wrong with the paging.
+    /// Findings about the paging.
     pub findings: Vec<Finding>,
 }
 

@@ -6,7 +6,7 @@ use mcprove_model::{Exchange, Notification, Outcome};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::rounds::{InputRequests, ROUNDS, input_requests, malformed, next_params, wants_input};
+use super::input_required::{InputRequests, ROUNDS, input_requests, malformed, next_params, wants_input};
 use super::{ServerRequest, Session};
 
 /// The requests that a caller may answer itself.

@@ -1,15 +1,15 @@
 //! A conversation with one server: requests, their outcomes, and everything else that was said.
 
-mod chapter;
 mod connect;
+mod drain;
 mod handshake;
 mod inbox;
+mod input_required;
 mod lists;
 mod live;
 mod modern;
 mod requests;
 mod responders;
-mod rounds;
 mod subscriptions;
 mod window;
 
@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use crate::flood::Flood;
 use crate::frame_log::FrameLog;
 use crate::kept::Kept;
-use crate::stray::StrayLines;
+use crate::non_protocol_output::NonProtocolOutput;
 use crate::transport::Transport;
 use crate::{Limits, SpawnError};
 
@@ -45,10 +45,10 @@ pub struct Session {
     pending: Vec<Pending>,
     cancelled: Vec<u64>,
     notifications: Vec<Notification>,
-    /// What notifications and requests of the server take in memory.
+    /// Memory taken by notifications and requests of the server.
     kept: Kept,
     flood: Flood,
-    strays: StrayLines,
+    non_protocol: NonProtocolOutput,
     oddities: Vec<Finding>,
     server_requests: Vec<ServerRequest>,
     sampled: usize,
@@ -62,7 +62,7 @@ pub struct Session {
     late_replies: Vec<u64>,
     /// The log level asked for; in the modern era every request says it.
     log_level: Option<String>,
-    /// What requests claim of the client in place of what is true.
+    /// Capabilities that requests claim instead of the real ones.
     claims: Option<Value>,
     /// Input schemas of the tools, where the modern era on HTTP needs them and once they are known.
     schemas: Option<HashMap<String, Value>>,
@@ -76,16 +76,16 @@ pub struct Session {
     closed: Option<(String, Option<ProcessEnd>)>,
 }
 
-/// What a session is opened with.
+/// Options for opening a session.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
     /// Bounds on what is kept and waited for.
     pub limits: Limits,
-    /// What we offer the server.
+    /// Capabilities of the client.
     pub client: ClientCapabilities,
     /// The protocol revision to speak.
     pub protocol: Protocol,
-    /// How long a server that is asked for its era may take to answer.
+    /// Time limit for the request that detects the server's era.
     pub probe_timeout: Duration,
     /// True if a handshake is accepted that official clients refuse.
     pub accepts_any_handshake: bool,
@@ -103,7 +103,7 @@ impl Default for SessionOptions {
     }
 }
 
-/// What client and server agreed on.
+/// Result of the negotiation between client and server.
 #[derive(Clone, Debug)]
 pub struct Negotiated {
     /// The protocol revision.
@@ -112,9 +112,9 @@ pub struct Negotiated {
     pub server_name: String,
     /// The server's own version.
     pub server_version: String,
-    /// What the server says it can do.
+    /// Capabilities of the server.
     pub capabilities: Value,
-    /// The server's instructions to whoever uses it.
+    /// The server's instructions to its users.
     pub instructions: Option<String>,
     /// The result of the handshake as it came.
     pub result: Value,
@@ -134,13 +134,13 @@ pub struct ServerRequest {
 /// Why a session could not be opened: something about the subject, with all evidence.
 #[derive(Debug)]
 pub struct OpenFailure {
-    /// How far it got.
+    /// The stage that failed.
     pub stage: Stage,
     /// One lowercase fragment: what went wrong.
     pub message: String,
-    /// What to do next.
+    /// Advice on what to do next.
     pub help: Option<String>,
-    /// What came instead of the answer, when something did.
+    /// The bytes received instead of the reply, if any.
     pub evidence: Option<Bytes>,
     /// The HTTP status that refused it, when one did.
     pub status: Option<u16>,
@@ -150,7 +150,7 @@ pub struct OpenFailure {
     pub closing: Closing,
 }
 
-/// How far opening a session got.
+/// Stages of opening a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The process could not be started, or the address not reached.
@@ -159,7 +159,7 @@ pub enum Stage {
     Handshake,
 }
 
-/// What is left of a session once it is closed.
+/// Record of a closed session.
 #[derive(Debug, Default)]
 pub struct Closing {
     /// Everything sent and received.
@@ -172,7 +172,7 @@ pub struct Closing {
     pub server_requests: Vec<ServerRequest>,
     /// The end of the server's standard error.
     pub stderr: String,
-    /// How the process ended, when there was one.
+    /// Exit of the process, if there was one.
     pub end: Option<ProcessEnd>,
 }
 
@@ -192,7 +192,7 @@ struct Pending {
     answer: Option<Answer>,
 }
 
-/// How a request was answered.
+/// Answer to a request.
 #[derive(Debug)]
 struct Answer {
     outcome: Outcome,
@@ -221,7 +221,7 @@ impl Session {
             notifications: Vec::new(),
             kept: Kept::default(),
             flood: Flood::default(),
-            strays: StrayLines::default(),
+            non_protocol: NonProtocolOutput::default(),
             oddities: Vec::new(),
             server_requests: Vec::new(),
             sampled: 0,
@@ -254,7 +254,7 @@ impl Session {
         }
     }
 
-    /// What client and server agreed on.
+    /// Result of the negotiation between client and server.
     pub fn negotiated(&self) -> &Negotiated {
         &self.negotiated
     }
@@ -289,14 +289,14 @@ impl Session {
         self.log.began()
     }
 
-    /// What the server wrote to its standard error so far.
+    /// Standard error of the server so far.
     pub fn stderr(&self) -> String {
         self.transport.stderr()
     }
 
     /// Ends the session and, with it, the server.
     pub async fn close(mut self) -> Closing {
-        // Whoever may close a session need not carry the size of closing it.
+        // Boxed to keep the callers' futures small.
         let ended = Box::pin(self.transport.close(&self.limits)).await;
         // The transport is gone, but what it still had to say is part of the conversation.
         self.transport = Transport::memory(&self.limits).0;
@@ -307,7 +307,7 @@ impl Session {
     }
 
     fn into_closing(mut self, stderr: String, end: Option<ProcessEnd>) -> Closing {
-        self.oddities.extend(self.strays.finding());
+        self.oddities.extend(self.non_protocol.finding());
         self.flood.frames += self.log.take_left_out();
         self.oddities.extend(std::mem::take(&mut self.flood).finding());
         Closing {

@@ -1,4 +1,4 @@
-//! What the stateless revision adds to a request: `_meta` in the body and its mirror in the header fields.
+//! Additions of the stateless revision to a request: `_meta` in the body and its mirror in the headers.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -72,7 +72,7 @@ impl Session {
         info.and_then(|info| info.get(key)).and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    /// What requests claim of the client from now on, in the stateless revision; `None` for what is true.
+    /// Sets the capabilities that later requests claim in the stateless revision; `None` for the real ones.
     pub fn claim(&mut self, capabilities: Option<Value>) {
         self.claims = capabilities;
     }
@@ -147,7 +147,7 @@ fn collect<'a>(
     }
 }
 
-/// True if an annotation stands anywhere but on a property reached through `properties` alone.
+/// True if an annotation is anywhere but on a property reached through `properties` alone.
 fn misplaced(schema: &Value, is_root: bool) -> bool {
     match schema {
         Value::Object(map) => map.iter().any(|(key, value)| match key.as_str() {

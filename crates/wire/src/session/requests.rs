@@ -1,9 +1,9 @@
-//! Requests and notifications of ours, and waiting for what comes back.
+//! Requests and notifications of the client, and waiting for replies.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Exchange, FrameKind, Outcome, Part, Refused};
+use mcprove_model::{Direction, Exchange, FrameKind, Outcome, Refused, WirePart};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
@@ -12,7 +12,7 @@ use super::modern::parameter_headers;
 use super::{Pending, Session};
 use crate::transport::Outgoing;
 
-/// How long a cancellation may take to go out to a server that does not read.
+/// Time for a cancellation to go out to a server that does not read.
 const FLUSH: Duration = Duration::from_millis(50);
 
 #[derive(Serialize)]
@@ -32,7 +32,7 @@ pub struct ToolCall {
     pub name: String,
     /// Its arguments.
     pub arguments: Value,
-    /// What its request claims of the client, in the stateless revision; `None` for what is true.
+    /// Capabilities that its request claims in the stateless revision; `None` for the real ones.
     pub claims: Option<Value>,
 }
 
@@ -41,7 +41,7 @@ impl Session {
     pub async fn request(&mut self, method: &str, params: Value, deadline: Instant) -> Exchange {
         let id = self.start(method, &params);
         let exchange = self.finish(id, deadline).await;
-        if self.is_modern() { self.rounds(exchange, &params, deadline).await } else { exchange }
+        if self.is_modern() { self.answer_input_requests(exchange, &params, deadline).await } else { exchange }
     }
 
     /// Calls a tool, asking for progress.
@@ -80,7 +80,11 @@ impl Session {
             exchanges.push(match call {
                 Ok((id, params)) => {
                     let exchange = self.finish(id, deadline).await;
-                    if self.is_modern() { self.rounds(exchange, &params, deadline).await } else { exchange }
+                    if self.is_modern() {
+                        self.answer_input_requests(exchange, &params, deadline).await
+                    } else {
+                        exchange
+                    }
                 }
                 Err(refused) => not_sent(refused),
             });
@@ -99,7 +103,7 @@ impl Session {
     }
 
     /// On HTTP in the modern era a call mirrors annotated arguments, so the schemas must be known, as a host knows
-    /// them. [`Session::call_tool`] does this by itself; whoever starts calls by hand does it first.
+    /// them. [`Session::call_tool`] does this by itself; callers that start calls by hand do it first.
     pub async fn learn_schemas(&mut self, deadline: Instant) {
         if !self.is_modern() || self.transport.name() != "http" || self.schemas.is_some() {
             return;
@@ -119,7 +123,7 @@ impl Session {
         let reason = parameter_headers(schema, &Value::Null).err()?;
         Some(Refused {
             what: format!("the tool `{name}` cannot be called over HTTP: its `x-mcp-header` is invalid: {reason}"),
-            help: Some("clients must leave such a tool out; mend the annotation in its `inputSchema`".to_owned()),
+            help: Some("clients must leave such a tool out; fix the annotation in its `inputSchema`".to_owned()),
             evidence: Bytes::from(schema.to_string()),
             status: None,
         })
@@ -136,7 +140,7 @@ impl Session {
         let params = dressed.as_ref().unwrap_or(params);
         let request = encode(&Request { jsonrpc: "2.0", id: Some(id), method, params });
         let headers = if dressed.is_some() { self.mirrored_headers(method, params) } else { Vec::new() };
-        self.log.add(Direction::Sent, FrameKind::Request, Part::Message, request.clone());
+        self.log.add(Direction::Sent, FrameKind::Request, WirePart::Message, request.clone());
         self.transport.send(Outgoing { body: request.clone(), request: Some(id), headers });
         self.pending.push(Pending {
             id,
@@ -155,7 +159,7 @@ impl Session {
     pub fn notify(&mut self, method: &str, params: &Value) {
         let message = encode(&Request { jsonrpc: "2.0", id: None, method, params });
         let headers = if self.is_modern() { self.mirrored_headers(method, params) } else { Vec::new() };
-        self.log.add(Direction::Sent, FrameKind::Notification, Part::Message, message.clone());
+        self.log.add(Direction::Sent, FrameKind::Notification, WirePart::Message, message.clone());
         self.transport.send(Outgoing { body: message, request: None, headers });
     }
 
@@ -165,7 +169,7 @@ impl Session {
         let id = self.next_id;
         self.next_id += 1;
         self.transport.send_raw(&bytes, Some(id));
-        self.log.add(Direction::Sent, FrameKind::Stray, Part::Message, bytes.clone());
+        self.log.add(Direction::Sent, FrameKind::Stray, WirePart::Message, bytes.clone());
         self.pending.push(Pending {
             id,
             method: "raw".to_owned(),
@@ -181,7 +185,7 @@ impl Session {
 
     pub(super) fn send_reply(&mut self, reply: &Value) {
         let message = encode(reply);
-        self.log.add(Direction::Sent, FrameKind::Reply, Part::Message, message.clone());
+        self.log.add(Direction::Sent, FrameKind::Reply, WirePart::Message, message.clone());
         self.transport.send(Outgoing { body: message, request: None, headers: Vec::new() });
     }
 
@@ -208,14 +212,14 @@ impl Session {
             if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
                 return self.take_exchange(at, Some((outcome, Some(bytes))));
             }
-            // The answer may have come in time while this process stood still (SIGSTOP, a sleeping machine).
+            // The reply may have arrived in time while this process was stopped (SIGSTOP, a sleeping machine).
             tokio::task::yield_now().await;
             self.look_at_some();
             if self.is_answered(id) {
                 continue;
             }
             let after_ms = u64::try_from(self.pending[at].sent_at.elapsed().as_millis()).unwrap_or(u64::MAX);
-            // Half an answer is no answer, but whoever looks for the cause must see it.
+            // Half a reply is not a reply, but it is evidence for the cause.
             let begun = self.transport.unfinished();
             if let Some(begun) = &begun {
                 self.odd("unfinished-message", "the server began a message and did not end it in time", begun);
@@ -225,7 +229,7 @@ impl Session {
         }
     }
 
-    /// Tells the server that a request is given up; a late answer is recognised by its id.
+    /// Notifies the server that a request is cancelled; a late reply is recognised by its id.
     pub async fn cancel(&mut self, id: u64, reason: &str) {
         self.cancelled.push(id);
         self.transport.settled(id);

@@ -1,4 +1,4 @@
-//! What we answer when the server asks us something.
+//! Replies to requests of the server.
 
 use mcprove_model::{ElicitationAction, Finding, escape_line, filled_form, shorten};
 use serde_json::{Map, Value, json};
@@ -77,7 +77,7 @@ impl Session {
                 };
                 let Some(reply) = reply else { return undeclared("elicitation") };
                 Ok(match reply.action {
-                    // A link is opened, not filled in: there is no content to send (2025-11-25, "URL Mode").
+                    // A link is opened, not filled in, so the reply has no content (2025-11-25, "URL Mode").
                     ElicitationAction::Accept if params.get("mode").and_then(Value::as_str) == Some("url") => {
                         json!({"action": "accept"})
                     }
@@ -97,8 +97,8 @@ impl Session {
         }
     }
 
-    /// Lets the other of two lists of folders hold, where there are two, and tells the server that they changed. Says
-    /// whether it was told.
+    /// Switches to the other of two lists of folders, where there are two, and notifies the server of the change. True
+    /// if the notification was sent.
     pub fn change_roots(&mut self) -> bool {
         let Some(changed) = self.client.roots_changed.take() else { return false };
         self.client.roots_changed = self.client.roots.replace(changed);
@@ -168,7 +168,7 @@ fn root(path: &str) -> Value {
     json!({"uri": uri, "name": name})
 }
 
-/// A path as it stands in an address.
+/// A path, percent-encoded for a URL.
 fn encoded(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=:@".contains(&byte);
     let encode = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

@@ -11,7 +11,7 @@ const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Session {
-    /// Asks to be told when a resource changes.
+    /// Subscribes to changes of a resource.
     pub async fn subscribe(&mut self, uri: &str, deadline: Instant) -> Exchange {
         if !self.is_modern() {
             return self.request("resources/subscribe", json!({"uri": uri}), deadline).await;
@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// Asks not to be told any more.
+    /// Unsubscribes from changes of a resource.
     pub async fn unsubscribe(&mut self, uri: &str, deadline: Instant) -> Exchange {
         if !self.is_modern() {
             return self.request("resources/unsubscribe", json!({"uri": uri}), deadline).await;
@@ -87,7 +87,7 @@ impl Session {
         }
     }
 
-    /// True if a reply came to a request after it was cancelled.
+    /// True if a reply arrived after its request was cancelled.
     pub fn answered_after_cancel(&self, id: u64) -> bool {
         self.late_replies.contains(&id)
     }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use mcprove_model::{Direction, Exchange, FrameKind, Outcome, Part};
+use mcprove_model::{Direction, Exchange, FrameKind, Outcome, WirePart};
 use tokio::time::Instant;
 
 use super::{Pending, Session};
 use crate::transport::Outgoing;
 
-/// What a request has around its arguments, beside the name of the tool.
+/// Size of a request around its arguments and the tool's name.
 const AROUND: usize = 160;
 
 impl Session {
@@ -21,9 +21,9 @@ impl Session {
 
     /// Sends calls of one tool in one go, their arguments as JSON texts, and takes the answers as they come.
     ///
-    /// The exchanges are those of the calls, in their order; `None` where it is not known how a call ended: nothing
-    /// came for as long as `quiet`, the server went away, or something came that cannot be told whose answer it is. The
-    /// session is then to be closed: what is still on its way belongs to nobody.
+    /// The exchanges are those of the calls, in their order; `None` where the outcome of a call is unknown: nothing
+    /// arrived for as long as `quiet`, the server went away, or a reply could not be matched to a call. The session
+    /// must then be closed, since later replies cannot be assigned.
     pub async fn call_together(&mut self, tool: &str, calls: &[&str], quiet: Duration) -> Vec<Option<Exchange>> {
         let odd = self.oddities.len();
         let first = self.send_together(tool, calls);
@@ -49,7 +49,7 @@ impl Session {
         (0..calls.len() as u64).map(|nth| self.end_of(first + nth)).collect()
     }
 
-    /// How requests end that the server left open when it went away, if it did.
+    /// Outcome of requests that were open when the server went away, if it did.
     pub fn how_it_closed(&self) -> Option<Outcome> {
         self.closed.clone().map(|(what, end)| Outcome::Closed { what, end })
     }
@@ -66,7 +66,7 @@ impl Session {
             self.next_id += 1;
             write_call(&mut buffer, id, &name, arguments);
             let request = buffer.split().freeze();
-            self.log.add(Direction::Sent, FrameKind::Request, Part::Message, request.clone());
+            self.log.add(Direction::Sent, FrameKind::Request, WirePart::Message, request.clone());
             self.transport.send(Outgoing { body: request.clone(), request: Some(id), headers: Vec::new() });
             self.pending.push(pending(id, request, sent_at));
         }
@@ -79,7 +79,7 @@ impl Session {
             return Some(self.take_exchange(at, None));
         }
         self.pending.remove(at);
-        // What comes later is late, not an answer to nothing.
+        // A later reply is then late instead of unsolicited.
         self.cancelled.push(id);
         None
     }

@@ -12,11 +12,11 @@ use tokio::time::{Instant, timeout};
 
 use super::http_client::{HttpAsk, HttpClient, NoResponse, header, prepare, read_body};
 
-/// How long a token endpoint may take.
+/// Time limit for a token endpoint.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How much it may say.
+/// Maximum size of its response.
 const LIMIT: usize = 64 << 10;
-/// How long before its end a token is no longer used, at most: it must still be good when it arrives.
+/// Longest time before its expiry at which a token is no longer used: it must still be valid when it arrives.
 const MARGIN: Duration = Duration::from_secs(30);
 
 /// The tokens of a run. Clones share them.
@@ -39,7 +39,7 @@ impl Tokens {
         source
     }
 
-    /// How many tokens were given out so far.
+    /// Number of tokens issued so far.
     pub fn count(&self) -> usize {
         self.given.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -54,7 +54,7 @@ impl Tokens {
 #[derive(Debug)]
 pub struct TokenSource {
     auth: Auth,
-    /// Held while a token is asked for, so that cases that run side by side ask once.
+    /// Held while a token is requested, so that concurrent cases request it once.
     kept: tokio::sync::Mutex<Option<Token>>,
     given: Arc<Mutex<Vec<String>>>,
 }
@@ -185,7 +185,7 @@ impl TokenSource {
     }
 }
 
-/// How long a token may be used, when the endpoint says so.
+/// Lifetime of a token, if the endpoint states it.
 fn lifetime(answer: &Value) -> Option<Duration> {
     let given = answer.get("expires_in")?;
     // Some endpoints write the number as a text.

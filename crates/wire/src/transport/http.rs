@@ -11,8 +11,8 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::http_client::HttpClient;
-use super::http_exchange::Line;
-use super::http_exchanges::{Exchanges, Hears, Late, Told, Turn, receive};
+use super::http_exchange::HttpExchange;
+use super::http_exchanges::{EventHandler, ExchangeEvent, Exchanges, Late, Turn, receive};
 use super::{Arrival, Ended, Outgoing};
 use crate::Limits;
 
@@ -44,7 +44,7 @@ impl Http {
         Self { url, session_id: None, revision: None, exchanges, open: HashMap::new(), own_stream: None }
     }
 
-    /// What later messages say of the revision.
+    /// Sets the revision that later messages name.
     pub(super) fn agreed(&mut self, revision: Option<Revision>) {
         self.revision = revision;
     }
@@ -124,17 +124,17 @@ impl Http {
         Ended { late: late.all(&mut self), ..Ended::default() }
     }
 
-    fn line(&mut self, extra: Vec<(String, String)>) -> Line {
+    fn line(&mut self, extra: Vec<(String, String)>) -> HttpExchange {
         let mut headers = Vec::new();
         if let Some(id) = &self.session_id {
             headers.push(("mcp-session-id".to_owned(), id.clone()));
         }
-        // 2025-06-18 brought the header field; older servers have never heard of it.
+        // The header is new in 2025-06-18; older servers do not know it.
         if let Some(revision) = self.revision.filter(|revision| *revision >= Revision::V2025_06_18) {
             headers.push(("mcp-protocol-version".to_owned(), revision.to_string()));
         }
         headers.extend(extra);
-        Line {
+        HttpExchange {
             has_session: self.session_id.is_some(),
             resumes: self.revision.is_none_or(|revision| revision.era() == Era::Legacy),
             ..self.exchanges.line(self.url.clone(), headers)
@@ -142,19 +142,19 @@ impl Http {
     }
 }
 
-impl Hears for Http {
+impl EventHandler for Http {
     fn exchanges(&mut self) -> &mut Exchanges {
         &mut self.exchanges
     }
 
-    fn take(&mut self, told: Told) -> Option<Arrival> {
-        match told {
-            Told::Arrival(arrival) => {
+    fn take(&mut self, event: ExchangeEvent) -> Option<Arrival> {
+        match event {
+            ExchangeEvent::Arrival(arrival) => {
                 self.exchanges.count_taken(&arrival);
                 Some(arrival)
             }
-            Told::SessionId(id) => self.take_session_id(id),
-            Told::Endpoint(_) | Told::NoStream(_) => None,
+            ExchangeEvent::SessionId(id) => self.take_session_id(id),
+            ExchangeEvent::Endpoint(_) | ExchangeEvent::NoStream(_) => None,
         }
     }
 }

@@ -1,14 +1,14 @@
-//! How an exchange asks: its header fields, its token, and what of it is written down.
+//! The request side of an exchange: its headers, its token, and its form in the log.
 
 use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::{Method, Response, StatusCode};
-use mcprove_model::{Direction, Part, without_password};
+use mcprove_model::{Direction, WirePart, without_password};
 
 use super::http_client::{HttpAsk, NoResponse, prepare, shown_headers};
-use super::http_exchange::Line;
+use super::http_exchange::HttpExchange;
 
-impl Line {
+impl HttpExchange {
     pub(super) async fn post(&self, body: Bytes) -> Result<Response<Incoming>, NoResponse> {
         let headers = vec![
             ("content-type".to_owned(), "application/json".to_owned()),
@@ -55,11 +55,11 @@ impl Line {
         let prepared = prepare(HttpAsk { method, url: &self.url, headers, wished: &self.wished, body })?;
         let headers = prepared.shown_headers();
         let url = without_password(&self.url).into_owned();
-        let part = Part::HttpRequest { exchange: self.number, method: shown, url, headers };
+        let part = WirePart::HttpRequest { exchange: self.number, method: shown, url, headers };
         self.log(Direction::Sent, part, Bytes::new()).await;
         let response = self.client.send(prepared).await?;
         let status = response.status().as_u16();
-        let part = Part::HttpResponse { exchange: self.number, status, headers: shown_headers(&response) };
+        let part = WirePart::HttpResponse { exchange: self.number, status, headers: shown_headers(&response) };
         self.log(Direction::Received, part, Bytes::new()).await;
         Ok(response)
     }

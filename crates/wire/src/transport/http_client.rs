@@ -18,7 +18,7 @@ use mcprove_model::{escape_line, shorten, without_password};
 
 use super::bearer::TokenSource;
 
-/// What stands in the frame log for a secret.
+/// Replacement for a secret in the frame log.
 const HIDDEN: &str = "(hidden)";
 
 type SecureClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
@@ -52,7 +52,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// A request as somebody else made it.
+    /// A request built by the caller.
     pub(crate) fn raw(request: Request<Full<Bytes>>) -> Self {
         Self { request }
     }
@@ -151,7 +151,7 @@ pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
     *request.method_mut() = ask.method;
     *request.uri_mut() = uri;
     let ours = ask.headers.iter().map(|field| (field, "the server chose it: it must be visible ASCII"));
-    let wished = ask.wished.iter().map(|field| (field, "mend `headers:` of the server"));
+    let wished = ask.wished.iter().map(|field| (field, "fix `headers:` of the server"));
     for ((name, value), help) in ours.chain(wished) {
         let bad = |what: &str| NoResponse {
             what: format!("the header field `{}` has {what} that cannot be sent", escape_line(name)),
@@ -164,7 +164,7 @@ pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
     Ok(Prepared { request })
 }
 
-/// True if a header field carries something that must not stand in a report.
+/// True if a header carries a secret that must not appear in a report.
 pub(crate) fn is_secret(name: &str) -> bool {
     // Those of every request are not looked through for words.
     let is_plain = matches!(name, "accept" | "content-type" | "host" | "user-agent");
@@ -185,7 +185,7 @@ fn explain(error: &(dyn Error + 'static), host: &str) -> NoResponse {
                 io::ErrorKind::ConnectionRefused => {
                     return NoResponse {
                         what: format!("the connection to {host} was refused"),
-                        help: "start the server, or mend the address".to_owned(),
+                        help: "start the server, or fix the URL".to_owned(),
                     };
                 }
                 io::ErrorKind::ConnectionReset => {
@@ -216,7 +216,7 @@ fn explain(error: &(dyn Error + 'static), host: &str) -> NoResponse {
     if lower.contains("lookup") || lower.contains("name or service") || lower.contains("resolve") {
         return NoResponse {
             what: format!("the host of {host} could not be found: {text}"),
-            help: "mend the address".to_owned(),
+            help: "fix the URL".to_owned(),
         };
     }
     if lower.contains("certificate")

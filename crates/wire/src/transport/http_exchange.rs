@@ -9,32 +9,32 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{Method, Response, StatusCode};
-use mcprove_model::{Direction, Part, escape_line, shorten};
+use mcprove_model::{Direction, WirePart, escape_line, shorten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::http_client::{HttpClient, deepest, header, read_body, size};
-use super::http_exchanges::{Queue, Told, Turn};
+use super::http_exchanges::{ExchangeEvent, Queue, Turn};
 use super::http_refusal::{Refusal, broken_body, refusal};
 use super::{Arrival, Refused};
 use crate::message::{Message, ReplyBody, classify};
 use crate::sse_parser::{SseEvent, SseParser};
 
-/// How long to wait before a stream is taken up again when the server does not say.
+/// Delay before a stream is resumed, if the server does not state one.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often one stream is taken up again.
+/// Maximum number of resumptions of a stream.
 const RESUMPTIONS: usize = 64;
-/// How long a stream is read on after the reply: a second one would be worth telling, and a stream read to its end
-/// leaves a connection that can be used again.
+/// Time for which a stream is read after the reply: a second reply is worth reporting, and a stream read to its end
+/// leaves a reusable connection.
 const LINGER: Duration = Duration::from_secs(1);
-/// How much of an answer to a notification is read; there should be none.
+/// Maximum length of a reply to a notification that is read; there should be none.
 const RECEIPT: usize = 64 << 10;
 
 /// Where and how an exchange is made.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct HttpExchange {
     pub(super) client: HttpClient,
     pub(super) url: String,
     /// Header fields of ours.
@@ -48,7 +48,7 @@ pub(super) struct Line {
     pub(super) resumes: bool,
     /// The request needs no more effort.
     pub(super) settled: Arc<AtomicBool>,
-    pub(super) tell: Queue,
+    pub(super) queue: Queue,
 }
 
 /// Where a stream can be taken up again.
@@ -67,8 +67,8 @@ enum End {
     Refused(Refused),
 }
 
-impl Line {
-    /// Posts a request and tells what comes back.
+impl HttpExchange {
+    /// Posts a request and passes the response to the transport.
     pub(super) async fn request(self, body: Bytes, id: u64, mut turn: Turn) {
         turn.wait().await;
         let mut resume = Resume { last_id: None, retry: RETRY };
@@ -159,7 +159,7 @@ impl Line {
             Ok(response) => refusal(response, &Method::GET, self.limit).await.refused,
             Err(none) => none.into(),
         };
-        self.tell(Told::NoStream(refused)).await;
+        self.emit(ExchangeEvent::NoStream(refused)).await;
     }
 
     /// Posts a message whose reply comes on another stream (HTTP+SSE).
@@ -213,7 +213,7 @@ impl Line {
 
     async fn take_answer(&self, response: Response<Incoming>, id: u64, resume: &mut Resume) -> End {
         if let Some(session) = header(&response, "mcp-session-id") {
-            self.tell(Told::SessionId(session)).await;
+            self.emit(ExchangeEvent::SessionId(session)).await;
         }
         let status = response.status();
         if let Some(encoding) = header(&response, "content-encoding").filter(|e| e != "identity") {
@@ -252,8 +252,8 @@ impl Line {
                 ..refused
             });
         }
-        // An error status may well carry a proper JSON-RPC error; then that is the answer. But some statuses are the
-        // transport's to tell, unless the reply says by its id that it is the protocol's.
+        // An error status may well carry a proper JSON-RPC error; then that is the answer. But some statuses belong to
+        // the transport, unless the id of the reply shows that it belongs to the protocol.
         let is_ours = reply.id.as_ref().and_then(Value::as_u64) == Some(id);
         let of_transport = match status.as_u16() {
             401 | 403 | 405 | 429 => true,
@@ -277,7 +277,7 @@ impl Line {
         End::Refused(refused)
     }
 
-    /// What a server says to a message that wants no answer.
+    /// Handles the response to a message that expects no reply.
     async fn take_receipt(&self, response: Response<Incoming>) {
         let status = response.status();
         if !status.is_success() {
@@ -296,7 +296,7 @@ impl Line {
         let reading = read_body(response.into_body(), RECEIPT);
         let Ok(Ok(body) | Err((body, _))) = timeout(LINGER, reading).await else { return };
         if let Message::Reply(_) = classify(&body) {
-            let what = "the server answered a POST with a reply that nobody awaits there".to_owned();
+            let what = "the server answered a POST with an unexpected reply".to_owned();
             self.arrive(Arrival::Odd { rule: "unasked-reply", what, evidence: body }).await;
         }
     }
@@ -352,7 +352,7 @@ impl Line {
         }
     }
 
-    /// Tells an event; whether it was the awaited reply.
+    /// Passes an event to the transport; true if it was the awaited reply.
     async fn take_event(&self, event: SseEvent, request: Option<u64>) -> bool {
         let kind = event.event.as_deref().filter(|kind| !kind.is_empty()).unwrap_or("message");
         let data = event.data.unwrap_or_default();
@@ -375,11 +375,11 @@ impl Line {
         answers.is_some()
     }
 
-    /// An event of a type that is no message. Clients pass it over, so a reply in it is lost on them.
+    /// Handles an event whose type is not that of a message. Clients pass it over, so a reply in it is lost on them.
     async fn take_foreign_event(&self, kind: &str, data: Bytes, answers: Option<u64>) {
         self.log_event(kind, data.clone()).await;
         if kind == "endpoint" {
-            self.tell(Told::Endpoint(String::from_utf8_lossy(&data).into_owned())).await;
+            self.emit(ExchangeEvent::Endpoint(String::from_utf8_lossy(&data).into_owned())).await;
         } else if let Some(request) = answers {
             let kind = shorten(&escape_line(kind), 40).into_owned();
             let refused = Refused {
@@ -392,21 +392,21 @@ impl Line {
         }
     }
 
-    pub(super) async fn log(&self, direction: Direction, part: Part, body: Bytes) {
+    pub(super) async fn log(&self, direction: Direction, part: WirePart, body: Bytes) {
         self.arrive(Arrival::Part { direction, part, body }).await;
     }
 
     async fn log_event(&self, event: &str, body: Bytes) {
-        let part = Part::StreamEvent { exchange: self.number, event: event.to_owned() };
+        let part = WirePart::StreamEvent { exchange: self.number, event: event.to_owned() };
         self.log(Direction::Received, part, body).await;
     }
 
     async fn arrive(&self, arrival: Arrival) {
-        self.tell(Told::Arrival(arrival)).await;
+        self.emit(ExchangeEvent::Arrival(arrival)).await;
     }
 
-    async fn tell(&self, told: Told) {
-        self.tell.send(told).await;
+    async fn emit(&self, event: ExchangeEvent) {
+        self.queue.send(event).await;
     }
 }
 

@@ -1,4 +1,5 @@
-//! The exchanges of one transport over HTTP: who makes them, what they tell, and what the server has not taken yet.
+//! The exchanges of one transport over HTTP: their tasks, their events, and the messages not yet accepted by the
+//! server.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,27 +10,28 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::http_client::HttpClient;
-use super::http_exchange::Line;
+use super::http_exchange::HttpExchange;
 use super::{Arrival, Refused};
 use crate::Limits;
 
-/// How many arrivals may wait to be taken; more, and the server feels it.
+/// Maximum number of arrivals in the queue; when it is full, the server is slowed down.
 const QUEUE: usize = 256;
-/// How many bytes of arrivals may wait to be taken, in units of [`UNIT`]; one of any size may always wait.
+/// Maximum size of the arrivals in the queue, in units of [`UNIT`]; one of any size always fits.
 const ROOM: u32 = 32 << 10;
 /// The unit of room, in bytes.
 const UNIT: usize = 1 << 10;
-/// How many arrivals are kept while closing.
+/// Maximum number of arrivals kept while closing.
 const LATE: usize = 1024;
-/// How long a message waits for the one before it to be taken. A server that never does must not hold up the rest.
+/// Time for which a message waits until the previous one is accepted. A server that never does must not hold up the
+/// rest.
 const ORDER: Duration = Duration::from_secs(1);
-/// How long the first messages wait for the server's own stream to be there: what the server says on it while they are
-/// answered would be lost otherwise. A server may well send nothing on it, not even a head, until it has to.
+/// Time for which the first messages wait for the server's own stream: messages sent on it meanwhile would otherwise be
+/// lost. A server may well send nothing on it, not even a head, until it has to.
 const OWN_STREAM: Duration = Duration::from_millis(100);
 
-/// What a task of the transport tells it.
+/// Event from a task of the transport.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum ExchangeEvent {
     /// Something for the session.
     Arrival(Arrival),
     /// The server named the session.
@@ -40,7 +42,7 @@ pub(super) enum Told {
     NoStream(Refused),
 }
 
-impl Told {
+impl ExchangeEvent {
     /// The room that it takes while it waits.
     fn room(&self) -> u32 {
         let bytes = match self {
@@ -56,31 +58,31 @@ impl Told {
 /// The way to the transport. It has room for so many messages and for so many bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    tell: mpsc::Sender<Waiting>,
+    sender: mpsc::Sender<Waiting>,
     room: Arc<Semaphore>,
 }
 
 /// Something that waits to be taken, with the room it takes.
 #[derive(Debug)]
 struct Waiting {
-    told: Told,
+    event: ExchangeEvent,
     _room: OwnedSemaphorePermit,
 }
 
 impl Queue {
     fn new() -> (Self, mpsc::Receiver<Waiting>) {
-        let (tell, told) = mpsc::channel(QUEUE);
-        (Self { tell, room: Arc::new(Semaphore::new(ROOM as usize)) }, told)
+        let (sender, events) = mpsc::channel(QUEUE);
+        (Self { sender, room: Arc::new(Semaphore::new(ROOM as usize)) }, events)
     }
 
-    /// Waits for room, and sends; nobody listens once the session is closed.
-    pub(super) async fn send(&self, told: Told) {
-        let Ok(room) = self.room.clone().acquire_many_owned(told.room()).await else { return };
-        let _ = self.tell.send(Waiting { told, _room: room }).await;
+    /// Waits for room, and sends; the receiver is gone once the session is closed.
+    pub(super) async fn send(&self, event: ExchangeEvent) {
+        let Ok(room) = self.room.clone().acquire_many_owned(event.room()).await else { return };
+        let _ = self.sender.send(Waiting { event, _room: room }).await;
     }
 }
 
-/// Waits for the message before, and tells the one after.
+/// Waits for the previous message, and releases the next one.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     /// Ends when the earlier message was taken.
@@ -109,26 +111,26 @@ pub(super) struct Exchanges {
     headers: Arc<[(String, String)]>,
     limit: usize,
     count: u64,
-    tell: Queue,
-    told: mpsc::Receiver<Waiting>,
+    queue: Queue,
+    events: mpsc::Receiver<Waiting>,
     tasks: JoinSet<()>,
     /// Ends when the last message that the next one waits for has been taken by the server.
     notice: Option<watch::Receiver<()>>,
-    /// How many such messages have not been taken yet.
+    /// Number of such messages not yet accepted.
     untaken: usize,
 }
 
 impl Exchanges {
     /// None yet; `headers` are the user's.
     pub(super) fn new(client: HttpClient, headers: Vec<(String, String)>, limits: &Limits) -> Self {
-        let (tell, told) = Queue::new();
+        let (queue, events) = Queue::new();
         Self {
             client,
             headers: headers.into(),
             limit: limits.message_bytes,
             count: 0,
-            tell,
-            told,
+            queue,
+            events,
             tasks: JoinSet::new(),
             notice: None,
             untaken: 0,
@@ -136,10 +138,10 @@ impl Exchanges {
     }
 
     /// Where and how the next exchange is made; `headers` are ours.
-    pub(super) fn line(&mut self, url: String, headers: Vec<(String, String)>) -> Line {
+    pub(super) fn line(&mut self, url: String, headers: Vec<(String, String)>) -> HttpExchange {
         self.count += 1;
         let agent = ("user-agent".to_owned(), concat!("mcprove/", env!("CARGO_PKG_VERSION")).to_owned());
-        Line {
+        HttpExchange {
             client: self.client.clone(),
             url,
             headers: std::iter::once(agent).chain(headers).collect(),
@@ -149,7 +151,7 @@ impl Exchanges {
             has_session: false,
             resumes: false,
             settled: Arc::default(),
-            tell: self.tell.clone(),
+            queue: self.queue.clone(),
         }
     }
 
@@ -176,9 +178,9 @@ impl Exchanges {
         self.untaken == 0
     }
 
-    /// What is told next, by `until`.
-    pub(super) async fn told_until(&mut self, until: Instant) -> Option<Told> {
-        timeout_at(until, self.told.recv()).await.ok().flatten().map(|waiting| waiting.told)
+    /// The next event, by `until`.
+    pub(super) async fn next_event(&mut self, until: Instant) -> Option<ExchangeEvent> {
+        timeout_at(until, self.events.recv()).await.ok().flatten().map(|waiting| waiting.event)
     }
 
     /// Counts what the server has taken.
@@ -189,29 +191,29 @@ impl Exchanges {
     }
 }
 
-/// A transport that hears what its exchanges tell.
-pub(super) trait Hears {
+/// A transport that handles the events of its exchanges.
+pub(super) trait EventHandler {
     /// Its exchanges.
     fn exchanges(&mut self) -> &mut Exchanges;
 
-    /// Takes in what one told; what is for the session is handed on.
-    fn take(&mut self, told: Told) -> Option<Arrival>;
+    /// Handles one event; an arrival for the session is returned.
+    fn take(&mut self, event: ExchangeEvent) -> Option<Arrival>;
 
-    /// An arrival that it made itself, which goes before what is told next.
+    /// An arrival created by the transport itself, delivered before the next event.
     fn made(&mut self) -> Option<Arrival> {
         None
     }
 }
 
 /// The next arrival.
-pub(super) async fn receive(transport: &mut impl Hears) -> Arrival {
+pub(super) async fn receive(transport: &mut impl EventHandler) -> Arrival {
     loop {
         if let Some(arrival) = transport.made() {
             return arrival;
         }
-        match transport.exchanges().told.recv().await {
-            Some(Waiting { told, .. }) => {
-                if let Some(arrival) = transport.take(told) {
+        match transport.exchanges().events.recv().await {
+            Some(Waiting { event, .. }) => {
+                if let Some(arrival) = transport.take(event) {
                     return arrival;
                 }
             }
@@ -221,23 +223,23 @@ pub(super) async fn receive(transport: &mut impl Hears) -> Arrival {
     }
 }
 
-/// What arrives while a transport closes, as much of it as is kept.
+/// Arrivals during closing, up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct Late(Vec<Arrival>);
 
 impl Late {
     /// Waits until the server has taken every message, but not for ever.
-    pub(super) async fn flush(&mut self, transport: &mut impl Hears, until: Instant) {
+    pub(super) async fn flush(&mut self, transport: &mut impl EventHandler, until: Instant) {
         while !transport.exchanges().is_flushed() {
-            let Some(told) = transport.exchanges().told_until(until).await else { break };
-            self.add(transport.take(told));
+            let Some(event) = transport.exchanges().next_event(until).await else { break };
+            self.add(transport.take(event));
         }
     }
 
     /// Listens while something ends, but not for ever.
     pub(super) async fn listen_until(
         &mut self,
-        transport: &mut impl Hears,
+        transport: &mut impl EventHandler,
         ending: impl Future<Output = ()>,
         until: Instant,
     ) {
@@ -246,18 +248,18 @@ impl Late {
             tokio::select! {
                 biased;
                 () = &mut ending => break,
-                told = transport.exchanges().told_until(until) => {
-                    let Some(told) = told else { break };
-                    self.add(transport.take(told));
+                event = transport.exchanges().next_event(until) => {
+                    let Some(event) = event else { break };
+                    self.add(transport.take(event));
                 }
             }
         }
     }
 
-    /// All of it, with what was told already.
-    pub(super) fn all(mut self, transport: &mut impl Hears) -> Vec<Arrival> {
-        while let Ok(Waiting { told, .. }) = transport.exchanges().told.try_recv() {
-            self.add(transport.take(told));
+    /// All of them, with the events already in the queue.
+    pub(super) fn all(mut self, transport: &mut impl EventHandler) -> Vec<Arrival> {
+        while let Ok(Waiting { event, .. }) = transport.exchanges().events.try_recv() {
+            self.add(transport.take(event));
         }
         self.0
     }

@@ -1,4 +1,4 @@
-//! What an HTTP answer that is no message means, in one line, with what to do next.
+//! Explanations of HTTP responses that are not messages, in one line, with advice on what to do next.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use tokio::time::timeout;
 use super::http_client::{NoResponse, header, read_body};
 use crate::message::{Message, Reply, ReplyBody, classify};
 
-/// How much of an answer that is no message is kept as evidence.
+/// Length of a response that is kept as evidence if it is not a message.
 const EVIDENCE: usize = 16 << 10;
-/// How much of it is read, because it may turn out to be a message.
+/// Length of it that is read, because it may turn out to be a message.
 const READ: usize = 1 << 20;
-/// How long its body may take: what it means is clear from its head.
+/// Time limit for its body, since its head is enough for an explanation.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An answer that is not what was asked for.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) refused: Refused,
-    /// The JSON-RPC reply that it carries all the same.
+    /// The JSON-RPC reply that it nevertheless carries.
     pub(super) reply: Option<(Reply, Bytes)>,
 }
 
@@ -36,7 +36,7 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     };
     let reply = match classify(&body) {
         Message::Reply(reply) => Some((reply, body.clone())),
-        Message::Request { .. } | Message::Notification { .. } | Message::Batch(_) | Message::Stray(_) => None,
+        Message::Request { .. } | Message::Notification { .. } | Message::Batch(_) | Message::NonProtocol(_) => None,
     };
     let (mut what, help) = explained;
     if status.is_success() && body.is_empty() {
@@ -50,7 +50,7 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     Refusal { refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()) }, reply }
 }
 
-/// A body that was begun but is no use.
+/// A refusal for a body that is incomplete or unusable.
 pub(super) fn broken_body(read: &Bytes, how: &str, status: StatusCode) -> Refused {
     Refused {
         what: format!("the body of the answer {how}"),
@@ -91,10 +91,7 @@ fn explain(response: &Response<Incoming>, method: &Method) -> (String, String) {
             "the server refuses access (HTTP 403)".to_owned(),
             "check the token's rights, and whether the server accepts this host and origin".to_owned(),
         ),
-        404 => (
-            "there is nothing at this address (HTTP 404)".to_owned(),
-            "mend the path; it often ends in `/mcp`".to_owned(),
-        ),
+        404 => ("nothing at this URL (HTTP 404)".to_owned(), "fix the path; it often ends in `/mcp`".to_owned()),
         405 => (
             format!("the server does not take {method} here (HTTP 405)"),
             "an older server may speak HTTP+SSE: try `transport: sse`".to_owned(),

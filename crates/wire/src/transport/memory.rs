@@ -5,9 +5,9 @@ use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
 use super::{Arrival, Ended};
 use crate::Limits;
-use crate::line_pipe::{Line, LinePipe};
+use crate::line_pipe::{LinePipe, PipeLine};
 
-/// How much either side may be ahead of the other.
+/// Capacity of each direction.
 const BUFFER: usize = 64 << 10;
 
 /// Our side of an in-memory connection.
@@ -19,7 +19,7 @@ pub struct Memory {
 /// The server's side of an in-memory connection: a byte stream, as a process has it.
 #[derive(Debug)]
 pub struct Peer {
-    /// What the client sends can be read here, and what is written here is what the client receives.
+    /// Messages of the client can be read here; messages written here reach the client.
     pub stream: DuplexStream,
 }
 
@@ -48,10 +48,10 @@ impl Memory {
 
     pub(super) async fn receive(&mut self) -> Arrival {
         match self.pipe.receive().await {
-            Line::Complete(line) => Arrival::Message(line),
-            Line::Oversized(head) => Arrival::Oversized(head),
-            Line::Unfinished(rest) => Arrival::Torn(rest),
-            Line::End => Arrival::Closed { what: "the peer closed the connection".to_owned(), end: None },
+            PipeLine::Complete(line) => Arrival::Message(line),
+            PipeLine::Oversized(head) => Arrival::Oversized(head),
+            PipeLine::Unfinished(rest) => Arrival::Torn(rest),
+            PipeLine::End => Arrival::Closed { what: "the peer closed the connection".to_owned(), end: None },
         }
     }
 

@@ -12,7 +12,7 @@ mod sse;
 mod stdio;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Part, ProcessEnd, Refused, Revision};
+use mcprove_model::{Direction, ProcessEnd, Refused, Revision, WirePart};
 use tokio::time::Instant;
 
 pub use bearer::{TokenSource, Tokens};
@@ -46,16 +46,16 @@ pub struct Outgoing {
     pub headers: Vec<(String, String)>,
 }
 
-/// What arrived.
+/// Event from the server's side.
 #[derive(Debug)]
 pub enum Arrival {
-    /// A message, or what stands in its place.
+    /// A message, or the bytes in place of one.
     Message(Bytes),
     /// A message on the exchange of one of our requests.
     Answer {
         /// The request.
         request: u64,
-        /// The message, or what stands in its place.
+        /// The message, or the bytes in place of one.
         message: Bytes,
         /// The HTTP status it came with.
         status: u16,
@@ -68,10 +68,10 @@ pub enum Arrival {
     Torn(Bytes),
     /// Something of the transport itself, for the log.
     Part {
-        /// Who sent it.
+        /// The sender.
         direction: Direction,
-        /// What it is.
-        part: Part,
+        /// Its kind.
+        part: WirePart,
         /// Its content.
         body: Bytes,
     },
@@ -79,16 +79,16 @@ pub enum Arrival {
     Refused {
         /// The request this ends.
         request: u64,
-        /// How and why.
+        /// Kind and cause.
         refused: Refused,
     },
     /// Something that fails nothing by itself.
     Odd {
         /// The rule it breaks.
         rule: &'static str,
-        /// What happened.
+        /// Description of the event.
         what: String,
-        /// What came.
+        /// The bytes received.
         evidence: Bytes,
     },
     /// A notification or an answer of ours has been taken by the server.
@@ -97,19 +97,19 @@ pub enum Arrival {
     Lost,
     /// The server is gone.
     Closed {
-        /// What went away and how.
+        /// The lost connection or process, and the cause.
         what: String,
-        /// How the process ended, when there is one and it has.
+        /// Exit of the process, if there is one and it has exited.
         end: Option<ProcessEnd>,
     },
 }
 
-/// How a transport ended.
+/// End of a transport.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// What still arrived while it was closing.
+    /// Arrivals during closing.
     pub late: Vec<Arrival>,
-    /// How the process ended, when there was one.
+    /// Exit of the process, if there was one.
     pub end: Option<ProcessEnd>,
     /// The end of its standard error.
     pub stderr: String,
@@ -178,7 +178,7 @@ impl Transport {
         }
     }
 
-    /// Tells the transport what was agreed; HTTP says it with every later message.
+    /// Passes the negotiated revision to the transport; HTTP sends it with every later message.
     pub fn agreed(&mut self, revision: Option<Revision>) {
         match self {
             Self::Http(http) => http.agreed(revision),
@@ -205,7 +205,7 @@ impl Transport {
         }
     }
 
-    /// Tells the transport that a request needs no more effort: it has its answer, or was given up.
+    /// Marks a request as done: it has its reply, or was given up.
     pub fn settled(&mut self, request: u64) {
         match self {
             Self::Http(http) => http.settled(request),
@@ -221,7 +221,7 @@ impl Transport {
         }
     }
 
-    /// What keeps our messages from going out, if something does.
+    /// The obstacle that keeps messages from going out, if any.
     pub fn obstacle(&self) -> Option<&'static str> {
         match self {
             Self::Sse(sse) => sse.obstacle(),
@@ -238,7 +238,7 @@ impl Transport {
         }
     }
 
-    /// True if a message is a line, so that what is no message may be log output.
+    /// True if a message is a line, so that any other line may be log output.
     pub fn has_lines(&self) -> bool {
         match self {
             Self::Stdio(_) | Self::Memory(_) => true,
@@ -256,7 +256,7 @@ impl Transport {
         }
     }
 
-    /// What the server wrote to its standard error so far.
+    /// Standard error of the server so far.
     pub fn stderr(&self) -> String {
         match self {
             Self::Stdio(stdio) => stdio.stderr(),

@@ -7,7 +7,7 @@ use mcprove_model::{Refused, escape_line, shorten};
 use tokio::time::Instant;
 
 use super::http_client::HttpClient;
-use super::http_exchanges::{Exchanges, Hears, Late, Told, receive};
+use super::http_exchanges::{EventHandler, ExchangeEvent, Exchanges, Late, receive};
 use super::{Arrival, Ended, Outgoing};
 use crate::Limits;
 
@@ -53,11 +53,11 @@ impl Sse {
     /// Waits until the server has named the address for messages; whether it did in time.
     pub(super) async fn is_ready(&mut self, until: Instant) -> bool {
         while self.endpoint.is_none() {
-            let Some(told) = self.exchanges.told_until(until).await else { return false };
-            if matches!(told, Told::NoStream(_) | Told::Arrival(Arrival::Closed { .. })) {
+            let Some(event) = self.exchanges.next_event(until).await else { return false };
+            if matches!(event, ExchangeEvent::NoStream(_) | ExchangeEvent::Arrival(Arrival::Closed { .. })) {
                 return false;
             }
-            let arrival = self.take(told);
+            let arrival = self.take(event);
             self.made.extend(arrival);
         }
         true
@@ -102,20 +102,20 @@ impl Sse {
     }
 }
 
-impl Hears for Sse {
+impl EventHandler for Sse {
     fn exchanges(&mut self) -> &mut Exchanges {
         &mut self.exchanges
     }
 
-    fn take(&mut self, told: Told) -> Option<Arrival> {
-        match told {
-            Told::Arrival(arrival) => {
+    fn take(&mut self, event: ExchangeEvent) -> Option<Arrival> {
+        match event {
+            ExchangeEvent::Arrival(arrival) => {
                 self.exchanges.count_taken(&arrival);
                 return Some(arrival);
             }
-            Told::SessionId(_) => {}
-            Told::NoStream(refused) => self.give_up(&refused),
-            Told::Endpoint(path) => self.take_endpoint(path.trim()),
+            ExchangeEvent::SessionId(_) => {}
+            ExchangeEvent::NoStream(refused) => self.give_up(&refused),
+            ExchangeEvent::Endpoint(path) => self.take_endpoint(path.trim()),
         }
         None
     }

@@ -7,14 +7,14 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Arrival, Ended};
-use crate::line_pipe::{Line, LinePipe};
+use crate::line_pipe::{LinePipe, PipeLine};
 use crate::process::Process;
 use crate::{Limits, Program, SpawnError};
 
-/// How long output that is already on its way is awaited after the process has exited. A grandchild may hold the
-/// pipe open for ever, so the end of the stream is no sign.
+/// Time to wait for output that is already on its way after the process has exited. A grandchild may hold the pipe open
+/// forever, so the end of the stream is not reliable.
 const AFTER_EXIT: Duration = Duration::from_millis(100);
-/// How many messages are kept while closing.
+/// Maximum number of messages kept while closing.
 const LATE: usize = 64;
 
 /// A process and its pipes.
@@ -67,12 +67,12 @@ impl Stdio {
         }
     }
 
-    async fn arrival(&mut self, line: Line) -> Arrival {
+    async fn arrival(&mut self, line: PipeLine) -> Arrival {
         match line {
-            Line::Complete(line) => Arrival::Message(line),
-            Line::Oversized(head) => Arrival::Oversized(head),
-            Line::Unfinished(rest) => Arrival::Torn(rest),
-            Line::End => self.gone().await,
+            PipeLine::Complete(line) => Arrival::Message(line),
+            PipeLine::Oversized(head) => Arrival::Oversized(head),
+            PipeLine::Unfinished(rest) => Arrival::Torn(rest),
+            PipeLine::End => self.gone().await,
         }
     }
 
@@ -90,21 +90,21 @@ impl Stdio {
     pub(super) async fn close(mut self, limits: &Limits) -> Ended {
         self.pipe.close_writer();
         let mut late = Vec::new();
-        let mut strays = 0;
+        let mut non_protocol = 0;
         // Reading on matters: a server that is blocked on a full pipe would not see that its input is closed.
         let pipe = &mut self.pipe;
         let drain = async {
             loop {
                 match pipe.receive().await {
-                    Line::Complete(line) if late.len() < LATE => late.push(Arrival::Message(line)),
+                    PipeLine::Complete(line) if late.len() < LATE => late.push(Arrival::Message(line)),
                     // Many messages must not hide that there is something else on the output.
-                    Line::Complete(line) if strays < LATE && !line.trim_ascii_start().starts_with(b"{") => {
-                        strays += 1;
+                    PipeLine::Complete(line) if non_protocol < LATE && !line.trim_ascii_start().starts_with(b"{") => {
+                        non_protocol += 1;
                         late.push(Arrival::Message(line));
                     }
-                    Line::Complete(_) | Line::Oversized(_) => {}
+                    PipeLine::Complete(_) | PipeLine::Oversized(_) => {}
                     // The end of the output is not yet the end of the process.
-                    Line::Unfinished(_) | Line::End => return std::future::pending().await,
+                    PipeLine::Unfinished(_) | PipeLine::End => return std::future::pending().await,
                 }
             }
         };

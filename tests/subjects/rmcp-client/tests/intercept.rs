@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use mcprove_mock::{Door, Mock, MockOptions, load};
 use mcprove_model::Direction;
-use mcprove_wire::{Ear, HttpRelay, Limits, Upstream};
+use mcprove_wire::{HttpRelay, Limits, Tap, Upstream};
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::RunningService;
 use rmcp::transport::StreamableHttpClientTransport;
@@ -45,14 +45,14 @@ async fn a_client_learns_the_same_over_http() {
         let url = door.url();
         let serving = mock.clone();
         tokio::spawn(async move { serving.serve_http(door, std::future::pending()).await });
-        let (ear, mut heard) = Ear::pair();
+        let (tap, mut tapped) = Tap::pair();
         let upstream = Upstream::new(&url, Vec::new()).expect("an address");
-        let relay = HttpRelay::listen("127.0.0.1:0", upstream, ear, Limits::default()).await.expect("a free port");
+        let relay = HttpRelay::listen("127.0.0.1:0", upstream, tap, Limits::default()).await.expect("a free port");
         let through = relay.url();
         tokio::spawn(relay.run(std::future::pending(), |complaint| panic!("{complaint}")));
         let overheard = tokio::spawn(async move {
             let mut calls = 0;
-            while let Some(said) = heard.recv().await {
+            while let Some(said) = tapped.recv().await {
                 let is_call = memchr_like(&said.body, b"\"tools/call\"");
                 calls += usize::from(is_call && said.direction == Direction::Sent);
                 if calls == 4 {

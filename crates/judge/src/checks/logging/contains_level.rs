@@ -3,7 +3,7 @@
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 
 use super::LEVELS;
-use crate::checks::among::Wanted;
+use crate::checks::among::TextPresence;
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, named, shape};
 use crate::log_level;
@@ -33,7 +33,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     log_level::report_unknown(node, found);
-    named::occurring(&named::Asked { name: NAME, node, names: &LEVELS }, Wanted::Yes, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &LEVELS }, TextPresence::Required, found)
 }
 
 #[cfg(test)]

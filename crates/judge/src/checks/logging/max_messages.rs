@@ -20,5 +20,5 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    bound::most(&bound::Asked { name: NAME, node, counted: &MESSAGES }, found)
+    bound::most(&bound::CountCheck { name: NAME, node, counted: &MESSAGES }, found)
 }

@@ -21,7 +21,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    bound::least(&bound::Asked { name: NAME, node, counted: &MESSAGES }, found)
+    bound::least(&bound::CountCheck { name: NAME, node, counted: &MESSAGES }, found)
 }
 
 #[cfg(test)]

@@ -59,12 +59,12 @@ fn text(params: &Value, key: &str) -> String {
     params.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// The name of a logger; messages without one are told so where they are listed.
+/// The name of a logger; `(none)` for messages without one.
 fn named(logger: String) -> String {
     if logger.is_empty() { "(none)".to_owned() } else { logger }
 }
 
-/// What was logged: a text as it is, anything else as compact JSON.
+/// The logged data: a string as it is, anything else as compact JSON.
 fn data(params: &Value) -> String {
     match params.get("data") {
         Some(Value::String(text)) => text.clone(),

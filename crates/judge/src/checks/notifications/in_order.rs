@@ -21,5 +21,5 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    named::in_order(&named::Asked { name: NAME, node, names: &METHODS }, found)
+    named::in_order(&named::NamesCheck { name: NAME, node, names: &METHODS }, found)
 }

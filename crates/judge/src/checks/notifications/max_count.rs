@@ -17,5 +17,5 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    bound::most(&bound::Asked { name: NAME, node, counted: &COUNTED }, found)
+    bound::most(&bound::CountCheck { name: NAME, node, counted: &COUNTED }, found)
 }

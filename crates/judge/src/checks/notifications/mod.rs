@@ -55,7 +55,7 @@ fn methods_of(seen: &Observation) -> Vec<String> {
     seen.notifications.iter().map(|notification| notification.method.clone()).collect()
 }
 
-/// The params as compact JSON; `_meta` belongs to the protocol, not to what is told.
+/// The params as compact JSON, without `_meta`, which belongs to the protocol.
 fn params(notification: &Notification) -> String {
     match &notification.params {
         Value::Null => String::new(),

@@ -3,7 +3,7 @@
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 
 use super::{METHODS, TWO};
-use crate::checks::among::Wanted;
+use crate::checks::among::TextPresence;
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, named, shape};
 
@@ -22,5 +22,5 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    named::occurring(&named::Asked { name: NAME, node, names: &METHODS }, Wanted::No, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &METHODS }, TextPresence::Forbidden, found)
 }

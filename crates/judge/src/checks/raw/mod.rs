@@ -1,4 +1,4 @@
-//! The checks of `assert_raw` beside those of any result: what came back, if anything.
+//! The checks of `assert_raw` besides those of any result: the raw reply, if any.
 
 use super::CheckKind;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, shape};
-use crate::sameness::truncated;
+use crate::json_equality::truncated;
 
 const NAME: &str = "max_tokens";
 

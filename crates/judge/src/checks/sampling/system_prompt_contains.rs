@@ -3,7 +3,7 @@
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 
 use super::{ONE, SYSTEM_PROMPTS};
-use crate::checks::among::{self, Wanted};
+use crate::checks::among::{self, TextPresence};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, shape};
 
@@ -22,5 +22,8 @@ pub(super) const KIND: CheckKind = CheckKind {
 };
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
-    among::decode(&among::Asked { name: NAME, node, wanted: Wanted::Yes, texts: &SYSTEM_PROMPTS }, found)
+    among::decode(
+        &among::TextsCheck { name: NAME, node, wanted: TextPresence::Required, texts: &SYSTEM_PROMPTS },
+        found,
+    )
 }

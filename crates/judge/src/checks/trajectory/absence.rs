@@ -4,7 +4,7 @@ use mcprove_model::{Diagnostics, Node, PlannedCheck};
 use serde_json::Value;
 
 use super::{THREE, TOOLS};
-use crate::checks::among::Wanted;
+use crate::checks::among::TextPresence;
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, named, shape};
 
@@ -24,7 +24,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 fn decode(item: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     found.known_keys(item, "`absence`", &["type", "tools"]);
     let Some(node) = super::required(item, NAME, "tools", found) else { return Vec::new() };
-    named::occurring(&named::Asked { name: NAME, node, names: &TOOLS }, Wanted::No, found)
+    named::occurring(&named::NamesCheck { name: NAME, node, names: &TOOLS }, TextPresence::Forbidden, found)
 }
 
 fn schema() -> Value {

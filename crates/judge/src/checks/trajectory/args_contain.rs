@@ -7,7 +7,7 @@ use super::{NONE, times, tools_of};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, named, shape};
 use crate::excerpt::{self, head, quoted};
-use crate::sameness::{Sameness, compare};
+use crate::json_equality::{JsonEquality, compare};
 
 const NAME: &str = "args_contain";
 
@@ -113,7 +113,7 @@ impl Check for ArgsContain {
     fn remark(&self, seen: &Observation) -> Option<String> {
         let best = self.calls(seen).map(|(_, call)| contained(&self.args, &call.args)).max()?;
         let tool = quoted(&self.tool);
-        (best == Sameness::Loose)
+        (best == JsonEquality::Loose)
             .then(|| format!("the arguments of {tool} are taken as equal because their texts are; their types differ"))
     }
 }
@@ -125,16 +125,16 @@ impl ArgsContain {
     }
 }
 
-/// Whether a value has everything that is expected; maps may have more, lists and scalars may not.
-fn contained(expected: &Value, actual: &Value) -> Sameness {
+/// Compares a value with the expected part of it; maps may have more, lists and scalars may not.
+fn contained(expected: &Value, actual: &Value) -> JsonEquality {
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) => expected
             .iter()
-            .map(|(key, value)| actual.get(key).map_or(Sameness::Different, |actual| contained(value, actual)))
+            .map(|(key, value)| actual.get(key).map_or(JsonEquality::Different, |actual| contained(value, actual)))
             .min()
-            .unwrap_or(Sameness::Same),
+            .unwrap_or(JsonEquality::Same),
         (Value::Array(expected), Value::Array(actual)) if expected.len() == actual.len() => {
-            expected.iter().zip(actual).map(|(e, a)| contained(e, a)).min().unwrap_or(Sameness::Same)
+            expected.iter().zip(actual).map(|(e, a)| contained(e, a)).min().unwrap_or(JsonEquality::Same)
         }
         (
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
@@ -143,7 +143,7 @@ fn contained(expected: &Value, actual: &Value) -> Sameness {
     }
 }
 
-/// What an actual value lacks, one sentence for each place.
+/// The missing parts of an actual value, one sentence for each place.
 fn differences(expected: &Value, actual: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(&mut String::new(), (expected, actual), &mut found);
@@ -151,7 +151,7 @@ fn differences(expected: &Value, actual: &Value) -> Vec<String> {
 }
 
 fn collect(path: &mut String, (expected, actual): (&Value, &Value), found: &mut Vec<String>) {
-    if contained(expected, actual) != Sameness::Different {
+    if contained(expected, actual) != JsonEquality::Different {
         return;
     }
     let length = path.len();

@@ -19,7 +19,7 @@ mod presence;
 pub(super) const CHECKS: &[CheckKind] =
     &[order::KIND, presence::KIND, absence::KIND, args_contain::KIND, count::KIND, exact::KIND, only::KIND];
 
-/// What is shown of a sequence without calls.
+/// Shown for a sequence without calls.
 const NONE: &str = "no calls";
 
 /// Three calls, for the examples.

@@ -25,7 +25,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 fn decode(item: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     found.known_keys(item, "`order`", &["type", "tools"]);
     let Some(node) = super::required(item, NAME, "tools", found) else { return Vec::new() };
-    named::in_order(&named::Asked { name: NAME, node, names: &TOOLS }, found)
+    named::in_order(&named::NamesCheck { name: NAME, node, names: &TOOLS }, found)
 }
 
 fn schema() -> Value {

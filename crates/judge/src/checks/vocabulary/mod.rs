@@ -11,7 +11,7 @@ use super::{
 use crate::matchers;
 use crate::target::Target;
 
-/// Every table of checks, by the key it stands under.
+/// Every table of checks, by its key.
 pub const TABLES: &[Table] = &[
     Table { key: "expect", of: "any block with a result", kinds: CHECKS },
     Table { key: "expect", of: "`assert_logging`", kinds: logging::CHECKS },
@@ -24,9 +24,9 @@ pub const TABLES: &[Table] = &[
 
 /// A table of checks.
 pub struct Table {
-    /// The key its checks stand under.
+    /// The key of its checks.
     pub key: &'static str,
-    /// Where that key stands.
+    /// The parent of that key.
     pub of: &'static str,
     /// The checks, in the order failures are reported.
     pub kinds: &'static [CheckKind],
@@ -101,7 +101,7 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
     ),
 ];
 
-/// What targets of `tool_quality` begin with.
+/// Beginnings of the targets of `tool_quality`.
 const QUALITY_TARGETS: &[&str] = &[
     "critical_count",
     "mean_score",
@@ -113,14 +113,14 @@ const QUALITY_TARGETS: &[&str] = &[
     "warning_count",
 ];
 
-/// What targets of `negative_path` begin with.
+/// Beginnings of the targets of `negative_path`.
 const NEGATIVE_TARGETS: &[&str] = &["negative_path.checks_run", "negative_path.failures", "negative_path.gate_passed"];
 
-/// What targets of `fuzz` begin with.
+/// Beginnings of the targets of `fuzz`.
 const FUZZ_TARGETS: &[&str] =
     &["fuzz.cases_run", "fuzz.crashes", "fuzz.gate_passed", "fuzz.hangs", "fuzz.leaks", "fuzz.protocol_violations"];
 
-/// What targets of an agent begin with.
+/// Beginnings of the targets of an agent.
 const AGENT_ROOTS: &[&str] = &[
     "conversation",
     "final_response",
@@ -136,7 +136,7 @@ const AGENT_ROOTS: &[&str] = &[
     "truncated",
 ];
 
-/// What targets begin with; nothing where whole targets are known.
+/// Beginnings of targets; empty where whole targets are known.
 fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
     match vocabulary {
         Vocabulary::Tool => &["error", "fuzz", "negative_path", "result"],
@@ -159,17 +159,17 @@ fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
     }
 }
 
-/// Keys of a map of checks that are no checks themselves: the other form of `expect`, and how much of it must hold.
+/// Keys of a map of checks that are not checks: the other form of `expect`, and the share of it that must hold.
 const AROUND: &[&str] = &["assertions", derived_metrics::KEY, SNAPSHOT, "threshold"];
 
-/// How the values of `snapshot` matchers are treated.
+/// Options of `snapshot` matchers.
 const SNAPSHOT: &str = "snapshot";
 
 /// Decodes what a block expects; unknown keys, keys of other blocks and wrong values are reported, the rest is kept.
 ///
-/// What the block must be is said at each [`Vocabulary`]. The checks come in the order of their table, whatever the
-/// order in the file; those of a trajectory in written order. A block that was left empty asks for nothing. In the place
-/// of a map of checks, a list of `{target, matcher}` may stand; in the map, such a list stands under `assertions`.
+/// Each [`Vocabulary`] documents the form of its block. The checks come in the order of their table, whatever the order
+/// in the file; those of a trajectory in written order. A block that was left empty asks for nothing. A list of
+/// `{target, matcher}` may replace a map of checks; in the map, such a list is under `assertions`.
 pub fn decode(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     match vocabulary {
         Vocabulary::Tool
@@ -294,7 +294,7 @@ fn part(block: &Node, key: &str, decode: impl FnOnce(&Node) -> Vec<PlannedCheck>
 
 /// The checks that may be asked for under a key.
 struct Words {
-    /// How to speak of the key.
+    /// Names of the key in messages.
     what: &'static str,
     vocabulary: Vocabulary,
     kinds: Vec<&'static CheckKind>,
@@ -316,7 +316,7 @@ fn result_words(vocabulary: Vocabulary) -> Words {
         | Vocabulary::Trajectory
         | Vocabulary::Agent
         | Vocabulary::AgentTrajectory => &[],
-        // There is no result, only numbers at targets.
+        // These have numbers at targets instead of a result.
         Vocabulary::ToolQuality | Vocabulary::NegativePath | Vocabulary::Fuzz | Vocabulary::Targets(_) => {
             return Words { what: "`expect`", vocabulary, kinds: Vec::new() };
         }
@@ -389,7 +389,7 @@ impl Words {
         let juries = assertions
             .iter()
             .filter(|assertion| assertion.get("matcher").is_some_and(|matcher| matcher.get("llm-jury").is_some()));
-        // Of two juries, nobody could say which is meant.
+        // With two juries, the target would be ambiguous.
         let known: Vec<&str> =
             known.iter().copied().chain((juries.count() == 1).then_some(matchers::graded::JURY)).collect();
         for target in assertions.iter().filter_map(|assertion| assertion.get("target")) {
@@ -397,7 +397,7 @@ impl Words {
             if known.iter().any(|root| text.strip_prefix(*root).is_some_and(|rest| rest.starts_with('.'))) {
                 continue;
             }
-            // What is no target at all is reported where it is decoded.
+            // Invalid targets are reported where they are decoded.
             let Ok(parsed) = Target::parse(text) else { continue };
             let Some(root) = parsed.root().filter(|root| !known.contains(root)) else { continue };
             let help = match nearest(root, known.iter().copied()) {
@@ -409,7 +409,7 @@ impl Words {
         }
     }
 
-    /// True if a list of assertions may stand in its place; what a server asks of a model has no targets.
+    /// True if a list of assertions may replace it; requests to a model have no targets.
     fn takes_assertions(&self) -> bool {
         self.what == "`expect`"
     }
@@ -476,7 +476,7 @@ fn report_snapshot(node: &Node, checks: &[PlannedCheck], found: &mut Diagnostics
     }
 }
 
-/// A lower bound above the upper one, such as `min_count: 3` beside `max_count: 2`, can never hold.
+/// A lower bound above the upper one, such as `min_count: 3` with `max_count: 2`, can never hold.
 fn report_impossible_bounds(entries: &[Entry], found: &mut Diagnostics<'_>) {
     for lower in entries {
         let Some(counted) = lower.key.text.strip_prefix("min_") else { continue };

@@ -1,4 +1,4 @@
-//! What each block decodes, and what is said of mistakes.
+//! The checks of each block, and the messages for mistakes.
 
 use mcprove_model::{Finding, SourceFile, Span};
 

@@ -1,11 +1,11 @@
-//! One step of a recording: something that was sent, and what came back.
+//! One step of a recording: a message that was sent, and the replies.
 
 use serde_json::Value;
 
 use super::{Entry, Payload, Recording, Spot, What};
 use crate::conformance::answer::Answer;
 
-/// Something that was sent, and what came back.
+/// A message that was sent, and the replies.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'r> {
     pub(super) recording: &'r Recording,
@@ -13,7 +13,7 @@ pub struct Step<'r> {
     pub(super) at: usize,
     /// The entry.
     pub entry: &'r Entry,
-    /// What was sent.
+    /// The message.
     pub sent: &'r Payload,
 }
 
@@ -53,7 +53,7 @@ impl<'r> Step<'r> {
         self.sent_member("/id")
     }
 
-    /// What came in on its exchange, or, on pipes, until the next step.
+    /// The entries received on its exchange, or, on pipes, until the next step.
     pub fn after(&self) -> impl Iterator<Item = (usize, &'r Entry)> + use<'r> {
         let (exchange, start) = (self.entry.exchange, self.at + 1);
         let end = if exchange > 0 {
@@ -82,7 +82,7 @@ impl<'r> Step<'r> {
         self.replies().first().map(|(spot, _)| *spot)
     }
 
-    /// How it was answered.
+    /// Its answer.
     pub fn answer(&self) -> Answer<'r> {
         let replies = self.replies();
         if let Some((_, payload)) = replies.first() {
@@ -139,7 +139,7 @@ impl<'r> Step<'r> {
         Some(kind.trim().to_ascii_lowercase())
     }
 
-    /// The body of its HTTP response, or what came in until the next step, as text.
+    /// The body of its HTTP response, or the text received until the next step.
     pub fn reply_text(&self) -> String {
         let replies = self.replies();
         let mut parts: Vec<String> = Vec::new();

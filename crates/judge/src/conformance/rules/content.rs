@@ -233,7 +233,7 @@ fn text_twins(ruling: &mut Ruling<'_>) {
     }
 }
 
-/// Some SDKs wrap a value that is no object as `{"result": value}`.
+/// Some SDKs wrap a value that is not an object as `{"result": value}`.
 fn is_wrapped(structured: &Value, text: &Value) -> bool {
     structured.as_object().is_some_and(|map| map.len() == 1 && map.get("result") == Some(text))
 }

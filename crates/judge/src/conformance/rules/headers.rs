@@ -179,7 +179,7 @@ fn annotation(ruling: &mut Ruling<'_>) {
                     "HDR-09",
                     true,
                     spot,
-                    format!("`x-mcp-header` of `{name}` is {header}, which is no header name"),
+                    format!("`x-mcp-header` of `{name}` is {header}, which is not a valid header name"),
                 );
                 continue;
             };

@@ -58,7 +58,7 @@ pub(super) const ENVELOPE: Rule = Rule {
     title: "sends well-formed JSON-RPC 2.0 messages",
     clauses: &["RPC-01", "RPC-03", "RPC-04", "RPC-05", "RPC-06", "RPC-14"],
     section: "basic/index#messages",
-    why: "Clients drop messages with a broken envelope; whoever waits for the reply hangs.",
+    why: "Clients drop messages with a broken envelope, so the request hangs.",
     bad: r#"{"id":1,"result":{},"error":null}"#,
     good: r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
     judge: envelope,

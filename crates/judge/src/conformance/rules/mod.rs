@@ -36,7 +36,7 @@ const E: Revision = Revision::V2026_07_28;
 /// The id of the rule that everything depends on.
 const HANDSHAKE: &str = "mcp-handshake";
 
-/// What most rules have in common.
+/// Defaults for most rules.
 const BASE: Rule = Rule {
     id: "",
     title: "",

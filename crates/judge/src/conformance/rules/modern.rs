@@ -1,4 +1,4 @@
-//! What every result of 2026-07-28 carries, and results that ask for input.
+//! Fields that every result of 2026-07-28 carries, and results that ask for input.
 
 use std::collections::BTreeSet;
 
@@ -94,7 +94,7 @@ pub(super) const CACHE_SCOPE: Rule = Rule {
     clauses: &["CACHE-04", "META-07"],
     revisions: (E, E),
     section: "server/utilities/caching#interaction-with-pagination; basic/index#meta",
-    why: "A cache that keeps page 1 for everybody and page 2 for one user serves half a list.",
+    why: "A cache that keeps page 1 for all users and page 2 for one user serves half a list.",
     bad: "page 1 public, page 2 private",
     good: "page 1 public, page 2 public",
     judge: cache_scope,
@@ -172,7 +172,7 @@ pub(super) const INPUT_REQUIRED: Rule = Rule {
     clauses: &["MRTR-01", "MRTR-02", "MRTR-03", "CACHE-05"],
     revisions: (E, E),
     section: "basic/patterns/mrtr#server-requirements-basic-workflow, #supported-requests",
-    why: "A client that cannot tell what is asked gives up the call.",
+    why: "A client that does not understand the request gives up the call.",
     bad: r#"{"resultType":"input_required"}"#,
     good: r#"{"resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create","params":{…}}}}"#,
     judge: input_required,
@@ -221,7 +221,7 @@ pub(super) const REQUEST_STATE: Rule = Rule {
     clauses: &["MRTR-05", "MRTR-06"],
     revisions: (E, E),
     section: "basic/patterns/mrtr#server-requirements-basic-workflow",
-    why: "The state passes through the client: whoever changes it decides what the server does next.",
+    why: "The state passes through the client: a client that changes it decides what the server does next.",
     bad: "a changed requestState → a complete result",
     good: r#"a changed requestState → {"error":{"code":-32602,…}}"#,
     judge: request_state,

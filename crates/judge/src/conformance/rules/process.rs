@@ -142,7 +142,7 @@ pub(super) const SURVIVES_MALFORMED: Rule = Rule {
     clauses: &["RPC-09", "RPC-10", "PROC-02", "PROC-03"],
     level: Level::Derived,
     section: "JSON-RPC 2.0, sections 4 and 5.1",
-    why: "One bad message of one client ends the session, and over HTTP the service, of everybody.",
+    why: "One bad message of one client ends the session, and over HTTP the service for all clients.",
     bad: r#"{"jsonrpc": → exit code 1"#,
     good: r#"{"jsonrpc": → {"id":null,"error":{"code":-32700,…}}, and the next request is answered"#,
     judge: survives_malformed,
@@ -172,7 +172,7 @@ fn survives_malformed(ruling: &mut Ruling<'_>) {
                 "RPC-10",
                 true,
                 spot,
-                format!("a message that is no request ({what}) was answered with a result"),
+                format!("a message that is not a request ({what}) was answered with a result"),
             );
         }
         let invented = step.after().find_map(|(at, entry)| match &entry.what {

@@ -82,7 +82,7 @@ pub(super) const ERRORS: Rule = Rule {
     clauses: &["PROMPT-06", "PROMPT-07"],
     level: Level::Should,
     section: "server/prompts#error-handling",
-    why: "A host asks the user again only when it can tell a missing argument from a broken server.",
+    why: "A host asks the user again only if it can distinguish a missing argument from a broken server.",
     bad: r#"prompts/get {"name":"no_such_prompt"} → {"error":{"code":-32603,…}}"#,
     good: r#"→ {"error":{"code":-32602,…}}"#,
     judge: errors,

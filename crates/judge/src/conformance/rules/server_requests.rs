@@ -1,4 +1,4 @@
-//! What a server asks of its client: requests until 2025-11-25, `inputRequests` in 2026-07-28.
+//! Requests of a server to its client: requests until 2025-11-25, `inputRequests` in 2026-07-28.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::conformance::evidence::{Spot, What};
 use crate::conformance::rule::{Level, Rule, Ruling};
 use crate::conformance::{Answer, schemas};
 
-/// Something a server asks of its client.
-pub(super) struct Asked<'e> {
+/// A request of the server to its client.
+pub(super) struct ClientDemand<'e> {
     pub(super) spot: Spot,
     pub(super) method: &'e str,
     pub(super) params: &'e Value,
@@ -17,7 +17,7 @@ pub(super) struct Asked<'e> {
 }
 
 /// Everything the server asked, in both ways.
-pub(super) fn asked<'e>(ruling: &Ruling<'e>) -> Vec<Asked<'e>> {
+pub(super) fn asked<'e>(ruling: &Ruling<'e>) -> Vec<ClientDemand<'e>> {
     let evidence = ruling.evidence;
     let mut found = Vec::new();
     for (spot, recording, _, payload) in evidence.received() {
@@ -25,7 +25,7 @@ pub(super) fn asked<'e>(ruling: &Ruling<'e>) -> Vec<Asked<'e>> {
         let Some(method) = json.get("method").and_then(Value::as_str) else { continue };
         // 2026-07-28 has no requests of servers, which another rule reports.
         if json.get("id").is_some() && !method.starts_with("notifications/") && !evidence.is_modern() {
-            found.push(Asked { spot, method, params: &json["params"], declared: &recording.client });
+            found.push(ClientDemand { spot, method, params: &json["params"], declared: &recording.client });
         }
     }
     for step in evidence.all_steps() {
@@ -35,7 +35,7 @@ pub(super) fn asked<'e>(ruling: &Ruling<'e>) -> Vec<Asked<'e>> {
             meta.and_then(|meta| meta.get("io.modelcontextprotocol/clientCapabilities")).unwrap_or(&Value::Null);
         for request in result["inputRequests"].as_object().into_iter().flatten().map(|(_, request)| request) {
             let method = request["method"].as_str().unwrap_or_default();
-            found.push(Asked { spot, method, params: &request["params"], declared });
+            found.push(ClientDemand { spot, method, params: &request["params"], declared });
         }
     }
     found
@@ -56,7 +56,7 @@ pub(super) const NONE_IN_MODERN: Rule = Rule {
     clauses: &["RPC-13", "STDIO-03", "HTTP-19"],
     revisions: (E, E),
     section: "basic/patterns/index; basic/transports/stdio#receiving-messages",
-    why: "Modern clients have no way to answer; whoever waits for the answer waits forever.",
+    why: "Modern clients have no way to answer, so the server waits forever.",
     bad: r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#,
     good: r#"{"result":{"resultType":"input_required","inputRequests":{"roots":{"method":"roots/list"}}}}"#,
     judge: none_in_modern,

@@ -111,7 +111,7 @@ pub(super) const UNGUESSABLE: Rule = Rule {
     clauses: &["SESS-02", "SESS-06"],
     level: Level::Should,
     section: "basic/transports#session-management",
-    why: "Whoever guesses an id reads and writes in another user's session.",
+    why: "An attacker who guesses an id reads and writes in another user's session.",
     bad: "session-1, session-2",
     good: "a UUID of a secure random generator",
     judge: unguessable,

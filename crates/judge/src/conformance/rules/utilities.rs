@@ -129,7 +129,7 @@ fn completion(ruling: &mut Ruling<'_>) {
         }
     }
     if ruling.checked == 0 {
-        ruling.not_testable("there is no prompt argument and no template variable to complete");
+        ruling.not_testable("the server has no prompt argument and no template variable to complete");
     }
 }
 

@@ -164,7 +164,7 @@ pub(super) const LISTED: Rule = Rule {
     clauses: &["VER-04", "VER-05", "VER-07"],
     level: Level::Derived,
     section: "server/discover#discoverresult; basic/versioning#backward-compatibility-with-initialization-based-versions",
-    why: "A client picks from this list and is refused, or a legacy client cannot tell its user what to update.",
+    why: "A client picks from this list and is refused, or a legacy client cannot show its user what to update.",
     blocked_by: &[super::HANDSHAKE, "mcp-version-negotiation"],
     bad: r#""supportedVersions":["2026-07-28","2099-01-01"], and 2099-01-01 is refused"#,
     good: r#""supportedVersions":["2026-07-28"]"#,

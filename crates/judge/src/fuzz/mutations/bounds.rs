@@ -6,7 +6,7 @@ use crate::fuzz::mutation::Variant;
 use crate::fuzz::site::Site;
 use crate::generate::{Decimal, Dice, Types, same, whole_number};
 
-/// How many properties are left out in turn: more would be the same again.
+/// Maximum number of properties that are left out in turn: more would repeat the same.
 const MOST: usize = 60;
 
 /// Values next to an allowed one.

@@ -138,7 +138,7 @@ pub const MUTATIONS: &[Mutation] = &[
         text(site, "line breaks", "first\r\nsecond\n\tthird\u{2028}fourth\r")
     }),
     Mutation::property("string-nul", 1, TEXT, |site, _| text(site, "NUL byte", "before\0after")),
-    // Files that nobody can change, not even a tool that writes and runs as root.
+    // Files that cannot be changed, not even by a tool that writes and runs as root.
     Mutation::property("string-path-traversal", 1, TEXT, |site, _| {
         let files = ["proc/version", "System/Library/CoreServices/SystemVersion.plist"];
         let paths = files.map(|file| ("path traversal", Value::from(format!("../../../../../../{file}"))));

@@ -37,7 +37,7 @@ pub(super) fn number(site: &Site<'_, '_>, dice: &mut Dice) -> Vec<Variant> {
     let sign = if dice.chance(30) { -1 } else { 1 };
     match dice.below(4) {
         0 => Variant::one("power of two", sign * power),
-        1 => Variant::one("beside a power of two", sign * (power - 1)),
+        1 => Variant::one("next to a power of two", sign * (power - 1)),
         2 => Variant::one("power of ten", sign * 10_i64.pow(bits % 19)),
         _ => Variant::one("any number", sign * i64::try_from(dice.next() >> (64 - bits.max(1))).unwrap_or(0)),
     }

@@ -33,7 +33,7 @@ const MULTI_TURN: &str = "multi_turn_mcp_use";
 /// The least score of a metric where nothing is said.
 const METRIC_THRESHOLD: f64 = 0.5;
 
-/// What a judge is shown.
+/// Text that a judge is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
     /// Everything that happened.
@@ -42,7 +42,7 @@ enum Subject {
     Turns,
 }
 
-/// What judges decide about a run.
+/// Decision of judges about a run.
 #[derive(Debug)]
 struct Eval {
     name: String,
@@ -98,7 +98,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// A check of a given answer by a rubric, whoever grades.
+/// A check of a given answer by a rubric, for every kind of judge.
 pub fn of_answer(name: &str, graded: Graded, span: Span) -> PlannedCheck {
     planned(Eval { name: name.to_owned(), subject: Subject::Whole, graded }, span)
 }

@@ -18,24 +18,24 @@ use rubric::{Marks, Rubric};
 /// The names of the matchers that are graded, sorted.
 pub(crate) const GRADED: &[&str] = &["answer-relevance", "context-faithfulness", "factuality", "llm-judge", "llm-jury"];
 
-/// What targets about how far judges agree begin with.
+/// Beginning of the targets about the agreement of judges.
 pub(crate) const JURY: &str = "jury";
 
 /// The least score where nothing is said.
 pub const THRESHOLD: f64 = 0.7;
 
-/// What judges are asked about a value, and what their grades must be.
+/// Question to judges about a value, and the required grades.
 #[derive(Clone, Debug)]
 pub struct Graded {
-    /// What a good value is, in one text.
+    /// Description of a good value.
     pub rubric: String,
-    /// Who grades, at least one.
+    /// The judges, at least one.
     pub jurors: Vec<Juror>,
-    /// How often each is asked.
+    /// Number of times each is asked.
     pub samples: usize,
-    /// What a grade must be.
+    /// The required grade.
     pub marking: Marking,
-    /// What all votes together must be.
+    /// The required combination of all votes.
     pub fold: Fold,
     /// True if other checks may look at how far the judges agree.
     pub is_jury: bool,
@@ -50,7 +50,7 @@ pub struct Juror {
     pub threshold: f64,
 }
 
-/// What a grade must be.
+/// Required grade.
 #[derive(Clone, Debug)]
 pub enum Marking {
     /// One score, at least the threshold of the juror.
@@ -66,7 +66,7 @@ pub enum Marking {
     Rubric(Rubric),
 }
 
-/// What the votes together must be.
+/// Required combination of the votes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fold {
     /// More than half of them pass.
@@ -81,7 +81,7 @@ pub enum Fold {
     MajorityOr(bool),
 }
 
-/// What one answer of a judge comes to.
+/// Evaluation of one answer of a judge.
 #[derive(Clone, Debug)]
 struct Vote {
     by: String,
@@ -89,14 +89,14 @@ struct Vote {
     reasoning: String,
 }
 
-/// What all answers come to.
+/// Evaluation of all answers.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// True if the value is good enough.
     pub passed: bool,
     /// The score that stands for all.
     pub score: f64,
-    /// Who said what, in one line.
+    /// The votes of the judges, in one line.
     pub words: String,
 }
 
@@ -127,7 +127,7 @@ impl Graded {
             .collect()
     }
 
-    /// What the grades of a value come to; the error says which is missing.
+    /// Evaluates the grades of a value; the error names a missing one.
     pub fn decide(&self, candidate: &str, stored: &StoredValues) -> Result<Decision, String> {
         let votes = self.votes(candidate, stored)?;
         let scores: Vec<f64> = votes.iter().map(|vote| vote.marks.score).collect();
@@ -193,7 +193,7 @@ impl Graded {
         Ok(votes)
     }
 
-    /// How far the judges agree.
+    /// Agreement of the judges.
     fn agreement(&self, candidate: &str, stored: &StoredValues) -> Option<Value> {
         let votes = self.votes(candidate, stored).ok()?;
         let scores: Vec<f64> = votes.iter().map(|vote| vote.marks.score).collect();
@@ -209,7 +209,7 @@ impl Graded {
             "escalate": band == "low",
             "passing": share(passing, votes.len()),
         });
-        // One judge agrees with nobody: such a target leads nowhere.
+        // A single judge has no agreement: such a target leads nowhere.
         if let Some(alpha) = alpha {
             jury["agreement"] = json!(alpha);
         }

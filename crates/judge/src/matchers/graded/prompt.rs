@@ -1,9 +1,9 @@
-//! What a judge is told, and how its answer is read.
+//! The prompt of a judge, and the parsing of its answer.
 
 use mcprove_model::{CriterionGrade, Grade, Question, shorten};
 use serde_json::{Value, json};
 
-/// The words of a judge that are kept.
+/// Maximum length of a judge's text that is kept.
 const WORDS: usize = 500;
 
 /// The instructions of a judge.

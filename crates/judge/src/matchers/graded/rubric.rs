@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::THRESHOLD;
 use crate::checks::{decode_threshold, threshold_schema};
 
-/// What a good value is, in parts.
+/// Description of a good value, in parts.
 #[derive(Clone, Debug, Default)]
 pub struct Rubric {
     criteria: Vec<Criterion>,
@@ -20,7 +20,7 @@ pub struct Rubric {
     scale: Scale,
 }
 
-/// How scores are shown.
+/// Format of scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Scale {
     #[default]
@@ -55,7 +55,7 @@ enum Tree {
     Score { score: f64, reason: String },
 }
 
-/// What a grade comes to.
+/// Evaluation of a grade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marks {
     /// True if it is good enough.
@@ -134,7 +134,7 @@ impl Rubric {
         self.threshold = self.threshold.or(threshold);
     }
 
-    /// What a judge is asked about a value: criteria that apply, or all questions of the tree.
+    /// The questions to a judge about a value: criteria that apply, or all questions of the tree.
     pub fn questions(&self, candidate: &str) -> Vec<(String, String)> {
         if let Some(tree) = &self.tree {
             let mut all = Vec::new();
@@ -145,7 +145,7 @@ impl Rubric {
         applying.map(|criterion| (criterion.name.clone(), criterion.description.clone())).collect()
     }
 
-    /// What a grade comes to; the error says what it lacks.
+    /// Evaluates a grade; the error names its missing parts.
     pub fn mark(&self, grade: &Grade, candidate: &str) -> Result<Marks, String> {
         if let Some(tree) = &self.tree {
             let (score, notes) = tree.walk(grade)?;
@@ -241,7 +241,7 @@ pub fn decode(node: &Node, named: &dyn Fn(&str) -> Option<Node>, found: &mut Dia
         (Some(reference), _) => {
             let name = found.text(reference, "`ref`")?;
             let Some(referred) = named(name) else {
-                let message = format!("there is no rubric `{name}`");
+                let message = format!("unknown rubric `{name}`");
                 found.error_with_help("unknown-reference", reference.span, message, "add it to `rubrics:`");
                 return None;
             };
@@ -252,7 +252,7 @@ pub fn decode(node: &Node, named: &dyn Fn(&str) -> Option<Node>, found: &mut Dia
             let Some((_, criteria)) = PRESETS.iter().find(|(known, _)| *known == name) else {
                 let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
                 let help = format!("write one of {}", names.join(", "));
-                found.error_with_help("unknown-reference", preset.span, format!("there is no preset `{name}`"), help);
+                found.error_with_help("unknown-reference", preset.span, format!("unknown preset `{name}`"), help);
                 return None;
             };
             Rubric { criteria: criteria.iter().map(built_in).collect(), ..Rubric::default() }

@@ -1,15 +1,15 @@
 //! When two JSON values count as the same.
 //!
-//! Numbers compare as numbers. The tool whose files we run compares scalars by their text, so `"1"` equals `1`
-//! there; suites rely on it, and such an equality is told apart as [`Sameness::Loose`].
+//! Numbers compare as numbers. The tool whose files mcprove runs compares scalars by their text, so `"1"` equals `1`
+//! there; suites rely on it, and such an equality is [`JsonEquality::Loose`].
 
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-/// How alike two values are.
+/// Result of comparing two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sameness {
+pub(crate) enum JsonEquality {
     /// They differ.
     Different,
     /// Their texts are the same, their types are not.
@@ -19,27 +19,27 @@ pub(crate) enum Sameness {
 }
 
 /// Compares two values deeply; the order of keys does not matter.
-pub(crate) fn compare(one: &Value, other: &Value) -> Sameness {
+pub(crate) fn compare(one: &Value, other: &Value) -> JsonEquality {
     match (one, other) {
-        (Value::Null, Value::Null) => Sameness::Same,
+        (Value::Null, Value::Null) => JsonEquality::Same,
         (Value::Bool(a), Value::Bool(b)) => same_if(a == b),
         (Value::Number(a), Value::Number(b)) => same_if(same_number(a, b)),
         (Value::String(a), Value::String(b)) => same_if(a == b),
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => worst(a.iter().zip(b)),
         (Value::Object(a), Value::Object(b)) if a.len() == b.len() => a
             .iter()
-            .map(|(key, value)| b.get(key).map_or(Sameness::Different, |other| compare(value, other)))
+            .map(|(key, value)| b.get(key).map_or(JsonEquality::Different, |other| compare(value, other)))
             .min()
-            .unwrap_or(Sameness::Same),
-        (Value::Array(_) | Value::Object(_), _) | (_, Value::Array(_) | Value::Object(_)) => Sameness::Different,
+            .unwrap_or(JsonEquality::Same),
+        (Value::Array(_) | Value::Object(_), _) | (_, Value::Array(_) | Value::Object(_)) => JsonEquality::Different,
         (Value::String(text), scalar) | (scalar, Value::String(text)) => {
             if texts_of(scalar).contains(text) {
-                Sameness::Loose
+                JsonEquality::Loose
             } else {
-                Sameness::Different
+                JsonEquality::Different
             }
         }
-        (Value::Null | Value::Bool(_) | Value::Number(_), _) => Sameness::Different,
+        (Value::Null | Value::Bool(_) | Value::Number(_), _) => JsonEquality::Different,
     }
 }
 
@@ -76,12 +76,12 @@ fn exact(float: f64) -> Option<i128> {
     (float.abs() < LIMIT).then_some(float as i128)
 }
 
-fn same_if(same: bool) -> Sameness {
-    if same { Sameness::Same } else { Sameness::Different }
+fn same_if(same: bool) -> JsonEquality {
+    if same { JsonEquality::Same } else { JsonEquality::Different }
 }
 
-fn worst<'v>(pairs: impl Iterator<Item = (&'v Value, &'v Value)>) -> Sameness {
-    pairs.map(|(a, b)| compare(a, b)).min().unwrap_or(Sameness::Same)
+fn worst<'v>(pairs: impl Iterator<Item = (&'v Value, &'v Value)>) -> JsonEquality {
+    pairs.map(|(a, b)| compare(a, b)).min().unwrap_or(JsonEquality::Same)
 }
 
 /// The texts that stand for a scalar: its JSON text, and the one the tool the format comes from would print.
@@ -123,7 +123,7 @@ mod tests {
         for (one, other) in
             [("1000000", "1e6"), ("1000000", "1000000.0"), ("123456789", "123456789"), ("0", "-0.0"), ("0.5", "5e-1")]
         {
-            assert_eq!(compare(&parsed(one), &parsed(other)), Sameness::Same, "{one} {other}");
+            assert_eq!(compare(&parsed(one), &parsed(other)), JsonEquality::Same, "{one} {other}");
         }
         for (one, other) in [
             ("9007199254740993", "9007199254740992"),
@@ -132,7 +132,7 @@ mod tests {
             ("1", "1.5"),
             ("-1", "18446744073709551615"),
         ] {
-            assert_eq!(compare(&parsed(one), &parsed(other)), Sameness::Different, "{one} {other}");
+            assert_eq!(compare(&parsed(one), &parsed(other)), JsonEquality::Different, "{one} {other}");
         }
     }
 
@@ -148,7 +148,7 @@ mod tests {
             (json!("<nil>"), json!(null)),
             (json!({"a": ["1"]}), json!({"a": [1]})),
         ] {
-            assert_eq!(compare(&one, &other), Sameness::Loose, "{one} {other}");
+            assert_eq!(compare(&one, &other), JsonEquality::Loose, "{one} {other}");
         }
         for (one, other) in [
             (json!("1.0"), json!(1)),
@@ -160,15 +160,15 @@ mod tests {
             (json!("[]"), json!([])),
             (json!([1]), json!([1, 2])),
         ] {
-            assert_eq!(compare(&one, &other), Sameness::Different, "{one} {other}");
+            assert_eq!(compare(&one, &other), JsonEquality::Different, "{one} {other}");
         }
     }
 
     #[test]
     fn objects_compare_without_the_order_of_keys() {
         let (one, other) = (parsed(r#"{"a":1,"b":[2.0]}"#), parsed(r#"{"b":[2],"a":1}"#));
-        assert_eq!(compare(&one, &other), Sameness::Same);
-        assert_eq!(compare(&one, &json!({"a": 1, "c": [2]})), Sameness::Different);
+        assert_eq!(compare(&one, &other), JsonEquality::Same);
+        assert_eq!(compare(&one, &json!({"a": 1, "c": [2]})), JsonEquality::Different);
     }
 
     fn number() -> impl Strategy<Value = Value> {
@@ -185,7 +185,7 @@ mod tests {
         #[test]
         fn comparison_is_symmetric_and_reflexive(one in number(), other in number()) {
             prop_assert_eq!(compare(&one, &other), compare(&other, &one));
-            prop_assert_eq!(compare(&one, &one), Sameness::Same);
+            prop_assert_eq!(compare(&one, &one), JsonEquality::Same);
             let text = Value::String(one.to_string());
             prop_assert_eq!(compare(&one, &text), compare(&text, &one));
         }
@@ -194,7 +194,7 @@ mod tests {
         fn a_whole_float_equals_its_integer(number in -(1_i64 << 53)..(1_i64 << 53)) {
             #[expect(clippy::cast_precision_loss, reason = "the range is exact in a float")]
             let float = json!(number as f64);
-            prop_assert_eq!(compare(&json!(number), &float), Sameness::Same);
+            prop_assert_eq!(compare(&json!(number), &float), JsonEquality::Same);
         }
     }
 }

@@ -1,39 +1,39 @@
-//! How much of what a server offers is asserted by a suite.
+//! Coverage: the share of a server's capabilities that a suite asserts.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// How much of a server is asserted.
+/// Coverage of a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Reach {
+pub struct ServerCoverage {
     /// Its tools.
-    pub tools: Vec<ToolReach>,
+    pub tools: Vec<ToolCoverage>,
     /// Its resources, by address.
-    pub resources: Vec<ItemReach>,
+    pub resources: Vec<ItemCoverage>,
     /// Its resource templates.
-    pub resource_templates: Vec<ItemReach>,
+    pub resource_templates: Vec<ItemCoverage>,
     /// Its prompts.
-    pub prompts: Vec<ItemReach>,
-    /// What is asserted, but not offered: tools, resources and prompts.
+    pub prompts: Vec<ItemCoverage>,
+    /// Names that are asserted, but not listed by the server: tools, resources and prompts.
     pub unknown: Vec<String>,
 }
 
-/// How much of a tool is asserted.
+/// Coverage of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ToolReach {
+pub struct ToolCoverage {
     /// Its name.
     pub name: String,
-    /// How many cases assert something about it.
+    /// Number of cases with an assertion about it.
     pub assertions: usize,
     /// The arguments it takes.
-    pub arguments: Vec<ArgumentReach>,
+    pub arguments: Vec<ArgumentCoverage>,
     /// True if a case expects it to fail.
     pub error_path: bool,
 }
 
-/// How much of an argument is exercised.
+/// Coverage of an argument.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ArgumentReach {
+pub struct ArgumentCoverage {
     /// Its name.
     pub name: String,
     /// True if a case passes it.
@@ -46,26 +46,26 @@ pub struct ArgumentReach {
 
 /// A resource or prompt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ItemReach {
-    /// What it is known by.
+pub struct ItemCoverage {
+    /// Its name.
     pub name: String,
-    /// How many cases assert something about it.
+    /// Number of cases with an assertion about it.
     pub assertions: usize,
 }
 
-/// So many of so many.
+/// Covered and total items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// How many are reached.
+pub struct CoverageCount {
+    /// Number of covered items.
     pub covered: usize,
-    /// How many there are.
+    /// Number of all items.
     pub total: usize,
 }
 
-impl Part {
+impl CoverageCount {
     /// In percent; nothing to reach is all of it.
     pub fn percent(self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "nobody has so many tools")]
+        #[expect(clippy::cast_precision_loss, reason = "fewer tools than this")]
         if self.total == 0 { 100.0 } else { self.covered as f64 * 100.0 / self.total as f64 }
     }
 
@@ -79,7 +79,7 @@ impl Part {
     }
 }
 
-impl std::ops::Add for Part {
+impl std::ops::Add for CoverageCount {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -87,38 +87,38 @@ impl std::ops::Add for Part {
     }
 }
 
-impl Reach {
+impl ServerCoverage {
     /// Tools with an assertion.
-    pub fn tools(&self) -> Part {
-        Part::of(&self.tools, |tool| tool.assertions > 0)
+    pub fn tools(&self) -> CoverageCount {
+        CoverageCount::of(&self.tools, |tool| tool.assertions > 0)
     }
 
     /// Arguments that are passed.
-    pub fn arguments(&self) -> Part {
-        Part::of(self.tools.iter().flat_map(|tool| &tool.arguments), |argument| argument.exercised)
+    pub fn arguments(&self) -> CoverageCount {
+        CoverageCount::of(self.tools.iter().flat_map(|tool| &tool.arguments), |argument| argument.exercised)
     }
 
     /// Values of enumerations that are passed.
-    pub fn values(&self) -> Part {
+    pub fn values(&self) -> CoverageCount {
         let arguments = self.tools.iter().flat_map(|tool| &tool.arguments);
-        arguments.fold(Part::default(), |all, argument| {
+        arguments.fold(CoverageCount::default(), |all, argument| {
             let covered = argument.values.len();
-            all + Part { covered, total: covered + argument.unused_values.len() }
+            all + CoverageCount { covered, total: covered + argument.unused_values.len() }
         })
     }
 
     /// Tools that a case expects to fail.
-    pub fn error_paths(&self) -> Part {
-        Part::of(&self.tools, |tool| tool.error_path)
+    pub fn error_paths(&self) -> CoverageCount {
+        CoverageCount::of(&self.tools, |tool| tool.error_path)
     }
 
     /// Resources and templates with an assertion.
-    pub fn resources(&self) -> Part {
-        Part::of(self.resources.iter().chain(&self.resource_templates), |item| item.assertions > 0)
+    pub fn resources(&self) -> CoverageCount {
+        CoverageCount::of(self.resources.iter().chain(&self.resource_templates), |item| item.assertions > 0)
     }
 
     /// Prompts with an assertion.
-    pub fn prompts(&self) -> Part {
-        Part::of(&self.prompts, |item| item.assertions > 0)
+    pub fn prompts(&self) -> CoverageCount {
+        CoverageCount::of(&self.prompts, |item| item.assertions > 0)
     }
 }

@@ -6,14 +6,19 @@ use tokio::time::Instant;
 
 use super::{ServerRequest, Session};
 
-/// How many rounds a server may ask for.
+/// Maximum number of rounds that a server may request.
 pub(super) const ROUNDS: usize = 16;
 /// The methods that may ask for input.
 const ASKING: &[&str] = &["tools/call", "prompts/get", "resources/read"];
 
 impl Session {
     /// Answers what a result asks for, and asks again, until it is complete.
-    pub(super) async fn rounds(&mut self, mut exchange: Exchange, params: &Value, deadline: Instant) -> Exchange {
+    pub(super) async fn answer_input_requests(
+        &mut self,
+        mut exchange: Exchange,
+        params: &Value,
+        deadline: Instant,
+    ) -> Exchange {
         for _ in 0..ROUNDS {
             let Outcome::Result(result) = &exchange.outcome else { return exchange };
             match wants_input(&exchange.method, result) {

@@ -1,4 +1,4 @@
-//! Exceptions nobody caught, as they show in the text of a reply.
+//! Unhandled exceptions in the text of a reply.
 
 mod echo;
 pub(crate) mod message;
@@ -14,7 +14,7 @@ pub fn unhandled<'t>(text: &'t str, arguments: &Value) -> Option<&'t str> {
     let echo = Echo::of(arguments);
     let trace = stack::find(text).filter(|trace| !echo.repeats(&text[trace.range.clone()]));
     let told = message::find(text, &echo).and_then(|line| text.find(line));
-    // The headline of a trace stands before its frames.
+    // The headline of a trace precedes its frames.
     let start = [trace.map(|trace| trace.range.start), told].into_iter().flatten().min()?;
     Some(&text[start..])
 }

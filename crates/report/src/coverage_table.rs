@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{Reach, ReachPart, ToolReach};
+use mcprove_model::{CoverageCount, ServerCoverage, ToolCoverage};
 
 use crate::style::Role;
 use crate::{Style, harmless};
@@ -11,26 +11,26 @@ use crate::{Style, harmless};
 const BAR: usize = 20;
 
 /// The table: the parts with bars, then each tool, then what is missing.
-pub fn reach_table(reach: &Reach, style: &Style) -> String {
+pub fn coverage_table(coverage: &ServerCoverage, style: &Style) -> String {
     let mut text = String::new();
     for (name, part) in [
-        ("tools", reach.tools()),
-        ("arguments", reach.arguments()),
-        ("enum values", reach.values()),
-        ("error paths", reach.error_paths()),
-        ("resources", reach.resources()),
-        ("prompts", reach.prompts()),
+        ("tools", coverage.tools()),
+        ("arguments", coverage.arguments()),
+        ("enum values", coverage.values()),
+        ("error paths", coverage.error_paths()),
+        ("resources", coverage.resources()),
+        ("prompts", coverage.prompts()),
     ] {
         if part.total > 0 {
             let _ = writeln!(text, "{name:<12} {}", bar(part, style));
         }
     }
-    let widest = reach.tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0).clamp(4, 50);
-    if !reach.tools.is_empty() {
+    let widest = coverage.tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0).clamp(4, 50);
+    if !coverage.tools.is_empty() {
         let head = format!("{:<widest$}  assertions  arguments  error path  not passed", "tool");
         let _ = writeln!(text, "\n{}", style.paint(Role::Strong, &head));
     }
-    for tool in &reach.tools {
+    for tool in &coverage.tools {
         let given = tool.arguments.iter().filter(|argument| argument.exercised).count();
         let arguments = format!("{given}/{}", tool.arguments.len());
         let error = if tool.error_path { "yes" } else { "no" };
@@ -40,7 +40,8 @@ pub fn reach_table(reach: &Reach, style: &Style) -> String {
         let row = format!("{name}  {:>10}  {arguments:>9}  {error:<10}  {}", tool.assertions, missing(tool));
         let _ = writeln!(text, "{}", row.trim_end());
     }
-    let items = [("resource", &reach.resources), ("template", &reach.resource_templates), ("prompt", &reach.prompts)];
+    let items =
+        [("resource", &coverage.resources), ("template", &coverage.resource_templates), ("prompt", &coverage.prompts)];
     for (word, items) in items {
         let without = items.iter().filter(|item| item.assertions == 0).map(|item| harmless::line(&item.name));
         let without: Vec<_> = without.collect();
@@ -48,14 +49,14 @@ pub fn reach_table(reach: &Reach, style: &Style) -> String {
             let _ = writeln!(text, "\n{word}s without an assertion: {}", without.join(", "));
         }
     }
-    if !reach.unknown.is_empty() {
-        let unknown: Vec<_> = reach.unknown.iter().map(|name| harmless::line(name)).collect();
+    if !coverage.unknown.is_empty() {
+        let unknown: Vec<_> = coverage.unknown.iter().map(|name| harmless::line(name)).collect();
         let _ = writeln!(text, "\nasserted, but not offered: {}", unknown.join(", "));
     }
     text
 }
 
-fn bar(part: ReachPart, style: &Style) -> String {
+fn bar(part: CoverageCount, style: &Style) -> String {
     let filled = part.covered * BAR / part.total.max(1);
     let role = if part.covered == part.total { Role::Good } else { Role::Note };
     let drawn = format!("{}{}", "█".repeat(filled), "░".repeat(BAR - filled));
@@ -63,7 +64,7 @@ fn bar(part: ReachPart, style: &Style) -> String {
 }
 
 /// The arguments that no case passes, and the values of enumerations.
-fn missing(tool: &ToolReach) -> String {
+fn missing(tool: &ToolCoverage) -> String {
     if tool.assertions == 0 {
         return String::new();
     }

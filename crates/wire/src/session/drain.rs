@@ -1,4 +1,4 @@
-//! A session that several cases share, one after the other: each takes away what was said in its time.
+//! A session that several cases share, one after the other: each drains its own messages.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -8,18 +8,18 @@ use serde_json::Value;
 use super::{Closing, Session};
 use crate::kept::Kept;
 
-/// How often an answer is looked for before it is waited for: some ten microseconds.
+/// Number of polls for a reply before waiting for it: some ten microseconds.
 const LOOKS: usize = 16;
-/// How many arrivals that are there already are taken in at once.
+/// Maximum number of pending arrivals that are processed at once.
 const AT_ONCE: usize = 1_000;
 
 impl Session {
-    /// Takes out everything since the last chapter, so that the next case begins with an empty record.
-    pub fn end_chapter(&mut self) -> Closing {
+    /// Takes everything since the last call, so that the next case begins with an empty record.
+    pub fn drain(&mut self) -> Closing {
         // Each case begins with the first of its scripted answers.
         self.elicited = 0;
         let mut oddities = std::mem::take(&mut self.oddities);
-        oddities.extend(std::mem::take(&mut self.strays).finding());
+        oddities.extend(std::mem::take(&mut self.non_protocol).finding());
         self.flood.frames += self.log.take_left_out();
         oddities.extend(std::mem::take(&mut self.flood).finding());
         self.kept = Kept::default();
@@ -33,7 +33,7 @@ impl Session {
         }
     }
 
-    /// Ends the chapter and sends the call that the next one begins with, as far as it can be written without waiting.
+    /// Drains the session and sends the first call of the next case, as far as it can be written without waiting.
     /// `None`, and nothing is sent, where a call may take more than one line to the server.
     pub fn call_ahead(&mut self, name: &str, arguments: &Value) -> Option<(Closing, u64)> {
         if self.is_modern() || self.transport.name() != "stdio" {
@@ -43,7 +43,7 @@ impl Session {
         if !self.is_open() {
             return None;
         }
-        let closing = self.end_chapter();
+        let closing = self.drain();
         let params = self.tool_params(name, arguments);
         let id = self.start("tools/call", &params);
         // Where nothing has come in, receiving writes what is queued.
@@ -57,8 +57,8 @@ impl Session {
         self.closed.is_none() && self.cancelled.is_empty() && self.pending.iter().all(|p| p.stands)
     }
 
-    /// Looks for an answer a few times before anybody waits for it: a core that has nothing to do takes longer to wake up than
-    /// a quick server to answer.
+    /// Polls for a reply a few times before waiting for it: an idle core takes longer to wake up than a quick server
+    /// takes to reply.
     pub async fn stay_awake_for(&mut self, id: u64) {
         for _ in 0..LOOKS {
             self.look_at_all();
@@ -83,7 +83,8 @@ impl Session {
         }
     }
 
-    /// Takes in an arrival that is there already; whether there was one. Whoever waits for the next is woken by it all the same.
+    /// Takes in an arrival that is there already; whether there was one. A caller that waits for the next arrival is
+    /// still woken by it.
     fn look(&mut self) -> bool {
         let looked = pin!(self.transport.receive()).poll(&mut Context::from_waker(Waker::noop()));
         let Poll::Ready(arrival) = looked else { return false };

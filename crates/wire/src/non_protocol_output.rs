@@ -1,29 +1,29 @@
-//! What stands on a server's output beside its messages.
+//! Output of a server that is not a protocol message.
 
 use bytes::{Bytes, BytesMut};
 use mcprove_model::{Finding, escape_line, shorten};
 
 use crate::message::{Message, classify};
 
-/// How many stray lines are quoted.
+/// Number of stray lines that are quoted.
 const QUOTED: usize = 3;
-/// How much of a message that is printed over several lines is put together.
+/// Maximum size of a message that is assembled from several lines.
 const SPAN: usize = 1 << 20;
-/// How often it is tried whether such a message is complete; each try reads all of it.
+/// Maximum number of attempts to parse such a message; each attempt reads all of it.
 const TRIES: usize = 64;
 
 /// Stray lines of a session: counted, the first ones kept, and searched for messages that span several lines.
 #[derive(Debug, Default)]
-pub(crate) struct StrayLines {
+pub(crate) struct NonProtocolOutput {
     count: usize,
     first: Vec<Bytes>,
     /// Lines since one that opened a bracket: perhaps a message printed over several lines.
     open: Option<BytesMut>,
-    /// How often the open lines were read.
+    /// Number of attempts to parse the open lines.
     tries: usize,
 }
 
-impl StrayLines {
+impl NonProtocolOutput {
     /// Takes in a stray line; returns the message that it completes, with all its bytes.
     pub(crate) fn add(&mut self, line: &Bytes, limit: usize) -> Option<(Message, Bytes)> {
         self.count += 1;
@@ -56,7 +56,7 @@ impl StrayLines {
             return None;
         }
         match classify(open) {
-            Message::Stray(_) => None,
+            Message::NonProtocol(_) => None,
             message => {
                 let bytes = std::mem::take(open).freeze();
                 self.open = None;

@@ -1,10 +1,10 @@
-//! What a reply merely repeats of the arguments that were sent.
+//! Text of a reply that only repeats the arguments that were sent.
 
 use std::cell::OnceCell;
 
 use serde_json::Value;
 
-/// The texts of the arguments, gathered once somebody asks: most replies hold nothing that gives reason to.
+/// The strings of the arguments, gathered on demand: most replies hold nothing that needs them.
 #[derive(Debug)]
 pub(crate) struct Echo<'v> {
     arguments: &'v Value,

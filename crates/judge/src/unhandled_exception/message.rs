@@ -1,4 +1,4 @@
-//! Messages of exceptions that nobody handled: what a language says, not what a server's author wrote.
+//! Messages of unhandled exceptions: worded by a language, not by a server's author.
 
 use std::sync::LazyLock;
 

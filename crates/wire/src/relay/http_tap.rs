@@ -1,29 +1,29 @@
-//! What is overheard of HTTP connections: heads, bodies and events, put down to the session they belong to.
+//! Observation of HTTP connections: heads, bodies and events, assigned to the session they belong to.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Part};
+use mcprove_model::{Direction, WirePart};
 
-use super::Ear;
+use super::Tap;
 use super::gate::Gate;
 use super::http_cut::{Head, HttpCutter, Piece, Side};
-use super::pump::Hears;
+use super::pump::Observer;
 use crate::sse_parser::SseParser;
 use crate::transport::secret_field;
 
 /// The header field that names a session.
 const SESSION: &str = "mcp-session-id";
-/// What stands in the record for a secret.
+/// Replacement for a secret in the record.
 const HIDDEN: &str = "(hidden)";
 
-/// What all connections to a server know together.
+/// State shared by all connections to a server.
 #[derive(Debug)]
 pub(super) struct Conversations {
-    ear: Ear,
-    /// What decides which requests pass.
+    tap: Tap,
+    /// Filter for requests.
     pub(super) gate: Gate,
     limit: usize,
     exchanges: AtomicU64,
@@ -33,13 +33,13 @@ pub(super) struct Conversations {
 #[derive(Debug, Default)]
 struct Sessions {
     by_id: HashMap<String, u32>,
-    /// How many began.
+    /// Number of sessions begun.
     count: u32,
 }
 
 impl Conversations {
-    pub(super) fn new(ear: Ear, gate: Gate, limit: usize) -> Self {
-        Self { ear, gate, limit, exchanges: AtomicU64::new(0), sessions: Mutex::default() }
+    pub(super) fn new(tap: Tap, gate: Gate, limit: usize) -> Self {
+        Self { tap, gate, limit, exchanges: AtomicU64::new(0), sessions: Mutex::default() }
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
@@ -67,48 +67,48 @@ struct Exchange {
     session: Option<u32>,
 }
 
-/// What is overheard of one connection.
+/// Observer of one connection.
 #[derive(Debug)]
-struct HttpEar {
+struct HttpTap {
     all: Arc<Conversations>,
     open: Mutex<VecDeque<Exchange>>,
 }
 
-/// The two ears of a new connection.
-pub(super) fn ears(all: Arc<Conversations>) -> (RequestEar, ResponseEar) {
-    let ear = Arc::new(HttpEar { all, open: Mutex::default() });
+/// The two taps of a new connection.
+pub(super) fn taps(all: Arc<Conversations>) -> (RequestTap, ResponseTap) {
+    let tap = Arc::new(HttpTap { all, open: Mutex::default() });
     let cutter = HttpCutter::new(Side::Responses);
-    let responses = ResponseEar { ear: ear.clone(), cutter, body: Body::None, exchange: 0, session: 0 };
-    (RequestEar { ear, current: None }, responses)
+    let responses = ResponseTap { tap: tap.clone(), cutter, body: Body::None, exchange: 0, session: 0 };
+    (RequestTap { tap, current: None }, responses)
 }
 
-impl HttpEar {
+impl HttpTap {
     fn open(&self) -> MutexGuard<'_, VecDeque<Exchange>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Hears requests.
+/// Observes requests.
 #[derive(Debug)]
-pub(super) struct RequestEar {
-    ear: Arc<HttpEar>,
+pub(super) struct RequestTap {
+    tap: Arc<HttpTap>,
     current: Option<(u64, Head, Vec<u8>)>,
 }
 
-impl RequestEar {
-    pub(super) async fn hear(&mut self, pieces: &[Piece]) {
+impl RequestTap {
+    pub(super) async fn observe(&mut self, pieces: &[Piece]) {
         for piece in pieces {
             match piece {
                 Piece::Head(bytes) => {
                     let head = Head::parse(bytes);
-                    let number = self.ear.all.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
+                    let number = self.tap.all.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
                     let is_head = head.method() == "HEAD";
-                    self.ear.open().push_back(Exchange { number, is_head, session: None });
+                    self.tap.open().push_back(Exchange { number, is_head, session: None });
                     self.current = Some((number, head, Vec::new()));
                 }
                 Piece::Data(data) => {
                     if let Some((_, _, body)) = &mut self.current {
-                        keep(body, data, self.ear.all.limit);
+                        keep(body, data, self.tap.all.limit);
                     }
                 }
                 Piece::Framing(_) => {}
@@ -119,26 +119,26 @@ impl RequestEar {
 
     /// True if no request waits for its response.
     pub(super) fn is_idle(&self) -> bool {
-        self.current.is_none() && self.ear.open().is_empty()
+        self.current.is_none() && self.tap.open().is_empty()
     }
 
     /// The request is over, or the connection is.
     pub(super) async fn finish(&mut self) {
         let Some((number, head, body)) = self.current.take() else { return };
-        let session = self.ear.all.session_of(head.get(SESSION), &body);
-        if let Some(open) = self.ear.open().iter_mut().find(|open| open.number == number) {
+        let session = self.tap.all.session_of(head.get(SESSION), &body);
+        if let Some(open) = self.tap.open().iter_mut().find(|open| open.number == number) {
             open.session = Some(session);
         }
-        let part = Part::HttpRequest {
+        let part = WirePart::HttpRequest {
             exchange: number,
             method: head.method().to_owned(),
             url: head.target().to_owned(),
             headers: shown(&head),
         };
-        let ear = &self.ear.all.ear;
-        ear.hear(session, Direction::Sent, part, Bytes::new()).await;
+        let tap = &self.tap.all.tap;
+        tap.observe(session, Direction::Sent, part, Bytes::new()).await;
         if !body.is_empty() {
-            ear.hear(session, Direction::Sent, Part::Message, Bytes::from(body)).await;
+            tap.observe(session, Direction::Sent, WirePart::Message, Bytes::from(body)).await;
         }
     }
 }
@@ -151,20 +151,20 @@ enum Body {
     Events(SseParser),
 }
 
-/// Hears responses.
+/// Observes responses.
 #[derive(Debug)]
-pub(super) struct ResponseEar {
-    ear: Arc<HttpEar>,
+pub(super) struct ResponseTap {
+    tap: Arc<HttpTap>,
     cutter: HttpCutter,
     body: Body,
     exchange: u64,
     session: u32,
 }
 
-impl Hears for ResponseEar {
-    async fn hear(&mut self, bytes: &[u8]) {
-        let ear = self.ear.clone();
-        let pieces = self.cutter.push(bytes, || ear.open().front().is_some_and(|open| open.is_head));
+impl Observer for ResponseTap {
+    async fn observe(&mut self, bytes: &[u8]) {
+        let tap = self.tap.clone();
+        let pieces = self.cutter.push(bytes, || tap.open().front().is_some_and(|open| open.is_head));
         for piece in pieces {
             match piece {
                 Piece::Head(bytes) => self.head(&Head::parse(&bytes)).await,
@@ -176,42 +176,42 @@ impl Hears for ResponseEar {
     }
 }
 
-impl ResponseEar {
+impl ResponseTap {
     async fn head(&mut self, head: &Head) {
         let Some(status) = head.status() else { return };
-        let front = self.ear.open().front().map(|open| (open.number, open.session));
+        let front = self.tap.open().front().map(|open| (open.number, open.session));
         if let Some((number, session)) = front {
             self.exchange = number;
-            self.session = session.unwrap_or_else(|| self.ear.all.session_of(None, b""));
+            self.session = session.unwrap_or_else(|| self.tap.all.session_of(None, b""));
         }
         if let Some(id) = head.get(SESSION) {
-            self.ear.all.sessions().by_id.entry(id.to_owned()).or_insert(self.session);
+            self.tap.all.sessions().by_id.entry(id.to_owned()).or_insert(self.session);
         }
-        let part = Part::HttpResponse { exchange: self.exchange, status, headers: shown(head) };
-        self.ear.all.ear.hear(self.session, Direction::Received, part, Bytes::new()).await;
+        let part = WirePart::HttpResponse { exchange: self.exchange, status, headers: shown(head) };
+        self.tap.all.tap.observe(self.session, Direction::Received, part, Bytes::new()).await;
         let is_stream = head.get("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
-        self.body = if is_stream { Body::Events(SseParser::new(self.ear.all.limit)) } else { Body::Whole(Vec::new()) };
+        self.body = if is_stream { Body::Events(SseParser::new(self.tap.all.limit)) } else { Body::Whole(Vec::new()) };
     }
 
     async fn data(&mut self, data: &[u8]) {
-        let ear = &self.ear.all.ear;
+        let tap = &self.tap.all.tap;
         match &mut self.body {
             Body::None => {}
-            Body::Whole(body) => keep(body, data, self.ear.all.limit),
+            Body::Whole(body) => keep(body, data, self.tap.all.limit),
             Body::Events(parser) => {
-                // What is too long for the record was passed on all the same.
+                // An event too long for the record was still passed on.
                 for event in parser.push(data).unwrap_or_default() {
                     let kind = event.event.unwrap_or_else(|| "message".to_owned());
                     let body = event.data.unwrap_or_default();
                     if kind == "endpoint" {
-                        self.ear.all.gate.open(String::from_utf8_lossy(&body).trim());
+                        self.tap.all.gate.open(String::from_utf8_lossy(&body).trim());
                     }
                     let part = if kind == "message" && !body.is_empty() {
-                        Part::Message
+                        WirePart::Message
                     } else {
-                        Part::StreamEvent { exchange: self.exchange, event: kind }
+                        WirePart::StreamEvent { exchange: self.exchange, event: kind }
                     };
-                    ear.hear(self.session, Direction::Received, part, body).await;
+                    tap.observe(self.session, Direction::Received, part, body).await;
                 }
             }
         }
@@ -223,10 +223,10 @@ impl ResponseEar {
         if let Body::Whole(body) = body
             && !body.is_empty()
         {
-            let ear = &self.ear.all.ear;
-            ear.hear(self.session, Direction::Received, Part::Message, Bytes::from(body)).await;
+            let tap = &self.tap.all.tap;
+            tap.observe(self.session, Direction::Received, WirePart::Message, Bytes::from(body)).await;
         }
-        self.ear.open().pop_front();
+        self.tap.open().pop_front();
     }
 }
 

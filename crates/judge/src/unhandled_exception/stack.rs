@@ -23,7 +23,7 @@ const LONGEST: usize = 100_000;
 /// One language's frames: the pattern of a line, and whether one line is proof enough.
 struct Language {
     frame: &'static str,
-    /// What must stand in the text for a single frame to count; two frames always count.
+    /// Text that must occur for a single frame to count; two frames always count.
     heading: &'static str,
 }
 
