@@ -11,19 +11,19 @@ use crate::limits::{self, Limit};
 #[command(after_help = "Exit codes: 0 good, 1 something is wrong with the subject, 2 the job could not be done, \
                         4 nothing was selected, 130 interrupted.")]
 pub struct Arguments {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub(crate) command: Command,
     /// When to use colours.
     #[arg(long, global = true, help_heading = "Everywhere", value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// Say less: failures and the summary only.
+    /// Print less: failures and the summary only.
     #[arg(short, long, global = true, help_heading = "Everywhere", conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more: calls, timings, notes.
+    /// Print more: calls, timings, notes.
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) verbose: bool,
-    /// Change a limit on what a server can cost, such as message=128MiB; SECURITY.md lists them.
+    /// Change a resource limit, such as message=128MiB; SECURITY.md lists them.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "NAME=VALUE", value_parser = limits::parse)]
     pub(crate) limit: Vec<Limit>,
 }

@@ -14,10 +14,10 @@ use crate::whole_file;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Baseline")]
 pub(crate) struct Baselines {
-    /// Compare with what an earlier run saved: passed then and not now is a regression.
+    /// Compare with a saved baseline: a case that passed then and does not pass now is a regression.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Save what each case came to.
+    /// Save the status of each case.
     #[arg(long, value_name = "FILE")]
     save_baseline: Option<PathBuf>,
     /// Exit with 1 when there is a regression (`run` and `matrix` always do).
@@ -30,7 +30,7 @@ impl Baselines {
     /// too, for it keeps the others.
     pub(crate) fn read(&self, is_partial: bool) -> Result<Option<Baseline>, Failure> {
         if is_partial && let Some(path) = self.save_baseline.as_ref().filter(|path| path.exists()) {
-            let help = "mend it or remove it: cases that are not run now keep their entries";
+            let help = "fix or remove it: cases that are not run now keep their entries";
             read(path).map_err(|error| unreadable(path, &error, help))?;
         }
         let Some(path) = &self.baseline else { return Ok(None) };

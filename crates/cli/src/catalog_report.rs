@@ -312,7 +312,7 @@ impl Counts {
             let _ = write!(text, "; {count} of them {verb} no input schema to look at (`--all` says why)");
         }
         if self.fixable > 0 {
-            let _ = write!(text, "; `--fix` mends {}", self.fixable);
+            let _ = write!(text, "; {} fixable with `--fix`", self.fixable);
         }
         if self.all() > 0 {
             text += "; `mcprove explain RULE` says why";

@@ -157,7 +157,7 @@ fn told(one: &Compared, update: bool) -> String {
         text.push_str(if update {
             "stored; read the file as you read code\n"
         } else {
-            "`--update` stores what came\n"
+            "`--update` stores the new lists\n"
         });
     }
     text
@@ -180,7 +180,7 @@ fn read(path: &Path) -> Result<Option<Value>, Failure> {
     match bounded::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
             let message = format!("`{}` is not JSON: {error}", path.display());
-            Failure::new(message, "mend the file, or remove it and store the catalog again with `--update`")
+            Failure::new(message, "fix the file, or remove it and store the catalog again with `--update`")
         }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {

@@ -49,7 +49,7 @@ pub(crate) fn read(path: &Path, name: Option<&str>, surroundings: &Surroundings<
     let text = bounded::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let config: Value = serde_json::from_str(&without_comments(&text))
-        .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "mend the file"))?;
+        .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "fix the file"))?;
     let keys = [("mcpServers", "/mcpServers"), ("servers", "/servers"), ("mcp.servers", "/mcp/servers")];
     let found = keys.iter().find_map(|(key, pointer)| config.pointer(pointer).map(|servers| (*key, servers)));
     let listed = found.and_then(|(key, servers)| Some((key, servers.as_object().filter(|map| !map.is_empty())?)));
@@ -156,7 +156,7 @@ impl EntryReader<'_> {
         let path = surroundings.workspace.join(file);
         let text = bounded::read_to_string(&path).map_err(|error| {
             let place = format!("`{}.envFile` of `{}`", self.place, self.file.display());
-            Failure::new(format!("`{}` could not be read: {error}", path.display()), format!("mend {place}"))
+            Failure::new(format!("`{}` could not be read: {error}", path.display()), format!("fix {place}"))
         })?;
         let (variables, findings) = env_file::parse(&SourceFile::new(path.display().to_string(), text));
         if findings.is_empty() { Ok(variables) } else { Err(Failure::Config(findings)) }

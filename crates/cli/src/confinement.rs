@@ -30,7 +30,7 @@ impl Confinement {
             }
             SandboxSupport::Unsupported(why) => {
                 context.complain(&format!(
-                    "note: the server runs without a sandbox: {why}; tools that seem to write are skipped all the same\n"
+                    "note: the server runs without a sandbox: {why}; tools that seem to write are still skipped\n"
                 ));
             }
         }

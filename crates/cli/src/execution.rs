@@ -27,19 +27,19 @@ pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of concurrent cases.
 const MOST_JOBS: usize = 1024;
 
-/// How cases are run.
+/// Execution options.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Execution {
     /// Deadline of a case that has none of its own [default: 30s].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
-    /// How many cases run side by side: a number, or `auto` [default: 1, or what a suite says].
+    /// Number of concurrent cases: a number, or `auto` [default: 1, or what a suite says].
     #[arg(short, long, value_name = "N")]
     jobs: Option<Jobs>,
     /// Server reuse: per case, per file, or per run.
     #[arg(long, value_name = "case|file|run", value_parser = ISOLATION, hide_possible_values = true)]
     isolation: Option<Isolation>,
-    /// How long a server may take to say which era it speaks (`--protocol auto`).
+    /// Time limit for the server to show which protocol era it speaks (`--protocol auto`).
     #[arg(long, value_name = "DURATION", default_value = PROBE_TIMEOUT_WORDS, value_parser = duration::parse)]
     probe_timeout: Duration,
     /// Run stdio servers in a container of this image.
@@ -51,7 +51,7 @@ pub(crate) struct Execution {
     /// Stop at the first case that does not pass.
     #[arg(long)]
     fail_fast: bool,
-    /// Let warnings fail.
+    /// Treat warnings as failures.
     #[arg(long)]
     pub(crate) strict: bool,
     /// Write everything that happened, every frame, to a log file.

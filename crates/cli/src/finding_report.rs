@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::stdout::{print, print_exactly};
 use crate::whole_file;
 
-/// In which forms findings are told.
+/// Output forms of findings.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct FindingOutputs {
     /// Print the findings as JSON, and nothing else, on standard output.

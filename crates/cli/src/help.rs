@@ -250,11 +250,18 @@ mod tests {
         for command in Arguments::command().get_subcommands() {
             let help = |flag| {
                 let line = ["mcprove", command.get_name(), flag];
-                command_line().term_width(100).try_get_matches_from(line).expect_err("help is told").to_string()
+                command_line()
+                    .term_width(100)
+                    .try_get_matches_from(line)
+                    .expect_err("clap returns help as an error")
+                    .to_string()
             };
             assert!(help("--help").lines().count() <= LONG, "`mcprove {} --help` is too long", command.get_name());
             let line = ["mcprove", command.get_name(), "-h"];
-            let short = short_command_line().term_width(100).try_get_matches_from(line).expect_err("help is told");
+            let short = short_command_line()
+                .term_width(100)
+                .try_get_matches_from(line)
+                .expect_err("clap returns help as an error");
             let short = short.to_string();
             assert!(short.lines().count() <= SCREEN, "`mcprove {} -h` fits no screen:\n{short}", command.get_name());
             assert!(short.contains("Example"), "{short}");

@@ -26,13 +26,13 @@ use crate::subject::Subject;
 /// Which tools of which server are called.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScanFlags {
-    /// Only this tool, also if it looks like it writes; may be repeated.
+    /// Only this tool, even if it looks like it writes; may be repeated.
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
-    /// Call tools that write or look like it, too, and send them anything.
+    /// Also call tools that write or look like it, with any input.
     #[arg(long, conflicts_with = "read_only")]
     pub(crate) include_writes: bool,
-    /// Call only tools that say that they only read.
+    /// Call only tools that are annotated as read-only.
     #[arg(long)]
     pub(crate) read_only: bool,
     /// A YAML or JSON file with arguments to use: a map from tools to arguments, or to lists of them.
@@ -47,13 +47,13 @@ pub(crate) struct ScanFlags {
     pub(crate) confinement: Confinement,
 }
 
-/// What inputs are made from.
+/// Inputs of a scan.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputFlags {
     /// A folder that is copied before anything is called; `{{fixture}}` in the server's arguments, or its path, is the copy.
     #[arg(long, value_name = "DIR")]
     pub(crate) fixture: Option<PathBuf>,
-    /// What generated inputs are made from.
+    /// Seed of the generated inputs.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 }
@@ -257,7 +257,7 @@ fn approve(tools: &ScanPlan, is_given: bool, context: &Context) -> Result<(), Fa
         None | Some("y" | "yes") => Ok(()),
         Some(_) => Err(Failure::NothingSelected {
             message: "no tool was called, as you decided".to_owned(),
-            help: "`--read-only` calls only tools that say that they only read; `--yes` does not ask".to_owned(),
+            help: "`--read-only` calls only tools that are annotated as read-only; `--yes` does not ask".to_owned(),
         }),
     }
 }
@@ -290,7 +290,7 @@ impl ScanFlags {
         let texts = args.iter().chain(env.iter().map(|(_, value)| value)).chain(cwd.iter());
         if self.include_writes && !texts.into_iter().any(|text| text.contains(FIXTURE)) {
             return Err(Failure::new(
-                "the server is not told of the fixture folder, so its tools would write somewhere else",
+                "the server does not get the fixture folder, so its tools would write somewhere else",
                 "write `{{fixture}}` where the server takes its folder, or leave out `--fixture`",
             ));
         }

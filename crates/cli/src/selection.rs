@@ -20,7 +20,7 @@ pub(crate) struct Selection {
     /// Only cases whose name contains the text, or matches a /regex/.
     #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
     filter: Option<Filter>,
-    /// Only cases with this tag, or with another that is given; may be repeated.
+    /// Only cases with this tag; may be repeated, and one of them is enough.
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     tags: Vec<String>,
     /// No cases with this tag; may be repeated.
@@ -32,7 +32,7 @@ pub(crate) struct Selection {
     /// Run each case N times; pass@k and pass^k are reported.
     #[arg(long, value_name = "N", default_value = "1", value_parser = trials)]
     trials: NonZeroU32,
-    /// Run part K of N; the case's name decides its part.
+    /// Run shard K of N; the case's name decides its shard.
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
     /// Divide shards by the durations in this event log of an earlier run; give all shards the same.

@@ -215,7 +215,7 @@ fn read(path: &Path) -> Result<SnapshotFile, Failure> {
     match bounded::read_to_string(path) {
         Ok(text) => SnapshotFile::parse(&text).map_err(|error| {
             let message = format!("`{}`, {error}", path.display());
-            Failure::new(message, "mend the file, or remove it and store the replies again with `--update`")
+            Failure::new(message, "fix the file, or remove it and store the replies again with `--update`")
         }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(SnapshotFile::default()),
         Err(error) => {

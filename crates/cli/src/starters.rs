@@ -321,7 +321,7 @@ pub(crate) fn of_offer<'d>(
         let (uri, name) = (text(template, "uriTemplate"), text(template, "name"));
         let stem = format!("template-{}", if name.is_empty() { &uri } else { &name });
         let content = json!({"read": expanded_template(&uri), "expect": {"not_empty": true}});
-        let fill = "fill in the variables of the address, then remove this line";
+        let fill = "fill in the variables of the URI, then remove this line";
         add(stem, format!("template {uri}"), Some(fill), "assert_resources", content);
     }
     for prompt in catalog.prompts.iter().filter(|prompt| is_nameable(&text(prompt, "name"))) {

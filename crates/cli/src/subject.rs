@@ -13,8 +13,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::suggested::Suggested;
 
-/// The server under test. The heading stands at each option: one for all of them would be the heading of whatever
-/// options follow, too.
+/// The server under test. The heading is set on each option: one for all of them would also be the heading of the
+/// options that follow.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Subject {
     /// The command that starts the server, split as a shell would; it replaces the servers of a suite.
@@ -32,7 +32,7 @@ pub(crate) struct Subject {
     /// Take the server from a client's configuration file (`.mcp.json`, `claude_desktop_config.json`, …).
     #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "url"], help_heading = "Server")]
     client_config: Option<PathBuf>,
-    /// Which server of the configuration file.
+    /// The server of the configuration file.
     #[arg(long, value_name = "NAME", requires = "client_config", help_heading = "Server")]
     name: Option<String>,
     /// The protocol revision to speak: legacy, modern, auto or a date [default: the suite's, or legacy].
@@ -160,7 +160,7 @@ impl Subject {
         words
     }
 
-    /// The flags that name it again; values of header fields are left to the environment.
+    /// The flags that name it again; values of headers are left to the environment.
     pub(crate) fn command_line(&self) -> String {
         let quoted = |text: &str| shell_words::quote(text).into_owned();
         let mut line = if let Some(text) = &self.server {

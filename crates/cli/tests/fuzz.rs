@@ -130,7 +130,7 @@ fn what_shows_once_several_calls_are_in_flight_is_found_made_small_and_kept() {
     let shown = mcprove(&["fuzz", "--server", &server("busy"), "--runs", "200"], None);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     let line = shown.lines().find(|line| line.starts_with("failed")).unwrap_or_default();
-    assert!(line.ends_with("200 calls: 200 handled; 1 failure of calls open at once"), "{shown}");
+    assert!(line.ends_with("200 calls: 200 handled; 1 failure of concurrent calls"), "{shown}");
 }
 
 #[test]

@@ -396,7 +396,7 @@ agents: [{name: a, servers: [desk], prompt: hi, inject: [f], model: script, scri
     let told = validate(folder.path(), "timeout.yaml");
     assert!(told.contains("`default_timeout_ms` must be a whole number"), "{told}");
     let told = validate(folder.path(), "capability.yaml");
-    assert!(told.contains("there is no capability `samplng`") && told.contains("did you mean `sampling`?"), "{told}");
+    assert!(told.contains("unknown capability `samplng`") && told.contains("did you mean `sampling`?"), "{told}");
     let output = mcprove(folder.path(), &["run", "empty.yaml"]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("there are no tests in the suite") && output.status.code() == Some(4), "{told}");

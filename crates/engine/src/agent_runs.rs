@@ -97,11 +97,7 @@ fn steadiness(case: &Case, runs: &[Scores]) -> Vec<Finding> {
     let Some(expect) = case.agent().and_then(|agent| agent.stability.as_ref()) else { return Vec::new() };
     let scores: Vec<f64> = runs.iter().filter_map(|run| run.stability).collect();
     if scores.len() < 2 {
-        let text = format!(
-            "`stability` of `{}` needs two runs that came to their end, and there are {}",
-            case.name,
-            scores.len()
-        );
+        let text = format!("`stability` of `{}` needs two completed runs, and there are {}", case.name, scores.len());
         return vec![Finding::error("stability", text).at(case.source.place(case.span))];
     }
     let mean = scores.iter().sum::<f64>() / count(scores.len());

@@ -124,9 +124,8 @@ fn who(judge: &Judge, of_suite: Option<&Judge>, case: &Case) -> Result<(String, 
             None => provider_of_model(&model, providers),
         };
         let unknown = || {
-            Finding::error("unknown-provider", format!("it is not known who runs the judge `{model}`")).help(
-                "add `providers: {name: {base_url: …}}` with an OpenAI-compatible address, or write `model: script`",
-            )
+            Finding::error("unknown-provider", format!("it is not known who runs the judge `{model}`"))
+                .help("add `providers: {name: {base_url: …}}` with an OpenAI-compatible URL, or write `model: script`")
         };
         return provider.map(|provider| (model.clone(), Provider::clone(&provider))).ok_or_else(|| Box::new(unknown()));
     }

@@ -31,7 +31,7 @@ pub fn problems_of_played(files: &[PlayedFile]) -> Vec<Finding> {
             if finding.place.is_none() {
                 finding.place = Some(Place::Text(file.place.clone()));
                 if finding.rule == "unreadable-file" {
-                    finding.help = Some("mend the path; it is relative to the folder of the suite".to_owned());
+                    finding.help = Some("fix the path; it is relative to the folder of the suite".to_owned());
                 }
             }
             findings.push(finding);

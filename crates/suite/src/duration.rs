@@ -61,12 +61,12 @@ fn parse_any(text: &str) -> Result<Duration, BadDuration> {
         );
     }
     if rest.is_empty() {
-        return bad("an empty text is no duration".to_owned(), example());
+        return bad("the duration is empty".to_owned(), example());
     }
     let mut nanoseconds: u128 = 0;
     while !rest.is_empty() {
         let Some((amount, after)) = amount(rest) else {
-            return bad(format!("`{text}` is no duration"), example());
+            return bad(format!("invalid duration `{text}`"), example());
         };
         let length = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
         let (unit, after) = after.split_at(length);

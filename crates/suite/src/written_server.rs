@@ -197,7 +197,7 @@ fn reserved(server: &ServerSpec) -> Vec<(String, String)> {
     reserved
 }
 
-/// The variable that holds the value of a header field.
+/// The variable that holds the value of a header.
 fn header_variable(header: &str) -> String {
     format!("MCP_{}", header.to_ascii_uppercase())
 }
@@ -321,7 +321,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Variables or header fields: whatever no variable is known for may be secret.
+    /// Variables or headers: whatever no variable is known for may be secret.
     fn pairs(
         &mut self,
         key: &str,

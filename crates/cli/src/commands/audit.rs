@@ -20,10 +20,10 @@ use crate::subject::Subject;
 
 /// Call every tool of a server once with a valid input.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove audit --server 'npx my-server'\n  \
-                        mcprove audit --server 'npx my-server' --output evals/\n  \
+#[command(after_help = "Examples:\n  mcprove audit --server 'npx -y my-server'\n  \
+                        mcprove audit --server 'npx -y my-server' --output evals/\n  \
                         mcprove audit --url http://localhost:3000/mcp")]
-#[command(mut_arg("timeout", |timeout| timeout.help("How long the server may take to start, and each call [default: 60s and 15s]")))]
+#[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 60s and 15s]")))]
 pub(crate) struct Args {
     /// Exit with 0 also when something crashed or timed out.
     #[arg(long)]

@@ -14,8 +14,8 @@ use crate::failure::Failure;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The last `key=value` is completed; those before it are the arguments known so far.\n\nExamples:\n  \
-                        mcprove complete review language=ru --server 'npx my-server'\n  \
-                        mcprove complete 'file:///{path}' path=src/ --server 'npx my-server'"
+                        mcprove complete review language=ru --server 'npx -y my-server'\n  \
+                        mcprove complete 'file:///{path}' path=src/ --server 'npx -y my-server'"
 )]
 pub(crate) struct Args {
     /// The name of a prompt, or a resource template.

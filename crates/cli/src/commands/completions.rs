@@ -233,7 +233,7 @@ mod tests {
         let line = "mcprove audit --tool ec --server 'python server.py --tool x' --jobs 2 --env=A=b";
         let words = shell_words::split(line).expect("words");
         assert_eq!(server_words(&words), ["--server", "python server.py --tool x", "--env=A=b"]);
-        let words = shell_words::split("mcprove call ec -- npx my-server --url x").expect("words");
+        let words = shell_words::split("mcprove call ec -- npx -y my-server --url x").expect("words");
         assert_eq!(server_words(&words), ["--", "npx", "my-server", "--url", "x"]);
     }
 

@@ -23,7 +23,7 @@ use crate::subject::Subject;
 
 /// Check a server against the protocol, in every revision.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove conformance -- npx my-server\n  \
+#[command(after_help = "Examples:\n  mcprove conformance -- npx -y my-server\n  \
                         mcprove conformance --url http://localhost:3000/mcp --protocol 2026-07-28\n  \
                         mcprove conformance run.ndjson")]
 pub(crate) struct Args {
@@ -33,13 +33,13 @@ pub(crate) struct Args {
     /// Only this rule; may be repeated.
     #[arg(long, value_name = "ID")]
     rule: Vec<String>,
-    /// Call tools that write or look like it, too, and send them anything.
+    /// Also call tools that write or look like it, with any input.
     #[arg(long, conflicts_with = "read_only")]
     include_writes: bool,
-    /// Call only tools that say that they only read.
+    /// Call only tools that are annotated as read-only.
     #[arg(long)]
     read_only: bool,
-    /// What generated inputs are made from.
+    /// Seed of the generated inputs.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]

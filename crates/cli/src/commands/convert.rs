@@ -72,8 +72,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 }
 
 /// Warning if the suite will not find its fixture.
-const NO_FIXTURE: &str =
-    "tests use {{fixture}}, and there is no `fixtures/` beside the suite; run it with `--fixture DIR`";
+const NO_FIXTURE: &str = "tests use {{fixture}}, and `fixtures/` is not next to the suite; run it with `--fixture DIR`";
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     if path.exists() {

@@ -21,7 +21,7 @@ use crate::whole_file;
 /// Measure how much of a server a suite tests.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "What setup and teardown call is not coverage, nor is a case that is skipped or expects \
-                        nothing.\n\nExamples:\n  mcprove coverage evals/ --server 'npx my-server'\n  \
+                        nothing.\n\nExamples:\n  mcprove coverage evals/ --server 'npx -y my-server'\n  \
                         mcprove coverage evals/ --min 80")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// Exit with 1 when fewer than this percentage of the arguments are passed.
     #[arg(long = "min-args", value_name = "PERCENT", value_parser = percent)]
     min_arguments: Option<f64>,
-    /// Exit with 1 when fewer than this percentage of the tools are expected to fail once.
+    /// Exit with 1 when fewer than this percentage of the tools have a test that expects an error.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_errors: Option<f64>,
     /// Print the results as JSON, and nothing else, on standard output.
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Write the results as JSON to this file.
     #[arg(long, value_name = "PATH")]
     coverage_json: Option<PathBuf>,
-    /// How long the server may take to start and to list what it has.
+    /// Time limit for the server to start and to list what it has.
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     timeout: Duration,
     #[command(flatten)]

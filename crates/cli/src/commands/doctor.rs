@@ -28,11 +28,11 @@ const STDERR_LINES: usize = 12;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Without a server only the machine is looked at. A program that is missing is no failure; a \
                         server that cannot be reached is exit code 2, one that cannot list what it has 1.\n\nExamples:\n  mcprove doctor\n  \
-                        mcprove doctor --server 'npx my-server'\n  mcprove doctor --url http://localhost:3000/mcp")]
+                        mcprove doctor --server 'npx -y my-server'\n  mcprove doctor --url http://localhost:3000/mcp")]
 pub(crate) struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// How long the server may take to start and list what it has.
+    /// Time limit for the server to start and to list what it has.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration::parse)]
     timeout: Duration,
     /// Print what was found as JSON, and nothing else, on standard output.

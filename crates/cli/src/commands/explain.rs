@@ -171,7 +171,7 @@ fn rule_page(rule: &Rule) -> String {
     text.push_str(&paragraph(rule.why));
     let _ = writeln!(text, "\nwhat to do: {}", rule.help);
     if rule.is_fixable() {
-        let _ = writeln!(text, "mended by: mcprove schema-lint SNAPSHOT --fix");
+        let _ = writeln!(text, "fix with: mcprove schema-lint SNAPSHOT --fix");
     }
     let _ = writeln!(text, "\nbad:\n{}", example(&rule.bad));
     let _ = write!(text, "good:\n{}", example(&rule.good));

@@ -31,25 +31,25 @@ const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Durat
 ///
 /// Each tool gets a plan of calls that its schema and the seed decide: what is missing or null, values that break
 /// programs, the bounds of the schema, and valid inputs with something changed. A crash, a hang, a broken reply or a leak
-/// is a failure; it is tried again on fresh servers until the least is left that brings it about.
+/// is a failure; it is reproduced on fresh servers and shrunk to the smallest input that still causes it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove fuzz --server 'npx my-server' --save evals/fuzz\n  \
+#[command(after_help = "Examples:\n  mcprove fuzz --server 'npx -y my-server' --save evals/fuzz\n  \
                         mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7")]
-#[command(mut_arg("timeout", |timeout| timeout.help("How long the server may take to start, and each call [default: 15s and 5s]")))]
+#[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 15s and 5s]")))]
 pub(crate) struct Args {
-    /// How many calls each tool gets.
+    /// Number of calls for each tool.
     #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// Stop after this time, whatever is left to do.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     time: Option<Duration>,
-    /// What the inputs are made from; a new one each time when left out, and always printed.
+    /// Seed of the inputs; a new one each time when left out, and always printed.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Keep each failure in this folder, as an assertion file that fails until it is fixed.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Let success on an input that the tool's own schema refuses fail.
+    /// Treat success on an input that the tool's own schema refuses as a failure.
     #[arg(long)]
     strict_input: bool,
     #[command(flatten)]

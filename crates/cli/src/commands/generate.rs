@@ -19,9 +19,9 @@ use crate::subject::Subject;
 /// Write an assertion file for each tool, resource and prompt of a server; nothing is called.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "`mcprove audit --output DIR` also calls the tools, and writes down what they answer.\n\n\
-                        Examples:\n  mcprove generate --server 'npx my-server' --output evals/")]
+                        Examples:\n  mcprove generate --server 'npx -y my-server' --output evals/")]
 pub(crate) struct Args {
-    /// The folder to write to; it is made if need be.
+    /// The folder to write to; created if missing.
     #[arg(short, long, value_name = "DIR", default_value = "evals")]
     output: PathBuf,
     /// Replace files that are there already.
@@ -30,13 +30,13 @@ pub(crate) struct Args {
     /// Print what was written as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
-    /// Let the files of tools that say that they write be run, too.
+    /// Also let the files of tools run that write or look like it.
     #[arg(long)]
     include_writes: bool,
     /// A folder that the server gets a copy of: `{{fixture}}` in its arguments.
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
-    /// How long the server may take to start and to list what it has.
+    /// Time limit for the server to start and to list what it has.
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     timeout: Duration,
     #[command(flatten)]

@@ -28,9 +28,9 @@ const TEMPLATE: &str = include_str!("init_template.yaml");
 #[command(
     after_help = "With a server: every tool that does not say that it writes is called, and each gets an assertion \
                         file and a snapshot. Nobody is asked anything in CI, or where standard input is not a \
-                        terminal.\n\nExamples:\n  mcprove init\n  mcprove init evals/ --server 'npx my-server'"
+                        terminal.\n\nExamples:\n  mcprove init\n  mcprove init evals/ --server 'npx -y my-server'"
 )]
-#[command(mut_arg("timeout", |timeout| timeout.help("How long the server may take to start, and each call [default: 60s and 15s]")))]
+#[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 60s and 15s]")))]
 #[command(mut_arg("json", |json| json.help("Print what was written as JSON, and nothing else, on standard output")))]
 pub(crate) struct Args {
     /// The folder of the suite.

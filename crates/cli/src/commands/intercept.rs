@@ -33,24 +33,24 @@ use crate::whole_file;
     after_help = "Put it in front of the server's command in the client's configuration, or give the client the \
                   address it prints. Every byte is passed on as it came. When one side closes, the other is closed, \
                   and the exit code is the server's; it is 1 when the calls are not as `--trajectory` wants \
-                  them.\n\nExamples:\n  mcprove intercept -- npx my-server\n  mcprove intercept --trajectory \
-                  calls.yaml --events run.ndjson -- npx my-server\n  mcprove intercept --as-suite recorded.yaml -- \
-                  npx my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
+                  them.\n\nExamples:\n  mcprove intercept -- npx -y my-server\n  mcprove intercept --trajectory \
+                  calls.yaml --events run.ndjson -- npx -y my-server\n  mcprove intercept --as-suite recorded.yaml -- \
+                  npx -y my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
 )]
 pub(crate) struct Args {
-    /// Where clients of a `--url` connect to; port 0 takes a free one [default: 127.0.0.1:0].
+    /// Listen address for the clients of a `--url`; port 0 takes a free one [default: 127.0.0.1:0].
     #[arg(long, value_name = "HOST:PORT", requires = "url")]
     http: Option<String>,
-    /// Judge the calls in the end by the `trajectory` of this file; may be repeated.
+    /// Judge the calls at the end by the `trajectory` of this file; may be repeated.
     #[arg(long, value_name = "FILE")]
     trajectory: Vec<PathBuf>,
-    /// Write everything that was said to a log file.
+    /// Write the whole conversation to a log file.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
     /// Write a suite that makes the same requests and expects the same answers.
     #[arg(long, value_name = "FILE")]
     as_suite: Option<PathBuf>,
-    /// Do not pass on what a client sends and cannot be read (stdio only).
+    /// Do not forward client messages that cannot be parsed (stdio only).
     #[arg(long, conflicts_with = "url")]
     strict: bool,
     /// End the conversation after this time.

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The protocol revision that servers are to speak.
     #[arg(long, value_name = "REVISION", default_value_t = Revision::NEWEST, value_parser = revision)]
     target: Revision,
-    /// Print the file with what can be mended; what cannot goes to standard error.
+    /// Print the file with all possible fixes applied; the remaining findings go to standard error.
     #[arg(long)]
     fix: bool,
     /// Rewrite the files instead of printing.
@@ -102,7 +102,8 @@ fn mend(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> R
     let (text, mended) = fixes::mended(file.source.text(), &found);
     if !args.write {
         print_exactly(&text)?;
-        context.complain(&format!("{path}: {} mended in what is printed\n", counted(mended, "finding")));
+        context
+            .complain(&format!("{path}: fixed {} in the output; the file is unchanged\n", counted(mended, "finding")));
         return Ok(found.into_iter().filter(|finding| finding.fix.is_none()).collect());
     }
     if mended == 0 {
@@ -116,7 +117,7 @@ fn mend(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> R
         return Err(Failure::new(format!("`{path}` changed while it was read"), "run it again"));
     }
     whole_file::write(Path::new(path), text.as_bytes()).map_err(fail)?;
-    context.complain(&format!("{path}: {} mended\n", counted(mended, "finding")));
+    context.complain(&format!("{path}: fixed {}\n", counted(mended, "finding")));
     let source = SourceFile::new(path.to_owned(), text);
     let (documents, _) = yaml::parse(&source);
     Ok(lint::lint(&source, &documents, args.target))

@@ -19,8 +19,8 @@ use crate::stdout::print;
 /// List the tools, resources, templates and prompts of a server.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  mcprove list --server 'npx my-server'\n  mcprove list tools --url http://localhost:3000/mcp\n  \
-                        mcprove list --schema search --server 'npx my-server'"
+    after_help = "Examples:\n  mcprove list --server 'npx -y my-server'\n  mcprove list tools --url http://localhost:3000/mcp\n  \
+                        mcprove list --schema search --server 'npx -y my-server'"
 )]
 pub(crate) struct Args {
     /// List only this kind.

@@ -31,13 +31,13 @@ const GATES: Gates = Gates { threshold: None, regressions: true };
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,
-    /// A column: a server command or address in place of the suite's.
+    /// A variant: a server command or URL in place of the suite's.
     #[arg(long, value_name = "NAME=CMD ARGS|URL")]
     server: Vec<NamedServer>,
-    /// A column for each language: `agent-lsp LANGUAGE:SERVER` in place of the suite's server.
+    /// A variant for each language: `agent-lsp LANGUAGE:SERVER` in place of the suite's server.
     #[arg(long, value_name = "LANGUAGE:SERVER,…", value_delimiter = ',')]
     languages: Vec<Language>,
-    /// A column for each protocol revision, or for `all`; with several servers, for each of both.
+    /// A variant for each protocol revision, or for `all`; with several servers, for each combination.
     #[arg(long, value_name = "all|REVISION,…", value_delimiter = ',')]
     protocol: Vec<Revisions>,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Break one rule of the protocol; docs/conformance-rules.md lists the mutations.
     #[arg(long, value_name = "NAME", value_parser = mutation)]
     mutation: Option<&'static str>,
-    /// What goes wrong, for every tool or for one: none, hang, wedged, slow:<ms>, recover-after:<n>.
+    /// Inject a fault, for every tool or for one: none, hang, wedged, slow:<ms>, recover-after:<n>.
     #[arg(long, value_name = "[TOOL=]KIND")]
     fault: Vec<FaultRule>,
     /// Serve over HTTP at this address; port 0 takes a free one.

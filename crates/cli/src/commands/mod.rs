@@ -85,7 +85,7 @@ pub(crate) enum Command {
     Report(report::Args),
     /// Run suites against servers.
     Run(run::Args),
-    /// Judge the input schemas that a server lists.
+    /// Lint the input schemas that a server lists.
     SchemaLint(schema_lint::Args),
     /// Compare replies, or a whole catalog, with stored ones.
     Snapshot(snapshot::Args),

@@ -13,13 +13,15 @@ use crate::stdout::print;
 
 /// Send every tool requests that it must reject.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  mcprove negative --server 'npx my-server' --checks unknown_tool,missing_required")]
-#[command(mut_arg("timeout", |timeout| timeout.help("How long the server may take to start, and each call [default: 60s and 15s]")))]
+#[command(
+    after_help = "Example:\n  mcprove negative --server 'npx -y my-server' --checks unknown_tool,missing_required"
+)]
+#[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 60s and 15s]")))]
 pub(crate) struct Args {
-    /// Which probes to make [default: all five].
+    /// The probes to make [default: all five].
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = probe)]
     checks: Vec<&'static Probe>,
-    /// How many bytes an oversized argument has.
+    /// Size of an oversized argument in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = oversized)]
     oversized: usize,
     #[command(flatten)]

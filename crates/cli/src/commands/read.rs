@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// Read a resource of a server.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove read file:///tmp/notes.txt --server 'npx my-server'")]
+#[command(after_help = "Examples:\n  mcprove read file:///tmp/notes.txt --server 'npx -y my-server'")]
 pub(crate) struct Args {
     /// The URI of the resource.
     #[arg(value_name = "URI")]

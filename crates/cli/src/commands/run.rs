@@ -21,7 +21,7 @@ use crate::suites::{Suites, Watched, stand_in, usable};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(
     after_help = "Examples:\n  mcprove run evals/\n  mcprove run evals/ --fixture evals/fixtures --jobs auto\n  \
-                        mcprove run evals/ --filter '/read.*file/' --server 'npx my-server'\n  \
+                        mcprove run evals/ --filter '/read.*file/' --server 'npx -y my-server'\n  \
                         mcprove run evals/ --junit junit.xml --html report.html"
 )]
 pub(crate) struct Args {
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Store the values of `snapshot` matchers instead of comparing with them.
     #[arg(short = 'u', long)]
     update_snapshots: bool,
-    /// Save the replies of language models next to their suites, to be played again without them.
+    /// Save the replies of language models next to their suites, for replay without them.
     #[arg(long)]
     record: bool,
     /// Leave model-graded checks out; cases that have no other are skipped.

@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 /// Name of standard input in findings.
 const STANDARD_INPUT: &str = "<stdin>";
 
-/// Judge the input schemas that a server lists.
+/// Lint the input schemas that a server lists.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Rewrite the files instead of printing.
     #[arg(long, requires = "fix")]
     write: bool,
-    /// Leave a `required` list alone that names anything.
+    /// Keep `required` lists that are not empty.
     #[arg(long, requires = "fix")]
     keep_optional: bool,
     /// Apply every rule, not only the strict ones (SCH).
@@ -57,10 +57,10 @@ pub(crate) struct Args {
     /// Do not apply these rules or groups.
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     allow: Vec<String>,
-    /// A YAML file with `ignore:`, a list of findings to live with.
+    /// A YAML file with `ignore:`, a list of findings to ignore.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The least that fails.
+    /// The lowest severity that fails.
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Warning)]
     fail_on: FailOn,
     /// Print the findings as JSON, and nothing else, on standard output.
@@ -196,7 +196,7 @@ fn check(args: &Args) -> Result<(), Failure> {
     }
     if args.snapshots.is_empty() && args.fix {
         return Err(Failure::new(
-            "`--fix` mends files, and a server was named",
+            "`--fix` changes files, and a server was named",
             "save its `tools/list` to a file first",
         ));
     }
@@ -277,7 +277,7 @@ fn mend(snapshot: &Snapshot<'_>, args: &Args, context: &Context) -> Result<Tight
     let mended = snapshot.catalog.tighten(options).ok_or_else(|| {
         Failure::new(
             format!("{} is an event log, which is a record and is not changed", snapshot.name()),
-            "save the result of `tools/list` to a file of its own, and mend that",
+            "save the result of `tools/list` to a separate file, and fix that",
         )
     })?;
     if !args.write {
@@ -303,9 +303,9 @@ fn told(snapshot: &Snapshot<'_>, mended: &Tightened, written: bool) -> String {
     }
     let schemas = counted(mended.changed, "schema");
     text + &match (mended.changed, written) {
-        (0, _) => format!("{}: nothing to mend\n", snapshot.name()),
-        (_, true) => format!("{}: {schemas} mended in place\n", snapshot.name()),
-        (_, false) => format!("{}: {schemas} mended in what is printed; the file is as it was\n", snapshot.name()),
+        (0, _) => format!("{}: nothing to fix\n", snapshot.name()),
+        (_, true) => format!("{}: fixed {schemas} in place\n", snapshot.name()),
+        (_, false) => format!("{}: fixed {schemas} in the output; the file is unchanged\n", snapshot.name()),
     }
 }
 

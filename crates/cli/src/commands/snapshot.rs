@@ -23,12 +23,12 @@ use crate::suites::{Suites, usable};
 #[command(
     after_help = "What changes from run to run is masked: durations, temporary folders, timestamps, UUIDs, days of the week, the \
                   fixture folder, and what a file lists under `mask:`.\n\nExamples:\n  mcprove snapshot evals/ --update\n  \
-                  mcprove snapshot evals/\n  mcprove snapshot evals/ --catalog --server 'npx my-server'"
+                  mcprove snapshot evals/\n  mcprove snapshot evals/ --catalog --server 'npx -y my-server'"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,
-    /// Store what came instead of comparing with it.
+    /// Store the replies instead of comparing with the stored ones.
     #[arg(long)]
     update: bool,
     /// Compare the lists of tools, resources and prompts, and say which changes break callers.
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Only cases whose name contains the text, or matches a /regex/.
     #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
     filter: Option<Filter>,
-    /// Exit with 1 also for what is not stored yet; so it is in CI.
+    /// Exit with 1 also for what is not stored yet; the default in CI.
     #[arg(long)]
     ci: bool,
     /// Print the results as JSON, and nothing else, on standard output.
@@ -141,7 +141,7 @@ fn told(judgement: &Judgement, update: bool, redactor: &Redactor) -> String {
         text.push_str(if update {
             "what is new or changed was stored, what is obsolete removed; read the files as you read code\n"
         } else {
-            "`--update` stores what came, and removes what is obsolete\n"
+            "`--update` stores the new replies and removes obsolete ones\n"
         });
     }
     redactor.text(&text).into_owned()

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Event logs; `NAME=PATH` gives the server of a log a name, `-` is standard input.
     #[arg(value_name = "EVENTS", required = true)]
     logs: Vec<String>,
-    /// A suite file whose `security` says what is safe; without it, nothing is.
+    /// A suite file whose `security` declares what may flow; without it, nothing may.
     #[arg(long, value_name = "FILE")]
     suite: Option<PathBuf>,
     /// Print the results as JSON, and nothing else, on standard output.
@@ -92,7 +92,7 @@ fn declared(path: &Path) -> Result<Option<Security>, Failure> {
     usable(&loaded, false)?;
     let suite = loaded.cases.iter().find_map(|case| case.suite.as_ref());
     if suite.is_none() {
-        let message = format!("`{}` is no suite file with tests, so it declares nothing", path.display());
+        let message = format!("`{}` is not a suite file with tests, so it declares nothing", path.display());
         return Err(Failure::new(message, "give `--suite` a file with `servers:`, `security:` and tests"));
     }
     Ok(suite.map(|suite| suite.security.clone()))

@@ -20,7 +20,7 @@ use crate::ui::{Settings, serve};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The page is served on 127.0.0.1 to whoever has the URL that is printed, and its token works once. An \
-                        interrupt (Ctrl-C) ends it.\n\nExamples:\n  mcprove ui --server 'npx my-server'\n  mcprove ui evals/\n  \
+                        interrupt (Ctrl-C) ends it.\n\nExamples:\n  mcprove ui --server 'npx -y my-server'\n  mcprove ui evals/\n  \
                         mcprove ui --no-open --port 4000"
 )]
 pub(crate) struct Args {
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Print the URL, and open no browser.
     #[arg(long)]
     no_open: bool,
-    /// How long a server may take to start and to list what it has.
+    /// Time limit for a server to start and to list what it has.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration::parse)]
     timeout: Duration,
 }

@@ -17,7 +17,7 @@ pub(crate) struct Args {
     suites: Suites,
     #[command(flatten)]
     subject: Subject,
-    /// Let warnings fail.
+    /// Treat warnings as failures.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

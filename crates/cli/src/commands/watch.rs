@@ -42,10 +42,10 @@ pub(crate) struct Args {
     /// Run everything again when this file or folder changes; may be repeated.
     #[arg(long, value_name = "PATH")]
     also: Vec<PathBuf>,
-    /// How long files must be still before anything runs.
+    /// Debounce interval: time without changes before anything runs.
     #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = duration::parse)]
     debounce: Duration,
-    /// Print the results of each run as JSON, one line a run, and nothing else, on standard output.
+    /// Print the results of each run as JSON, one line per run, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -220,7 +220,7 @@ pub(crate) fn scalar(key: &str, text: &str, field: &Value, root: &Value) -> Resu
     let wanted = types.join(" or ");
     Err(Failure::new(
         format!("`{key}` is {wanted} in the schema, and `{text}` is not"),
-        format!("to send it all the same: {key}:='…'"),
+        format!("to send it anyway: {key}:='…'"),
     ))
 }
 

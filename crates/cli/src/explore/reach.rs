@@ -21,12 +21,12 @@ pub(crate) struct Reach {
     /// The server of the suite, where it has several.
     #[arg(long, value_name = "NAME", requires = "suite", help_heading = "Server")]
     suite_server: Option<String>,
-    /// How long the server may take to answer; progress starts the time again.
+    /// Time limit for the server's answer; progress restarts it.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration::parse)]
     pub(crate) timeout: Duration,
 }
 
-/// What is done around a request.
+/// Options around a request.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Trying {
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) struct Trying {
     /// Write the request and an `expect` for its reply to a new assertion file.
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Print how long starting, listing and the request took.
+    /// Print the duration of the start, the listing and the request.
     #[arg(long)]
     pub(crate) timing: bool,
     /// Print the reply as the server sent it.

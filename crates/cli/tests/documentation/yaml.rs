@@ -34,7 +34,8 @@ pub(crate) fn problem(text: &str, beside: Option<&str>) -> Option<String> {
 
 /// The secrets that a suite names.
 fn secrets(text: &str) -> impl Iterator<Item = String> {
-    text.split("${secret:").skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name.to_owned())
+    let named = text.split("${secret:").skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name);
+    named.chain(text.lines().filter_map(|line| line.trim().strip_prefix("client_secret_env: "))).map(str::to_owned)
 }
 
 /// An example may leave out the server, which the text around it speaks of.

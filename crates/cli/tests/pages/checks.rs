@@ -22,7 +22,7 @@ pub(crate) fn page() -> String {
     let mut page = "# Checks and matchers\n\n".to_owned();
     page.push_str(&super::made_from("the tables in crates/judge/src/checks and crates/judge/src/matchers"));
     page.push_str(
-        "\nEach of these is run over its examples by a test. A YAML example is valid as it stands beside a `server:`. \
+        "\nEach of these is run over its examples by a test. A YAML example is valid next to a `server:`. \
          `mcprove explain NAME` prints any of these in the terminal.\n",
     );
     for table in TABLES {

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::cell;
 
-/// Keys below these are checks, matchers or data; they are told elsewhere.
+/// Keys below these are checks, matchers or data; they are described elsewhere.
 const TOLD_ELSEWHERE: &[&str] = &["expect", "expect_sampling", "matcher", "trajectory"];
 
-/// Steps are the same wherever they stand; in a suite file they are not told again for each list of tests.
+/// Steps are the same everywhere; in a suite file they are not repeated for each list of tests.
 const TOLD_ONCE: &[&str] = &["setup", "teardown", "verify"];
 
 /// How deep keys are followed.
@@ -22,7 +22,7 @@ pub(crate) fn page() -> String {
     page.push_str(
         "\nWhat may be written in the two kinds of files. An editor that knows JSON Schema completes and checks them: put \
          `# yaml-language-server: $schema=https://raw.githubusercontent.com/mcprove/mcprove/main/schema/suite.json` (or \
-         `assertion.json`) at the top. What may stand under `expect` is in [Checks and matchers](checks.md); `[]` means \
+         `assertion.json`) at the top. The keys of `expect` are in [Checks and matchers](checks.md); `[]` means \
          each item of a list, `*` any name.\n",
     );
     for (title, file) in [("Assertion files", "assertion.json"), ("Suite files", "suite.json")] {

@@ -41,7 +41,7 @@ pub(super) async fn perform(talk: &mut Conversation<'_>) -> Performed {
                 failure.target, failure.actual, failure.expected
             );
             let finding = Finding::error("tool-quality", text).at(talk.place(case.span));
-            let help = "mend the tools named in the notes, or say in `expect` what is good enough";
+            let help = "fix the tools named in the notes, or relax the limits in `expect`";
             talk.record.findings.push(finding.compared(failure.expected, failure.actual).help(help));
         }
     }

@@ -29,7 +29,7 @@ fn longest<'p>(prices: impl Iterator<Item = (&'p str, Price)>, model: &str) -> O
     prices.filter(|(name, _)| model.starts_with(name)).max_by_key(|(name, _)| name.len()).map(|(_, price)| price)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nobody uses that many tokens")]
+#[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^53")]
 fn tokens(count: u64) -> f64 {
     count as f64
 }

@@ -35,7 +35,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let given = runtime.block_on(async {
             let (tell, told) = oneshot::channel();
-            let first: Waiting<'_, u8> = Box::pin(async move { told.await.expect("the second tells") });
+            let first: Waiting<'_, u8> = Box::pin(async move { told.await.expect("the second sends") });
             let second: Waiting<'_, u8> = Box::pin(async move {
                 tell.send(1).expect("the first listens");
                 2

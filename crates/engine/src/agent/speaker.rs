@@ -61,8 +61,7 @@ impl<'s> Speaker<'s> {
         }
         let Some(provider) = &named.provider else {
             let message = format!("it is not known who runs the model `{}`, and no conversation is recorded", named.id);
-            let help =
-                "add `providers: {name: {base_url: …}}` with an OpenAI-compatible address, or write `model: script`";
+            let help = "add `providers: {name: {base_url: …}}` with an OpenAI-compatible URL, or write `model: script`";
             return Err(Box::new(Finding::error("unknown-provider", message).help(help)));
         };
         if let Some(key) = provider.key.as_ref().filter(|key| key.value.is_none()) {

@@ -37,7 +37,7 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
     let Some(server) = &talk.case.server else { return };
     if matches!(server.target, Target::Cassette { .. }) {
         let place = talk.place(block.span);
-        talk.record.findings.push(not_recorded::finding("nobody has recorded the calls of `fuzz`").at(place));
+        talk.record.findings.push(not_recorded::finding("the calls of `fuzz` are not recorded").at(place));
         return;
     }
     let Some(tool) = remarks::listed_tool(talk).await else {

@@ -412,8 +412,8 @@ impl Tally {
         let told = told.collect::<Vec<_>>().join(", ");
         match self.at_once {
             0 => told,
-            1 => format!("{told}; 1 failure of calls open at once"),
-            many => format!("{told}; {many} failures of calls open at once"),
+            1 => format!("{told}; 1 failure of concurrent calls"),
+            many => format!("{told}; {many} failures of concurrent calls"),
         }
     }
 }
@@ -427,7 +427,7 @@ mod tests {
         let tally = Tally { runs: 150, handled: 148, crashes: 2, ..Tally::default() };
         assert_eq!(tally.told(), "2 crashed, 148 handled");
         let tally = Tally { runs: 150, handled: 150, at_once: 1, ..Tally::default() };
-        assert_eq!(tally.told(), "150 handled; 1 failure of calls open at once");
-        assert_eq!(Tally { at_once: 2, ..tally }.told(), "150 handled; 2 failures of calls open at once");
+        assert_eq!(tally.told(), "150 handled; 1 failure of concurrent calls");
+        assert_eq!(Tally { at_once: 2, ..tally }.told(), "150 handled; 2 failures of concurrent calls");
     }
 }

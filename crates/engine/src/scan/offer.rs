@@ -83,7 +83,7 @@ fn wrong_requests(catalog: &Catalog) -> Vec<WrongRequest> {
     let mut wrong = Vec::new();
     let mut add = |method, params, what: String| wrong.push(WrongRequest { method, params, what });
     if !catalog.resources.is_empty() || !catalog.templates.is_empty() {
-        add("resources/read", json!({"uri": NO_RESOURCE}), "an address that no resource has".to_owned());
+        add("resources/read", json!({"uri": NO_RESOURCE}), "a URI that no resource has".to_owned());
     }
     if !catalog.prompts.is_empty() {
         add("prompts/get", json!({"name": NO_PROMPT}), "a prompt that is not listed".to_owned());
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(
             whats,
             [
-                "an address that no resource has",
+                "a URI that no resource has",
                 "a prompt that is not listed",
                 "the prompt `p` without its required arguments",
                 "a cursor that the server never gave out"

@@ -24,21 +24,25 @@ const FIELDS: &[Field] = &[
     Field::required("argument", || {
         fragment::map(
             "What is completed.",
-            json!({"name": fragment::text("Its name."), "value": fragment::scalar("What is typed so far.")}),
+            json!({"name": fragment::text("Its name."), "value": fragment::scalar("The text typed so far.")}),
             &["name"],
         )
     }),
     Field::optional("context", || {
-        fragment::map("What is known already.", json!({"arguments": fragment::scalars("The other arguments.")}), &[])
+        fragment::map(
+            "The other arguments that are known already.",
+            json!({"arguments": fragment::scalars("The other arguments.")}),
+            &[],
+        )
     }),
     Field::optional("expect", || fragment::expect(Vocabulary::Completion)),
     Field::required("ref", || {
         fragment::map(
-            "What the argument belongs to.",
+            "The prompt or resource template of the argument.",
             json!({
                 "name": fragment::text("The name of a prompt."),
                 "type": {"enum": [PROMPT, RESOURCE]},
-                "uri": fragment::text("The address of a resource, or its template."),
+                "uri": fragment::text("The URI of a resource, or its template."),
             }),
             &["type"],
         )
@@ -89,7 +93,7 @@ fn decode_reference(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> 
         }
         RESOURCE => {
             if let (Some(name), Some(_)) = (node.get("name"), node.get("uri")) {
-                let message = "`name` stands beside `uri`; the address of a resource is its `uri`";
+                let message = "`name` and `uri` are mutually exclusive; a resource is identified by its `uri`";
                 found.error_with_help("wrong-key", name.span, message, "remove `name`");
                 return None;
             }

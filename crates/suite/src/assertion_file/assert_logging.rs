@@ -59,6 +59,6 @@ fn report_level(level: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) {
     if input.scope.is_templated(level) {
         return;
     }
-    let message = format!("`{text}` is no log level; `assert_raw` can send it, to see it refused");
+    let message = format!("unknown log level `{text}`; `assert_raw` can send it to test the rejection");
     found.error_with_help("unknown-level", level.span, message, log_level::help(text));
 }

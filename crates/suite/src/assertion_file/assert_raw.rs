@@ -10,7 +10,7 @@ use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_raw",
-    summary: "Send any message, or any text, and judge what comes back, if anything.",
+    summary: "Send any message, or any text, and judge the reply, if there is one.",
     fields: FIELDS,
     companions: &[],
     needs_server: true,
@@ -50,7 +50,7 @@ fn decode_text(node: &Node, text: &Node, found: &mut Diagnostics<'_>) -> Option<
     let entries = node.as_map().unwrap_or_default();
     for other in entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "method" | "notification" | "params"))
     {
-        let message = format!("`{}` stands beside `text`, which is sent as it is", other.key.text);
+        let message = format!("`{}` and `text` are mutually exclusive: `text` is sent unchanged", other.key.text);
         found.error_with_help("two-acts", other.key.span, message, "keep one of the two");
     }
     texts::as_text(text, "`text`", found).map(Raw::Text)

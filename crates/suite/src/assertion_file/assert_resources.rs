@@ -9,7 +9,7 @@ use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_resources",
-    summary: "List, read or subscribe to resources, and judge what comes.",
+    summary: "List, read or subscribe to resources, and judge the replies.",
     fields: FIELDS,
     companions: &[],
     needs_server: true,
@@ -21,13 +21,13 @@ const REQUESTS: &[&str] = &["list", "read", "templates"];
 
 const FIELDS: &[Field] = &[
     Field::optional("expect", || fragment::expect(Vocabulary::Resources)),
-    Field::optional("expect_notification", || fragment::flag("Whether an update must be announced.")),
+    Field::optional("expect_notification", || fragment::flag("True if an update must be announced.")),
     Field::optional("list", || fragment::listing("List the resources.")),
-    Field::optional("read", || fragment::text("The address of a resource to read.")),
+    Field::optional("read", || fragment::text("The URI of a resource to read.")),
     Field::optional("settle", time::settle_schema),
-    Field::optional("subscribe", || fragment::text("The address to subscribe to first.")),
+    Field::optional("subscribe", || fragment::text("The URI to subscribe to first.")),
     Field::optional("templates", || fragment::listing("List the templates.")),
-    Field::optional("unsubscribe", || fragment::text("The address to unsubscribe from in the end.")),
+    Field::optional("unsubscribe", || fragment::text("The URI to unsubscribe from at the end.")),
 ];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {

@@ -79,7 +79,7 @@ fn replies(node: &Node, found: &mut Diagnostics<'_>) -> Option<Vec<SamplingReply
         }
         (Some(text), Some(_)) => {
             let help = "put the text first in `responses`, and remove `mock_text`";
-            found.error_with_help("two-scripts", text.span, "`mock_text` stands beside `responses`", help);
+            found.error_with_help("two-scripts", text.span, "`mock_text` and `responses` are mutually exclusive", help);
             Some(Vec::new())
         }
     }

@@ -29,9 +29,7 @@ const FIELDS: &[Field] = &[
     Field::optional("capture_progress", || fragment::flag("Accepted for older files: progress is always captured.")),
     Field::optional("expect", || fragment::expect(Vocabulary::Tool)),
     Field::optional("fuzz", fuzz::schema),
-    Field::optional("repeat", || {
-        fragment::count_within("How many times in a row it is called; each answer is judged.", &REPEATS)
-    }),
+    Field::optional("repeat", || fragment::count_within("Number of calls in a row; each answer is judged.", &REPEATS)),
     Field::optional("retry", || {
         json!({
             "type": "object",
@@ -144,6 +142,6 @@ fn report_contradictions(block: &Node, lose_response: bool, found: &mut Diagnost
 }
 
 fn warn_nothing_cancelled(span: Span, found: &mut Diagnostics<'_>) {
-    let message = "the call is cancelled, and `expect` does not say what is to come of it";
+    let message = "the call is cancelled, but `expect` does not check the outcome";
     found.warning("nothing-asked", span, message, Some("add `cancelled: true` to `expect`".to_owned()));
 }

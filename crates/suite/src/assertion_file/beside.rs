@@ -32,7 +32,7 @@ pub(super) fn schema() -> Value {
         "tool": fragment::text("The tool to call; the same when left out."),
     });
     fragment::list(
-        "Calls that are open at the same time: all are sent before any answer is awaited.",
+        "Concurrent calls: all are sent before any answer is awaited.",
         fragment::map("A call.", properties, &[]),
     )
 }

@@ -115,7 +115,10 @@ pub(crate) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> O
                 found.error_with_help(
                     "two-blocks",
                     entry.key.span,
-                    format!("`{}` is a second block beside `{}` on line {line}", entry.key.text, first.entry.key.text),
+                    format!(
+                        "`{}` is a second block; the first is `{}` on line {line}",
+                        entry.key.text, first.entry.key.text
+                    ),
                     "give each block a file or a `---` document of its own",
                 );
             }
@@ -162,7 +165,7 @@ pub(crate) fn call(caller: &Caller<'_>, scope: &Scope, found: &mut Diagnostics<'
 
 /// Reports the second of two requests in one block.
 pub(crate) fn report_second(first: &Entry, second: &Entry, found: &mut Diagnostics<'_>) {
-    let message = format!("`{}` is a second request beside `{}`", second.key.text, first.key.text);
+    let message = format!("`{}` is a second request; the first is `{}`", second.key.text, first.key.text);
     let help = "give each request a file or a `---` document of its own";
     found.error_with_help("two-acts", second.key.span, message, help);
 }
@@ -245,7 +248,7 @@ fn report_no_block(entries: &[Entry], found: &mut Diagnostics<'_>) {
     found.error_with_help(
         "no-block",
         first.key.span,
-        "nothing is asserted: there is no block that says what to do",
+        "nothing is asserted: no block says what to do",
         format!("add `assert:` or one of {}", known[1..].join(", ")),
     );
 }

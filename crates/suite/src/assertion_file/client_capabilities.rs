@@ -110,8 +110,8 @@ pub(crate) fn elicitation_schema() -> Value {
     let answer = json!({
         "type": ["object", "null"],
         "properties": {
-            "action": fragment::text("What the user does: accept, decline or cancel."),
-            "content": {"description": "What the user enters; `auto` fills in the form by its schema."},
+            "action": fragment::text("The user's action: accept, decline or cancel."),
+            "content": {"description": "The user's input; `auto` fills in the form by its schema."},
         },
     });
     json!({

@@ -52,12 +52,12 @@ pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) 
 /// The JSON Schema of the block.
 pub(super) fn schema() -> Value {
     let mut expect = assertions_schema();
-    expect["description"] = "What is expected of the counts.".into();
+    expect["description"] = "Expectations about the counts.".into();
     let properties = json!({
-        "cases": fragment::count_within("How many calls are made; 64 when left out.", &CALLS),
+        "cases": fragment::count_within("Number of calls; 64 when left out.", &CALLS),
         "expect": expect,
-        "max_call_ms": fragment::count_within("How long a call may take, in milliseconds; 2000 when left out.", &CALL_TIMES),
-        "seed": fragment::count("What the calls are made from; 0 when left out.", 0),
+        "max_call_ms": fragment::count_within("Time limit of a call in milliseconds; 2000 when left out.", &CALL_TIMES),
+        "seed": fragment::count("Seed of the calls; 0 when left out.", 0),
     });
     let mut schema = fragment::map(
         "Adversarial calls of the same tool, made once everything else held. Targets of its `expect` are \

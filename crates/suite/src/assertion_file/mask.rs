@@ -27,6 +27,6 @@ pub(crate) fn schema() -> Value {
     let pattern = json!({"type": "string"});
     json!({
         "anyOf": [pattern, {"type": "array", "items": pattern}, {"type": "null"}],
-        "description": "Regular expressions of what is masked in snapshots, beside times, UUIDs, durations and paths.",
+        "description": "Regular expressions of text to mask in snapshots, in addition to times, UUIDs, durations and paths.",
     })
 }

@@ -61,9 +61,9 @@ pub(crate) fn schema(names: bool) -> Value {
     let map = json!({"type": "object", "additionalProperties": text});
     let (servers, description) = if names {
         let list = json!({"anyOf": [map, {"type": "array", "items": text}, {"type": "null"}]});
-        (list, "The servers: names of `servers`, or a command or an address for each name.")
+        (list, "The servers: names of `servers`, or a command or a URL for each name.")
     } else {
-        (json!({"anyOf": [map, {"type": "null"}]}), "The servers: a command or an address for each name.")
+        (json!({"anyOf": [map, {"type": "null"}]}), "The servers: a command or a URL for each name.")
     };
     let revision = json!({"enum": Revision::ALL.map(Revision::as_str)});
     let mut properties = json!({
@@ -93,7 +93,7 @@ fn decode_servers(node: &Node, around: &Around<'_>, found: &mut Diagnostics<'_>)
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "add it to `servers:`, or write `servers: {name: command}` here".to_owned(),
             };
-            found.error_with_help("unknown-server", item.span, format!("there is no server `{name}`"), help);
+            found.error_with_help("unknown-server", item.span, format!("unknown server `{name}`"), help);
             continue;
         };
         if servers.iter().any(|(known, _)| known == name) {
@@ -113,7 +113,7 @@ fn decode_command(entry: &Entry, around: &Around<'_>, found: &mut Diagnostics<'_
     let words = shell_words::split(text);
     let (message, help) = match words.map(ColumnServer::of_words) {
         Ok(Some(server)) => return Some(server),
-        Ok(None) => (format!("the server `{}` of `matrix` is empty", entry.key.text), "write a command or an address"),
+        Ok(None) => (format!("the server `{}` of `matrix` is empty", entry.key.text), "write a command or a URL"),
         Err(error) => (format!("`{text}` cannot be split into words: {error}"), "close the quote"),
     };
     found.error_with_help("no-command", entry.value.span, message, help);

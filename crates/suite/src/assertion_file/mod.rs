@@ -57,15 +57,15 @@ const FIELDS: &[Field] = &[
     Field::optional("known", known_schema),
     Field::optional("mask", mask::schema),
     Field::optional("matrix", || matrix::schema(false)),
-    Field::optional("name", || fragment::scalar("What the test is called; the file's name when left out.")),
+    Field::optional("name", || fragment::scalar("Name of the test; the file's name when left out.")),
     Field::optional("redact", redact::schema),
     Field::optional("server", server::schema),
     Field::optional("setup", || steps_schema("Calls made before the block.")),
     Field::optional("skip", skip_schema),
     Field::optional("skip_unless_env", skip_unless_env_schema),
     Field::optional("tags", tags::schema),
-    Field::optional("teardown", || steps_schema("Calls made in the end, also after a failure.")),
-    Field::optional("timeout", || fragment::duration("The deadline, for example `30s`.")),
+    Field::optional("teardown", || steps_schema("Calls made at the end, also after a failure.")),
+    Field::optional("timeout", || fragment::duration("The time limit, for example `30s`.")),
     Field::optional("verify", || steps_schema("Calls made after the block, to look at the state it left.")),
 ];
 
@@ -307,7 +307,7 @@ pub(crate) fn capture_schema() -> Value {
 
 /// The JSON Schema of `skip`.
 pub(crate) fn skip_schema() -> Value {
-    json!({"type": ["string", "boolean", "null"], "description": "Why it is not to be run."})
+    json!({"type": ["string", "boolean", "null"], "description": "The reason to skip it."})
 }
 
 /// The JSON Schema of `known`.
@@ -323,7 +323,7 @@ pub(crate) fn skip_unless_env_schema() -> Value {
     let name = json!({"type": "string"});
     json!({
         "anyOf": [name, {"type": "array", "items": name}, {"type": "null"}],
-        "description": "Variables of the environment without which it is not to be run.",
+        "description": "Environment variables that must be set; otherwise it is skipped.",
     })
 }
 

@@ -159,11 +159,11 @@ pub(crate) fn schema() -> Value {
         "cwd": fragment::scalar("The folder it is started in; the caller's when left out."),
         "docker": fragment::scalar("An image to run the command in."),
         "env": fragment::scalars("Variables added to the caller's environment."),
-        "headers": fragment::scalars("Header fields of every request."),
+        "headers": fragment::scalars("Headers of every request."),
         "protocol": protocol_schema(),
         "sandbox": sandbox_schema(),
         "transport": transport_schema(),
-        "url": fragment::scalar("The address of a server that runs already."),
+        "url": fragment::scalar("The URL of a running server."),
     });
     fragment::map("The server under test.", properties, &[])
 }
@@ -189,7 +189,7 @@ pub(crate) fn transport_schema() -> Value {
     json!({
         "type": ["string", "null"],
         "pattern": "^([hH][tT][tT][pP]|[sS][sS][eE]|[sS][tT][dD][iI][oO])?$",
-        "description": "How the server is spoken to: stdio, http or sse.",
+        "description": "Transport: stdio, http or sse.",
     })
 }
 
@@ -211,20 +211,20 @@ pub(crate) fn client_capabilities_schema() -> Value {
             "description": "What a model answers.",
         },
     });
-    let mut schema = fragment::map("What the client offers the server.", properties, &[]);
+    let mut schema = fragment::map("Capabilities that the client declares.", properties, &[]);
     schema["type"] = json!(["object", "null"]);
     schema[fragment::DEFINITION] = "client-capabilities".into();
     schema
 }
 
 fn roots_schema() -> Value {
-    let changed = "The folders from the block on; the server is told that they changed.";
+    let changed = "The folders from the block on; the server is notified that they changed.";
     let map = fragment::map(
         "Folders that change.",
         json!({"changed": fragment::texts(changed), "list": fragment::texts("The folders at first.")}),
         &[],
     );
-    json!({"anyOf": [fragment::texts("The folders."), map], "description": "Folders that are told when asked."})
+    json!({"anyOf": [fragment::texts("The folders."), map], "description": "Folders for the server's `roots/list` requests."})
 }
 
 /// Transport of a server.
@@ -298,7 +298,7 @@ pub(crate) fn url(server: &Entry, found: &mut Diagnostics<'_>) -> Option<String>
         found.error_with_help(
             "bad-url",
             node.span,
-            format!("`{text}` is not the address of a remote server"),
+            format!("`{text}` is not the URL of a remote server"),
             "begin it with http:// or https://",
         );
         return None;

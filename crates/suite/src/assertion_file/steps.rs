@@ -29,12 +29,12 @@ pub(crate) fn decode(document: &Node, key: &'static str, scope: &mut Scope, foun
 /// The JSON Schema of a step.
 pub(crate) fn schema() -> Value {
     let properties = json!({
-        "allow_error": fragment::flag("Whether an error of the tool is accepted."),
+        "allow_error": fragment::flag("True to accept an error of the tool."),
         "args": fragment::any_map("The arguments of the call."),
         "capture": super::capture_schema(),
         "expect": fragment::expect(Vocabulary::ToolStep),
         "poll": poll_schema(),
-        "read": fragment::text("The address of a resource to read."),
+        "read": fragment::text("The URI of a resource to read."),
         "tool": fragment::text("The tool to call."),
     });
     let mut schema = fragment::map("A step.", properties, &[]);
@@ -104,7 +104,7 @@ fn decode_tool(node: &Node, key: &str, place: Span, scope: &Scope, found: &mut D
 fn decode_read(node: &Node, read: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<StepCall> {
     for entry in node.as_map().unwrap_or_default() {
         if matches!(entry.key.text.as_str(), "args" | "tool") {
-            let message = format!("`{}` stands beside `read`: a step does one thing", entry.key.text);
+            let message = format!("`{}` and `read` are mutually exclusive: a step does one thing", entry.key.text);
             found.error_with_help("two-acts", entry.key.span, message, "make it a step of its own");
         }
     }

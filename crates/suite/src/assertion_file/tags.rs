@@ -16,6 +16,6 @@ pub(crate) fn decode(test: &Node, found: &mut Diagnostics<'_>) -> Vec<String> {
 pub(crate) fn schema() -> Value {
     json!({
         "anyOf": [fragment::text("One tag."), fragment::texts("Several tags.")],
-        "description": "Words it can be chosen by.",
+        "description": "Tags to select it by.",
     })
 }

@@ -33,7 +33,7 @@ const CALL: &[Field] = &[
 
 fn items_schema() -> Value {
     let mut items = mcprove_judge::checks::trajectory_schema();
-    items["description"] = "What the calls must be like.".into();
+    items["description"] = "Expectations about the calls.".into();
     items
 }
 
@@ -44,7 +44,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         (None, Some(log)) => decode_log(log, input, found),
         (Some(_), Some(log)) => {
             let help = "give each a file or a `---` document of its own";
-            found.error_with_help("two-acts", log.span, "`audit_log` stands beside `trace`", help);
+            found.error_with_help("two-acts", log.span, "`audit_log` and `trace` are mutually exclusive", help);
             None
         }
         (None, None) => {

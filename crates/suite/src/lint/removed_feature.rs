@@ -65,7 +65,7 @@ fn report_code(entry: &Entry, found: &mut Diagnostics<'_>) {
     let finding = match entry.value.as_text() {
         Some("-32002") => {
             let mut finding = Finding::error(RULE.id, "the code -32002 is removed in 2026-07-28").at(place);
-            finding.help = Some("a resource that is not found is told with -32602".to_owned());
+            finding.help = Some("a missing resource is reported with -32602".to_owned());
             finding.fix = Some(fixes::replace("expect -32602", &entry.value, "-32602"));
             finding
         }

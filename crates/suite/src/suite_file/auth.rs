@@ -23,7 +23,7 @@ const OUTSIDE: &[(&str, &str)] = &[
 
 const OAUTH_KEYS: &[&str] = &["client_id", "client_secret_env", "grant", "scope", "token_endpoint"];
 
-/// The header fields with those that `auth` adds, and what takes more than that.
+/// The headers with those that `auth` adds, and what takes more than that.
 pub(super) fn apply(
     auth: Option<&Node>,
     mut headers: Vec<(String, String)>,
@@ -151,8 +151,8 @@ pub(super) fn schema() -> Value {
             "client_id": text("The client's id."),
             "client_secret_env": text("The variable of the environment that holds the client's secret."),
             "grant": {"const": "client_credentials"},
-            "scope": text("The scope that is asked for."),
-            "token_endpoint": text("Where tokens are given out."),
+            "scope": text("The requested scope."),
+            "token_endpoint": text("The token endpoint."),
         }),
         &["client_id", "client_secret_env", "token_endpoint"],
     );
@@ -169,5 +169,5 @@ pub(super) fn schema() -> Value {
         "bearer_token_env": text("The variable of the environment that holds the token."),
         "oauth": {"anyOf": [oauth, browser]},
     });
-    fragment::map("How the client shows who it is.", properties, &[])
+    fragment::map("Authentication of the client.", properties, &[])
 }

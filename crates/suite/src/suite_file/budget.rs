@@ -11,10 +11,10 @@ use crate::schema::fragment;
 
 const FIELDS: &[Field] = &[
     Field::optional("per_suite_usd_cents", || {
-        fragment::count_within("What all agents of the file may cost together, in cents of a US dollar.", &CENTS)
+        fragment::count_within("Maximum total cost of all agents of the file, in cents of a US dollar.", &CENTS)
     }),
     Field::optional("per_test_usd_cents", || {
-        fragment::count_within("What one run of an agent may cost, in cents of a US dollar.", &CENTS)
+        fragment::count_within("Maximum cost of one run of an agent, in cents of a US dollar.", &CENTS)
     }),
 ];
 const MICROS_PER_CENT: u64 = 10_000;
@@ -32,7 +32,7 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Budget {
 
 /// The JSON Schema of `budget`.
 pub(super) fn schema() -> Value {
-    field::map("What language models may cost.", FIELDS)
+    field::map("Cost limits of language models.", FIELDS)
 }
 
 fn cents(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<u64> {

@@ -30,7 +30,7 @@ const FIELDS: &[Field] = &[
     Field::optional("reliability", || {
         let count = || fragment::count("How many.", 0);
         let properties = json!({"tp": count(), "fn": count(), "tn": count(), "fp": count()});
-        fragment::map("What the judge said where the truth is known.", properties, &["tp", "fn", "tn", "fp"])
+        fragment::map("Grades of the judge for labelled items.", properties, &["tp", "fn", "tn", "fp"])
     }),
 ];
 

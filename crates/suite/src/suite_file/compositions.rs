@@ -278,7 +278,7 @@ fn report_references(args: &Node, (needs, has_items): (&[String], bool), found: 
         let is_known = needs.contains(&root) || root == "var" || root == "item" && has_items;
         if !is_known {
             let help = if root == "item" { "add `for_each`".to_owned() } else { format!("add `{root}` to `needs`") };
-            let message = format!("`${{{root}}}` is no node that this one needs");
+            let message = format!("`${{{root}}}` is not a node that this one needs");
             found.error_with_help("unknown-reference", span, message, help);
         }
     }
@@ -349,7 +349,7 @@ fn report_unknown_node(id: &str, span: Span, nodes: &[CompositionNode], found: &
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there is {}", ids().collect::<Vec<_>>().join(", ")),
         };
-        found.error_with_help("unknown-reference", span, format!("there is no node `{id}`"), help);
+        found.error_with_help("unknown-reference", span, format!("unknown node `{id}`"), help);
     }
 }
 
@@ -394,8 +394,8 @@ fn node_schema() -> Value {
         "args": fragment::any_map("Its arguments; `${ID.path}`, `${item}` and `${var.NAME}` stand for values."),
         "for_each": fragment::text("`${ID[*]}`: the tool is called for each item of that result."),
         "id": fragment::text("Its name in the graph."),
-        "max_concurrency": fragment::count("How many of these calls may be open at the same time; 1 when left out.", 1),
-        "max_iterations": fragment::count("How many items there may be; 10000 when left out.", 1),
+        "max_concurrency": fragment::count("Maximum number of concurrent calls; 1 when left out.", 1),
+        "max_iterations": fragment::count("Maximum number of items; 10000 when left out.", 1),
         "mock": fragment::map("A result that stands in for the call.", json!({"result": {"description": "The result."}}), &["result"]),
         "needs": fragment::texts("The nodes whose results it uses."),
         "server": fragment::text("The server it is for."),

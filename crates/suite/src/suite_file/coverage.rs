@@ -35,5 +35,5 @@ pub(super) fn schema() -> Value {
         "tools": share("Of its tools."),
         "transports": share("Of the transports."),
     });
-    fragment::map("The least share of a server that tests must reach, in percent.", properties, &[])
+    fragment::map("Required coverage of a server, in percent.", properties, &[])
 }

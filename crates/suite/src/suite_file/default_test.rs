@@ -44,7 +44,7 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> DefaultTest {
 
 /// The JSON Schema of `defaultTest`.
 pub(super) fn schema() -> Value {
-    field::map("What every test expects besides its own.", FIELDS)
+    field::map("Expectations of every test, in addition to its own.", FIELDS)
 }
 
 impl DefaultTest {

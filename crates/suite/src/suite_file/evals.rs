@@ -38,9 +38,9 @@ const FIELDS: &[Field] = &[
             "script": graded::script_schema(),
             "tie_break": {"enum": ["fail", "pass"], "description": "What an even split of a `panel` means; `fail` when left out."},
         });
-        fragment::map("Who grades; `judge` of the suite when left out.", properties, &[])
+        fragment::map("The judge; `judge` of the suite when left out.", properties, &[])
     }),
-    Field::required("prompt", || fragment::text("What was asked.")),
+    Field::required("prompt", || fragment::text("The question.")),
     Field::optional("response", || fragment::text("The answer to grade.")),
     Field::optional("rubric", || {
         json!({

@@ -46,7 +46,7 @@ pub(super) struct Faults {
 /// The JSON Schema of `faults`.
 pub(super) fn schema() -> Value {
     let target = fragment::map(
-        "Which calls it touches: of a tool, of a server, or of a tool of a server.",
+        "The affected calls: of a tool, of a server, or of a tool of a server.",
         json!({
             "server": fragment::text("The server, as `servers` names it; any when left out."),
             "tool": fragment::text("The tool; any when left out."),
@@ -56,15 +56,15 @@ pub(super) fn schema() -> Value {
     let fault = fragment::map(
         "A fault.",
         json!({
-            "delay_ms": fragment::count_within("How much later calls answer; for `slow`.", &(0..=MOST)),
-            "failures": fragment::count_within("How many calls hang first; for `recover_after`.", &(1..=MOST)),
-            "kind": {"enum": KINDS, "description": "What it does: the words of `mcprove mock --fault`."},
-            "name": fragment::text("What `inject` of an agent calls it."),
+            "delay_ms": fragment::count_within("Delay of answers; for `slow`.", &(0..=MOST)),
+            "failures": fragment::count_within("Number of calls that hang first; for `recover_after`.", &(1..=MOST)),
+            "kind": {"enum": KINDS, "description": "What it does, as in `mcprove mock --fault`."},
+            "name": fragment::text("Its name for `inject` of an agent."),
             "target": target,
         }),
         &["kind", "name", "target"],
     );
-    fragment::list("What goes wrong on purpose, for agents to be given.", fault)
+    fragment::list("Faults for `inject` of agents.", fault)
 }
 
 fn decode_fault(node: &Node, servers: &Servers, found: &mut Diagnostics<'_>) -> Option<(Fault, Span)> {
@@ -148,7 +148,7 @@ fn decode_target(node: &Node, place: Span, servers: &Servers, found: &mut Diagno
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
         };
-        found.error_with_help("unknown-server", *span, format!("there is no server `{name}`"), help);
+        found.error_with_help("unknown-server", *span, format!("unknown server `{name}`"), help);
         return None;
     }
     Some((server.map(|(name, _)| name), tool.map(|(name, _)| name)))

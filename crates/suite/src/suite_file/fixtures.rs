@@ -54,7 +54,7 @@ pub(super) fn schema() -> Value {
         "errors": fragment::list("Errors that `inject_error` names.", error),
         "server": fragment::text("The server they are like; for readers."),
     });
-    fragment::map("Answers that are made up, by name.", properties, &[])
+    fragment::map("Canned answers, by name.", properties, &[])
 }
 
 /// The error that a test names; it must be there, and for the tool of the test.
@@ -66,7 +66,7 @@ pub(super) fn named(test: &Node, suite: &Suite<'_>, found: &mut Diagnostics<'_>)
             Some(near) => format!("did you mean `{near}`?"),
             None => "add it to `fixtures: {errors: […]}`".to_owned(),
         };
-        found.error_with_help("unknown-reference", node.span, format!("there is no error `{name}`"), help);
+        found.error_with_help("unknown-reference", node.span, format!("unknown error `{name}`"), help);
         return None;
     };
     let called = test.get("tool").and_then(Node::as_text);

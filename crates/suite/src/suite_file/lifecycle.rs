@@ -71,9 +71,9 @@ pub(super) fn with_calls(test: &mut Node, calls: &[Node]) {
 /// The JSON Schema of a list of steps.
 pub(super) fn schema(when: When) -> Value {
     let mut properties = json!({
-        "capture_failure": fragment::text("What to say if it fails."),
+        "capture_failure": fragment::text("The message if it fails."),
         "run": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "A command: the program and its arguments."},
-        "timeout": fragment::duration("How long it may take; `60s` when left out."),
+        "timeout": fragment::duration("Its time limit; `60s` when left out."),
         "wait_for": fragment::text("What must be reachable before anything goes on: `tcp://host:port`, or a URL that answers with 2xx."),
     });
     match when {

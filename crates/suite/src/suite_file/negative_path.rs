@@ -58,8 +58,8 @@ pub(super) fn schema() -> Value {
             "description": "The probes to make; all of them when it is left out.",
         },
         "expect": fragment::expect(Vocabulary::NegativePath),
-        "oversized_bytes": fragment::count("How many bytes an oversized argument has; 1 MiB when it is left out.", 1),
-        "timeout": fragment::duration("How long each request may take; 5 s when it is left out."),
+        "oversized_bytes": fragment::count("Size of an oversized argument in bytes; 1 MiB when left out.", 1),
+        "timeout": fragment::duration("Time limit of each request; 5 s when left out."),
     });
     let mut schema = fragment::map("Wrong requests that the tool must reject.", properties, &[]);
     schema["type"] = json!(["object", "null"]);
@@ -80,7 +80,7 @@ fn decode_checks(node: &Node, found: &mut Diagnostics<'_>) -> Vec<&'static str> 
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there is {}", names().collect::<Vec<_>>().join(", ")),
         };
-        found.error_with_help("unknown-probe", item.span, format!("there is no probe `{name}`"), help);
+        found.error_with_help("unknown-probe", item.span, format!("unknown probe `{name}`"), help);
     }
     if node.as_list().is_some_and(<[Node]>::is_empty) {
         let message = "`checks` names no probe, so nothing would be asked";

@@ -11,11 +11,9 @@ use crate::field::{self, Field};
 use crate::schema::fragment;
 
 const FIELDS: &[Field] = &[
-    Field::optional("default_timeout_ms", || {
-        fragment::count_within("The deadline of tests that have none of their own.", &MILLISECONDS)
-    }),
+    Field::optional("default_timeout_ms", || fragment::count_within("The default time limit of tests.", &MILLISECONDS)),
     Field::optional("p95_latency_ms", || {
-        fragment::count_within("What the slowest twentieth of the requests may take.", &MILLISECONDS)
+        fragment::count_within("Maximum 95th percentile of the request times.", &MILLISECONDS)
     }),
 ];
 
@@ -41,7 +39,7 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Performance {
 
 /// The JSON Schema of `performance`.
 pub(super) fn schema() -> Value {
-    field::map("How long tests may take.", FIELDS)
+    field::map("Time limits of tests.", FIELDS)
 }
 
 /// A time in milliseconds that may be left out; 0 would never be met.

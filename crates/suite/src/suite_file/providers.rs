@@ -105,19 +105,19 @@ pub(super) fn schema() -> Value {
     );
     let properties = json!({
         "api_key_env": fragment::text("The variable of the environment that holds the key; none is sent when left out."),
-        "base_url": fragment::text("The address, without the path of the request."),
+        "base_url": fragment::text("The base URL, without the path of the request."),
         "organization": fragment::text("The organisation requests are made for."),
         "prices": {
             "type": ["object", "null"],
             "additionalProperties": price,
-            "description": "What models cost, by the beginning of their names.",
+            "description": "Prices of models, by the prefix of their names.",
         },
-        "type": {"enum": ["anthropic", "openai"], "description": "How it is spoken to; `openai` when left out."},
+        "type": {"enum": ["anthropic", "openai"], "description": "The API dialect; `openai` when left out."},
     });
     json!({
         "type": ["object", "null"],
         "additionalProperties": fragment::map("A provider.", properties, &[]),
-        "description": "Who runs language models, by name: local servers too. `anthropic`, `google` and `openai` are built in.",
+        "description": "Providers of language models, by name: local servers too. `anthropic`, `google` and `openai` are built in.",
     })
 }
 
@@ -138,7 +138,7 @@ pub(super) fn of_model(
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "add it to `providers:`".to_owned(),
             };
-            found.error_with_help("unknown-provider", named.span, format!("there is no provider `{name}`"), help);
+            found.error_with_help("unknown-provider", named.span, format!("unknown provider `{name}`"), help);
         }
         return provider;
     }
@@ -148,7 +148,7 @@ pub(super) fn of_model(
     let own = own_providers(providers);
     let message = format!("it is not known who runs the model `{model}`");
     let help = if own.is_empty() {
-        "add `providers: {name: {base_url: …}}` with an OpenAI-compatible address; a recorded conversation needs none"
+        "add `providers: {name: {base_url: …}}` with an OpenAI-compatible URL; a recorded conversation needs none"
             .to_owned()
     } else {
         let names: Vec<&str> = own.iter().map(|provider| provider.name.as_str()).collect();
@@ -208,7 +208,7 @@ fn decode_provider(
         (Some(_), _) => {
             let span = node.get("base_url").map_or(node.span, |url| url.span);
             let help = "write for example `http://localhost:11434/v1`";
-            found.error_with_help("bad-url", span, "`base_url` is not an address of the web", help);
+            found.error_with_help("bad-url", span, "`base_url` is not an HTTP URL", help);
             None
         }
         (None, Some(built_in)) => Some(built_in.base_url),

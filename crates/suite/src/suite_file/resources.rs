@@ -17,7 +17,7 @@ pub(super) const KIND: Kind =
 
 const FIELDS: &[Field] = &[
     Field::optional("expect", || fragment::expect(Vocabulary::Resources)),
-    Field::required("uri", || fragment::text("The address of the resource.")),
+    Field::required("uri", || fragment::text("The URI of the resource.")),
 ];
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {

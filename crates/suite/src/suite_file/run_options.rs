@@ -13,14 +13,14 @@ const FIELDS: &[Field] = &[
     Field::optional("parallel", || {
         json!({
             "anyOf": [{"const": "auto"}, {"const": false}, fragment::count_within("That many.", &TESTS_AT_ONCE), {"type": "null"}],
-            "description": "How many tests may run side by side; one when left out, so that a server with state gives \
+            "description": "Number of concurrent tests; one when left out, so that a server with state gives \
                             the same verdicts every time.",
         })
     }),
     Field::optional("restart_policy", || {
         json!({
             "enum": POLICIES.map(|(name, _)| name),
-            "description": "Who shares a server: all tests of a run, those of a file (when left out), or nobody.",
+            "description": "Server reuse: per run, per file (when left out), or per test.",
         })
     }),
 ];
@@ -66,7 +66,7 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> RunOptions {
 
 /// The JSON Schema of `run_options`.
 pub(super) fn schema() -> Value {
-    field::map("How tests are run.", FIELDS)
+    field::map("Execution of tests.", FIELDS)
 }
 
 fn decode_policy(node: &Node, found: &mut Diagnostics<'_>) -> Option<Isolation> {

@@ -31,7 +31,7 @@ const FIELDS: &[Field] = &[
         fragment::map("What an escalation is known by.", properties, &[])
     }),
     Field::optional("expect", || fragment::expect(VOCABULARY)),
-    Field::optional("expect_state", || fragment::any_map("Values of the world in the end, by path such as `a.b`.")),
+    Field::optional("expect_state", || fragment::any_map("Values of the world at the end, by path such as `a.b`.")),
     Field::optional("forbidden", || {
         let properties = json!({
             "reason": fragment::text("Why."),

@@ -85,7 +85,7 @@ pub(super) fn report_unknown_servers(
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
             };
-            found.error_with_help("unknown-server", named.span, format!("there is no server `{text}`"), help);
+            found.error_with_help("unknown-server", named.span, format!("unknown server `{text}`"), help);
         }
     }
 }
@@ -94,11 +94,11 @@ pub(super) fn report_unknown_servers(
 pub(super) fn schema() -> Value {
     let flow = fragment::map(
         "A direction.",
-        json!({"from": fragment::text("The server that said it."), "to": fragment::text("The server that may be told.")}),
+        json!({"from": fragment::text("The server that it comes from."), "to": fragment::text("The server that may receive it.")}),
         FLOW_KEYS,
     );
     let mut boundary = fragment::map(
-        "What may flow from server to server; an empty map makes no exception.",
+        "Allowed flows from server to server; an empty map allows none.",
         json!({
             "allowed_flows": fragment::list("Pairs between which output may flow.", flow),
             "min_length": fragment::count_within("The fewest characters that count as carried; 16 when left out.", &LENGTHS),
@@ -116,7 +116,7 @@ pub(super) fn schema() -> Value {
         &["target"],
     );
     fragment::map(
-        "What is declared about trust.",
+        "Declarations about trust.",
         json!({"capability_negotiation": negotiation, "trust_boundary": boundary}),
         &[],
     )
@@ -168,7 +168,7 @@ fn report_unknown_capability(name: &Node, found: &mut Diagnostics<'_>) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("capabilities are {}", CAPABILITIES.join(", ")),
     };
-    found.error_with_help("unknown-capability", name.span, format!("there is no capability `{text}`"), help);
+    found.error_with_help("unknown-capability", name.span, format!("unknown capability `{text}`"), help);
 }
 
 fn decode_negotiation(node: &Node, found: &mut Diagnostics<'_>) -> Option<Negotiation> {
@@ -189,7 +189,7 @@ fn decode_negotiation(node: &Node, found: &mut Diagnostics<'_>) -> Option<Negoti
     let text = found.text(target, "`target`")?;
     if Revision::parse(text).is_none() {
         let known: Vec<&str> = Revision::ALL.iter().map(|revision| revision.as_str()).collect();
-        let message = format!("`{text}` is no protocol revision");
+        let message = format!("unknown protocol revision `{text}`");
         found.error_with_help("unknown-revision", target.span, message, format!("there is {}", known.join(", ")));
     }
     Some(Negotiation { target: text.to_owned(), negotiated, span: place })

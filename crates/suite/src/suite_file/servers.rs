@@ -173,7 +173,7 @@ pub(super) fn one_schema(is_named: bool) -> Value {
         "protocol": server::protocol_schema(),
         "sandbox": server::sandbox_schema(),
         "transport": server::transport_schema(),
-        "url": fragment::text("The address of a server that runs already."),
+        "url": fragment::text("The URL of a running server."),
         "wait_for_ready": fragment::text("A time such as `30s` in which the handshake must succeed, or a URL or path that must answer with 2xx first."),
         "virtual_time": fragment::flag("A mock's delays take no time, and are measured as if they did."),
     });
@@ -202,7 +202,8 @@ fn decode_target(
     let has_cassette = places.iter().any(|part| part.key.text == "cassette");
     let is_refreshed = has_cassette && places.len() == 2 && places.iter().all(|part| part.key.text != "mock");
     if let ([first, second, ..], false) = (&places[..], is_refreshed) {
-        let message = format!("`{}` stands beside `{}`: a server is in one place", second.key.text, first.key.text);
+        let message =
+            format!("`{}` and `{}` are mutually exclusive: a server is in one place", second.key.text, first.key.text);
         found.error_with_help("two-places", second.key.span, message, "keep one of the two");
         return None;
     }
@@ -271,7 +272,7 @@ fn decode_played(part: &Entry, node: &Node, context: &Context<'_>, found: &mut D
             || OF_MOCKS.contains(&name) && key == "mock"
             || OF_REFRESH.contains(&name) && key == "cassette" && has_live_target(node);
         if KEYS.contains(&name) && !is_fit {
-            let message = format!("`{name}` means nothing beside `{key}`, which starts nothing");
+            let message = format!("`{name}` has no effect with `{key}`, which starts no process");
             found.error_with_help("wrong-key", other.key.span, message, "remove it");
         }
     }
@@ -345,7 +346,7 @@ pub(super) fn decode_headers(
     let Some(map) = node.get("headers").filter(|map| !map.is_null()) else { return Vec::new() };
     let mut headers = Vec::new();
     for entry in found.map(map, "`headers`").unwrap_or_default() {
-        let what = format!("the header field `{}`", entry.key.text);
+        let what = format!("the header `{}`", entry.key.text);
         let value = if entry.value.as_map().is_some() {
             found.known_keys(&entry.value, &what, &["env"]);
             let Some(name) = entry.value.get("env") else { continue };

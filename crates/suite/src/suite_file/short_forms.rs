@@ -147,7 +147,7 @@ pub(super) fn report_unknown_default(default: Option<&Node>, servers: &Servers, 
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
         };
-        found.error_with_help("unknown-server", default.span, format!("there is no server `{name}`"), help);
+        found.error_with_help("unknown-server", default.span, format!("unknown server `{name}`"), help);
     }
 }
 

@@ -33,17 +33,17 @@ const FIELDS: &[Field] = &[
     Field::optional("elicitation", client_capabilities::elicitation_schema),
     Field::optional("known", assertion_file::known_schema),
     Field::optional("mask", mask::schema),
-    Field::required("name", || fragment::text("What the test is called; unique in its file.")),
+    Field::required("name", || fragment::text("Name of the test; unique in its file.")),
     Field::optional("only", || fragment::flag("Run this test and others like it, and no other; refused in CI.")),
     Field::optional("server", || fragment::text("The server it is for; may be left out when there is one.")),
     Field::optional("setup", || steps::schema("Calls made before.")),
     Field::optional("skip", assertion_file::skip_schema),
     Field::optional("skip_unless_env", assertion_file::skip_unless_env_schema),
     Field::optional("tags", tags::schema),
-    Field::optional("teardown", || steps::schema("Calls made in the end, also after a failure.")),
+    Field::optional("teardown", || steps::schema("Calls made at the end, also after a failure.")),
     Field::optional("threshold", checks::threshold_schema),
-    Field::optional("timeout", || fragment::duration("Its deadline, for example `30s`.")),
-    Field::optional("timeout_ms", || fragment::count_within("Its deadline in milliseconds.", &MILLISECONDS)),
+    Field::optional("timeout", || fragment::duration("Its time limit, for example `30s`.")),
+    Field::optional("timeout_ms", || fragment::count_within("Its time limit in milliseconds.", &MILLISECONDS)),
     Field::optional("verify", || steps::schema("Calls made after, to look at the state it left.")),
 ];
 
@@ -299,7 +299,7 @@ pub(super) fn server_named(named: &Node, suite: &Suite<'_>, found: &mut Diagnost
         None if suite.servers.is_empty() => "add it to `servers:`".to_owned(),
         None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
     };
-    found.error_with_help("unknown-server", named.span, format!("there is no server `{text}`"), help);
+    found.error_with_help("unknown-server", named.span, format!("unknown server `{text}`"), help);
     None
 }
 

@@ -262,7 +262,7 @@ impl<'s> Builder<'s> {
             self.found.error_with_help(
                 "yaml-syntax",
                 span,
-                format!("`{}` stands inside the value it names, or names one of another document", self.slice(span)),
+                format!("`{}` is inside the value it names, or names a value of another document", self.slice(span)),
                 "an alias can repeat a finished value of the same document only",
             );
             self.push(Node { span, kind: Kind::Scalar(scalar::read("", ScalarStyle::Plain)) });

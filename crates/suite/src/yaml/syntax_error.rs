@@ -56,7 +56,7 @@ fn words(error: &SyntaxError<'_>) -> Words {
     }
     if has("tab cannot be used") || has("tabs disallowed") || has("found a tab") || has("start with a tab") {
         return Words {
-            message: Some("a tab stands where indentation must be spaces".to_owned()),
+            message: Some("indentation must be spaces, not tabs".to_owned()),
             help: Some("replace the tab by spaces"),
             at: At::Tab,
         };
@@ -123,7 +123,7 @@ fn words(error: &SyntaxError<'_>) -> Words {
         return say("brackets are nested too deeply", None);
     }
     if has("comment intercepting") {
-        return say("a comment stands inside a text of several lines", Some("put the text in quotes"));
+        return say("a comment inside a multi-line text", Some("put the text in quotes"));
     }
     if has("separated from other tokens") {
         return say("a comment needs a blank before its `#`", None);

@@ -39,7 +39,7 @@ impl Folder {
         let relative = relative(path)?;
         let is_suite = relative.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
         if !is_suite {
-            return Err(format!("`{path}` is no name of a test: it must end in `.yaml` or `.yml`"));
+            return Err(format!("`{path}` is not a name of a test: it must end in `.yaml` or `.yml`"));
         }
         let file = self.root.join(&relative);
         let parent = file.parent().unwrap_or(&self.root);

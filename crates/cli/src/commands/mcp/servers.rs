@@ -65,11 +65,11 @@ impl Servers {
         }
         let names: Vec<&str> = known.iter().map(|server| server.name.as_str()).collect();
         Err(match nearest(name, names.iter().copied()) {
-            Some(near) => format!("there is no server `{name}`; did you mean `{near}`?"),
+            Some(near) => format!("unknown server `{name}`; did you mean `{near}`?"),
             None if names.is_empty() => {
                 "no suite and no configuration names a server; `mcprove mcp --add-server NAME=CMD` does".to_owned()
             }
-            None => format!("there is no server `{name}`; the servers are {}", names.join(", ")),
+            None => format!("unknown server `{name}`; the servers are {}", names.join(", ")),
         })
     }
 

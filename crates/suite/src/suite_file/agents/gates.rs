@@ -71,12 +71,12 @@ pub(super) fn decode_sets(test: &Node, found: &mut Diagnostics<'_>) -> Vec<Vec<S
 /// The JSON Schema of `recovery`.
 pub(super) fn recovery_schema() -> Value {
     fragment::map(
-        "How it must recover from the faults it is given; in virtual time, nothing sleeps.",
+        "Required recovery from injected faults; in virtual time, nothing sleeps.",
         json!({
             "allow_unhit": fragment::flag("Accept that no call meets a fault."),
             "max_detection_ms": fragment::count("The budget for giving up one call that hangs.", 1),
             "max_recovery_ms": fragment::count("The budget until it has recovered; unbounded when left out.", 0),
-            "require_clean_timeout": fragment::flag("Whether it must give up within the budget for detection."),
+            "require_clean_timeout": fragment::flag("True if it must give up within the budget for detection."),
         }),
         &["max_detection_ms"],
     )
@@ -93,7 +93,7 @@ pub(super) fn tool_selection_schema() -> Value {
                 "type": "number",
                 "minimum": 0,
                 "maximum": 1,
-                "description": "The least share of runs in which it is called; 1 when left out.",
+                "description": "The minimum share of runs in which it is called; 1 when left out.",
             },
         }),
         &["expected_tool"],

@@ -37,7 +37,7 @@ fn find(node: &Node, servers: &[AgentServer], suite: &Suite<'_>, found: &mut Dia
             None if suite.faults.usable.is_empty() => "add it to `faults:` of the suite".to_owned(),
             None => format!("`faults` has {}", names().collect::<Vec<_>>().join(", ")),
         };
-        found.error_with_help("unknown-fault", node.span, format!("there is no fault `{name}`"), help);
+        found.error_with_help("unknown-fault", node.span, format!("unknown fault `{name}`"), help);
         return None;
     };
     if let Some(server) = &fault.server

@@ -158,7 +158,7 @@ fn decode_turn(turn: &Node, found: &mut Diagnostics<'_>) -> Option<Node> {
 }
 
 const FIELDS: &[Field] = &[
-    Field::optional("call_timeout_ms", || fragment::count("How long the agent waits for a call.", 1)),
+    Field::optional("call_timeout_ms", || fragment::count("Time limit of each call of the agent.", 1)),
     Field::preview("distractors", || measures::schema("distractors")),
     Field::optional("equal_function_sets", || {
         let sets = fragment::list(
@@ -178,18 +178,18 @@ const FIELDS: &[Field] = &[
     }),
     Field::preview("matrix_assert", runs::matrix_schema),
     Field::optional("max_tokens", || {
-        fragment::count("How many tokens one answer of the model may have; 1024 when left out.", 1)
+        fragment::count("Maximum number of tokens in one answer of the model; 1024 when left out.", 1)
     }),
-    Field::optional("max_tool_calls", || fragment::count("How many tools it may call in all.", 0)),
+    Field::optional("max_tool_calls", || fragment::count("Maximum total number of tool calls.", 0)),
     Field::optional("max_turns", || {
-        fragment::count("How often the model may answer to each thing the user says; 10 when left out.", 1)
+        fragment::count("Maximum number of model answers per user message; 10 when left out.", 1)
     }),
     Field::optional("model", model::schema),
     Field::optional("models", || fragment::list("Several models; each makes a test of its own.", model::schema())),
     Field::preview("orchestration", || measures::schema("orchestration")),
-    Field::optional("prompt", || fragment::text("What the user says.")),
+    Field::optional("prompt", || fragment::text("The user's message.")),
     Field::optional("recovery", gates::recovery_schema),
-    Field::optional("runs", || fragment::count("How often it is run; pass@k and pass^k are reported.", 1)),
+    Field::optional("runs", || fragment::count("Number of runs; pass@k and pass^k are reported.", 1)),
     Field::optional("script", script::schema),
     Field::optional("servers", || {
         json!({
@@ -198,18 +198,16 @@ const FIELDS: &[Field] = &[
         })
     }),
     Field::preview("stability", runs::stability_schema),
-    Field::optional("system_prompt", || fragment::text("What the model is told first.")),
-    Field::optional("time_budget", || fragment::duration("How long it may take, for example `30s`.")),
-    Field::optional("token_budget", || fragment::count("How many tokens it may use in all.", 1)),
+    Field::optional("system_prompt", || fragment::text("The system prompt of the model.")),
+    Field::optional("time_budget", || fragment::duration("Its time limit, for example `30s`.")),
+    Field::optional("token_budget", || fragment::count("Maximum total number of tokens.", 1)),
     Field::preview("tool_edges", || measures::schema("tool_edges")),
     Field::optional("tool_selection", gates::tool_selection_schema),
     Field::optional("trajectory", || mcprove_judge::checks::schema(Vocabulary::AgentTrajectory)),
     Field::preview("trajectory_axes", || measures::schema("trajectory_axes")),
     Field::optional("turns", || {
-        let list = fragment::list(
-            "What the user says, turn after turn; after the `prompt` where there is one.",
-            turn_schema(),
-        );
+        let list =
+            fragment::list("The user's messages, one per turn; after the `prompt` if there is one.", turn_schema());
         json!({"anyOf": [list, simulate::schema()]})
     }),
 ];
@@ -217,8 +215,8 @@ const FIELDS: &[Field] = &[
 fn turn_schema() -> Value {
     json!({
         "anyOf": [
-            fragment::text("What the user says."),
-            fragment::map("A turn.", json!({"user": fragment::text("What the user says.")}), &["user"]),
+            fragment::text("The user's message."),
+            fragment::map("A turn.", json!({"user": fragment::text("The user's message.")}), &["user"]),
         ],
     })
 }

@@ -64,7 +64,7 @@ pub(super) fn schema() -> Value {
     );
     json!({
         "anyOf": [fragment::text("`script`, or the name of a model."), map],
-        "description": "Who decides: `script` for the steps under `script`, or a language model.",
+        "description": "The model: `script` for the steps under `script`, or a language model.",
     })
 }
 
@@ -75,7 +75,12 @@ fn chosen(test: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Node>
     match (one, many) {
         (Some(model), None) => Some(model.clone()),
         (Some(_), Some(models)) => {
-            found.error_with_help("wrong-key", models.span, "`models` stands beside `model`", "keep one of the two");
+            found.error_with_help(
+                "wrong-key",
+                models.span,
+                "`models` and `model` are mutually exclusive",
+                "keep one of the two",
+            );
             None
         }
         (None, Some(models)) => {

@@ -37,7 +37,7 @@ pub(super) fn decode_stability(
 pub(super) fn stability_schema() -> Value {
     let properties = json!({"expect": fragment::expect(VOCABULARY)});
     fragment::map(
-        "How steadily it works in all of its `runs`; the weakest must score 0.5 when nothing is said.",
+        "Required consistency over all of its `runs`; without a value, the weakest must score 0.5.",
         properties,
         &[],
     )
@@ -66,7 +66,7 @@ pub(super) fn decode_matrix(test: &Node, found: &mut Diagnostics<'_>) -> Option<
 /// The JSON Schema of `matrix_assert`.
 pub(super) fn matrix_schema() -> Value {
     fragment::map(
-        "What is expected of the best of its `models`, by the share of its expectations that hold.",
+        "Expectation about the best of its `models`, by the share of its expectations that hold.",
         json!({
             "max_score": {"type": "number", "minimum": 0, "maximum": 1, "description": "The score that the best must reach."},
             "select_best": fragment::flag("Name the best in the report."),

@@ -55,7 +55,7 @@ pub(super) fn schema() -> Value {
             },
             "repeat": {
                 "anyOf": [{"type": "integer", "minimum": 1}, {"const": "forever"}],
-                "description": "How often the step is taken.",
+                "description": "Number of times the step is taken.",
             },
             "say": fragment::text("The final answer: `{{last.text}}` is what the last call answered."),
             "when": {
@@ -68,7 +68,7 @@ pub(super) fn schema() -> Value {
         }),
         &[],
     );
-    fragment::list("What a scripted model does, one step a turn.", step)
+    fragment::list("Steps of a scripted model, one per turn.", step)
 }
 
 fn decode_step(node: &Node, servers: &[AgentServer], scope: &Scope, found: &mut Diagnostics<'_>) -> Option<ScriptStep> {
@@ -93,7 +93,12 @@ fn decode_step(node: &Node, servers: &[AgentServer], scope: &Scope, found: &mut 
         }
         (Some(_), Some(say)) => {
             let help = "make two steps of it: a model either calls tools or answers";
-            found.error_with_help("two-acts", say.key.span, "`say` stands beside `call` in one step", help);
+            found.error_with_help(
+                "two-acts",
+                say.key.span,
+                "`say` and `call` are mutually exclusive in one step",
+                help,
+            );
             return None;
         }
         (None, None) => {

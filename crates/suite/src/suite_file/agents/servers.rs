@@ -97,6 +97,6 @@ fn find(name: &str, span: Span, suite: &Suite<'_>, found: &mut Diagnostics<'_>) 
         None if suite.servers.is_empty() => "add it to `servers:`".to_owned(),
         None => format!("`servers` has {}", names().collect::<Vec<_>>().join(", ")),
     };
-    found.error_with_help("unknown-server", span, format!("there is no server `{name}`"), help);
+    found.error_with_help("unknown-server", span, format!("unknown server `{name}`"), help);
     None
 }

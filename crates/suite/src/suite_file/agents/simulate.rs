@@ -37,7 +37,7 @@ pub(super) fn decode(
         return None;
     }
     if test.get("model").and_then(Node::as_text) == Some("script") {
-        let message = "nobody plays the user: the model of this agent is a script";
+        let message = "`simulate` has no user: the model of this agent is a script";
         found.error_with_help(
             "missing-key",
             node.span,
@@ -55,9 +55,9 @@ pub(super) fn schema() -> Value {
         "A user that the model plays until it is content, or that a script plays.",
         json!({
             "goal": fragment::text("What the user wants."),
-            "max_turns": fragment::count("How often the user may speak; 6 when left out.", 1),
-            "persona": fragment::text("How the user speaks."),
-            "script": fragment::texts("What the user says, in place of the model."),
+            "max_turns": fragment::count("Maximum number of user messages; 6 when left out.", 1),
+            "persona": fragment::text("The persona of the user."),
+            "script": fragment::texts("The user's messages, in place of the model."),
         }),
         &["goal"],
     );
