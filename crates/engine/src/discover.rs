@@ -1,10 +1,13 @@
 //! Lists of a server, read to the last page.
 
 use mcprove_judge::generate::Places;
-use mcprove_model::Finding;
+use mcprove_judge::scan_verdict::failure_cause;
+use mcprove_model::{FailureCause, Finding, Outcome, Severity};
 use mcprove_wire::{Listing, Session};
 use serde_json::Value;
 use tokio::time::Instant;
+
+use crate::calls;
 
 /// Lists of a server, as it sent them.
 #[derive(Debug, Default)]
@@ -48,11 +51,8 @@ pub async fn discover(session: &mut Session, deadline: Instant) -> Catalog {
 
 impl Catalog {
     fn take(&mut self, method: &str, listing: Listing, expected: bool) -> Vec<Value> {
-        let failed =
-            listing.outcome().and_then(|outcome| crate::calls::no_result(&format!("`{method}`"), outcome, None));
-        let help =
-            "a server that declares a capability lists what it has; does it need a variable, an argument or a network?";
-        self.findings.extend(failed.filter(|_| expected).map(|finding| finding.help(help)));
+        let failed = listing.outcome().and_then(|outcome| failed_list(method, outcome));
+        self.findings.extend(failed.filter(|_| expected));
         self.findings.extend(listing.findings);
         listing.items
     }
@@ -66,6 +66,23 @@ impl Catalog {
     pub fn tool(&self, name: &str) -> Option<&Value> {
         self.tools.iter().find(|tool| tool_name(tool) == name)
     }
+}
+
+/// The finding about a list that could not be read; a warning where the cause is outside the server.
+fn failed_list(method: &str, outcome: &Outcome) -> Option<Finding> {
+    let mut finding = calls::no_result(&format!("`{method}`"), outcome, None)?;
+    // Without tools there is nothing to scan, whatever the cause.
+    if let Outcome::Error(error) = outcome
+        && let cause = failure_cause(&error.message)
+        && !matches!(cause, FailureCause::InputNotFound | FailureCause::Other)
+        && method != "tools/list"
+    {
+        finding.severity = Severity::Warning;
+        finding.message = format!("{}: {}", finding.message, cause.sentence());
+    }
+    let help =
+        "a server that declares a capability lists what it has; does it need a variable, an argument or a network?";
+    Some(finding.help(help))
 }
 
 /// The finding about tools that cannot be called because they have no name.
@@ -92,7 +109,19 @@ pub fn tool_name(tool: &Value) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mcprove_model::RpcError;
     use serde_json::json;
+
+    #[test]
+    fn a_list_that_needs_the_network_is_a_warning() {
+        let severity = |method: &str, message: &str| {
+            let error = RpcError { code: -32603, message: message.to_owned(), data: None };
+            failed_list(method, &Outcome::Error(error)).expect("a finding").severity
+        };
+        assert_eq!(severity("resources/list", "fetch failed"), Severity::Warning);
+        assert_eq!(severity("tools/list", "fetch failed"), Severity::Error);
+        assert_eq!(severity("resources/list", "Method not found"), Severity::Error);
+    }
 
     #[test]
     fn tools_without_a_name_are_told_by_their_place() {

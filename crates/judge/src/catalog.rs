@@ -25,7 +25,7 @@ pub(crate) struct Document {
     lines: OnceLock<Lines>,
 }
 
-/// Where a document came from.
+/// Origin of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The text of a file.

@@ -139,7 +139,7 @@ impl Changes {
         }
     }
 
-    /// Hosts decide by hints whether they ask before they call.
+    /// Hosts use hints to decide if they ask before a call.
     fn hints(&mut self, subject: &str, old: &Value, new: &Value) {
         let hint = |tool: &Value, name: &str| tool.get("annotations").and_then(|hints| hints.get(name)).cloned();
         for (name, safe) in

@@ -14,12 +14,12 @@ use crate::spanned_json::{Json, JsonKind, SpannedJson};
 const EXPECTED: &str = "expected what `tools/list` answers: `{\"tools\": [...]}`, the bare array of tools, the JSON-RPC \
                         response, or an event log of `mcprove run --events FILE`";
 
-/// Why a text is not a catalog of tools.
+/// Reason why a text is not a catalog of tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogError {
     /// The file.
     pub path: String,
-    /// Where in it, when that says more than the file alone.
+    /// The position in it, if that says more than the file alone.
     pub position: Option<Position>,
     /// Description of the error.
     pub message: String,
@@ -216,7 +216,7 @@ fn other_shape(root: Json<'_>) -> String {
     }
 }
 
-/// Where a value begins; only asked for when something is wrong, or once for a page of a log.
+/// Start of a value; computed only for errors, or once for a page of a log.
 fn position(value: Json<'_>) -> Position {
     let head = &value.source().text()[..value.span().start as usize];
     let line = head.bytes().filter(|byte| *byte == b'\n').count();

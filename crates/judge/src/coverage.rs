@@ -165,7 +165,7 @@ fn names<'c>(items: &'c [Value], key: &'static str) -> impl Iterator<Item = &'c 
     items.iter().filter_map(move |item| item.get(key).and_then(Value::as_str))
 }
 
-/// Addresses that a template stands for (RFC 6570, as far as servers use it).
+/// Matches the URIs of a template (RFC 6570, as far as servers use it).
 fn pattern(template: &str) -> Option<Regex> {
     let mut pattern = String::from("^");
     let mut rest = template;

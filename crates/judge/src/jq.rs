@@ -89,7 +89,7 @@ pub fn of_command(words: &[String]) -> Option<&str> {
     }
 }
 
-/// Where the parser stopped.
+/// The text before the place where the parser stopped.
 fn before(text: &str, rest: &str) -> String {
     let at = text.len().saturating_sub(rest.len());
     if rest.is_empty() { "unexpected end of the program".to_owned() } else { format!("syntax error at byte {at}") }

@@ -1,4 +1,4 @@
-//! When two JSON values count as the same.
+//! Equality of JSON values.
 //!
 //! Numbers compare as numbers. The tool whose files mcprove runs compares scalars by their text, so `"1"` equals `1`
 //! there; suites rely on it, and such an equality is [`JsonEquality::Loose`].

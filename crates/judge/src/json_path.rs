@@ -23,7 +23,7 @@ enum Step {
     Index(i64),
 }
 
-/// Why a path matches nothing: what is missing, and what may have been meant.
+/// Reason why a path matches nothing: the missing part, and a suggestion.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Missing {
     pub(crate) message: String,
@@ -59,7 +59,7 @@ impl JsonPath {
         })
     }
 
-    /// Where a singular path leaves the document; `None` when it does not, or is not singular.
+    /// The place where a singular path leaves the document; `None` if it does not, or is not singular.
     pub(crate) fn missing_in(&self, document: &Value) -> Option<Missing> {
         if !self.singular {
             return None;

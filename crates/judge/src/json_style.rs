@@ -13,7 +13,7 @@ pub(crate) struct JsonStyle {
     inline_lists: Option<bool>,
 }
 
-/// Where and how one more member goes into a map.
+/// Position and layout of a new member in a map.
 #[derive(Debug)]
 pub(crate) struct Slotting<'t> {
     /// The byte after which it goes.

@@ -1,4 +1,5 @@
-//! Relations between the results of related calls: the arguments of the second call, and whether its result fits the first.
+//! Relations between the results of related calls: the arguments of the second call, and the check of its result
+//! against the first.
 
 use mcprove_model::Relation;
 use serde_json::{Map, Value};

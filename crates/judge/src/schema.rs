@@ -56,10 +56,10 @@ pub(crate) fn errors_at(schema: &Value, pointer: &str, value: &Value) -> Result<
     errors(&wrapper, value)
 }
 
-/// Why a schema cannot be compiled.
+/// Reason why a schema cannot be compiled.
 #[derive(Debug)]
 pub(crate) struct Uncompilable {
-    /// Where in the schema, as a JSON Pointer.
+    /// Its place in the schema, as a JSON Pointer.
     pub(crate) pointer: String,
     /// Why.
     pub(crate) message: String,

@@ -7,7 +7,7 @@ use std::fmt;
 use mcprove_model::{CallRecord, Direction, Event, TracedCall};
 use serde_json::{Map, Value};
 
-/// Why a log could not be read.
+/// Reason why a log could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// The line, from 1.
@@ -29,7 +29,7 @@ pub fn written(trace: &Value) -> Vec<TracedCall> {
     trace.as_array().into_iter().flatten().filter_map(call_of).collect()
 }
 
-/// The calls of a log: `{tool, args}` lines, or an event log of ours. Lines that are about something else are passed
+/// The calls of a log: `{tool, args}` lines, or an event log of mcprove. Lines that are about something else are passed
 /// over, a line that is not JSON is an error.
 pub fn logged(text: &str) -> Result<Vec<TracedCall>, BadLine> {
     let mut calls = Vec::new();

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 /// A wait.
 pub type Sleep<'c> = Pin<Box<dyn Future<Output = ()> + Send + 'c>>;
 
-/// Where a mock takes its time from.
+/// Time source of a mock.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// Milliseconds since the Unix epoch.
     fn unix_ms(&self) -> u64;

@@ -1,4 +1,4 @@
-//! Where the messages of a mock go: to a pipe, or to the stream of one HTTP exchange.
+//! Destination of a mock's messages: a pipe, or the stream of one HTTP exchange.
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

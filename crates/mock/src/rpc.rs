@@ -76,7 +76,7 @@ impl Refusal {
     }
 }
 
-/// Why a request has no result.
+/// Reason for a request without a result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ended {
     /// It is answered with an error.

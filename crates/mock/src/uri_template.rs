@@ -1,4 +1,4 @@
-//! Addresses that follow a pattern: `{name}` stands for anything without a slash, `{+name}` for anything (RFC 6570).
+//! URIs that follow a pattern: `{name}` matches anything without a slash, `{+name}` anything (RFC 6570).
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ pub(crate) fn check(pattern: &str) -> Result<(), String> {
     parts(pattern).map(drop)
 }
 
-/// The variables of an address that follows the pattern: each takes as much as lets the rest follow, as a greedy reader would.
+/// The variables of a URI that follows the pattern, matched greedily.
 pub(crate) fn matches(pattern: &str, uri: &str) -> Option<Map<String, Value>> {
     if uri.len() > LONGEST {
         return None;

@@ -91,7 +91,7 @@ pub struct Transform {
     pub request: Option<TransformPhase>,
     /// Rewrites `{result}` before it is judged.
     pub response: Option<TransformPhase>,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 
@@ -124,7 +124,7 @@ pub struct FuzzBlock {
     pub max_call: Duration,
     /// Expectation on the counts; if empty, no failures are allowed.
     pub expect: Expectation,
-    /// Where the block is written.
+    /// Position of the block in the file.
     pub span: Span,
 }
 
@@ -175,7 +175,7 @@ pub enum ResourceAsk {
     },
     /// `resources/read`.
     Read {
-        /// The resource's address: a text node.
+        /// The resource's URI: a text node.
         uri: Node,
     },
     /// Nothing: a subscription alone.
@@ -221,12 +221,12 @@ pub struct Logging {
     pub settle: Duration,
 }
 
-/// Where a sequence of tool calls comes from.
+/// Source of a sequence of tool calls.
 #[derive(Clone, Debug)]
 pub enum Trajectory {
     /// `trace`: written in the file, a list of `{tool, args}`.
     Trace(Node),
-    /// `audit_log`: a file of `{tool, args}` lines, or an event log of ours.
+    /// `audit_log`: a file of `{tool, args}` lines, or an event log of mcprove.
     AuditLog(Node),
 }
 

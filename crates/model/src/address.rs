@@ -1,5 +1,4 @@
-//! Passwords in addresses: `http://user:password@host/`, or `http://token@host/` where the name of a user is as long as a
-//! token.
+//! Passwords in URLs: `http://user:password@host/`, or `http://token@host/` where the user name is as long as a token.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,7 +6,7 @@ use std::ops::Range;
 /// Names of users that are as long as this are tokens, if no password follows them.
 const TOKEN: usize = 16;
 
-/// An address as it may be shown: with `***` in the place of a password.
+/// A URL for display: with `***` in place of a password.
 pub fn without_password(url: &str) -> Cow<'_, str> {
     match password(url) {
         Some(Range { start, end }) => Cow::Owned(format!("{}***{}", &url[..start], &url[end..])),
@@ -15,7 +14,7 @@ pub fn without_password(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// The password in an address, as it is written there.
+/// The password in a URL, as it is written there.
 pub fn password_in(url: &str) -> Option<&str> {
     password(url).map(|range| &url[range])
 }

@@ -17,7 +17,7 @@ pub struct Agent {
     pub model: AgentModel,
     /// The servers whose tools it is given, at least one.
     pub servers: Vec<AgentServer>,
-    /// Which of them the steps around the act speak to.
+    /// Index of the one that the steps around the act use.
     pub steps_at: usize,
     /// Messages of the user, one string per turn, at least one unless a model plays the user.
     pub turns: Vec<Node>,
@@ -88,7 +88,7 @@ pub struct MatrixAssert {
     pub max_score: Option<f64>,
     /// True if the best model is reported.
     pub select_best: bool,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 
@@ -97,7 +97,7 @@ pub struct MatrixAssert {
 pub struct AgentServer {
     /// Its name in the suite, used by calls and faults.
     pub name: String,
-    /// Where it is.
+    /// Its location.
     pub spec: Arc<ServerSpec>,
 }
 
@@ -136,7 +136,7 @@ pub struct Provider {
     pub name: String,
     /// Its API.
     pub dialect: Dialect,
-    /// Its address, without the path of the request.
+    /// Its URL, without the path of the request.
     pub base_url: String,
     /// Its API key; some local servers need none.
     pub key: Option<ProviderKey>,
@@ -224,7 +224,7 @@ pub struct Recovery {
     pub require_clean_timeout: bool,
     /// True if a fault may stay unhit.
     pub allow_unhit: bool,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 
@@ -237,7 +237,7 @@ pub struct ToolSelection {
     pub min_selection_rate: f64,
     /// The most tokens a run may use.
     pub max_total_tokens: Option<u64>,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 
@@ -250,7 +250,7 @@ pub struct ScriptStep {
     pub action: ScriptAction,
     /// Number of repetitions.
     pub repeat: Repeat,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 
@@ -296,7 +296,7 @@ pub enum Repeat {
     Forever,
 }
 
-/// Why a run of an agent ended.
+/// Reason for the end of an agent's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {

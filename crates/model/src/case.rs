@@ -17,7 +17,7 @@ pub struct Case {
     pub name: String,
     /// The file it was written in.
     pub source: Arc<SourceFile>,
-    /// Where in the file it begins.
+    /// Its position in the file.
     pub span: Span,
     /// The server under test; `None` for acts that need none.
     pub server: Option<Arc<ServerSpec>>,
@@ -45,7 +45,7 @@ pub struct Case {
     pub tags: Vec<String>,
     /// Its own deadline; the run's when absent.
     pub timeout: Option<Duration>,
-    /// Why it is not to be run, if so.
+    /// The reason for skipping it, if any.
     pub skip: Option<Skip>,
     /// The known defect for which it fails.
     pub known: Option<String>,
@@ -119,7 +119,7 @@ pub struct Step {
     pub allow_error: bool,
     /// The condition until which the call is repeated; it is made once when absent.
     pub poll: Option<Poll>,
-    /// Where the step is written.
+    /// Its position in the file.
     pub span: Span,
 }
 
@@ -132,7 +132,7 @@ pub struct Poll {
     pub every: Duration,
     /// The time after which it is given up.
     pub timeout: Duration,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 
@@ -148,7 +148,7 @@ pub enum StepCall {
     },
     /// A resource that is read.
     Resource {
-        /// Its address: a text node.
+        /// Its URI: a text node.
         uri: Node,
     },
 }
@@ -170,7 +170,7 @@ pub struct Capture {
     pub name: String,
     /// A JSON path into the reply; the whole text when empty or `$`.
     pub path: String,
-    /// Where the path is written.
+    /// Position of the path in the file.
     pub span: Span,
 }
 
@@ -203,7 +203,7 @@ impl Expectation {
     }
 }
 
-/// Why a case is not run.
+/// Reason for skipping a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skip {
     /// The reason shown to people.

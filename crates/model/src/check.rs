@@ -9,7 +9,7 @@ use crate::{Observation, Question, Snapshot, Span};
 
 /// One thing a case expects. A check is pure: it reads an [`Observation`] and nothing else.
 pub trait Check: Debug + Send + Sync {
-    /// Says whether the observation is as expected.
+    /// Compares the observation with the expectation.
     fn judge(&self, seen: &Observation) -> Result<(), Mismatch>;
 
     /// A remark on an expectation that held, e.g. that it held only loosely.

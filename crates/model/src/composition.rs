@@ -20,7 +20,7 @@ pub struct Composition {
     pub max_duration: Option<Duration>,
     /// The nodes whose failure an expectation speaks of; a failure of any other is a failure of the case.
     pub judged: Vec<String>,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 
@@ -39,7 +39,7 @@ pub struct CompositionNode {
     pub args: Node,
     /// A jq program that rewrites its result.
     pub transform: Option<String>,
-    /// A jq program that says whether it is called at all.
+    /// A jq program; if it is false, the node is skipped.
     pub when: Option<String>,
     /// The node whose result is a list, for each item of which the tool is called.
     pub for_each: Option<String>,
@@ -49,7 +49,7 @@ pub struct CompositionNode {
     pub max_iterations: usize,
     /// The result that stands in for a call.
     pub mock: Option<Value>,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 

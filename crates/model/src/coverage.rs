@@ -8,7 +8,7 @@ use serde_json::Value;
 pub struct ServerCoverage {
     /// Its tools.
     pub tools: Vec<ToolCoverage>,
-    /// Its resources, by address.
+    /// Its resources, by URI.
     pub resources: Vec<ItemCoverage>,
     /// Its resource templates.
     pub resource_templates: Vec<ItemCoverage>,

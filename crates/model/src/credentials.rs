@@ -43,7 +43,7 @@ pub enum CredentialKind<'t> {
     Named(&'t str),
     /// The header whose value it is, without its scheme.
     Header(&'t str),
-    /// Its place in an address, however short it is.
+    /// Its place in a URL, however short it is.
     Password,
 }
 

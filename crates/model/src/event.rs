@@ -52,13 +52,13 @@ pub struct RunStarted {
     /// True if warnings fail cases.
     #[serde(default)]
     pub strict: bool,
-    /// Which part of a larger plan this run is, when it is one.
+    /// The shard of a larger plan, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardOf>,
     /// The arguments that repeat the run, as far as they affect its result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<String>,
-    /// Where and how the run was made.
+    /// Place and circumstances of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Box<RunContext>>,
 }
@@ -83,10 +83,10 @@ pub struct RunContext {
     pub host: Option<String>,
 }
 
-/// Which part of a larger plan a run is. Logs of all parts put together are the log of the whole plan.
+/// Position of a shard in a larger plan. Merged logs of all shards are the log of the whole plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ShardOf {
-    /// Which part, from 1.
+    /// Number of the shard, from 1.
     pub number: u32,
     /// Number of shards.
     pub of: u32,
@@ -112,7 +112,7 @@ pub struct CaseStarted {
     pub file: String,
     /// The line it begins at.
     pub line: u32,
-    /// Which repetition this is, from 1.
+    /// Number of the repetition, from 1.
     pub trial: u32,
     /// The server, as people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ pub struct Connected {
     /// The server, as the suite names it, where a case speaks to several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// When it began, in microseconds since the case did, where a case speaks to several; before it, when it is shared.
+    /// Its start, in microseconds since the start of the case; negative if it is shared and began before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_us: i64,
     /// `stdio`, `http` or `sse`.
@@ -171,7 +171,7 @@ pub struct CaseFinished {
     pub findings: Vec<Finding>,
     /// Its duration.
     pub duration_us: u64,
-    /// Where the time went.
+    /// Breakdown of the time.
     #[serde(default)]
     pub timings: Timings,
     /// The calls it made, in order; the act is the last with [`CallRole::Act`].
@@ -204,7 +204,7 @@ pub struct AgentRecord {
     /// The final answer; `None` when there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Why the run ended.
+    /// Reason for the end of the run.
     pub stop_reason: StopReason,
     /// Number of replies of the model.
     pub turns: u64,
@@ -238,7 +238,7 @@ pub enum Verdict {
     Error,
 }
 
-/// Where the time of a case went, in microseconds.
+/// Breakdown of the time of a case, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timings {
     /// Copying the fixture.

@@ -21,7 +21,7 @@ pub struct Exchange {
     pub elapsed_us: u64,
 }
 
-/// Outcome of a request. Whatever a server does is one of these; it is never an error of ours.
+/// Outcome of a request. Every behaviour of a server is one of these; it is never an error of mcprove.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// A result.

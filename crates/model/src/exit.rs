@@ -11,7 +11,7 @@ pub enum ExitStatus {
     NotDone,
     /// Nothing was selected.
     NothingSelected,
-    /// A bug of ours.
+    /// A bug of mcprove.
     Bug,
     /// Interrupted.
     Interrupted,

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 /// Something a person should know about a server, an agent or a suite file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Which check or rule speaks, e.g. `contains` or `unknown-key`.
+    /// Id of the check or rule, e.g. `contains` or `unknown-key`.
     pub rule: Cow<'static, str>,
     /// Its severity.
     pub severity: Severity,
     /// One lowercase fragment that names the path, command or value.
     pub message: String,
-    /// Where it is.
+    /// Its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// The expected value.
@@ -83,7 +83,7 @@ impl Severity {
     }
 }
 
-/// Where a finding is.
+/// Place of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {

@@ -18,7 +18,7 @@ pub struct FindingKind {
     pub id: &'static str,
     /// The severity, unless the situation demands another.
     pub severity: Severity,
-    /// Where such findings come from.
+    /// Source of such findings.
     pub home: &'static str,
     /// Its meaning.
     pub meaning: &'static str,

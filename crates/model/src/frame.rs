@@ -40,7 +40,7 @@ pub enum Direction {
     Received,
 }
 
-/// Which part of a conversation a frame is.
+/// Part of the conversation that a frame carries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WirePart {
@@ -49,18 +49,18 @@ pub enum WirePart {
     Message,
     /// The head of an HTTP request; the body is a message of its own.
     HttpRequest {
-        /// Which exchange of the session, from 1.
+        /// Number of the exchange in the session, from 1.
         exchange: u64,
         /// `POST`, `GET` or `DELETE`.
         method: String,
-        /// The address.
+        /// The URL.
         url: String,
         /// Header fields in sent order.
         headers: Vec<(String, String)>,
     },
     /// The head of an HTTP response.
     HttpResponse {
-        /// Which exchange of the session.
+        /// Number of the exchange in the session.
         exchange: u64,
         /// The status code.
         status: u16,
@@ -69,7 +69,7 @@ pub enum WirePart {
     },
     /// An event of a stream, when it is more than a message (`endpoint`, comments, priming, retry).
     StreamEvent {
-        /// Which exchange of the session.
+        /// Number of the exchange in the session.
         exchange: u64,
         /// The event's type.
         event: String,

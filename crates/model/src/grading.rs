@@ -51,7 +51,7 @@ pub struct ScriptedGrade {
 pub struct Question {
     /// The judge.
     pub judge: Judge,
-    /// Which of several answers to the same question this is, from 0.
+    /// Index among several answers to the same question, from 0.
     pub sample: usize,
     /// Description of a good value.
     pub rubric: String,

@@ -34,14 +34,14 @@ pub enum ColumnServer {
         /// Its arguments.
         args: Vec<String>,
     },
-    /// An address.
+    /// A URL.
     Url(String),
     /// A server that is described elsewhere in the suite.
     Described(Arc<ServerSpec>),
 }
 
 impl ColumnServer {
-    /// The server of a command line's words, or of the address that is its only one.
+    /// The server of a command line's arguments, or of the URL that is the only one.
     pub fn of_words(words: Vec<String>) -> Option<Self> {
         let mut words = words.into_iter();
         let (command, args) = (words.next()?, words.collect::<Vec<_>>());

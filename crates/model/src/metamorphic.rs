@@ -11,7 +11,7 @@ pub struct Metamorphic {
     pub relations: Vec<Relation>,
     /// Expectation on the counts; if empty, no violations are allowed.
     pub expect: Expectation,
-    /// Where the block is written.
+    /// Its position in the file.
     pub span: Span,
 }
 

@@ -1,9 +1,9 @@
-//! Where the texts of a server came from, so that files which name it can name the same variables.
+//! Origin of a server's strings, so that files which name it can name the same variables.
 
 /// A text of a server that variables of the caller's environment gave a part of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// Which text it is: `command`, `args[0]`, `env.NAME`, `cwd`, `url` or `headers.NAME`.
+    /// The string: `command`, `args[0]`, `env.NAME`, `cwd`, `url` or `headers.NAME`.
     pub place: String,
     /// The parts it was assembled from.
     pub parts: Vec<OriginPart>,

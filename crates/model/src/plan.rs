@@ -9,7 +9,7 @@ use crate::{Case, ShardOf};
 pub struct Plan {
     /// The cases in reporting order, their indices ascending.
     pub cases: Vec<PlannedCase>,
-    /// Which part of a larger plan this is, when it is one.
+    /// The shard of a larger plan, if it is one.
     pub shard: Option<ShardOf>,
 }
 
@@ -27,7 +27,7 @@ pub struct PlannedCase {
     pub index: usize,
     /// The case.
     pub case: Arc<Case>,
-    /// Which repetition this is, from 1.
+    /// Number of the repetition, from 1.
     pub trial: u32,
     /// The column of a matrix it belongs to.
     pub variant: Option<Arc<str>>,

@@ -1,4 +1,4 @@
-//! The fold of an event stream, or of several put together.
+//! The fold of an event stream, or of several merged ones.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::{
 /// run they were split from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// The runs it is made of: one, or several where logs were put together.
+    /// Its runs: one, or several where logs were merged.
     pub runs: Vec<RunReport>,
     /// Findings about the suite or the run as a whole.
     pub findings: Vec<Finding>,
@@ -33,7 +33,7 @@ pub struct RunReport {
 /// One case of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseReport {
-    /// Which of the report's runs it belongs to.
+    /// Index of its run in the report.
     pub run: usize,
     /// Its start.
     pub started: CaseStarted,

@@ -51,7 +51,7 @@ impl Revision {
         Self::ALL.into_iter().find(|revision| revision.as_str() == name)
     }
 
-    /// Which era it belongs to.
+    /// Its era.
     pub fn era(self) -> Era {
         match self {
             Self::V2024_11_05 | Self::V2025_03_26 | Self::V2025_06_18 | Self::V2025_11_25 => Era::Legacy,

@@ -8,7 +8,7 @@ use crate::FindingKind;
 
 const ROWS: &str = include_str!("rule_texts.txt");
 
-/// Where the pages of the documentation are.
+/// URL of the documentation.
 const DOCS: &str = "https://github.com/mcprove/mcprove/blob/main/docs/";
 
 /// The texts of a rule.

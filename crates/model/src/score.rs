@@ -17,7 +17,7 @@ pub struct Score {
     pub rubric: Value,
     /// The commands that grade it.
     pub scorers: Arc<[Scorer]>,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }
 

@@ -5,7 +5,7 @@ use crate::Span;
 /// Declarations of a suite about trust.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Security {
-    /// Which output may flow from server to server; nothing is judged when it is absent.
+    /// Output that may flow from server to server; without it, flows are not judged.
     pub trust_boundary: Option<Boundary>,
     /// Capabilities that clients may claim; without it, claims are not judged.
     pub capability_negotiation: Option<Negotiation>,
@@ -49,6 +49,6 @@ pub struct Negotiation {
     pub target: String,
     /// The negotiated capabilities; those of the handshake or the first request when absent.
     pub negotiated: Option<Vec<String>>,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
 }

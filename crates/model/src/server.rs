@@ -11,7 +11,7 @@ use crate::{Origin, Revision, WaitFor, password_in, without_password};
 pub struct ServerSpec {
     /// Its display name: a key of `servers:`, or the command.
     pub name: String,
-    /// Where it is.
+    /// Its location.
     pub target: Target,
     /// The protocol revision to speak.
     pub protocol: Protocol,
@@ -23,7 +23,7 @@ pub struct ServerSpec {
     pub auth: Option<Auth>,
     /// Values that came from the environment and must not be shown.
     pub secrets: Vec<String>,
-    /// Which of its texts variables gave a part of, for files that name it.
+    /// Its strings with variables, for files that name it.
     pub origins: Vec<Origin>,
     /// The confinement of a server that is started; `None` starts it unconfined.
     pub sandbox: Option<Sandbox>,
@@ -49,7 +49,7 @@ pub struct Sandbox {
     pub required: bool,
 }
 
-/// Where a server is.
+/// Location of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A process that speaks over its standard input and output.
@@ -67,16 +67,16 @@ pub enum Target {
     },
     /// A Streamable HTTP endpoint.
     Http {
-        /// The address.
+        /// The URL.
         url: String,
-        /// Extra header fields.
+        /// Extra headers.
         headers: Vec<(String, String)>,
     },
     /// An HTTP+SSE endpoint of the 2024-11-05 revision.
     Sse {
-        /// The address of the event stream.
+        /// The URL of the event stream.
         url: String,
-        /// Extra header fields.
+        /// Extra headers.
         headers: Vec<(String, String)>,
     },
     /// The built-in mock, in this process.
@@ -100,7 +100,7 @@ pub enum Target {
 pub enum Auth {
     /// OAuth 2: a token is asked for with the client's own credentials.
     ClientCredentials {
-        /// Where tokens are given out.
+        /// The URL that issues tokens.
         token_endpoint: String,
         /// The client's id.
         client_id: String,
@@ -129,7 +129,7 @@ impl Target {
         }
     }
 
-    /// The password in its address, if there is one.
+    /// The password in its URL, if there is one.
     pub fn password(&self) -> Option<&str> {
         match self {
             Self::Http { url, .. } | Self::Sse { url, .. } => password_in(url),
@@ -137,7 +137,7 @@ impl Target {
         }
     }
 
-    /// The command line or address, for people.
+    /// The command line or URL, for display.
     pub fn label(&self) -> String {
         match self {
             Self::Stdio { command, args, .. } => {
@@ -155,7 +155,7 @@ impl Target {
     }
 }
 
-/// Which protocol revision to speak.
+/// The protocol revision to speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
     /// The newest revision with a handshake; modern only when the server names nothing else.
@@ -207,7 +207,7 @@ pub struct SamplingReply {
     pub text: String,
     /// The model's name.
     pub model: String,
-    /// Why the model stopped.
+    /// Reason for the end of the model's reply.
     pub stop_reason: String,
 }
 

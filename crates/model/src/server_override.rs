@@ -1,4 +1,4 @@
-//! Which server a case talks to when the command line or a matrix names another one.
+//! The server of a case when the command line or a matrix overrides it.
 
 use std::sync::Arc;
 

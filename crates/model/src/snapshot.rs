@@ -32,7 +32,7 @@ pub enum SnapshotKind {
 pub struct StoredValues {
     /// The texts by name.
     pub texts: BTreeMap<String, String>,
-    /// Why they could not be read, if so.
+    /// Error when reading them, if any.
     pub unreadable: Option<String>,
     /// The folder whose path is masked.
     pub fixture: Option<String>,

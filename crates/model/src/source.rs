@@ -66,7 +66,7 @@ impl SourceFile {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// Where a byte offset is.
+    /// Position of a byte offset.
     pub fn position(&self, offset: u32) -> Position {
         let index = self.line_starts.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.line_starts[index];

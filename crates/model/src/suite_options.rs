@@ -75,7 +75,7 @@ impl Hooks {
 pub struct Hook {
     /// The program and its arguments, at least one word.
     pub words: Vec<String>,
-    /// Where it is written.
+    /// Its position in the file.
     pub span: Span,
     /// Its time limit.
     pub timeout: Duration,

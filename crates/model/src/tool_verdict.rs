@@ -16,7 +16,7 @@ const RULES: &[(ToolVerdict, &str)] = &[
     (ToolVerdict::Fails(FailureCause::NotConfigured), "not-configured"),
     (ToolVerdict::Fails(FailureCause::Refused), "refused-by-mcprove"),
     (ToolVerdict::Fails(FailureCause::Other), "fails"),
-    // What the sandbox refused, which is a refusal of ours as well.
+    // Refusals of the sandbox are refusals of mcprove as well.
     (ToolVerdict::Fails(FailureCause::Refused), "sandbox-refusal"),
 ];
 

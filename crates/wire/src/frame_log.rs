@@ -26,7 +26,7 @@ impl FrameLog {
         Self { began: Instant::now(), frames: Vec::new(), kept: Kept::default(), left_out: 0, limits }
     }
 
-    /// When the session began.
+    /// Start of the session.
     pub(crate) fn began(&self) -> Instant {
         self.began
     }

@@ -20,7 +20,7 @@ impl Listener {
         Ok(Self { socket, address })
     }
 
-    /// Where it listens.
+    /// The socket address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

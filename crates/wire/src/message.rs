@@ -135,7 +135,7 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
     Message::NonProtocol(NonProtocol::Unreadable(why))
 }
 
-/// Where a line begins once control characters and terminal escape codes are passed over.
+/// Start of a line after control characters and terminal escape codes.
 fn after_controls(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {

@@ -36,7 +36,7 @@ pub struct Program {
     pub sandbox: Option<SandboxPolicy>,
 }
 
-/// Why a program could not be started.
+/// Reason why a program could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// There is no such program.

@@ -1,4 +1,4 @@
-//! `equal_function_sets` with classes: whether a tool of each class was called, and nothing else.
+//! `equal_function_sets` with classes: one tool of each class was called, and no other.
 
 use std::sync::Arc;
 

@@ -23,12 +23,12 @@ pub(super) struct CountCheck<'n> {
     pub(super) counted: &'static Counted,
 }
 
-/// At least so many.
+/// At least this many.
 pub(super) fn least(asked: &CountCheck<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     planned(asked, Limit::Least, found)
 }
 
-/// At most so many.
+/// At most this many.
 pub(super) fn most(asked: &CountCheck<'_>, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
     planned(asked, Limit::Most, found)
 }

@@ -10,7 +10,7 @@ use super::{decode_threshold, threshold_schema};
 /// The key, in `expect` and in a test.
 pub const KEY: &str = "derivedMetrics";
 
-/// The ways to make one number of several, and whether it is divided by the weights.
+/// The ways to combine several numbers; true if the result is divided by the weights.
 const WAYS: &[(&str, bool)] = &[("weighted_average", true), ("weighted_sum", false)];
 
 /// Decodes a list of metrics over the named checks of the same block.

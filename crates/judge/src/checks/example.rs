@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A value of a check, something it may see, and whether it holds there.
+/// A value of a check, an observation, and the expected result.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     /// The value under the check's key, as JSON (which is YAML too).

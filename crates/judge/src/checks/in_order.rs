@@ -31,7 +31,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 #[derive(Debug)]
 struct InOrder {
     parts: Arc<[String]>,
-    /// Which of the parts this check speaks of.
+    /// Index of the part that this check is about.
     index: usize,
 }
 
@@ -78,7 +78,7 @@ impl Check for InOrder {
 }
 
 impl InOrder {
-    /// Where this part is looked for: after the last of the parts before it that was found, and which one that is.
+    /// Start of the search for this part: after the last earlier part that was found, which is returned too.
     fn begin(&self, text: &str) -> (usize, Option<&str>) {
         let mut from = 0;
         let mut previous = None;

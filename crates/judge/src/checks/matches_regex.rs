@@ -64,7 +64,7 @@ impl Check for MatchesRegex {
 }
 
 impl MatchesRegex {
-    /// Where the pattern matches once case is ignored, or once `^` and `$` also mean the ends of lines.
+    /// The match if case is ignored, or if `^` and `$` also match at the ends of lines.
     fn looser(&self, text: &str) -> Option<(std::ops::Range<usize>, String)> {
         let find = |builder: &mut RegexBuilder| Some(builder.build().ok()?.find(text)?.range());
         if let Some(range) = find(RegexBuilder::new(self.regex.as_str()).case_insensitive(true)) {

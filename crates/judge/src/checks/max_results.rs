@@ -1,4 +1,4 @@
-//! `max_results`: the result lists at most so many.
+//! `max_results`: the result lists at most this many.
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
 

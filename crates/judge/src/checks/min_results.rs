@@ -1,4 +1,4 @@
-//! `min_results`: the result lists at least so many.
+//! `min_results`: the result lists at least this many.
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
 

@@ -95,7 +95,7 @@ impl Check for Occurs {
 #[derive(Debug)]
 struct InOrder {
     wanted: Arc<[String]>,
-    /// Which of the names this check speaks of.
+    /// Index of the name that this check is about.
     index: usize,
     names: &'static Names,
 }
@@ -131,7 +131,7 @@ impl Check for InOrder {
 }
 
 impl InOrder {
-    /// Where this name is looked for: after the last of the names before it that was found, and which one that is.
+    /// Start of the search for this name: after the last earlier name that was found, which is returned too.
     fn begin(&self, names: &[String]) -> (usize, Option<&str>) {
         let mut from = 0;
         let mut previous = None;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::excerpt;
 use crate::json_path::{keys_seen, kind_of};
 
-/// Where servers put their lists, in the order they are looked for.
+/// Keys under which servers put their lists, in search order.
 const KEYS: [&str; 10] = [
     "locations",
     "items",

@@ -1,4 +1,4 @@
-//! Which calls a conformance run makes: a valid input per tool that may be called, and inputs its schema rejects.
+//! The calls of a conformance run: a valid input per tool that may be called, and inputs its schema rejects.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub struct CallPlan {
     pub is_bare: bool,
 }
 
-/// Which tools are called.
+/// The tools to call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallPlans {
     /// Those that are.

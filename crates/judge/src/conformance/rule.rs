@@ -21,7 +21,7 @@ pub struct Rule {
     pub channel: Option<Channel>,
     /// The section of the specification.
     pub section: &'static str,
-    /// Which client breaks, and how.
+    /// The client that breaks, and how.
     pub why: &'static str,
     /// An exchange that breaks it.
     pub bad: &'static str,
@@ -99,7 +99,7 @@ pub struct Ruling<'e> {
     pub violations: Vec<Violation>,
     /// Number of things checked.
     pub checked: usize,
-    /// Why nothing was checked, if nothing was.
+    /// Reason why nothing was checked, if so.
     pub absent: Option<Absent>,
 }
 

@@ -117,7 +117,7 @@ impl CaseCollector<'_, '_> {
             return;
         }
         let arguments = self.guard.made_harmless(arguments);
-        // Values of ours always serialise.
+        // Generated values always serialise.
         let text = serde_json::to_string(&arguments).unwrap_or_default();
         if !self.sent.insert(fingerprint(&text)) {
             return;

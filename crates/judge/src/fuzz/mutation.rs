@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::site::Site;
 use crate::generate::Dice;
 
-/// When a case is sent.
+/// Phase in which a case is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// The whole input: valid, empty, without a required part.
@@ -35,7 +35,7 @@ pub enum Label {
 pub struct Mutation {
     /// Its name.
     pub name: &'static str,
-    /// When it is used.
+    /// Phase in which it is used.
     pub phase: Phase,
     /// Order of use where not all mutations fit: the lowest first.
     pub rank: u8,

@@ -1,4 +1,4 @@
-//! Which inputs to send to one tool, in which order.
+//! The inputs for one tool, in order.
 
 use std::collections::HashSet;
 
@@ -48,8 +48,8 @@ impl<'s> FuzzPlan<'s> {
         self.collect(pool, self.count, |collector| first(collector, enough))
     }
 
-    /// The next cases that the seed decides, at most so many; none when the plan is at its end. They are made from
-    /// the values that were known when the first of them were asked for.
+    /// The next cases that the seed decides, at most `most`; none at the end of the plan. They are made from the values
+    /// that were known when the first of them were asked for.
     pub fn more(&mut self, pool: &ValuePool, most: usize) -> Vec<FuzzCase> {
         let (count, left) = (self.count, self.count.saturating_sub(self.made));
         let mut random = self.random.take();

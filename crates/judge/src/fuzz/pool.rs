@@ -112,7 +112,7 @@ impl ValuePool {
         }
     }
 
-    /// Finds ids, addresses and paths in prose.
+    /// Finds ids, URLs and paths in prose.
     fn read(&mut self, text: &str) {
         let text = &text[..text.floor_char_boundary(20_000)];
         for (name, pattern) in PROSE.iter() {

@@ -149,7 +149,7 @@ fn changed(base: &Base<'_, '_>, changes: usize, dice: &mut Dice, known: &mut Kno
 static KINDS: LazyLock<(Vec<&Mutation>, Vec<&Mutation>)> =
     LazyLock::new(|| MUTATIONS.iter().partition(|mutation| mutation.phase == Phase::Random));
 
-/// Any mutation of its kind, and whether it is of the kind that never makes the same twice; half of them are.
+/// Any mutation of its kind, and true if it is of the kind that never makes the same twice; half of them are.
 fn any_mutation(dice: &mut Dice) -> (&'static [&'static Mutation], usize, bool) {
     let (endless, others) = &*KINDS;
     let is_endless = dice.chance(50);

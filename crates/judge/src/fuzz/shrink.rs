@@ -1,4 +1,4 @@
-//! Makes a failing input small, step by step: someone else says whether a candidate still fails.
+//! Shrinks a failing input step by step: the caller tests each candidate.
 //!
 //! The types of values are kept, so that what is left is as valid as what was sent: a text shrinks to an empty text, not
 //! to null. Objects lose keys and lists lose items in halves, quarters and so on; nested values are cut out in between;
@@ -19,7 +19,7 @@ const PASSED_OVER: usize = 50_000_000;
 /// The search for a smaller input that still fails.
 ///
 /// Request a candidate, try it and report the result until no candidate is left; then the best is as small as this
-/// search gets it. Whether a candidate "still fails" should mean the same failure (see [`super::signature`]).
+/// search gets it. "Still fails" should mean the same failure (see [`super::signature`]).
 #[derive(Debug)]
 pub struct Shrinker {
     best: Value,
@@ -86,7 +86,7 @@ impl Shrinker {
         None
     }
 
-    /// Says whether the last candidate still fails.
+    /// Takes the result of the last candidate.
     pub fn tell(&mut self, still_fails: bool) {
         let Some(candidate) = self.asked.take() else { return };
         if still_fails {

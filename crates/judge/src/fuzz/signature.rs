@@ -1,4 +1,4 @@
-//! When two failures are the same: the tool, the kind, the message without its details, and the shape of the stack.
+//! Identity of failures: the tool, the kind, the message without its details, and the shape of the stack.
 
 use std::sync::LazyLock;
 

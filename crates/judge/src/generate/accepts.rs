@@ -1,4 +1,4 @@
-//! A quick second opinion on whether a part of a schema accepts a value.
+//! A quick check of a value against a part of a schema.
 //!
 //! The oracle compiles whole schemas and speaks only of whole values; while a value is being made, its parts are judged
 //! here. Keywords that are not understood (`unevaluatedProperties`, dynamic scopes) are taken to accept: the oracle has

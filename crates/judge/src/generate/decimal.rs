@@ -102,7 +102,7 @@ pub(crate) fn whole_number(value: i128) -> Option<Number> {
     value.to_string().parse().ok().and_then(Number::from_f64)
 }
 
-/// Which of two numbers is larger, exactly where that is possible.
+/// Compares two numbers, exactly where that is possible.
 pub(crate) fn compare(one: &Number, other: &Number) -> Ordering {
     if let Some((one, other)) = Decimal::of(one).zip(Decimal::of(other)).and_then(|(one, other)| one.aligned(other)) {
         return one.cmp(&other);

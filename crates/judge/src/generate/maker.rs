@@ -36,7 +36,7 @@ pub(crate) struct GeneratorOptions {
     pub(crate) varied: bool,
     /// True if defaults and examples are used.
     pub(crate) hints: bool,
-    /// Which optional properties are filled.
+    /// Share of the optional properties that are filled.
     pub(crate) optional: OptionalProperties,
     /// Maximum number of times a reference is followed into itself.
     pub(crate) reentries: usize,
@@ -50,7 +50,7 @@ pub(crate) enum OptionalProperties {
     All,
 }
 
-/// Why a value was not made.
+/// Reason for a missing value.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) told: Ungeneratable,

@@ -64,7 +64,7 @@ pub(crate) mod test_schemas {
 /// Maximum number of inputs with optional properties.
 const VARIANTS: usize = 24;
 
-/// Why no value was made for a schema.
+/// Reason why no value was made for a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ungeneratable {
     /// The JSON Pointer of the place in the input that could not be filled.

@@ -1,4 +1,4 @@
-//! The last word on whether a schema accepts a value.
+//! The final check of a value against a schema.
 
 use mcprove_model::shorten;
 use serde_json::Value;

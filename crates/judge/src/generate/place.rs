@@ -1,4 +1,4 @@
-//! Where in a value something is being made.
+//! Place in a value that is being made.
 
 use std::fmt::Write as _;
 

@@ -36,7 +36,7 @@ const URLS: &[&str] = &["endpoint", "href", "link", "uri", "url", "webhook", "we
 const HOSTS: &[&str] = &["domain", "host", "hostname", "ip"];
 const PATTERNS: &[&str] = &["glob", "mask", "pattern", "wildcard"];
 
-/// The role of a property; `None` when its name speaks of nothing outside. `speaks_of_sql` says whether the tool does.
+/// The role of a property; `None` when its name speaks of nothing outside. `speaks_of_sql` is true if the tool does.
 pub(crate) fn role(name: &str, speaks_of_sql: bool) -> Option<Role> {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(|word| singular(word)).collect();

@@ -1,4 +1,4 @@
-//! Which values of a role are harmless, and what is sent instead of others.
+//! Harmless values of a role, and replacements for others.
 
 use serde_json::Value;
 
@@ -186,7 +186,7 @@ fn is_reserved_host(host: &str) -> bool {
     is_name && (is_range || is_reserved) || lower == "invalid"
 }
 
-/// True if a text cannot be read as a host, a port or an address.
+/// True if a string cannot be read as a host, a port or an IP address.
 fn is_no_host(text: &str) -> bool {
     let is_word = |letter: char| letter.is_alphabetic() || matches!(letter, ' ' | '_' | '-');
     !text.trim().eq_ignore_ascii_case("localhost") && text.chars().all(is_word)

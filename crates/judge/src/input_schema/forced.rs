@@ -1,4 +1,4 @@
-//! Which values would have to hold an object, were all properties of all objects required.
+//! Values that would have to hold an object if all properties of all objects were required.
 
 use std::cell::OnceCell;
 
@@ -23,7 +23,7 @@ struct Steps {
 }
 
 impl SchemaTree<'_> {
-    /// For each schema whether its values would have to hold a value of one of the `targets`.
+    /// For each schema, true if its values would have to hold a value of one of the `targets`.
     pub(super) fn forcing(&self, targets: &[SiteId]) -> Vec<bool> {
         let steps = self.forced.steps.get_or_init(|| self.steps());
         let mut forcing = vec![false; steps.needed_by.len()];

@@ -37,7 +37,7 @@ pub(crate) fn open_objects(tree: &SchemaTree<'_>) -> Vec<(SiteId, Close)> {
 struct OpenObjects<'a, 't> {
     tree: &'a SchemaTree<'t>,
     rivals: Rivals,
-    /// Where the visit began that is under way.
+    /// Start of the current visit.
     head: SiteId,
     /// The open objects, and the start of the visit that found each.
     open: Vec<(SiteId, Close, SiteId)>,

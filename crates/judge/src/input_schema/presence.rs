@@ -1,4 +1,4 @@
-//! Which properties of an object must be there, and which could be required.
+//! Properties of an object that must be present, and those that could be required.
 //!
 //! Requiring every property of an object that holds itself would leave no finite value, and where alternatives decide
 //! about the presence of properties, it would contradict them.

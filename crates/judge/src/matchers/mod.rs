@@ -54,10 +54,10 @@ use crate::target::Target;
 
 /// Expectation on a value.
 pub(crate) trait Matcher: Debug + Send + Sync {
-    /// Says whether the value is as expected.
+    /// Compares the value with the expectation.
     fn judge(&self, value: &Value) -> Result<(), Mismatch>;
 
-    /// Says whether the value is as expected, where that depends on what is stored.
+    /// Compares the value with the expectation, where that depends on stored values.
     fn judge_with(&self, value: &Value, _stored: &StoredValues) -> Result<(), Mismatch> {
         self.judge(value)
     }
@@ -123,7 +123,7 @@ pub struct MatcherKind {
     pub examples: &'static [Example],
 }
 
-/// A value a matcher is given, a value it sees (both as JSON), and whether it holds.
+/// The value of a matcher, the value at the target (both as JSON), and the expected result.
 #[derive(Debug)]
 pub struct Example {
     /// The value under the matcher's name.

@@ -33,7 +33,7 @@ impl Matcher for Subset {
     }
 }
 
-/// Where two values differ, and what is there.
+/// The place where two values differ, and the value there.
 pub(super) struct Difference<'v> {
     place: String,
     expected: &'v Value,
@@ -67,7 +67,7 @@ impl Difference<'_> {
     }
 }
 
-/// Where a value lacks something of `part`.
+/// The place where a value lacks something of `part`.
 pub(super) fn lacking<'v>(whole: &'v Value, part: &'v Value, place: String) -> Option<Difference<'v>> {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => part.iter().find_map(|(key, part)| {

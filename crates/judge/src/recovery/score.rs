@@ -1,13 +1,14 @@
 //! One call against a server that does not answer: when it was noticed, when it was got over.
 
-/// When things happened around a call, in milliseconds of any one clock.
+/// Times of the events around a call, in milliseconds of any one clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryObservation {
-    /// When the call was issued.
+    /// Time of the call.
     pub call_start_ms: u64,
-    /// When the agent noticed that the call would not return; absent when it never did.
+    /// Time at which the agent noticed that the call would not return; absent if it never did.
     pub detected_ms: Option<u64>,
-    /// When the agent recovered: retried elsewhere, fell back, or surfaced a clean error; absent when it never did.
+    /// Time at which the agent recovered: retried elsewhere, fell back, or surfaced a clean error; absent if it never
+    /// did.
     pub recovered_ms: Option<u64>,
     /// The timeout the agent was configured to honour.
     pub timeout_budget_ms: u64,

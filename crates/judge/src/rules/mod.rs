@@ -75,7 +75,7 @@ pub struct Rule {
     pub summary: &'static str,
     /// Its severity.
     pub severity: Severity,
-    /// Why it matters, in whole sentences.
+    /// Rationale, in whole sentences.
     pub why: &'static str,
     /// Advice on what to do about it.
     pub help: &'static str,

@@ -1,4 +1,4 @@
-//! Which rules are applied.
+//! Selection of the applied rules.
 
 use mcprove_model::nearest;
 

@@ -2,7 +2,7 @@
 
 use crate::spanned_json::{Json, JsonKind};
 
-/// Calls `see` with every text and every name of a value, and whether it is a name.
+/// Calls `see` with every string and every name of a value; the flag is true for a name.
 pub(super) fn texts<'c>(value: Json<'c>, see: &mut dyn FnMut(Json<'c>, &str, bool)) {
     let mut open = vec![(value, false)];
     while let Some((value, is_name)) = open.pop() {

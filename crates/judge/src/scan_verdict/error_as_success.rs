@@ -20,7 +20,7 @@ static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"^(?i)[\s*_#>`❌⛔🚫✗✘×⚠❗🛑🔴\u{fe0f}-]*(?:\[?(?:fatal |internal |unexpected |unknown |runtime |validation |network |api |http |tool |request |connection |authentication |server )?",
         r"(?:error|exception|failure)\]?[*_`]*(?:\s*\(?(?:code\s*)?[\w.-]{1,20}\)?)?\s*[:：–—-]\s*\S",
         r"|(?:error|exception) (?:\w+ing|occurred|while|in|during|when)\b",
-        r"|an? (?:\w+ )?(?:error|exception) (?:has )?occurred\b",
+        r"|(?:an? (?:\w+ )?|(?:internal|server|system|unexpected|unknown) (?:server )?)(?:error|exception) (?:has )?occurred\b",
         r"|failed to \w+|failed:|(?:\w+ ){1,3}failed(?: with|:|\.| to|$)",
         r"|unable to \w+|could not \w+|couldn't \w+|cannot \w+|can't \w+",
         r"|(?:access|permission) denied\b|unauthorized\b|forbidden\b|invalid api key\b",
@@ -40,12 +40,18 @@ static NO_ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(pattern).ok()
 });
 
+/// Keys that are written for `isError`; no client reads them.
+const MISSPELLED: &[&str] = &["is_error", "iserror", "IsError", "error"];
+
 /// The error message inside a success, if any.
 pub fn error_as_success(result: &Value, arguments: &Value) -> Option<String> {
     if result.get("isError") == Some(&Value::Bool(true)) || has_other_content(result) {
         return None;
     }
     let text = text_of_tool_result(result);
+    if let Some(key) = MISSPELLED.iter().find(|&&key| result.get(key) == Some(&Value::Bool(true))) {
+        return Some(format!("`{key}: true` says nothing, the key is `isError`: {}", text.trim()));
+    }
     if let Some(structured) = result.get("structuredContent").and_then(Value::as_object)
         && let Some(found) = in_object(structured, arguments)
     {
@@ -227,6 +233,16 @@ mod tests {
     }
 
     #[test]
+    fn a_misspelled_key_marks_no_error() {
+        let result = |key: &str, value: bool| json!({"content": [{"type": "text", "text": "busy"}], key: value});
+        for key in MISSPELLED {
+            let found = error_as_success(&result(key, true), &json!({})).expect("an error");
+            assert!(found.contains(key) && found.ends_with("busy"), "{found}");
+            assert_eq!(error_as_success(&result(key, false), &json!({})), None, "{key}");
+        }
+    }
+
+    #[test]
     fn errors_that_claim_success_are_found() {
         for text in [
             "Error: Sheet 'x' not found",
@@ -238,6 +254,7 @@ mod tests {
             "Error executing tool: boom",
             "Error fetching weather: getaddrinfo ENOTFOUND",
             "An error occurred while searching",
+            "Internal error has occurred.",
             "Failed to fetch the page",
             "Request failed with status code 401",
             "Unable to connect to the database",

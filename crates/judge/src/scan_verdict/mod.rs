@@ -21,6 +21,8 @@ pub use error_as_success::error_as_success;
 const EVIDENCE: usize = 500;
 
 const INTERNAL_ERROR: i64 = -32603;
+/// Words of the TypeScript SDK for a result of the handler that it does not send.
+const INVALID_RESULT: &str = "Invalid tools/call result: ";
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// A call of a tool and what is known of it.
@@ -173,6 +175,10 @@ fn is_about_input(text: &str, arguments: &Value) -> bool {
 
 /// Judges the text of an error; a code of 0 is that of a result with `isError`.
 fn of_error(call: &ScanCall<'_>, code: i64, text: &str) -> ScanJudgement {
+    if text.contains(INVALID_RESULT) {
+        let sentence = "the result breaks the protocol: the server's own SDK refuses it".to_owned();
+        return ScanJudgement::new(ToolVerdict::Crashed, sentence, text);
+    }
     // A trace may well be about a missing key or the network: it is still an unhandled exception, unless it is worded
     // and the server lives on.
     let cause = match failure_cause(text) {

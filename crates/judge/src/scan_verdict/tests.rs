@@ -43,6 +43,10 @@ fn replies_have_verdicts() {
         (error(-32603, ""), ToolVerdict::Crashed),
         (error(-32603, "boom"), ToolVerdict::Crashed),
         (error(-32602, "expected a number"), fails(FailureCause::Other)),
+        (
+            error(-32602, "MCP error -32602: Invalid tools/call result: [{\"message\": \"Invalid input\"}]"),
+            ToolVerdict::Crashed,
+        ),
         (error(-32601, "Method not found"), ToolVerdict::Crashed),
         (Outcome::TimedOut { after_ms: 15_000 }, ToolVerdict::TimedOut),
     ] {

@@ -126,7 +126,7 @@ proptest! {
     fn what_is_not_said_to_narrow_accepts_all_that_it_did(seed in any::<u64>(), turns in any::<u64>()) {
         let old = random_schema(seed);
         let new = mixed(&old, &random_schema(seed ^ turns), turns);
-        // Whether exactly one of several holds can change in either direction when any of them does.
+        // The number of alternatives that hold can change in either direction when any of them changes.
         prop_assume!(!new.to_string().contains("oneOf") && !old.to_string().contains("oneOf"));
         let effects = effects(&old, &new);
         let claims = |effect: Effect| !effects.contains(&effect) && !effects.contains(&Effect::Replaces) && !effects.contains(&Effect::Adds);

@@ -5,7 +5,7 @@ use super::{JsonKind, Slot};
 /// Maximum nesting of lists and maps; code that walks a tree may recurse that far.
 const MAX_DEPTH: usize = 256;
 
-/// Why a text is not JSON.
+/// Reason why a text is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParseError {
     /// The byte at which it stops being JSON.

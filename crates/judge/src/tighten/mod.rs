@@ -25,7 +25,7 @@ pub struct Tightened {
     pub text: String,
     /// Number of changed schemas.
     pub changed: usize,
-    /// Which parameters became required, in the order of the text.
+    /// The parameters that became required, in the order of the text.
     pub required: Vec<Required>,
 }
 

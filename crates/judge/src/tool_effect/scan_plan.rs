@@ -1,4 +1,4 @@
-//! Which tools a scan calls, which it skips, and why: known before the first call.
+//! The tools that a scan calls, those it skips, and the reasons: known before the first call.
 
 use std::fmt::Write as _;
 
@@ -75,7 +75,7 @@ impl ScanPlan {
         self.tools.get(at).map_or(&ToolEffect::Unclear, |tool| &tool.effect)
     }
 
-    /// The names of the tools that are called although nothing says whether they write.
+    /// The names of the tools that are called although their effect is unknown.
     pub fn unclear(&self) -> impl Iterator<Item = &str> {
         let unclear = |tool: &&PlannedTool| tool.skipped.is_none() && tool.effect == ToolEffect::Unclear;
         self.tools.iter().filter(unclear).map(|tool| tool.name.as_str())

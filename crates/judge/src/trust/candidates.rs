@@ -24,7 +24,7 @@ const CHANCE: usize = 2;
 pub(super) struct Candidate {
     /// The call whose result said it.
     pub(super) producer: usize,
-    /// Where in the trace that result is.
+    /// Position of that result in the trace.
     pub(super) said: usize,
     /// The call that carries it.
     pub(super) consumer: usize,
@@ -38,7 +38,7 @@ pub(super) struct Candidate {
 pub(super) enum What {
     /// A part of a text of the arguments.
     Text {
-        /// Which text.
+        /// Index of the text.
         told: usize,
         /// The bytes that are carried.
         range: Range<usize>,
@@ -47,12 +47,12 @@ pub(super) enum What {
     },
     /// An object of the arguments.
     Object {
-        /// Which object.
+        /// Index of the object.
         told: usize,
     },
 }
 
-/// Where something was said for the first time by a server.
+/// First occurrence of something in the output of a server.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     server: usize,
@@ -246,7 +246,7 @@ impl Candidate {
         }
     }
 
-    /// Where in the arguments it is.
+    /// Its place in the arguments.
     pub(super) fn pointer<'h>(&self, haystack: &'h Haystack<'_>) -> &'h str {
         match &self.what {
             What::Text { told, .. } => &haystack.texts[*told].pointer,
@@ -259,7 +259,7 @@ impl Candidate {
         self.texts(haystack).iter().map(|text| text.len()).sum()
     }
 
-    /// Which text it is in, and the bytes there; objects come after all texts.
+    /// Index of its text, and the bytes there; objects come after all texts.
     pub(super) fn place(&self) -> ((bool, usize), Range<usize>) {
         match &self.what {
             What::Text { told, range, .. } => ((false, *told), range.clone()),

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::rules::WIDENING;
 
-/// Where a request of revision 2026-07-28 carries the client's capabilities.
+/// Key of the client's capabilities in a request of revision 2026-07-28.
 const META_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// Claim of a request.
@@ -19,7 +19,7 @@ const META_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 pub struct RequestClaim {
     /// The session it belongs to: claims of one session say nothing about another's.
     pub session: String,
-    /// Where in the trace it is: its position among the requests, from 0.
+    /// Its position among the requests of the trace, from 0.
     pub position: usize,
     /// The request as people would name it, e.g. `tools/call search`.
     pub request: String,

@@ -15,7 +15,7 @@ const STRIDE: usize = 16;
 /// Texts of up to this many characters are looked up at once, without samples.
 const SHORT: usize = 64;
 
-/// Where something familiar comes from.
+/// Origin of familiar text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     Prompt,
@@ -31,10 +31,10 @@ pub(super) struct Given<'t> {
     pub(super) text: &'t str,
 }
 
-/// The moments that decide whether something was familiar.
+/// The moments that decide if something was familiar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
-    /// When the server said it: arguments sent before do not come from it.
+    /// Time of the server's output: arguments sent before do not come from it.
     pub(super) said: usize,
     /// Time of the call to another server: text the user gave by then comes from the user.
     pub(super) told: usize,

@@ -11,7 +11,7 @@ const SHOWN: usize = 200;
 /// One end of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Which call: its position among the calls of the trace, from 0.
+    /// Position of the call among the calls of the trace, from 0.
     pub call: usize,
     /// The server.
     pub server: String,
@@ -28,7 +28,7 @@ pub enum Carried {
     Object,
 }
 
-/// Why the suite's declaration does not make a flow safe.
+/// Reason why the suite's declaration does not make a flow safe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unmet {
     /// Nothing is declared.
@@ -54,7 +54,7 @@ pub struct Flow {
     pub producer: Hop,
     /// The later call that carries it.
     pub consumer: Hop,
-    /// Where it is in the arguments, as a JSON Pointer.
+    /// Its place in the arguments, as a JSON Pointer.
     pub pointer: String,
     /// Kind of the piece.
     pub carried: Carried,

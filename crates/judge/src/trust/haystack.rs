@@ -7,7 +7,7 @@ use super::parts::{self, NESTING, ValuePart, Want};
 /// A call with its place in the trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentCall<'t> {
-    /// Where in the trace it was sent.
+    /// Position of the request in the trace.
     pub(super) position: usize,
     /// A number that stands for the server.
     pub(super) server: usize,
@@ -18,7 +18,7 @@ pub(super) struct SentCall<'t> {
 #[derive(Debug)]
 pub(super) struct Nested {
     call: usize,
-    /// Where the text is in the arguments.
+    /// Place of the text in the arguments.
     pointer: String,
     document: Value,
     /// The text it was read from holds escapes, so its strings have another form there.

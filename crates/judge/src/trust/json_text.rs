@@ -48,7 +48,7 @@ pub(super) fn read(text: &str, want: Want, see: &mut dyn FnMut(Inside<'_>)) {
     }
 }
 
-/// Where the document at the beginning of a text ends.
+/// Length of the document at the beginning of a text.
 fn document_length(text: &str) -> usize {
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     documents.next();

@@ -93,7 +93,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// A window of so many characters.
+    /// A window of this many characters.
     pub(super) fn of(count: usize) -> Self {
         Self { count, power: power(count) }
     }
@@ -161,7 +161,7 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    /// A sieve for about so many hashes: sixteen bits for each, and never more than 32 MiB.
+    /// A sieve for about this many hashes: sixteen bits for each, and never more than 32 MiB.
     pub(super) fn for_about(count: usize) -> Self {
         let log = count.saturating_mul(16).next_power_of_two().trailing_zeros().clamp(10, 28);
         Self { bits: vec![0; 1 << (log - 6)], shift: 64 - log }

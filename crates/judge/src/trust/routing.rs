@@ -24,9 +24,9 @@ pub enum Routing {
 /// A call of a required sanitizer.
 #[derive(Debug)]
 pub(super) struct Sanitizing<'t> {
-    /// Where in the trace it was called.
+    /// Position of its call in the trace.
     pub(super) asked: usize,
-    /// Where in the trace it answered.
+    /// Position of its answer in the trace.
     pub(super) answered: Option<usize>,
     /// The texts of its arguments.
     pub(super) texts: Vec<&'t str>,
@@ -94,7 +94,7 @@ pub(super) fn routings(sanitizings: &[Sanitizing<'_>], questions: &[Question<'_>
 const FIRST: Sight = Sight { sanitizing: 0, side: Side::Input };
 const LAST: Sight = Sight { sanitizing: usize::MAX, side: Side::Output };
 
-/// Which sanitizers saw which needles, by their numbers, and which objects.
+/// The needles that each sanitizer saw, by number, and the objects.
 fn sights(sanitizings: &[Sanitizing<'_>], needles: &Needles) -> (Vec<BTreeSet<Sight>>, BTreeSet<(u64, Sight)>) {
     let mut texts = vec![BTreeSet::new(); needles.count()];
     let mut objects = BTreeSet::new();

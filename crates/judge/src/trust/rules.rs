@@ -17,13 +17,13 @@ pub struct TrustRule {
     pub summary: &'static str,
     /// Its severity.
     pub severity: Severity,
-    /// Why it matters, in whole sentences.
+    /// Rationale, in whole sentences.
     pub why: &'static str,
     /// Advice on what to write in a suite.
     pub help: &'static str,
     /// True if it can be checked from outside the servers.
     pub black_box: bool,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
 }
 

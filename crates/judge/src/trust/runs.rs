@@ -42,7 +42,7 @@ pub(super) struct Run {
     pub(super) told: usize,
     /// The bytes it takes there.
     pub(super) range: Range<usize>,
-    /// Which of the said texts it comes from.
+    /// Index of the output text that it comes from.
     pub(super) said: usize,
     /// True if both texts go on before it, so that its first characters may be the same by chance.
     pub(super) parts_before: bool,
@@ -135,7 +135,7 @@ fn trace_back(
     unsure
 }
 
-/// Where each server said each of the samples for the first time.
+/// First occurrence of each sample in the output of each server.
 fn first_sayings(samples: &[Sample], size: usize, said_texts: &[SaidText<'_>]) -> HashedMap<Vec<Occurrence>> {
     let mut found: HashedMap<Vec<Occurrence>> = HashedMap::default();
     if samples.is_empty() {

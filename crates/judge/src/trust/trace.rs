@@ -11,7 +11,7 @@ pub enum TraceEvent {
     Call(Call),
     /// A call was answered.
     Result {
-        /// Which call: its position among the calls of the trace, from 0.
+        /// Position of the call among the calls of the trace, from 0.
         call: usize,
         /// The result as it came, with its `content`, `structuredContent` and `isError`.
         result: Value,

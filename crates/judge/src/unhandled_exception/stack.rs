@@ -8,7 +8,7 @@ use regex::Regex;
 /// A stack trace that was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
-    /// Where it is in the text.
+    /// Its position in the text.
     pub(crate) range: Range<usize>,
     /// The functions or files of its frames, the innermost as the language writes it.
     pub(crate) frames: Vec<String>,
@@ -20,7 +20,7 @@ const FRAMES: usize = 12;
 /// The most text that is searched.
 const LONGEST: usize = 100_000;
 
-/// One language's frames: the pattern of a line, and whether one line is proof enough.
+/// The frames of one language: the pattern of a line, and true if one line is proof enough.
 struct Language {
     frame: &'static str,
     /// Text that must occur for a single frame to count; two frames always count.

@@ -8,9 +8,9 @@ use super::{Comparison, Condition, Term, TextTest};
 /// Error in a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
-    /// Where it begins, in bytes.
+    /// Its start, in bytes.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// Its end, in bytes.
     pub(crate) end: usize,
     /// Description of the error.
     pub(crate) message: String,

@@ -1,4 +1,4 @@
-//! Where clients come in: the one socket the mock listens on.
+//! The one socket that the mock listens on.
 
 use std::io;
 
@@ -22,7 +22,7 @@ impl Door {
         Ok(Self(Listener::bind(&address).await?))
     }
 
-    /// The address clients use.
+    /// The URL for clients.
     pub fn url(&self) -> String {
         format!("http://{}{PATH}", self.0.address())
     }

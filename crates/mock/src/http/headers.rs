@@ -1,5 +1,5 @@
-//! The header fields that mirror a modern request: they must be there, and say what the body says
-//! (2026-07-28, "Server Validation").
+//! The headers that mirror a modern request: they must be present and agree with the body (2026-07-28, "Server
+//! Validation").
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::era::named_revision;
 use crate::rpc::{HEADER_MISMATCH, Refusal, Request};
 
-/// Compares the header fields of a modern request with its body; `schema` is that of the tool it calls.
+/// Compares the headers of a modern request with its body; `schema` is that of the tool it calls.
 pub(super) fn check(headers: &HeaderMap, request: &Request, schema: Option<&Value>) -> Result<(), Refusal> {
     let Some(named) = named_revision(&request.params) else {
         // A request that does not name its revision is refused for that.

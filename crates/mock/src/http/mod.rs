@@ -104,7 +104,7 @@ fn changed(mut answer: Answer, mutant: &Mutant) -> Answer {
     stream
 }
 
-/// Everything behind one address.
+/// State of one endpoint.
 struct Endpoint {
     mock: Mock,
     local_only: bool,
@@ -120,7 +120,7 @@ struct Held {
     session: Arc<Session>,
     /// Messages that belong to no request, until a client listens for them.
     general: Arc<Mutex<Option<UnboundedReceiver<Out>>>>,
-    /// When it was last used, in requests of all sessions.
+    /// Time of its last use, in requests of all sessions.
     used: Arc<AtomicU64>,
 }
 
@@ -355,8 +355,8 @@ impl Endpoint {
     }
 }
 
-/// True if a request is one of the modern era: it names its revision itself, or its header field names one that no
-/// handshake could have agreed on.
+/// True if a request is one of the modern era: it names its revision itself, or its header names one that no handshake
+/// could have negotiated.
 fn is_modern(headers: &HeaderMap, message: &Value) -> bool {
     if message.get("params").and_then(named_revision).is_some() {
         return true;

@@ -20,7 +20,7 @@ pub(crate) struct Resource {
     pub(crate) rounds: Vec<Round>,
 }
 
-/// Resources whose addresses follow a pattern.
+/// Resources whose URIs follow a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     pub(crate) pattern: String,

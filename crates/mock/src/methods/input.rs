@@ -112,7 +112,7 @@ impl Call<'_> {
         Err(refusal.with(json!({"requiredCapabilities": missing})))
     }
 
-    /// Which round a request answers, and what was answered before it.
+    /// The round that a request answers, and the answers before it.
     fn reached(&self, rounds: &[Round]) -> Result<(usize, Value), Refusal> {
         let given = match self.params().get("requestState") {
             None => return Ok((0, json!({}))),

@@ -51,7 +51,7 @@ impl Call<'_> {
         Ok(Value::Object(result))
     }
 
-    /// Where a page begins: at the start, or where the cursor of the page before says.
+    /// The start of a page: the beginning, or the position in the cursor.
     fn start(&self, list: List, length: usize) -> Result<usize, Refusal> {
         let Some(given) = self.params().get("cursor") else { return Ok(0) };
         let size = self.manifest.page_size.unwrap_or(usize::MAX);

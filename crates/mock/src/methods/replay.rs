@@ -33,7 +33,7 @@ pub(super) async fn answer(session: &Arc<Session>, request: &Request) -> Result<
             data: error.get("data").cloned(),
             layer: Layer::Content,
         })),
-        // Whether a server is there can be asked at any time.
+        // Pings are always answered.
         Err(_) if request.method == "ping" => Ok(json!({})),
         Err(refusal) => Err(refusal.into()),
     }

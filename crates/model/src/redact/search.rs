@@ -1,4 +1,4 @@
-//! Where secrets are in bytes, in linear time.
+//! Positions of secrets in bytes, in linear time.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use memchr::memmem;
 use super::forms::Form;
 use super::view::{Layer, View};
 
-/// Where a part of a text was left out.
+/// Mark of an omission in a string.
 const CUT: &str = "…";
 
 /// Fewer bytes of a secret than this next to a cut reveal nothing; of an encoded one, twice as many.

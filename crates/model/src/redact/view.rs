@@ -8,9 +8,9 @@
 pub(super) struct View {
     /// The bytes.
     pub(super) bytes: Vec<u8>,
-    /// Where each byte begins in the original.
+    /// Start of each byte in the original.
     starts: Vec<u32>,
-    /// Where each byte ends there; what was removed belongs to no byte.
+    /// End of each byte in the original; removed bytes belong to no byte.
     ends: Vec<u32>,
 }
 

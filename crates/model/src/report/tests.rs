@@ -1,4 +1,4 @@
-//! Logs put together, cut short, and let go of.
+//! Logs that are merged, cut short, or trimmed.
 
 use super::*;
 

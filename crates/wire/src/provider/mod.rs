@@ -33,7 +33,7 @@ pub struct ModelAsk<'a> {
     pub max_tokens: u64,
 }
 
-/// Why a model gave no answer.
+/// Reason for a missing answer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderFailure {
     /// Description of the failure, in one line.

@@ -1,4 +1,4 @@
-//! When a provider that is busy is asked again.
+//! Retries of requests to a busy provider.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The gate of a relay over HTTP: it adds the user's header fields to what passes, so only clients of the configured
-//! server may pass. A page in a browser must not, whatever name it gives this machine (DNS rebinding).
+//! The gate of a relay over HTTP: it adds the user's headers to requests, so only clients of the configured server may
+//! pass. A page in a browser must not, whatever name it gives this machine (DNS rebinding).
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -33,7 +33,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// A gate to one path; `address` is what the user listens at.
+    /// A gate to one path; `address` is the one that the user listens at.
     pub(super) fn new(address: &str, path: &str) -> Self {
         let paths = Mutex::new(HashSet::from([without_query(path).to_owned()]));
         Self { host: name_of(address).to_ascii_lowercase(), paths, named: Notify::new() }
@@ -79,7 +79,8 @@ impl Gate {
         }
     }
 
-    /// Checks who asks: by an address or the name that the user chose, and not from a page of another origin.
+    /// Checks the client: it must use an IP address or the name that the user chose, and not be a page of another
+    /// origin.
     fn known_client(&self, head: &Head) -> Result<(), Refusal> {
         let is_known = |authority: &str| {
             let name = name_of(authority).to_ascii_lowercase();

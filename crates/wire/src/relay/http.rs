@@ -42,7 +42,7 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// The server at an address; the error says what is wrong with it.
+    /// The server at a URL; the error says what is wrong with it.
     pub fn new(url: &str, fields: Vec<(String, String)>) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("`{url}` is not an address: {error}"))?;
         let (default, secure) = match uri.scheme_str() {
@@ -117,7 +117,7 @@ impl HttpRelay {
         Ok(Self { listener, upstream, conversations })
     }
 
-    /// Where clients find the server.
+    /// The URL for clients.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.listener.address(), self.upstream.path())
     }

@@ -20,7 +20,7 @@ pub(super) enum Piece {
     End,
 }
 
-/// Which side of a connection it is.
+/// Side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Requests,
@@ -90,7 +90,7 @@ impl HttpCutter {
         Self { side, state: State::Head(BytesMut::new()) }
     }
 
-    /// Takes a chunk; `bodiless` says of a response whether its request was one whose response has no body.
+    /// Takes a chunk; `bodiless` is true if the request of a response allows no body.
     pub(super) fn push(&mut self, chunk: &[u8], mut bodiless: impl FnMut() -> bool) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut rest = chunk;
@@ -239,7 +239,7 @@ fn short(left: u64, bytes: &[u8]) -> usize {
     usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()))
 }
 
-/// Adds to a line; what was taken, what is left, and whether the line is whole.
+/// Adds to a line; returns the bytes taken, the bytes left, and true if the line is complete.
 fn take_line<'c>(line: &mut Vec<u8>, bytes: &'c [u8]) -> (&'c [u8], &'c [u8], bool) {
     let end = memchr::memchr(b'\n', bytes).map(|at| at + 1);
     let (taken, rest) = bytes.split_at(end.unwrap_or(bytes.len()));

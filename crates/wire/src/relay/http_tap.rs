@@ -14,7 +14,7 @@ use super::pump::Observer;
 use crate::sse_parser::SseParser;
 use crate::transport::secret_field;
 
-/// The header field that names a session.
+/// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 /// Replacement for a secret in the record.
 const HIDDEN: &str = "(hidden)";

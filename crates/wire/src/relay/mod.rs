@@ -29,7 +29,7 @@ const BACKLOG: usize = 256;
 pub struct TappedMessage {
     /// Microseconds since the relay began.
     pub at_us: u64,
-    /// Which conversation with the server, from 0.
+    /// Number of the conversation with the server, from 0.
     pub session: u32,
     /// The direction: messages of the client are sent.
     pub direction: Direction,

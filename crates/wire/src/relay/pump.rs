@@ -9,7 +9,7 @@ use tokio::time::sleep;
 /// Size of one read.
 const CHUNK: usize = 64 << 10;
 
-/// Why nothing is carried any more.
+/// Reason for the end of a pump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pumped {
     /// The one who speaks has closed its side.
@@ -62,7 +62,7 @@ where
     }
 }
 
-/// Writes bytes; whether they were taken.
+/// Writes bytes; true if they were written.
 pub(super) async fn pass_on<W: AsyncWrite + Unpin>(to: &mut W, bytes: &[u8], flow: &Flow) -> bool {
     flow.writing.store(true, Ordering::Relaxed);
     let written = async { to.write_all(bytes).await.is_ok() && to.flush().await.is_ok() }.await;

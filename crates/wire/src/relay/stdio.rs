@@ -25,9 +25,9 @@ const REST: Duration = Duration::from_millis(300);
 pub struct ClientEnds<R, W, E> {
     /// Messages from the client.
     pub input: R,
-    /// Where the server's answers go.
+    /// Destination of the server's messages.
     pub output: W,
-    /// Where the server's standard error goes.
+    /// Destination of the server's standard error.
     pub stderr: E,
 }
 

@@ -1,4 +1,4 @@
-//! From an address to an open session, with the ways round that the specification asks for.
+//! From a URL to an open session, with the fallbacks that the specification requires.
 
 use mcprove_model::{Era, Protocol};
 use tokio::time::Instant;
@@ -8,23 +8,23 @@ use crate::sandbox::failure_of_start;
 use crate::transport::{HttpClient, Transport};
 use crate::{Limits, Program};
 
-/// Where a server is.
+/// Location of a server.
 #[derive(Clone, Debug)]
 pub enum Endpoint {
     /// A program to start.
     Stdio(Program),
     /// Streamable HTTP.
     Http {
-        /// The address.
+        /// The URL.
         url: String,
-        /// Extra header fields.
+        /// Extra headers.
         headers: Vec<(String, String)>,
     },
     /// HTTP+SSE.
     Sse {
-        /// The address of the stream.
+        /// The URL of the stream.
         url: String,
-        /// Extra header fields.
+        /// Extra headers.
         headers: Vec<(String, String)>,
     },
 }
@@ -81,7 +81,7 @@ impl Session {
         deadline: Instant,
     ) -> Option<Result<Self, Box<OpenFailure>>> {
         let mut transport = endpoint.transport(client, &options.limits).ok()?;
-        // A stream without an `endpoint` event is another one, and may be silent for ever.
+        // A stream without an `endpoint` event is another one, and may be silent forever.
         if !transport.is_ready(deadline.min(Instant::now() + options.probe_timeout)).await {
             return None;
         }

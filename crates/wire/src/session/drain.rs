@@ -74,7 +74,7 @@ impl Session {
         while self.closed.is_none() && self.look() {}
     }
 
-    /// Takes in what has arrived by now, but not for ever: a server may send faster than it is read.
+    /// Processes the pending arrivals, up to a limit: a server may send faster than it is read.
     pub(super) fn look_at_some(&mut self) {
         for _ in 0..AT_ONCE {
             if self.closed.is_some() || !self.look() {
@@ -83,8 +83,8 @@ impl Session {
         }
     }
 
-    /// Takes in an arrival that is there already; whether there was one. A caller that waits for the next arrival is
-    /// still woken by it.
+    /// Processes a pending arrival; true if there was one. A caller that waits for the next arrival is still woken by
+    /// it.
     fn look(&mut self) -> bool {
         let looked = pin!(self.transport.receive()).poll(&mut Context::from_waker(Waker::noop()));
         let Poll::Ready(arrival) = looked else { return false };

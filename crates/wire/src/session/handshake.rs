@@ -16,7 +16,7 @@ const HEADER_MISMATCH: i64 = -32020;
 const MISSING_CAPABILITY: i64 = -32021;
 const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// Why no agreement was reached.
+/// Reason for a failed negotiation.
 pub(super) struct Refusal {
     message: String,
     help: Option<String>,
@@ -267,7 +267,7 @@ impl Session {
     /// The result of a request of the handshake, or why there is none.
     fn result_of(&self, exchange: Exchange) -> Result<Value, Refusal> {
         let obstacle = self.transport.obstacle().filter(|_| matches!(exchange.outcome, Outcome::TimedOut { .. }));
-        // `404` with "method not found" is the modern era's way to refuse a method, not a missing address.
+        // `404` with "method not found" is the modern era's way to refuse a method, not a missing URL.
         let status = self.status.filter(|status| *status != 404 || !is_method_not_found(&exchange.outcome));
         let outcome = result_of(exchange).map_err(|refusal| match obstacle {
             Some(obstacle) => Refusal {

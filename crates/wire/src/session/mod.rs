@@ -131,7 +131,7 @@ pub struct ServerRequest {
     pub answered: bool,
 }
 
-/// Why a session could not be opened: something about the subject, with all evidence.
+/// Reason why a session could not be opened: something about the subject, with all evidence.
 #[derive(Debug)]
 pub struct OpenFailure {
     /// The stage that failed.
@@ -153,7 +153,7 @@ pub struct OpenFailure {
 /// Stages of opening a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The process could not be started, or the address not reached.
+    /// The process could not be started, or the URL could not be reached.
     Start,
     /// The handshake was not completed.
     Handshake,
@@ -284,7 +284,7 @@ impl Session {
         self.closed.is_none() && !self.lost
     }
 
-    /// When it began; its frames count from here.
+    /// Start of the session; its frames count from here.
     pub fn began(&self) -> Instant {
         self.log.began()
     }

@@ -37,7 +37,7 @@ impl Session {
         Value::Object(params)
     }
 
-    /// The header fields that mirror a modern request on HTTP.
+    /// The headers that mirror a modern request on HTTP.
     pub(super) fn mirrored_headers(&mut self, method: &str, params: &Value) -> Vec<(String, String)> {
         let mut headers = vec![("mcp-method".to_owned(), method.to_owned())];
         let named = match method {
@@ -85,7 +85,7 @@ impl Session {
     }
 }
 
-/// A text as a header field: as it is, or in base64 where a field could not carry it (2026-07-28, "Value Encoding").
+/// A string as a header value: as it is, or in base64 where a header could not carry it (2026-07-28, "Value Encoding").
 fn field_value(text: &str) -> String {
     let plain = text.bytes().all(|b| matches!(b, b' '..=b'~'));
     let marked = text.starts_with("=?base64?") && text.ends_with("?=");

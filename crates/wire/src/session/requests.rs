@@ -116,7 +116,7 @@ impl Session {
         self.schemas = Some(listing.items.iter().filter_map(named).collect());
     }
 
-    /// Why a tool may not be called over this transport: clients must leave out a tool whose `x-mcp-header` is
+    /// Reason why a tool may not be called over this transport: clients must leave out a tool whose `x-mcp-header` is
     /// invalid (2026-07-28, "Custom Headers").
     fn unusable(&self, name: &str) -> Option<Refused> {
         let schema = self.schemas.as_ref()?.get(name)?;
@@ -259,7 +259,7 @@ impl Session {
         while !self.transport.is_flushed() && self.closed.is_none() && self.take_next(until).await {}
     }
 
-    /// Takes in the next arrival; whether one came in time. A server that never stops talking does not move the end.
+    /// Processes the next arrival; true if one came in time. A server that never stops talking does not move the end.
     pub(super) async fn take_next(&mut self, until: Instant) -> bool {
         if Instant::now() >= until {
             return false;

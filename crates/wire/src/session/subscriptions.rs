@@ -72,7 +72,8 @@ impl Session {
         Some(self.request("logging/setLevel", json!({"level": level}), deadline).await)
     }
 
-    /// Takes in what arrives until `done` says so, the deadline passes, or the server is gone; whether `done` did.
+    /// Processes arrivals until `done` is true, the deadline passes, or the server is gone; returns true if `done` was
+    /// true.
     pub async fn listen_until(&mut self, deadline: Instant, done: impl Fn(&Self) -> bool) -> bool {
         loop {
             if done(self) {
@@ -105,7 +106,7 @@ impl Session {
         self.take_exchange(at, Some((Outcome::Cancelled, None)))
     }
 
-    /// Asks whether the server is still there, in the way of each era.
+    /// Pings the server, in the way of each era.
     pub async fn ping(&mut self, deadline: Instant) -> Exchange {
         let method = if self.is_modern() { "server/discover" } else { "ping" };
         self.request(method, Value::Null, deadline).await

@@ -27,7 +27,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Where tokens for these credentials come from; the same for all who have the same.
+    /// The source of tokens for these credentials; shared by all users of the same credentials.
     pub fn source(&self, auth: &Auth) -> Arc<TokenSource> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = sources.iter().find(|source| source.auth == *auth) {
@@ -50,7 +50,7 @@ impl Tokens {
     }
 }
 
-/// Where tokens for some credentials come from.
+/// Source of tokens for one set of credentials.
 #[derive(Debug)]
 pub struct TokenSource {
     auth: Auth,

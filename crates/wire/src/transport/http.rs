@@ -59,7 +59,7 @@ impl Http {
         self.exchanges.begin(line.listen(turn));
     }
 
-    /// True if the server has taken every notification and every answer of ours.
+    /// True if the server has accepted every notification and every reply.
     pub(super) fn is_flushed(&self) -> bool {
         self.exchanges.is_flushed()
     }

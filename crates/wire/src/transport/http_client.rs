@@ -29,7 +29,7 @@ pub struct HttpClient {
     plain: Client<HttpConnector, Full<Bytes>>,
     /// Made when first needed: reading the platform's roots takes longer than most runs.
     secure: Arc<OnceLock<Result<SecureClient, String>>>,
-    /// Where the token of every request comes from, when there is one.
+    /// Source of the token of every request, if there is one.
     tokens: Option<Arc<TokenSource>>,
 }
 
@@ -38,7 +38,7 @@ pub struct HttpClient {
 pub(crate) struct HttpAsk<'a> {
     pub(crate) method: Method,
     pub(crate) url: &'a str,
-    /// Header fields of ours.
+    /// Headers set by mcprove.
     pub(crate) headers: Vec<(String, String)>,
     /// Header fields of the user's; they win over ours.
     pub(crate) wished: &'a [(String, String)],
@@ -57,7 +57,7 @@ impl Prepared {
         Self { request }
     }
 
-    /// Its header fields for the frame log, without what is secret.
+    /// Its headers for the frame log, without secrets.
     pub(super) fn shown_headers(&self) -> Vec<(String, String)> {
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
             let text = if is_secret(name.as_str()) { HIDDEN.to_owned() } else { text_of(value) };
@@ -67,7 +67,7 @@ impl Prepared {
     }
 }
 
-/// Why no response came, and what to do.
+/// Reason for a missing response, and advice on what to do.
 #[derive(Clone, Debug)]
 pub(crate) struct NoResponse {
     pub(crate) what: String,
@@ -87,7 +87,7 @@ impl HttpClient {
         Self { tokens: Some(tokens), ..self.clone() }
     }
 
-    /// Where the token of every request comes from, when there is one.
+    /// Source of the token of every request, if there is one.
     pub(super) fn tokens(&self) -> Option<&TokenSource> {
         self.tokens.as_deref()
     }
@@ -120,7 +120,7 @@ impl HttpClient {
     }
 }
 
-/// Connects with TLS where the address wants it, trusting the platform's roots.
+/// Connects with TLS for an `https` URL, trusting the platform's roots.
 pub(crate) fn secure_connector() -> Result<HttpsConnector<HttpConnector>, String> {
     let mut inner = connector();
     inner.enforce_http(false);
@@ -134,7 +134,7 @@ fn connector() -> HttpConnector {
     connector
 }
 
-/// Makes a request ready, or says why it cannot be sent. A line break in a header field ends here.
+/// Makes a request ready, or says why it cannot be sent. A line break in a header is rejected here.
 pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
     let shown = || shorten(&escape_line(&without_password(ask.url)), 200).into_owned();
     let uri: Uri = ask.url.parse().map_err(|error| NoResponse {
@@ -277,7 +277,7 @@ pub(super) fn shown_headers(response: &Response<Incoming>) -> Vec<(String, Strin
     response.headers().iter().map(shown).collect()
 }
 
-/// One header field of a response.
+/// One header of a response.
 pub(crate) fn header(response: &Response<Incoming>, name: &str) -> Option<String> {
     response.headers().get(name).map(text_of)
 }

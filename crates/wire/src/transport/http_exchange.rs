@@ -32,12 +32,12 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Maximum length of a reply to a notification that is read; there should be none.
 const RECEIPT: usize = 64 << 10;
 
-/// Where and how an exchange is made.
+/// Destination and options of one exchange.
 #[derive(Clone, Debug)]
 pub(super) struct HttpExchange {
     pub(super) client: HttpClient,
     pub(super) url: String,
-    /// Header fields of ours.
+    /// Headers set by mcprove.
     pub(super) headers: Vec<(String, String)>,
     /// Header fields of the user's.
     pub(super) wished: Arc<[(String, String)]>,
@@ -51,13 +51,13 @@ pub(super) struct HttpExchange {
     pub(super) queue: Queue,
 }
 
-/// Where a stream can be taken up again.
+/// Position from which a stream can be resumed.
 struct Resume {
     last_id: Option<String>,
     retry: Duration,
 }
 
-/// Why a stream or response is over.
+/// Reason for the end of a stream or response.
 enum End {
     /// Everything that was awaited has come.
     Done,
@@ -109,7 +109,7 @@ impl HttpExchange {
         self.arrive(Arrival::Refused { request: id, refused }).await;
     }
 
-    /// Posts a notification, or an answer of ours; whatever the server says to it fails nothing.
+    /// Posts a notification or a reply; the server's response cannot fail anything.
     pub(super) async fn notify(self, body: Bytes, mut turn: Turn) {
         turn.wait().await;
         let posted = self.post(body).await;

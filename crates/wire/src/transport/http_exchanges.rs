@@ -36,7 +36,7 @@ pub(super) enum ExchangeEvent {
     Arrival(Arrival),
     /// The server named the session.
     SessionId(String),
-    /// The server named the address for messages (HTTP+SSE).
+    /// The server named the URL for messages (HTTP+SSE).
     Endpoint(String),
     /// The one stream of HTTP+SSE could not be opened.
     NoStream(Refused),
@@ -55,7 +55,7 @@ impl ExchangeEvent {
     }
 }
 
-/// The way to the transport. It has room for so many messages and for so many bytes.
+/// The way to the transport. It has room for a limited number of messages and bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     sender: mpsc::Sender<Waiting>,
@@ -137,7 +137,7 @@ impl Exchanges {
         }
     }
 
-    /// Where and how the next exchange is made; `headers` are ours.
+    /// Destination and options of the next exchange; `headers` are those set by mcprove.
     pub(super) fn line(&mut self, url: String, headers: Vec<(String, String)>) -> HttpExchange {
         self.count += 1;
         let agent = ("user-agent".to_owned(), concat!("mcprove/", env!("CARGO_PKG_VERSION")).to_owned());
@@ -228,7 +228,7 @@ pub(super) async fn receive(transport: &mut impl EventHandler) -> Arrival {
 pub(super) struct Late(Vec<Arrival>);
 
 impl Late {
-    /// Waits until the server has taken every message, but not for ever.
+    /// Waits until the server has accepted every message, with a time limit.
     pub(super) async fn flush(&mut self, transport: &mut impl EventHandler, until: Instant) {
         while !transport.exchanges().is_flushed() {
             let Some(event) = transport.exchanges().next_event(until).await else { break };
@@ -236,7 +236,7 @@ impl Late {
         }
     }
 
-    /// Listens while something ends, but not for ever.
+    /// Receives until `ending` is done, with a time limit.
     pub(super) async fn listen_until(
         &mut self,
         transport: &mut impl EventHandler,

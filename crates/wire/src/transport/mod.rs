@@ -91,7 +91,7 @@ pub enum Arrival {
         /// The bytes received.
         evidence: Bytes,
     },
-    /// A notification or an answer of ours has been taken by the server.
+    /// A notification or a reply has been accepted by the server.
     Taken,
     /// The server no longer knows the session.
     Lost,
@@ -213,7 +213,7 @@ impl Transport {
         }
     }
 
-    /// Waits until messages can go out; whether they can in time.
+    /// Waits until messages can go out; true if they can in time.
     pub async fn is_ready(&mut self, until: Instant) -> bool {
         match self {
             Self::Sse(sse) => sse.is_ready(until).await,

@@ -16,7 +16,7 @@ use crate::Limits;
 pub struct Sse {
     url: String,
     exchanges: Exchanges,
-    /// The address for messages, once the server has named it.
+    /// The URL for messages, once the server has named it.
     endpoint: Option<String>,
     /// Messages that wait for it.
     waiting: Vec<Outgoing>,
@@ -40,17 +40,17 @@ impl Sse {
         self.exchanges.begin(line.post_only(outgoing.body, outgoing.request, turn));
     }
 
-    /// True if the server has taken every message of ours.
+    /// True if the server has accepted every message.
     pub(super) fn is_flushed(&self) -> bool {
         self.exchanges.is_flushed()
     }
 
-    /// Why nothing goes out, if nothing does.
+    /// The obstacle that keeps messages from going out, if any.
     pub(super) fn obstacle(&self) -> Option<&'static str> {
         self.endpoint.is_none().then_some("its event stream names no address for messages (no `endpoint` event)")
     }
 
-    /// Waits until the server has named the address for messages; whether it did in time.
+    /// Waits until the server has named the URL for messages; true if it did in time.
     pub(super) async fn is_ready(&mut self, until: Instant) -> bool {
         while self.endpoint.is_none() {
             let Some(event) = self.exchanges.next_event(until).await else { return false };
@@ -125,7 +125,7 @@ impl EventHandler for Sse {
     }
 }
 
-/// Scheme and authority of an address, with the default port written out.
+/// Scheme and authority of a URL, with the default port written out.
 fn origin(url: &str) -> Option<(String, String, u16)> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_owned();
@@ -133,7 +133,7 @@ fn origin(url: &str) -> Option<(String, String, u16)> {
     Some((scheme, uri.host()?.to_ascii_lowercase(), port))
 }
 
-/// The address an `endpoint` event means, relative to the address of the stream.
+/// The URL of an `endpoint` event, relative to the URL of the stream.
 fn resolve(base: &str, path: &str) -> String {
     if path.contains("://") {
         return path.to_owned();

@@ -1,4 +1,4 @@
-//! `max_count`: at most so many notifications arrived.
+//! `max_count`: at most this many notifications arrived.
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 

@@ -1,4 +1,4 @@
-//! `min_count`: at least so many notifications arrived.
+//! `min_count`: at least this many notifications arrived.
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 

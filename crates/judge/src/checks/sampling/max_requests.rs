@@ -1,4 +1,4 @@
-//! `max_requests`: the server asked for at most so many messages.
+//! `max_requests`: the server requested at most this many messages.
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 

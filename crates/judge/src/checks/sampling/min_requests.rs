@@ -1,4 +1,4 @@
-//! `min_requests`: the server asked for at least so many messages.
+//! `min_requests`: the server requested at least this many messages.
 
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 

@@ -1,4 +1,4 @@
-//! `count`: a tool was called so many times.
+//! `count`: a tool was called this many times.
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
 use serde_json::{Value, json};

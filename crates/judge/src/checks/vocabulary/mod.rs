@@ -1,4 +1,4 @@
-//! Which checks may be asked for in which block, and how a block is decoded.
+//! The checks of each block, and the decoding of a block.
 
 use mcprove_model::{Diagnostics, Entry, Key, Node, PlannedCheck, Vocabulary, nearest};
 use serde_json::{Map, Value, json};
@@ -494,7 +494,7 @@ fn applies(name: &str, vocabulary: Vocabulary) -> bool {
     LIMITED.iter().find(|(limited, _)| *limited == name).is_none_or(|(_, blocks)| blocks.contains(&vocabulary))
 }
 
-/// Where a check is at home, in words.
+/// The block of a check, in words.
 fn home_of(name: &str) -> Option<String> {
     if let Some((_, blocks)) = LIMITED.iter().find(|(limited, _)| *limited == name) {
         let blocks: Vec<&str> = blocks.iter().map(|vocabulary| vocabulary.block()).collect();

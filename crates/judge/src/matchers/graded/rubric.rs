@@ -66,7 +66,7 @@ pub struct Marks {
     pub notes: Vec<String>,
 }
 
-/// A criterion of a built-in rubric: a name, a text, and whether it must not hold.
+/// A criterion of a built-in rubric: a name, a description, and true if it must not hold.
 type Preset = (&'static str, &'static str, bool);
 
 /// The built-in rubrics by name.
