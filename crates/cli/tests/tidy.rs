@@ -3,13 +3,14 @@
 mod sources;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
+use regex::Regex;
 
 use sources::{product_lines, sources};
 
-/// Which rooms each room may depend on.
+/// The crates that each crate may depend on.
 const ROOMS: &[(&str, &[&str])] = &[
     ("mcprove-model", &[]),
     ("mcprove-judge", &["mcprove-model"]),
@@ -151,4 +152,77 @@ fn the_page_of_the_architecture_names_files_that_exist() {
     for name in named {
         assert!(root.join("crates").join(name).exists(), "ARCHITECTURE.md names `{name}`");
     }
+}
+
+/// Phrases that readers trip over, and what to write instead. Text in backticks is code and may hold anything.
+const PLAIN: &[(&str, &str)] = &[
+    (r"(?i)^(what|whether|who|how) [a-z]", "begin with a noun phrase or a verb: \"True if …\", \"Number of …\""),
+    (r"(?i)\b(told|tells?)\b", "report, print, show, list"),
+    (r"(?i)\b(nobody|somebody|everybody|anybody|whoever)\b", "the user, the caller, readers; \"unhandled\""),
+    (r"(?i)\bwhat (it |they )?(came|comes|became|becomes)\b|\b(came|became) of\b", "result, outcome, reply"),
+    (r"(?i)\bmend(s|ed|ing)?\b", "fix"),
+    (r"(?i)\b(this|it|that|which|text|value) (is|are|was|were) no ([a-km-z]|l[^o])", "is not a …; invalid …"),
+    (r"(?i)\bbeside( |$)", "next to, in addition to; \"mutually exclusive\""),
+    (r"(?i)\bstands? (inside|behind|where|there|under|in the way)\b|\bas it stands\b", "is"),
+    (r"(?i)\bside by side\b", "concurrently, in parallel"),
+    (r"(?i)\b(heard|hears|overheard)\b", "received, recorded"),
+    (r"(?i)\bma(de|kes?) (\w+ )?small\b", "shrink"),
+    (r"(?i)\ball the same\b|\bfor want of\b", "still; because of a missing …"),
+];
+
+/// Files that may hold [`PLAIN`] phrases, each with a reason.
+const MAY_HOLD_PHRASES: &[(&str, &str)] = &[("judge/src/hidden_text.rs", "it has the words of attacks")];
+
+#[test]
+fn comments_messages_and_pages_are_in_plain_words() {
+    let patterns: Vec<(Regex, &str)> =
+        PLAIN.iter().map(|(pattern, instead)| (Regex::new(pattern).expect("a pattern"), *instead)).collect();
+    let code = Regex::new(r"`[^`]*`|\{[^{}]*\}").expect("a pattern");
+    let literal = Regex::new(r#""((?:[^"\\]|\\.)*)""#).expect("a pattern");
+    let mut found = Vec::new();
+    let mut check = |file: &Path, number: usize, text: &str| {
+        let text = code.replace_all(text, "");
+        for (pattern, instead) in &patterns {
+            if let Some(phrase) = pattern.find(text.trim()) {
+                found.push(format!("{}:{number}: `{}`: write {instead}", file.display(), phrase.as_str()));
+            }
+        }
+    };
+    for file in sources().iter().filter(|file| !MAY_HOLD_PHRASES.iter().any(|(path, _)| file.ends_with(path))) {
+        for (number, line) in fs::read_to_string(file).expect("readable").lines().enumerate() {
+            let line = line.trim();
+            // Only doc comments are kept from beginning with some words.
+            let mut check_rest = |text: &str| check(file, number + 1, &format!("… {text}"));
+            match (line.strip_prefix("///").or(line.strip_prefix("//!")), line.strip_prefix("//")) {
+                (Some(doc), _) => check(file, number + 1, doc),
+                (None, Some(comment)) => check_rest(comment),
+                // Short literals are keys and names.
+                (None, None) => {
+                    literal
+                        .captures_iter(line)
+                        .filter(|text| text[1].len() >= 12)
+                        .for_each(|text| check_rest(&text[1]));
+                }
+            }
+        }
+    }
+    for file in pages() {
+        let mut is_code = false;
+        for (number, line) in fs::read_to_string(&file).expect("readable").lines().enumerate() {
+            is_code ^= line.trim_start().starts_with("```");
+            if !is_code && !line.starts_with('#') {
+                check(&file, number + 1, &format!("… {line}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The pages of the documentation; help, finding texts and key descriptions are in those that are generated.
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages = fs::read_dir(root.join("docs")).expect("docs").map(|entry| entry.expect("an entry").path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let at_root = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name));
+    pages.chain(at_root).collect()
 }

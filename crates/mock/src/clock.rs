@@ -267,7 +267,7 @@ mod tests {
             assert_eq!(clock.elapsed(), ms(3_000));
             tokio::select! {
                 biased;
-                _ = clock.deadline(ms(10)) => panic!("nobody waits"),
+                _ = clock.deadline(ms(10)) => panic!("the deadline was not cancelled"),
                 () = tokio::time::sleep(ms(5)) => {}
             }
             assert_eq!(clock.elapsed(), ms(3_000));

@@ -38,7 +38,7 @@ pub fn read(source: &SourceFile) -> (Option<Offer>, Vec<Finding>) {
         // Broken JSON is reported as JSON; flow style YAML may begin the same way.
         Some(Err(error)) if Path::new(source.path()).extension().is_some_and(|kind| kind == "json") => {
             let message = format!("`{}` is not JSON: {error}", source.path());
-            (None, vec![Finding::error("bad-json", message).help("mend it, or record it again")])
+            (None, vec![Finding::error("bad-json", message).help("fix it, or record it again")])
         }
         Some(Err(_)) | None => from_yaml(source),
     }

@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     name: "confusable-tool-names",
     summary: "two tool names differ only in case or separators",
     severity: Severity::Warning,
-    why: "A model that means one of `get_user` and `getUser` may write the other, and nothing in the name tells \
+    why: "A model that means one of `get_user` and `getUser` may write the other, and nothing in the name shows \
           which was meant.",
     help: "rename one of them after what sets it apart",
     bad: Example::Tools(

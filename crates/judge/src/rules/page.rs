@@ -29,7 +29,7 @@ A `tool_quality` block scores every tool from 0 to 1: the mean of six parts.
 | `returns` | it says what it returns, in words or by an `outputSchema` (else 0) |
 | `annotated` | it has annotations (else 0) |
 
-Targets: `min_score`, `mean_score`, `tool[\"name\"].score` (the parts stand beside it), `critical_count` and
+Targets: `min_score`, `mean_score`, `tool[\"name\"].score` (its parts are next to it), `critical_count` and
 `warning_count` (of USE rules), `schema_criticals` and `schema_warnings` (of SCH rules), and the count of any rule,
 `rules[\"SCH-001\"]`. Without `expect`, `min_score` must be at least 0.50, `mean_score` at least 0.70 and
 `critical_count` 0; schemas are not looked at, and a server without tools does not pass.

@@ -39,7 +39,11 @@ fn negotiation(ruling: &mut Ruling<'_>) {
                 ruling.fail("LIFE-03", step, format!("the unknown version `{offer}` was echoed"));
             }
             Some(answer) if is_junk && Revision::parse(&answer).is_none() => {
-                ruling.fail("LIFE-03", step, format!("`{offer}` was answered with `{answer}`, which is no revision"));
+                ruling.fail(
+                    "LIFE-03",
+                    step,
+                    format!("`{offer}` was answered with `{answer}`, which is not a revision"),
+                );
             }
             Some(answer) if is_junk => {
                 let newest = served.iter().filter(|v| is_legacy(v)).max();
