@@ -14,6 +14,8 @@ pub struct Failure {
     pub label: String,
     /// The arguments that found it.
     pub original: Value,
+    /// True if null arguments stand for a call without `arguments`.
+    pub is_left_out: bool,
     /// The least that brings it about.
     pub reproduction: Reproduction,
     /// How many calls failed in this way.
