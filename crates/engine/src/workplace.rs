@@ -112,6 +112,11 @@ impl Workplace {
         }
     }
 
+    /// The folder for paths that are made up.
+    pub(crate) fn scratch(&self) -> &str {
+        self.scratch.path()
+    }
+
     /// What the server's description may name.
     pub(crate) fn variables(&self) -> &Variables {
         &self.variables
