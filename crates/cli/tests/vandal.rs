@@ -157,6 +157,8 @@ const SCANS: &[&[&str]] = &[
     &["negative", "--include-writes"],
     &["fuzz", "--runs", "3"],
     &["fuzz", "--runs", "3", "--include-writes", "--save", "OUT/fuzz"],
+    &["conformance", "--protocol", "2025-11-25"],
+    &["conformance", "--protocol", "2025-11-25", "--include-writes", "--fixture", "../fixture"],
     &["init", "OUT/init"],
     &["init", "OUT/init-writes", "--include-writes"],
     &["generate", "--output", "OUT/generate"],
@@ -199,7 +201,7 @@ fn without_a_sandbox_nothing_is_called_that_says_or_looks_like_it_writes() {
             let said =
                 format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             assert_eq!(marker.harm(), Vec::<String>::new(), "{style} {scan:?}: {said}");
-            if matches!(scan[0], "audit" | "negative" | "fuzz" | "init") {
+            if matches!(scan[0], "audit" | "conformance" | "negative" | "fuzz" | "init") {
                 assert_eq!(said.matches("runs without a sandbox").count(), 1, "{scan:?}: {said}");
             }
         }
