@@ -251,6 +251,24 @@ fn a_server_that_starts_only_without_the_sandbox_says_so() {
 }
 
 #[test]
+fn a_slow_server_is_not_said_to_need_what_the_sandbox_refuses() {
+    let vandal = subject::build("vandal");
+    let mut marker = Marker::new(&vandal);
+    let script = marker.root.join("slow.sh");
+    let lines = format!(
+        "if (echo x > \"$HOME/state\") 2>/dev/null; then exec {} honest; fi\nexec sleep 600\n",
+        vandal.display()
+    );
+    fs::write(&script, lines).expect("a file");
+    marker.vandal = PathBuf::from(format!("sh {}", script.display()));
+    let output = marker.run("", &["audit", "--timeout", "2s"], &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("did not answer `initialize` within 2.0 s") && !said.contains("does not start"), "{said}");
+    assert!(said.contains("it started without the sandbox in") && said.contains("raise `--timeout`"), "{said}");
+}
+
+#[test]
 fn the_errors_of_a_program_that_cannot_be_started_are_the_same_in_the_sandbox() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
