@@ -100,3 +100,18 @@ fn mistakes_in_the_block_are_reported_with_their_place() {
         assert!(text.contains(told) && text.contains("suite.yaml:2"), "{block}: {text}");
     }
 }
+
+#[test]
+fn every_revision_is_tested_unless_some_are_named() {
+    let folder = folder(&suite("--conforming", "conformance: {rules: [mcp-handshake]}"));
+    let planned = |flags: &[&str]| {
+        let output = mcprove(folder.path(), &[&["run", "suite.yaml", "--dry-run"][..], flags].concat());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let all = planned(&[]);
+    assert!(all.contains("2024-11-05 mcp-handshake") && all.contains("2026-07-28 mcp-handshake"), "{all}");
+    let legacy = planned(&["--protocol", "legacy"]);
+    assert!(legacy.contains("2025-11-25 mcp-handshake") && !legacy.contains("2026-07-28"), "{legacy}");
+    let one = planned(&["--protocol", "2025-06-18"]);
+    assert!(one.contains("1 cases would run") && one.contains("2025-06-18 mcp-handshake"), "{one}");
+}

@@ -95,7 +95,7 @@ pub fn expand_conformance(cases: &[Arc<Case>], given: &Override) -> Vec<Arc<Case
     for case in cases {
         let block = if let Act::Scan(work) = &case.act { work.get::<ConformanceBlock>() } else { None };
         match (block, &case.server) {
-            (Some(block), Some(server)) => expanded.extend(cases_of(block, case, &given.apply(server))),
+            (Some(block), Some(server)) => expanded.extend(cases_of(block, case, (server, given))),
             (Some(_) | None, _) => expanded.push(Arc::clone(case)),
         }
     }
@@ -103,9 +103,10 @@ pub fn expand_conformance(cases: &[Arc<Case>], given: &Override) -> Vec<Arc<Case
 }
 
 /// The cases of a `conformance` test, on the server that it will be run on.
-fn cases_of(block: &ConformanceBlock, case: &Case, server: &ServerSpec) -> Vec<Arc<Case>> {
+fn cases_of(block: &ConformanceBlock, case: &Case, (server, given): (&ServerSpec, &Override)) -> Vec<Arc<Case>> {
+    let server = &given.apply(server);
     let options = ConformanceOptions {
-        protocol: block.protocol.or(Some(server.protocol)),
+        protocol: given.protocol.or(block.protocol).or(pinned(server.protocol)),
         rules: block.rules.clone(),
         except: block.except.clone(),
         consent: Consent::of(block.include_writes, block.read_only),
@@ -127,6 +128,14 @@ fn cases_of(block: &ConformanceBlock, case: &Case, server: &ServerSpec) -> Vec<A
         })
     });
     made.collect()
+}
+
+/// The protocol that a server is pinned to. `legacy` is what a server has that says nothing.
+fn pinned(protocol: Protocol) -> Option<Protocol> {
+    match protocol {
+        Protocol::Modern | Protocol::Exactly(_) => Some(protocol),
+        Protocol::Legacy | Protocol::Auto => None,
+    }
 }
 
 fn tags_of(case: &RuleCase) -> Vec<String> {
@@ -219,14 +228,15 @@ impl Scan for RuleCase {
 impl RuleCase {
     async fn judge(&self, case: ScanCase<'_>) -> ScanEnd {
         let shared = &*self.shared;
-        if let Protocol::Exactly(only) = case.server.protocol
+        let (variant, trial) = case.record.variant_and_trial();
+        if let (Some(_), Protocol::Exactly(only)) = (&variant, case.server.protocol)
             && only != self.revision
         {
-            return ScanEnd::Skipped(format!("this run is about {only}"));
+            return ScanEnd::Skipped(format!("this variant is about {only}"));
         }
         let examined = {
             let mut runs = shared.runs.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(runs.entry(case.record.variant_and_trial()).or_default())
+            Arc::clone(runs.entry((variant, trial)).or_default())
         };
         let endpoint = case.context.opener.raw_endpoint(case.server, case.workplace.variables());
         let verdicts = examined.verdicts.get_or_init(|| async {

@@ -32,7 +32,11 @@ const FIELDS: &[Field] = &[
     Field::optional("include_writes", || {
         fragment::flag("Call tools that write, too, and put their hints to the test.")
     }),
-    Field::optional("protocol", server::protocol_schema),
+    Field::optional("protocol", || {
+        let mut schema = server::protocol_schema();
+        schema["description"] = "The revisions to test; all that the server serves when left out.".into();
+        schema
+    }),
     Field::optional("read_only", || fragment::flag("Call only tools that say that they only read.")),
     Field::optional("rules", || rules_schema("The only rules that are checked; all when left out.")),
 ];
