@@ -153,7 +153,7 @@ fn parser_and_schema_agree() {
         suite("tools: {}"),
         suite("tools: [{tool: x}]"),
         suite("tools: [{name: a}]"),
-        suite("conformance: {}"),
+        suite("conformance: {target: x}"),
         test("arg: {}"),
         test("args: 3"),
         test("expect: {contain: x}"),

@@ -51,8 +51,8 @@ pub(crate) struct Args {
 }
 
 /// The time a server may take to start, and to answer, where the user does not say.
-const START: Duration = Duration::from_secs(30);
-const REPLY: Duration = Duration::from_secs(5);
+pub(super) const START: Duration = Duration::from_secs(30);
+pub(super) const REPLY: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     known_rules(&args.rule)?;
@@ -76,6 +76,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         seed: args.seed,
         start: timeout.unwrap_or(START),
         timeout: timeout.unwrap_or(REPLY),
+        prefix: String::new(),
     };
     let cases = plan_conformance(&server, &options);
     let plan = args.run.selection.plan(&cases, Override::default())?;

@@ -1,10 +1,16 @@
 //! `mcprove run`: suites against servers.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use mcprove_engine::{Storing, missing_keys};
-use mcprove_model::{CaseReport, ExitStatus, Plan};
+use mcprove_engine::{ConformanceOptions, Storing, missing_keys, plan_conformance};
+use mcprove_judge::tool_effect::Consent;
+use mcprove_model::{Case, CaseReport, ExitStatus, Plan};
+use mcprove_report::Shows;
+use mcprove_suite::suite_file::ConformanceLane;
 
+use super::conformance::{REPLY, START};
+use crate::cassettes;
 use crate::context::Context;
 use crate::execution::{RunMode, redactor_of};
 use crate::failure::Failure;
@@ -40,7 +46,8 @@ pub(crate) struct Args {
     /// Store the values of `snapshot` matchers instead of comparing with them.
     #[arg(short = 'u', long)]
     update_snapshots: bool,
-    /// Save the replies of language models next to their suites, to be played again without them.
+    /// Save the replies of language models next to their suites, to be played again without them, and make the cassettes of
+    /// servers anew that name a `command` or `url`.
     #[arg(long)]
     record: bool,
     /// Leave model-graded checks out; cases that have no other are skipped.
@@ -76,7 +83,8 @@ pub(super) fn run_through(
     let flags = &args.flags;
     flags.check()?;
     let server = flags.execution.in_container(args.subject.replacement()?);
-    let loaded = args.suites.load(stand_in(&server), watched)?;
+    let mut loaded = args.suites.load(stand_in(&server), watched)?;
+    loaded.cases.extend(conformance_cases(&loaded.conformance, flags));
     let stdout = Stdout::of(flags.json);
     let findings = or_list_mistakes(usable(&loaded, flags.execution.strict), stdout, &loaded.secrets)?;
     let plan = or_list_mistakes(flags.selection.plan(&loaded.cases, server), stdout, &loaded.secrets)?;
@@ -86,11 +94,12 @@ pub(super) fn run_through(
     }
     keys_are_set(&plan, args.record)?;
     let baseline = flags.baseline()?;
+    let records_servers = args.record && cassettes::has_refreshed(&plan);
     let mode = RunMode {
         is_whole: !flags.selection.is_partial(),
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         shown: !flags.json,
-        shows: flags.shows(stdout, gates),
+        shows: if records_servers { Shows::Frames } else { flags.shows(stdout, gates) },
         fix: args.fix,
         record: args.record,
         no_model: args.no_model,
@@ -98,6 +107,11 @@ pub(super) fn run_through(
         ..RunMode::new(findings, redactor)
     };
     let outcome = flags.run(&plan, mode, context)?;
+    if records_servers {
+        for line in cassettes::write_all(&plan, &outcome.report)? {
+            context.complain(&format!("{line}\n"));
+        }
+    }
     if args.write {
         for line in fixes::write_all(&outcome.report)? {
             context.complain(&format!("changed {line}\n"));
@@ -118,6 +132,24 @@ pub(super) fn run_through(
     // The program ends here. Taking apart ten thousand cases piece by piece would only keep its user waiting.
     std::mem::forget((plan, loaded));
     status
+}
+
+/// The cases of suites that want the conformance of their servers judged, too; tools that look like writing are not called.
+fn conformance_cases(lanes: &[ConformanceLane], flags: &RunFlags) -> Vec<Arc<Case>> {
+    let timeout = flags.execution.timeout();
+    let cases = lanes.iter().map(|lane| {
+        let options = ConformanceOptions {
+            protocol: lane.protocol,
+            rules: Vec::new(),
+            consent: Consent::Cautious,
+            seed: 0,
+            start: timeout.unwrap_or(START),
+            timeout: timeout.unwrap_or(REPLY),
+            prefix: format!("conformance of {}: ", lane.server.name),
+        };
+        plan_conformance(&lane.server, &options)
+    });
+    cases.flatten().collect()
 }
 
 /// True if values of a case are to be stored.

@@ -32,6 +32,8 @@ pub struct ConformanceOptions {
     pub start: Duration,
     /// The time a reply may take.
     pub timeout: Duration,
+    /// What the name of every case begins with.
+    pub prefix: String,
 }
 
 /// Plans a conformance run: a case for each revision and rule that applies to it.
@@ -59,7 +61,7 @@ pub fn plan_conformance(server: &Arc<ServerSpec>, options: &ConformanceOptions) 
             if !options.rules.is_empty() && !options.rules.iter().any(|id| id == rule.id) {
                 continue;
             }
-            let name = format!("{revision} {}", rule.id);
+            let name = format!("{}{revision} {}", options.prefix, rule.id);
             let subject = ScanSubject {
                 name: &name,
                 server,

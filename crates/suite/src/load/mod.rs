@@ -14,7 +14,7 @@ use mcprove_model::{Case, Diagnostics, Finding, Node, Place, Severity, SourceFil
 pub use crate::assertion_file::ServerOverride;
 use crate::assertion_file::{self, Context, Document};
 use crate::environment::Environment;
-pub use crate::suite_file::PlayedFile;
+pub use crate::suite_file::{ConformanceLane, PlayedFile};
 use crate::{suite_file, yaml};
 use folder::SuiteFile;
 
@@ -47,6 +47,8 @@ pub struct Loaded {
     pub secrets: Vec<String>,
     /// The files that suites play as servers.
     pub played: Vec<PlayedFile>,
+    /// The servers whose conformance suites want judged, too.
+    pub conformance: Vec<ConformanceLane>,
 }
 
 /// A file with its documents, before anything is decoded.
@@ -72,6 +74,14 @@ pub fn parse(paths: &[PathBuf]) -> (Vec<Parsed>, Vec<Finding>) {
         }
     }
     (files, findings)
+}
+
+/// Loads a text as if it were the file at a path; what lies next to it is read.
+pub fn load_text(path: &Path, text: String, options: &LoadOptions<'_>) -> Loaded {
+    let mut loading = Loading::default();
+    let file = SuiteFile { path: path.to_owned(), fixture: options.fixture.clone(), is_named: false };
+    loading.file(&file, text, options);
+    loading.loaded
 }
 
 /// True for a file that holds settings of another tool and no tests.
@@ -216,6 +226,7 @@ impl Loading {
         if options.server.is_none() {
             self.loaded.played.append(&mut decoded.played);
         }
+        self.loaded.conformance.append(&mut decoded.conformance);
         self.loaded.tests += decoded.tests.len();
         let mut cases = Vec::with_capacity(decoded.tests.len());
         for test in decoded.tests {

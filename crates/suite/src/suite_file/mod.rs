@@ -10,13 +10,16 @@ mod calibration;
 mod claims;
 mod compliance;
 mod compositions;
+mod conformance;
 mod coverage;
 mod default_test;
+pub mod differences;
 mod evals;
 mod faults;
 mod fixtures;
 mod general;
 mod hooks;
+mod http;
 mod imports;
 mod interpolate;
 mod lifecycle;
@@ -66,6 +69,7 @@ use lifecycle::When;
 use list::List;
 use variables::Variables;
 
+pub use conformance::ConformanceLane;
 pub use imports::imports;
 pub use providers::provider_of_model;
 pub use short_forms::is_settings;
@@ -74,6 +78,7 @@ pub use short_forms::is_settings;
 const FIELDS: &[Field] = &[
     Field::optional("auth", auth::schema),
     Field::optional("budget", budget::schema),
+    Field::preview(conformance::KEY, conformance::schema),
     Field::preview("coverage", coverage::schema),
     Field::optional("defaultTest", default_test::schema),
     Field::optional("default_server", short_forms::default_server_schema),
@@ -141,6 +146,8 @@ pub struct Decoded {
     pub secrets: Vec<String>,
     /// The files that are played as servers.
     pub played: Vec<PlayedFile>,
+    /// The servers whose conformance is judged, too.
+    pub conformance: Vec<ConformanceLane>,
 }
 
 /// A manifest or a recording that is played as a server.
@@ -248,7 +255,8 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
         server.accepts_any_shape = accepts_any_shape;
     }
     decoded.played = servers::played_files(&units);
-    let general = General::decode(&units, &providers, &mut found);
+    decoded.conformance = conformance::decode(&units, &servers, &mut found);
+    let general = General::decode(&units, (&providers, default_server(&units, &servers)), &mut found);
     security::make_modern(&general.options.security, &units, &mut servers);
     for (unit, found) in units.iter().zip(&mut found) {
         security::report_unknown_servers(&unit.node, &servers, found);
@@ -419,6 +427,16 @@ fn decode_matrix(
     };
     let (of, entry) = units.iter().enumerate().find_map(|(of, unit)| Some((of, entry(unit)?)))?;
     matrix::decode(&entry, &around, &mut found[of])
+}
+
+/// The server of what names none: that of `default_server`, or the only one.
+fn default_server<'s>(units: &[Unit], servers: &'s Servers) -> Option<&'s Arc<ServerSpec>> {
+    let named = units.iter().find_map(|unit| unit.node.get("default_server")?.as_text());
+    match (named, &servers[..]) {
+        (Some(named), _) => servers.iter().find(|(name, _)| name == named).and_then(|(_, server)| server.as_ref()),
+        (None, [(_, only)]) => only.as_ref(),
+        (None, _) => None,
+    }
 }
 
 type Servers = Vec<(String, Option<Arc<ServerSpec>>)>;

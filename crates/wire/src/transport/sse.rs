@@ -125,16 +125,16 @@ impl Hears for Sse {
     }
 }
 
-/// Scheme and authority of an address, with the default port written out.
-fn origin(url: &str) -> Option<(String, String, u16)> {
+/// Scheme and authority of a URL, with the default port written out.
+pub(super) fn origin(url: &str) -> Option<(String, String, u16)> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_owned();
     let port = uri.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
     Some((scheme, uri.host()?.to_ascii_lowercase(), port))
 }
 
-/// The address an `endpoint` event means, relative to the address of the stream.
-fn resolve(base: &str, path: &str) -> String {
+/// The URL that an `endpoint` event or a redirect means, relative to the URL that it came from.
+pub(super) fn resolve(base: &str, path: &str) -> String {
     if path.contains("://") {
         return path.to_owned();
     }
