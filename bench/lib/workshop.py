@@ -85,6 +85,11 @@ class Workshop:
         return self.once(
             f"suite-{kind}-{count}-{parallel}.yml", lambda path: path.write_text(suite_text(count, server, parallel)))
 
+    def composition(self, count, graphs):
+        """One suite file with this many nodes in so many graphs; several graphs are chains."""
+        return self.once(
+            f"compositions-{count}-{graphs}.yml", lambda path: path.write_text(composition_text(count, graphs, self.tiny)))
+
     def catalog(self, count):
         """What `tools/list` of a server with this many tools answers."""
         return self.once(f"tools-{count}.json", lambda path: path.write_text(json.dumps(catalog(count))))
@@ -143,6 +148,18 @@ def suite_test(number):
         f"      - {{target: \"result.content[0].type\", matcher: {{exact: text}}}}\n"
         f"      - {{target: \"result.content.length\", matcher: {{exact: 1}}}}\n"
     )
+
+
+def composition_text(count, graphs, tiny):
+    text = yaml({"servers": {"tiny": {"command": [str(tiny)]}}}) + "compositions:\n"
+    size = count // graphs
+    for graph in range(graphs):
+        text += f"  - name: graph {graph}\n    nodes:\n"
+        for number in range(size):
+            needs = f", needs: [n{number - 1}]" if graphs > 1 and number else ""
+            text += f"      - {{id: n{number}, tool: echo, args: {{text: \"hello {number}\"}}{needs}}}\n"
+        text += f"    expect: [{{target: \"output.content[0].text\", matcher: {{exact: \"hello {size - 1}\"}}}}]\n"
+    return text
 
 
 def catalog(count):

@@ -7,6 +7,7 @@ mod arguments;
 mod asking;
 mod baselines;
 mod browser;
+mod cassettes;
 mod catalog_report;
 mod catalogs;
 mod changes;

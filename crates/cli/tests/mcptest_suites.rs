@@ -1,6 +1,7 @@
 //! Suites written for mcptest: the files that its `init` writes, and each key in a test that passes and one that fails.
 
 mod graded;
+mod lanes;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -381,7 +382,7 @@ mock_server:
 "#;
 
 #[test]
-fn each_relation_finds_its_bug_and_is_silent_on_a_correct_server() {
+fn each_relation_finds_a_changing_server_and_is_silent_on_a_steady_one() {
     for relation in [
         "idempotent",
         "arg_order_insensitive",

@@ -9,7 +9,7 @@ use mcprove_model::{
     shorten,
 };
 use mcprove_suite::template::Variables;
-use mcprove_wire::{HttpClient, Session};
+use mcprove_wire::Session;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -18,6 +18,7 @@ use crate::agent::{self, AgentCase};
 use crate::ahead::{self, Ahead, lone_call};
 use crate::conversation::{Conversation, Others};
 use crate::fuzz::in_suite::{self, Surroundings};
+use crate::grading::Judges;
 use crate::hooks::Hooks;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
@@ -52,6 +53,8 @@ pub(crate) struct CaseContext {
     pub(crate) record: bool,
     /// True if no language model judges.
     pub(crate) no_model: bool,
+    /// Replies of judges, and what they cost.
+    pub(crate) judges: Judges,
     /// Commands that suites run around their cases.
     pub(crate) hooks: Hooks,
     /// Values of the environment that no reply should hold.
@@ -69,10 +72,7 @@ pub(crate) struct CaseContext {
 impl CaseContext {
     /// One for each thread. Connections are kept by the thread that opened them.
     pub(crate) fn for_threads(&self, threads: usize) -> Vec<Self> {
-        let another = |_| {
-            let opener = Opener { http: HttpClient::default(), ..Opener::clone(&self.opener) };
-            Self { opener: Arc::new(opener), ..self.clone() }
-        };
+        let another = |_| Self { opener: Arc::new(self.opener.for_thread()), ..self.clone() };
         std::iter::once(self.clone()).chain((1..threads).map(another)).collect()
     }
 }

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::case_run::{CaseContext, accepts, run_case};
 use crate::discover::{Catalog, discover, tool_name};
+use crate::grading::Judges;
 use crate::hooks::Hooks;
 use crate::server::Opener;
 use crate::shared::Shared;
@@ -179,6 +180,7 @@ fn context(options: &DriverOptions) -> CaseContext {
         storing: options.storing,
         record: false,
         no_model: false,
+        judges: Judges::default(),
         hooks: Hooks::default(),
         environment: Arc::clone(&options.environment),
         calls: Arc::default(),

@@ -1,17 +1,23 @@
 //! Grades: fetched from language models, or from scripts in their place, before checks judge.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcprove_judge::matchers::graded::prompt;
 use mcprove_model::{
-    AgentModel, Case, ChatMessage, Expectation, Finding, Grade, Judge, Observation, Provider, Question, Secret,
+    AgentModel, Case, ChatMessage, Expectation, Finding, Grade, Judge, NamedModel, Observation, Provider, Question,
+    Secret,
 };
 use mcprove_suite::suite_file::provider_of_model;
 use mcprove_wire::{ModelAsk, RetryPolicy, ask_model};
 use tokio::time::Instant;
 
+use crate::agent::cost_usd_micros;
 use crate::case_run::CaseContext;
+use crate::judge_cassette::{self, JudgeCassettes};
 use crate::record::CaseRecord;
+use crate::spending;
 
 /// Time a judge may take for one answer.
 const DEADLINE: Duration = Duration::from_mins(2);
@@ -51,12 +57,16 @@ pub(crate) async fn supply(
         .all()
         .flat_map(|planned| planned.check.questions(seen).into_iter().map(|question| (question, planned.span)))
         .collect();
+    let mut cost = 0_u64;
     for (question, span) in asked {
         if seen.stored.grades.find(&question).is_some() {
             continue;
         }
         match Box::pin(grade(&question, case, context)).await {
-            Ok(grade) => seen.stored.grades.given.push((question, grade)),
+            Ok((grade, micros)) => {
+                cost = cost.saturating_add(micros);
+                seen.stored.grades.given.push((question, grade));
+            }
             Err(finding) => {
                 record.is_ungraded = true;
                 record.findings.push(finding.at(case.source.place(span)));
@@ -64,6 +74,9 @@ pub(crate) async fn supply(
             }
         }
     }
+    context.judges.add_cost(case, cost);
+    let agent = record.agent.as_ref().and_then(|agent| agent.cost_usd_micros).unwrap_or_default();
+    record.findings.extend(spending::of_judges(case, cost, agent));
     let supplied: Vec<_> = expect.all().filter_map(|planned| planned.check.supplies(seen)).collect();
     for (name, value) in supplied {
         if seen.extra.is_null() {
@@ -73,25 +86,55 @@ pub(crate) async fn supply(
     }
 }
 
-/// The answer to one question.
-async fn grade(question: &Question, case: &Case, context: &CaseContext) -> Result<Grade, Finding> {
+/// The replies of judges of a run, and what they cost.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Judges {
+    cassettes: JudgeCassettes,
+    /// By the path of the suite, in millionths of a US dollar.
+    costs: Arc<Mutex<BTreeMap<String, u64>>>,
+}
+
+impl Judges {
+    fn add_cost(&self, case: &Case, cost: u64) {
+        let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        *costs.entry(case.source.path().to_owned()).or_default() += cost;
+    }
+
+    /// What judges cost so far, by the path of the suite.
+    pub(crate) fn costs(&self) -> BTreeMap<String, u64> {
+        self.costs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The answer to one question, and what it cost.
+async fn grade(question: &Question, case: &Case, context: &CaseContext) -> Result<(Grade, u64), Finding> {
     let of_suite = case.suite.as_ref().and_then(|suite| suite.judge.as_ref());
     let judge = &question.judge;
     if judge.is_script() || judge.model.is_none() && of_suite.is_some_and(Judge::is_script) {
         let script = if judge.script.is_some() { Some(judge) } else { of_suite };
-        return script.and_then(|script| script.scripted(question)).ok_or_else(|| {
+        return script.and_then(|script| script.scripted(question)).map(|grade| (grade, 0)).ok_or_else(|| {
             Finding::error("judge", "the script of the judge has no grade for this value")
                 .help("add a grade without `contains` at the end of `script:`")
         });
     }
     let (model, provider) = who(judge, of_suite, case).map_err(|finding| *finding)?;
+    let text = prompt::text(question);
+    let recorded = judge_cassette::key_of(&model, question, &text);
+    let no_grade = |reason: String| {
+        Finding::error("judge", format!("the judge `{model}` gave no grade: {reason}"))
+            .help("run it again, or choose another model")
+    };
+    if let Some(reply) = context.judges.cassettes.find(case, &recorded).filter(|_| !context.record) {
+        return prompt::grade(&reply, question, &model).map(|grade| (grade, 0)).map_err(no_grade);
+    }
     if let Some(key) = provider.key.as_ref().filter(|key| key.value.as_ref().is_none_or(|Secret(key)| key.is_empty())) {
         let message =
             format!("the environment variable `{}` is not set, and the judge `{model}` needs it", key.variable);
-        return Err(Finding::error("missing-key", message)
-            .help("set the key; `--no-model` leaves model-graded checks out, and `model: script` needs none"));
+        return Err(Finding::error("missing-key", message).help(
+            "set the key; `--no-model` leaves model-graded checks out; `model: script` and recorded replies need none",
+        ));
     }
-    let messages = [ChatMessage::User { text: prompt::text(question) }];
+    let messages = [ChatMessage::User { text }];
     let ask = ModelAsk {
         model: &model,
         system: Some(prompt::INSTRUCTIONS),
@@ -101,10 +144,15 @@ async fn grade(question: &Question, case: &Case, context: &CaseContext) -> Resul
     };
     let until = (Instant::now() + DEADLINE, RetryPolicy::default());
     match ask_model(&context.opener.http, &provider, &ask, until).await {
-        Ok(reply) => prompt::grade(&reply.text, question, &model).map_err(|reason| {
-            Finding::error("judge", format!("the judge `{model}` gave no grade: {reason}"))
-                .help("run it again, or choose another model")
-        }),
+        Ok(reply) => {
+            let grade = prompt::grade(&reply.text, question, &model).map_err(no_grade)?;
+            if context.record {
+                let stored = context.judges.cassettes.store(case, recorded, &reply.text);
+                stored.map_err(|reason| Finding::error("cassette", reason).help("make its folder writable"))?;
+            }
+            let named = NamedModel { id: model, provider: Some(Arc::new(provider)) };
+            Ok((grade, cost_usd_micros(&named, reply.usage).unwrap_or_default()))
+        }
         Err(failure) => {
             let mut finding = Finding::error("provider", failure.what);
             finding.help = failure.help;

@@ -1,14 +1,19 @@
-//! Commands that a suite runs around its cases.
+//! Commands that a suite runs, and tools that it calls, around its cases.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcprove_model::{Finding, Hook, Plan, SuiteOptions};
+use mcprove_model::{Finding, Hook, HookCall, Outcome, Plan, SuiteOptions, shorten, text_of_tool_result};
+use mcprove_suite::template::Variables;
 use mcprove_wire::{Background, HttpClient, run_command, wait_until_reachable};
+use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
+use crate::calls;
+use crate::server::Opener;
 use crate::stop::Stop;
 
 /// Time a cleanup command may still take after the run was stopped.
@@ -27,12 +32,14 @@ pub(crate) struct Hooks {
     background: Arc<Mutex<Vec<Background>>>,
     /// Ends commands with the run.
     stop: Option<Stop>,
+    /// Opens sessions for calls.
+    opener: Option<Arc<Opener>>,
 }
 
 impl Hooks {
     /// Hooks that end when the run is stopped.
-    pub(crate) fn of_run(stop: &Stop) -> Self {
-        Self { stop: Some(stop.clone()), ..Self::default() }
+    pub(crate) fn of_run(stop: &Stop, opener: &Arc<Opener>) -> Self {
+        Self { stop: Some(stop.clone()), opener: Some(Arc::clone(opener)), ..Self::default() }
     }
 
     /// The same, with commands awaited on this runtime.
@@ -75,14 +82,21 @@ impl Hooks {
     }
 
     async fn run(&self, hooks: &[Hook], when: &'static str, suite: &Arc<SuiteOptions>) -> Option<Finding> {
-        let (background, stop) = (Arc::clone(&self.background), self.stop.clone());
-        let Some(runtime) = &self.runtime else { return run(hooks, when, suite, (&background, stop)).await };
+        let tools = Tools { background: Arc::clone(&self.background), opener: self.opener.clone() };
+        let stop = self.stop.clone();
+        let Some(runtime) = &self.runtime else { return run(hooks, when, suite, (&tools, stop)).await };
         let (hooks, suite) = (hooks.to_vec(), Arc::clone(suite));
-        let running = runtime.spawn(async move { run(&hooks, when, &suite, (&background, stop)).await });
+        let running = runtime.spawn(async move { run(&hooks, when, &suite, (&tools, stop)).await });
         running.await.unwrap_or_else(|error| {
             Some(Finding::error("hook", format!("the `{when}` hook could not be awaited: {error}")))
         })
     }
+}
+
+/// What commands and calls need.
+struct Tools {
+    background: Arc<Mutex<Vec<Background>>>,
+    opener: Option<Arc<Opener>>,
 }
 
 fn identity(suite: &Arc<SuiteOptions>) -> usize {
@@ -93,7 +107,7 @@ async fn run(
     hooks: &[Hook],
     when: &str,
     suite: &SuiteOptions,
-    (background, mut stop): (&Mutex<Vec<Background>>, Option<Stop>),
+    (tools, mut stop): (&Tools, Option<Stop>),
 ) -> Option<Finding> {
     // What cleans up is given a moment; what prepares has nothing to prepare for any more.
     let grace = if when.starts_with("after") { GRACE } else { Duration::ZERO };
@@ -107,7 +121,7 @@ async fn run(
         };
         // A command that is no longer awaited is ended.
         let ended = tokio::select! {
-            ended = run_one(hook, background) => ended,
+            ended = run_one(hook, tools) => ended,
             () = stopped => Err("the run was stopped".to_owned()),
         };
         if let Err(reason) = ended {
@@ -121,16 +135,39 @@ async fn run(
     None
 }
 
-async fn run_one(hook: &Hook, background: &Mutex<Vec<Background>>) -> Result<(), String> {
+async fn run_one(hook: &Hook, tools: &Tools) -> Result<(), String> {
+    if let Some(call) = &hook.call {
+        return Box::pin(call_tool(call, hook.timeout, tools)).await;
+    }
     if hook.background {
         let started = Background::start(&hook.words)?;
-        background.lock().unwrap_or_else(PoisonError::into_inner).push(started);
+        tools.background.lock().unwrap_or_else(PoisonError::into_inner).push(started);
     } else {
         run_command(&hook.words, hook.timeout).await?;
     }
     match &hook.wait_for {
         Some(target) => wait_until_reachable(target, &HttpClient::default(), hook.timeout).await,
         None => Ok(()),
+    }
+}
+
+/// Calls a tool on a session of its own; an error of any kind is a failure.
+async fn call_tool(call: &HookCall, timeout: Duration, tools: &Tools) -> Result<(), String> {
+    let Some(opener) = &tools.opener else { return Err("no session can be opened here".to_owned()) };
+    let deadline = Instant::now() + timeout;
+    let opened = opener.open(&call.server, &Variables::default(), deadline).await;
+    let mut session = opened.map_err(|failure| format!("`{}`: {}", call.server.name, failure.message))?;
+    let exchange = session.call_tool(&call.tool, &call.args, deadline).await;
+    session.close().await;
+    let what = format!("the call of `{}`", call.tool);
+    match &exchange.outcome {
+        Outcome::Result(result) if result.get("isError").and_then(Value::as_bool) == Some(true) => {
+            Err(format!("{what} was answered with an error: {}", shorten(&text_of_tool_result(result), 200)))
+        }
+        outcome => match calls::no_result(&what, outcome, None) {
+            Some(finding) => Err(finding.message),
+            None => Ok(()),
+        },
     }
 }
 

@@ -20,6 +20,7 @@ mod grading;
 mod hint;
 mod hooks;
 mod interception;
+mod judge_cassette;
 mod known;
 mod lanes;
 mod latency;

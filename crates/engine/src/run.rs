@@ -15,6 +15,7 @@ use crate::agent_runs::AgentRuns;
 use crate::case_run::{CaseContext, run_lane};
 use crate::coverage_gate;
 use crate::crew::Crew;
+use crate::grading::Judges;
 use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
 use crate::lanes::lanes;
@@ -138,16 +139,21 @@ pub async fn run(plan: &Plan, options: RunOptions, stop: Stop, sink: &mut dyn Si
     }));
 }
 
+impl RunOptions {
+    fn opener(&self) -> Opener {
+        Opener::new(&self.own_program, self.limits, self.probe_timeout)
+    }
+}
+
 async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Spent {
     let (halt, enough) = Stopper::pair();
     let tokens = Tokens::default();
     let halt = options.fail_fast.then(|| Arc::new(halt));
     let lanes = lanes(plan, options.isolation, options.jobs);
+    let judges = Judges::default();
+    let opener = Arc::new(Opener { tokens: tokens.clone(), refreshes: options.record, ..options.opener() });
     let context = CaseContext {
-        opener: Arc::new(Opener {
-            tokens: tokens.clone(),
-            ..Opener::new(&options.own_program, options.limits, options.probe_timeout)
-        }),
+        opener: Arc::clone(&opener),
         default_timeout: options.timeout,
         strict: options.strict,
         keep_frames: options.keep_frames,
@@ -159,10 +165,11 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         storing: options.storing,
         record: options.record,
         no_model: options.no_model,
+        judges: judges.clone(),
         acting: Arc::new(Semaphore::new(options.jobs)),
         calls: Arc::default(),
         stop: stop.clone(),
-        hooks: Hooks::of_run(stop),
+        hooks: Hooks::of_run(stop, &opener),
         environment: Arc::clone(&options.environment),
         enough,
         halt,
@@ -231,6 +238,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     findings.extend(too_slow(plan, &ordered.latencies));
     findings.extend(ordered.selections.findings());
     findings.extend(ordered.agent_runs.findings());
+    ordered.spending.add_judges(plan, &judges.costs());
     findings.extend(ordered.spending.findings());
     // With a subset of the cases, the coverage of their suite is unknown.
     if options.is_whole && !stop.is_stopped() {

@@ -1,30 +1,38 @@
 //! Answers that commands and language models grade.
 
-use std::time::Duration;
-
 use mcprove_model::{Case, Finding, Observation, Outcome, Score, Verdict, shorten};
-use mcprove_wire::filter_command;
+use mcprove_wire::FilterCommand;
 use serde_json::{Value, json};
 
 use crate::case_run::CaseContext;
 use crate::record::CaseRecord;
 use crate::{expectations, grading};
 
-/// Time a scorer may take.
-const DEADLINE: Duration = Duration::from_mins(1);
-
 /// The least score where the suite names none.
 const THRESHOLD: f64 = 0.7;
 
 /// Lets every scorer grade the answer; one that cannot is an error, never a pass.
 pub(crate) async fn perform(case: &Case, score: &Score, record: &mut CaseRecord, context: &CaseContext) -> Verdict {
-    let input = json!({"prompt": score.prompt, "response": score.response, "rubric": score.rubric}).to_string();
+    // Both spellings: those of mcptest, and those of this page.
+    let input = json!({
+        "input": score.prompt,
+        "output": score.response,
+        "criteria": score.rubric,
+        "metadata": {"test": case.name},
+        "prompt": score.prompt,
+        "response": score.response,
+        "rubric": score.rubric,
+    })
+    .to_string();
     let threshold = case.expect.threshold.unwrap_or(THRESHOLD);
     let mut has_failed = false;
     for scorer in score.scorers.iter() {
         let place = || case.source.place(score.span);
-        let printed =
-            filter_command(&scorer.words, &[("MCPTEST_TEST_NAME", case.name.clone())], &input, DEADLINE).await;
+        let mut variables = scorer.env.clone();
+        variables.push(("MCPTEST_TEST_NAME".to_owned(), case.name.clone()));
+        let cwd = scorer.cwd.as_deref();
+        let filter = FilterCommand { words: &scorer.words, variables: &variables, cwd, deadline: scorer.timeout };
+        let printed = filter.run(&input).await;
         let graded = printed.and_then(|printed| {
             let graded: Value =
                 serde_json::from_str(&printed).map_err(|error| format!("it printed no JSON: {error}"))?;

@@ -1,14 +1,15 @@
 //! From a server as it was described to an open session.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcprove_model::{ClientCapabilities, Node, Sandbox, ServerSpec, Span, Target};
+use mcprove_model::{Auth, ClientCapabilities, HttpSettings, Node, Sandbox, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{
-    Closing, Endpoint, HttpClient, HttpRoute, Limits, OpenFailure, Program, Refusal, SandboxPolicy, SandboxSupport,
-    Session, SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support, wait_until_reachable,
-    writable_paths,
+    AwsSigner, Closing, Endpoint, HttpClient, HttpRoute, Limits, OpenFailure, Program, Refusal, SandboxPolicy,
+    SandboxSupport, Session, SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support,
+    wait_until_reachable, writable_paths,
 };
 use serde_json::Value;
 use tokio::time::Instant;
@@ -29,11 +30,15 @@ pub(crate) struct Opener {
     pub(crate) own_program: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) http: HttpClient,
+    /// Clients of servers whose requests are made in another way; servers with the same settings share one.
+    pub(crate) configured: Arc<Mutex<Vec<(HttpSettings, HttpClient)>>>,
     pub(crate) probe_timeout: Duration,
     /// The tokens that were given out to clients with credentials.
     pub(crate) tokens: Tokens,
     /// The files that are played as servers.
     pub(crate) played: Played,
+    /// True if recordings are made anew, from the servers that they name.
+    pub(crate) refreshes: bool,
 }
 
 impl Opener {
@@ -42,10 +47,17 @@ impl Opener {
             own_program: own_program.to_owned(),
             limits,
             http: HttpClient::default(),
+            configured: Arc::default(),
             probe_timeout,
             tokens: Tokens::default(),
             played: Played::default(),
+            refreshes: false,
         }
+    }
+
+    /// The same, with connections of its own.
+    pub(crate) fn for_thread(&self) -> Self {
+        Self { http: HttpClient::default(), configured: Arc::default(), ..self.clone() }
     }
 
     /// Opens a session; a server that may still be starting is waited for.
@@ -60,7 +72,7 @@ impl Opener {
         if let Some(probe) = &ready.probe
             && let Err(reason) = wait_until_reachable(probe, &self.http, until - Instant::now()).await
         {
-            return Err(not_ready(reason));
+            return Err(not_opened(reason, "start the server, or raise `wait_for_ready`"));
         }
         loop {
             let opened = Box::pin(self.open_once(server, variables, deadline)).await;
@@ -83,6 +95,7 @@ impl Opener {
             protocol: server.protocol,
             probe_timeout: self.probe_timeout,
             accepts_any_handshake: server.accepts_any_shape,
+            request_timeout: server.http.as_ref().map(|http| http.timeout),
         };
         // The docker client reads the variables while it starts.
         let (mut endpoint, _variables) = match self.place(server, variables)? {
@@ -92,8 +105,7 @@ impl Opener {
                 return Box::pin(Session::open(transport, &options, deadline)).await;
             }
         };
-        let with_tokens = server.auth.as_ref().map(|auth| self.http.with_tokens(self.tokens.source(auth)));
-        let http = with_tokens.as_ref().unwrap_or(&self.http);
+        let http = &self.client_for(server, variables)?;
         // Opening is by far the largest future; boxing keeps its size out of its callers.
         let begun = Instant::now();
         let mut opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
@@ -131,6 +143,38 @@ impl Opener {
         opened.map_err(|failure| if in_docker { explain_docker(failure) } else { failure })
     }
 
+    /// The client that requests of a server are made with.
+    fn client_for(&self, server: &ServerSpec, variables: &Variables) -> Result<HttpClient, Box<OpenFailure>> {
+        let client = match &server.http {
+            Some(settings) => self.configured_client(settings, variables),
+            None => self.http.clone(),
+        };
+        match &server.auth {
+            None => Ok(client),
+            Some(Auth::ClientCredentials(credentials)) => Ok(client.with_tokens(self.tokens.source(credentials))),
+            Some(Auth::AwsSigV4(scope)) => match AwsSigner::new(scope) {
+                Ok(signer) => Ok(client.with_signer(Arc::new(signer))),
+                Err(message) => Err(not_opened(message, "fix `aws_sigv4.credentials`, or write the file")),
+            },
+        }
+    }
+
+    fn configured_client(&self, settings: &HttpSettings, variables: &Variables) -> HttpClient {
+        let mut settings = settings.clone();
+        let tls = &mut settings.tls;
+        let client = tls.client.iter_mut().flat_map(|client| [&mut client.certificate, &mut client.key]);
+        for path in tls.ca_bundle.iter_mut().chain(client) {
+            *path = substitute_text(path, variables);
+        }
+        let mut configured = self.configured.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = configured.iter().find(|(known, _)| *known == settings) {
+            return client.clone();
+        }
+        let client = HttpClient::with_settings(settings.clone());
+        configured.push((settings, client.clone()));
+        client
+    }
+
     /// Where a server is, for those who hold the conversation themselves; `None` where there is nothing to talk to.
     pub(crate) fn raw_endpoint(
         &self,
@@ -140,7 +184,7 @@ impl Opener {
         match self.place(server, variables).ok()? {
             Place::Elsewhere(Endpoint::Stdio(program), None) => Some(crate::conformance::Endpoint::Process(program)),
             Place::Elsewhere(Endpoint::Http { url, headers }, _) => {
-                let route = HttpRoute::Network(self.http.clone());
+                let route = HttpRoute::Network(self.client_for(server, variables).ok()?);
                 Some(crate::conformance::Endpoint::Http { route, url, headers })
             }
             // A container whose variables are in a file needs that file for as long as it starts.
@@ -151,7 +195,7 @@ impl Opener {
     }
 
     fn place(&self, server: &ServerSpec, variables: &Variables) -> Result<Place, Box<OpenFailure>> {
-        let target = &server.target;
+        let target = server.refresh.as_deref().filter(|_| self.refreshes).unwrap_or(&server.target);
         let text = |text: &String| substitute_text(text, variables);
         let pairs = |pairs: &[(String, String)]| {
             pairs.iter().map(|(name, value)| (name.clone(), text(value))).collect::<Vec<_>>()
@@ -169,7 +213,8 @@ impl Opener {
                 };
                 Endpoint::Stdio(match docker.as_ref().map(text) {
                     Some(image) => {
-                        let container = contain(program, &image, variables).map_err(not_contained)?;
+                        let container = contain(program, &image, variables)
+                            .map_err(|message| not_opened(message, "fix `docker:` or `env:` of the server"))?;
                         file = container.variables;
                         container.program
                     }
@@ -257,25 +302,12 @@ fn explain_confinement(failure: &mut OpenFailure, refusal: Option<Refusal>, hope
     failure.help = Some(format!("{hope}: add `--no-sandbox` (it may then write as you may)"));
 }
 
-/// A server that is not ready in time is not spoken to.
-fn not_ready(message: String) -> Box<OpenFailure> {
+/// A server that no connection is made to.
+fn not_opened(message: String, help: &str) -> Box<OpenFailure> {
     Box::new(OpenFailure {
         stage: Stage::Start,
         message,
-        help: Some("start the server, or raise `wait_for_ready`".to_owned()),
-        evidence: None,
-        status: None,
-        again: None,
-        closing: Closing::default(),
-    })
-}
-
-/// A server that cannot be run in a container is not started.
-fn not_contained(message: String) -> Box<OpenFailure> {
-    Box::new(OpenFailure {
-        stage: Stage::Start,
-        message,
-        help: Some("fix `docker:` or `env:` of the server".to_owned()),
+        help: Some(help.to_owned()),
         evidence: None,
         status: None,
         again: None,

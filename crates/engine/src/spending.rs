@@ -1,8 +1,8 @@
-//! Cost of the agents of a suite, and its limits.
+//! Cost of the agents and judges of a suite, and its limits.
 
 use std::collections::BTreeMap;
 
-use mcprove_model::{Case, CaseFinished, Finding};
+use mcprove_model::{Case, CaseFinished, Finding, Plan};
 
 /// Cost so far, by suite, in millionths of a US dollar.
 #[derive(Debug, Default)]
@@ -20,10 +20,26 @@ impl Spending {
         *spent = spent.saturating_add(cost);
     }
 
+    /// Takes in what the judges of suites cost, by the path of the suite.
+    pub(crate) fn add_judges(&mut self, plan: &Plan, costs: &BTreeMap<String, u64>) {
+        for suite in plan.cases.iter().filter_map(|planned| planned.case.suite.as_ref()) {
+            let Some(limit) = suite.budget.per_suite_usd_micros else { continue };
+            self.suites.entry(suite.source.path().to_owned()).or_insert((limit, 0));
+        }
+        for (path, cost) in costs {
+            if let Some((_, spent)) = self.suites.get_mut(path) {
+                *spent = spent.saturating_add(*cost);
+            }
+        }
+    }
+
     /// Findings about suites that cost more than they may.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let over = self.suites.iter().filter(|(_, (limit, spent))| spent > limit);
-        over.map(|(path, (limit, spent))| too_dear(&format!("`{path}`: all agents together"), *spent, *limit)).collect()
+        over.map(|(path, (limit, spent))| {
+            too_dear(&format!("`{path}`: all agents and judges together"), *spent, *limit)
+        })
+        .collect()
     }
 }
 
@@ -39,6 +55,14 @@ pub(crate) fn of_run(case: &Case, model: &str, cost: Option<u64>) -> Option<Find
         }
         (_, Some(_)) => None,
     }
+}
+
+/// What is said of the judges of one case, which cost this next to what its agent did.
+pub(crate) fn of_judges(case: &Case, judges: u64, agent: u64) -> Option<Finding> {
+    let limit = case.suite.as_ref()?.budget.per_test_usd_micros?;
+    // An agent that cost too much alone was reported already.
+    (agent <= limit && agent.saturating_add(judges) > limit)
+        .then(|| too_dear("the judges of this test, with its agent,", agent.saturating_add(judges), limit))
 }
 
 fn too_dear(who: &str, cost: u64, limit: u64) -> Finding {

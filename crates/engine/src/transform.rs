@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcprove_judge::jq::Program;
 use mcprove_model::{Act, Transform, TransformPhase};
-use mcprove_wire::filter_command;
+use mcprove_wire::FilterCommand;
 use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
@@ -67,7 +67,9 @@ async fn run(
                 ("MCPTEST_SERVER", talk.name_of(None)),
                 ("MCPTEST_TOOL", tool.to_owned()),
             ];
-            let printed = filter_command(words, &variables, &value.to_string(), DEADLINE).await.map_err(told)?;
+            let variables = variables.map(|(name, value)| (name.to_owned(), value));
+            let filter = FilterCommand { words, variables: &variables, cwd: None, deadline: DEADLINE };
+            let printed = filter.run(&value.to_string()).await.map_err(told)?;
             serde_json::from_str(&printed).map_err(|error| told(format!("it printed no JSON: {error}")))
         }
     }

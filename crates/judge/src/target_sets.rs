@@ -32,6 +32,13 @@ pub static CALIBRATION: Targets = Targets {
     known: &["brier", "corrected_rate", "corrected_rate_high", "corrected_rate_low", "ece", "labels"],
 };
 
+/// Of two revisions of the protocol.
+pub static SPEC_VERSION: Targets = Targets {
+    name: "spec_version_check",
+    block: "`spec_version_check`",
+    known: &["spec_breaking_changes", "spec_clean"],
+};
+
 /// Of related calls.
 pub static METAMORPHIC: Targets = Targets {
     name: "metamorphic",

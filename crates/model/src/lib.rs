@@ -24,6 +24,7 @@ mod finding_kinds;
 mod form;
 mod frame;
 mod grading;
+mod http_settings;
 mod isolation;
 mod matrix;
 mod metamorphic;
@@ -80,6 +81,7 @@ pub use finding_kinds::{FindingKind, finding_kinds};
 pub use form::filled_form;
 pub use frame::{Direction, Frame, FrameKind, WirePart};
 pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Question, ScriptedGrade};
+pub use http_settings::{ClientCertificate, HttpSettings, TlsSettings};
 pub use isolation::Isolation;
 pub use matrix::{Column, ColumnServer, Matrix};
 pub use metamorphic::{Metamorphic, Relation};
@@ -98,13 +100,13 @@ pub use scan::{ConformanceBlock, ScanWork};
 pub use score::{Score, Scorer};
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
-    Auth, ClientCapabilities, ElicitationAction, ElicitationReply, Protocol, Ready, SamplingReply, Sandbox, ServerSpec,
-    Target,
+    Auth, AwsKeySource, AwsKeys, AwsSigV4, ClientCapabilities, ClientCredentials, ElicitationAction, ElicitationReply,
+    Protocol, Ready, SamplingReply, Sandbox, ServerSpec, Target,
 };
 pub use server_override::{NewServer, Override};
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
-pub use suite_options::{Budget, Coverage, Hook, Hooks, Parallel, SuiteOptions, WaitFor};
+pub use suite_options::{Budget, Coverage, Hook, HookCall, Hooks, Parallel, SuiteOptions, WaitFor};
 pub use telling_line::telling_line;
 pub use tool_verdict::{FailureCause, OFFER_TAG, ScanCounts, ToolVerdict};
 pub use view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};

@@ -1,6 +1,7 @@
 //! An answer that commands or language models grade.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -28,4 +29,15 @@ pub struct Scorer {
     pub name: String,
     /// The program and its arguments.
     pub words: Vec<String>,
+    /// Variables added to the caller's environment.
+    pub env: Vec<(String, String)>,
+    /// The folder it is started in; the caller's when absent.
+    pub cwd: Option<String>,
+    /// The time in which it must end.
+    pub timeout: Duration,
+}
+
+impl Scorer {
+    /// The time in which a scorer must end where the suite does not say.
+    pub const TIMEOUT: Duration = Duration::from_secs(30);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Origin, Revision, WaitFor, password_in, without_password};
+use crate::{HttpSettings, Origin, Revision, WaitFor, password_in, without_password};
 
 /// A server as a suite or a command line describes it. Strings may still hold `{{fixture}}`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +29,10 @@ pub struct ServerSpec {
     pub sandbox: Option<Sandbox>,
     /// Waiting for a server that may still be starting.
     pub ready: Option<Ready>,
+    /// How requests over HTTP are made, where the suite says so.
+    pub http: Option<HttpSettings>,
+    /// The server that a recording is made anew from.
+    pub refresh: Option<Box<Target>>,
 }
 
 /// Waiting for a server that may still be starting.
@@ -98,17 +102,59 @@ pub enum Target {
 /// Authentication of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Auth {
-    /// OAuth 2: a token is asked for with the client's own credentials.
-    ClientCredentials {
-        /// The URL that issues tokens.
-        token_endpoint: String,
-        /// The client's id.
-        client_id: String,
-        /// The client's secret, which is among the secrets of its server.
-        client_secret: String,
-        /// The scope that is asked for.
-        scope: Option<String>,
+    /// OAuth 2: a token is requested with the client's own credentials.
+    ClientCredentials(ClientCredentials),
+    /// Every request is signed with AWS Signature Version 4.
+    AwsSigV4(AwsSigV4),
+}
+
+/// The credentials of an OAuth 2 client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCredentials {
+    /// The URL that issues tokens.
+    pub token_endpoint: String,
+    /// The client's id.
+    pub client_id: String,
+    /// The client's secret, which is among the secrets of its server.
+    pub client_secret: String,
+    /// The requested scope.
+    pub scope: Option<String>,
+}
+
+/// The scope and the keys of AWS signatures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwsSigV4 {
+    /// The region, such as `us-east-1`.
+    pub region: String,
+    /// The service, such as `execute-api`.
+    pub service: String,
+    /// The source of the keys.
+    pub keys: AwsKeySource,
+}
+
+/// The source of the keys of AWS signatures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AwsKeySource {
+    /// Keys that came from the environment.
+    Given(AwsKeys),
+    /// A profile of a credentials file, read when a session is opened.
+    Profile {
+        /// The file.
+        path: String,
+        /// The name of the profile.
+        name: String,
     },
+}
+
+/// The keys of AWS signatures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwsKeys {
+    /// The access key id.
+    pub access_key_id: String,
+    /// The secret access key.
+    pub secret_access_key: String,
+    /// The session token of temporary keys.
+    pub session_token: Option<String>,
 }
 
 impl Default for Target {
@@ -194,6 +240,8 @@ pub struct ClientCapabilities {
     pub elicitation: Option<ElicitationReply>,
     /// Further answers to `elicitation/create`, in order; the last one repeats.
     pub further_elicitations: Vec<ElicitationReply>,
+    /// Answers to requests for input by their key (2026-07-28): what the user enters, or a whole answer.
+    pub input_responses: Vec<(String, Value)>,
     /// The capabilities claimed in a handshake in place of what is true.
     pub claimed: Option<Value>,
     /// Sampling and elicitation are declared, and what no script answers is handed to the caller.

@@ -166,6 +166,7 @@ fn client_for(described: &ClientCapabilities, own: ClientCapabilities) -> Client
             None => own.further_elicitations,
         },
         elicitation: described.elicitation.clone().or(own.elicitation),
+        input_responses: own.input_responses,
         claimed: own.claimed,
         by_hand: described.by_hand || own.by_hand,
     }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Judge, Provider, Security, SourceFile, Span};
+use serde_json::Value;
+
+use crate::{Judge, Provider, Security, ServerSpec, SourceFile, Span};
 
 /// Options of a suite file for all its cases.
 #[derive(Clone, Debug)]
@@ -70,11 +72,13 @@ impl Hooks {
     }
 }
 
-/// A command; it is well when it exits with 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A command, which must exit with 0, or a call of a tool, which must not be answered with an error.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Hook {
-    /// The program and its arguments, at least one word.
+    /// The program and its arguments, at least one word; none where a tool is called.
     pub words: Vec<String>,
+    /// The tool that is called, on a session of its own.
+    pub call: Option<HookCall>,
     /// Its position in the file.
     pub span: Span,
     /// Its time limit.
@@ -87,13 +91,38 @@ pub struct Hook {
     pub message: Option<String>,
 }
 
+/// A call of a tool before the first case, or after the last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HookCall {
+    /// The server.
+    pub server: Arc<ServerSpec>,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Value,
+}
+
 impl Hook {
     /// The deadline of a command of which nothing else is said.
     pub const TIMEOUT: Duration = Duration::from_mins(1);
 
-    /// A command that is waited for.
+    /// A command that is waited for, until its deadline.
     pub fn new(words: Vec<String>, span: Span) -> Self {
-        Self { words, span, timeout: Self::TIMEOUT, background: false, wait_for: None, message: None }
+        Self { words, span, ..Self::default() }
+    }
+}
+
+impl Default for Hook {
+    fn default() -> Self {
+        Self {
+            words: Vec::new(),
+            call: None,
+            span: Span::default(),
+            timeout: Self::TIMEOUT,
+            background: false,
+            wait_for: None,
+            message: None,
+        }
     }
 }
 

@@ -49,10 +49,15 @@ pub(crate) fn title(started: &CaseStarted) -> String {
         let _ = write!(title, " (trial {})", started.trial);
     }
     // Readers of a verdict must know that a language model took part in it.
-    if started.tags.iter().any(|tag| tag == MODEL_GRADED_TAG) {
+    if is_model_graded(started) {
         title.push_str(" (model-graded)");
     }
     title
+}
+
+/// True if a language model has a part in the verdict of a case.
+pub(crate) fn is_model_graded(started: &CaseStarted) -> bool {
+    started.tags.iter().any(|tag| tag == MODEL_GRADED_TAG)
 }
 
 /// A name in one harmless line, and the column of a matrix it belongs to.

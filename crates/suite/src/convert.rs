@@ -3,6 +3,8 @@
 //! Differences between the kinds are carried over: every test gets a server of its own (`restart_policy: per_test`), and
 //! a dollar sign that means itself in an assertion file is doubled, because suite files replace `${NAME}` everywhere.
 
+pub mod mcptest;
+
 use std::collections::HashSet;
 use std::path::Path;
 

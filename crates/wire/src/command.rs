@@ -149,40 +149,54 @@ impl Background {
     }
 }
 
-/// Runs a command with a text on its standard input, and returns what it prints.
-pub async fn filter_command(
-    words: &[String],
-    variables: &[(&str, String)],
-    input: &str,
-    deadline: Duration,
-) -> Result<String, String> {
-    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
-    let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.envs(variables.iter().map(|(name, value)| (name, value)));
-    command.kill_on_drop(true);
-    ProcessGroup::lead(&mut command);
-    let mut child = command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))?;
-    let mut group = Group(ProcessGroup::of(&child));
-    let _guard = Guard::group(group.0.as_ref());
-    let stdin = child.stdin.take();
-    let writing = async {
-        if let Some(mut stdin) = stdin {
-            // A command that does not read its input may still answer.
-            let _ = stdin.write_all(input.as_bytes()).await;
+/// A command that is given a text and prints one.
+#[derive(Debug)]
+pub struct FilterCommand<'a> {
+    /// The program and its arguments.
+    pub words: &'a [String],
+    /// Variables added to the environment.
+    pub variables: &'a [(String, String)],
+    /// The folder it is started in; the caller's when absent.
+    pub cwd: Option<&'a str>,
+    /// The time in which it must end.
+    pub deadline: Duration,
+}
+
+impl FilterCommand<'_> {
+    /// Runs the command with a text on its standard input, and returns what it prints.
+    pub async fn run(&self, input: &str) -> Result<String, String> {
+        let Some((program, args)) = self.words.split_first() else { return Err("the command is empty".to_owned()) };
+        let mut command = Command::new(program);
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(cwd) = self.cwd {
+            command.current_dir(cwd);
         }
-    };
-    let both = async { tokio::join!(writing, output_of(&mut child)).1 };
-    let output = match timeout(deadline, both).await {
-        Err(_) => return Err(format!("`{program}` did not end within {:.1} s", deadline.as_secs_f64())),
-        Ok(Err(error)) => return Err(format!("`{program}` could not be waited for: {error}")),
-        Ok(Ok(output)) => output,
-    };
-    group.0 = None;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        command.kill_on_drop(true);
+        ProcessGroup::lead(&mut command);
+        let mut child = command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))?;
+        let mut group = Group(ProcessGroup::of(&child));
+        let _guard = Guard::group(group.0.as_ref());
+        let stdin = child.stdin.take();
+        let writing = async {
+            if let Some(mut stdin) = stdin {
+                // A command that does not read its input may still answer.
+                let _ = stdin.write_all(input.as_bytes()).await;
+            }
+        };
+        let both = async { tokio::join!(writing, output_of(&mut child)).1 };
+        let output = match timeout(self.deadline, both).await {
+            Err(_) => return Err(format!("`{program}` did not end within {:.1} s", self.deadline.as_secs_f64())),
+            Ok(Err(error)) => return Err(format!("`{program}` could not be waited for: {error}")),
+            Ok(Ok(output)) => output,
+        };
+        group.0 = None;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let tail =
+            String::from_utf8_lossy(&output.stderr[output.stderr.len().saturating_sub(KEPT)..]).trim().to_owned();
+        let code = output.status.code().map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
+        Err(format!("`{program}` ended with {code}: {tail}"))
     }
-    let tail = String::from_utf8_lossy(&output.stderr[output.stderr.len().saturating_sub(KEPT)..]).trim().to_owned();
-    let code = output.status.code().map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
-    Err(format!("`{program}` ended with {code}: {tail}"))
 }

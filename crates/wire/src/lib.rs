@@ -27,7 +27,7 @@ pub mod transport;
 mod tree;
 mod watchdog;
 
-pub use command::{Background, Captured, captured_command, command_output, filter_command, run_command};
+pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command};
 pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
@@ -49,5 +49,5 @@ pub use session::{
     Stage, Step, ToolCall,
 };
 pub use sse_parser::{SseEvent, SseParser, TooLong};
-pub use transport::{HttpClient, TokenSource, Tokens, Transport};
+pub use transport::{AwsSigner, HttpClient, TokenSource, Tokens, Transport};
 pub use watchdog::{Guard, TEMPORARY, WATCHDOG, arm, watch_over};

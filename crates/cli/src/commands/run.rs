@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use mcprove_engine::{Storing, expand_conformance, missing_keys};
 use mcprove_model::{CaseReport, ExitStatus, Plan};
+use mcprove_report::Shows;
 
+use crate::cassettes;
 use crate::context::Context;
 use crate::execution::{RunMode, redactor_of};
 use crate::failure::Failure;
@@ -40,7 +42,8 @@ pub(crate) struct Args {
     /// Store the values of `snapshot` matchers instead of comparing with them.
     #[arg(short = 'u', long)]
     update_snapshots: bool,
-    /// Save the replies of language models next to their suites, for replay without them.
+    /// Save the replies of language models next to their suites, for replay without them, and write the cassettes of
+    /// servers anew that name a `command` or `url`.
     #[arg(long)]
     record: bool,
     /// Leave model-graded checks out; cases that have no other are skipped.
@@ -87,11 +90,12 @@ pub(super) fn run_through(
     }
     keys_are_set(&plan, args.record)?;
     let baseline = flags.baseline()?;
+    let records_servers = args.record && cassettes::has_refreshed(&plan);
     let mode = RunMode {
         is_whole: !flags.selection.is_partial(),
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         shown: !flags.json,
-        shows: flags.shows(stdout, gates),
+        shows: if records_servers { Shows::Frames } else { flags.shows(stdout, gates) },
         fix: args.fix,
         record: args.record,
         no_model: args.no_model,
@@ -99,6 +103,11 @@ pub(super) fn run_through(
         ..RunMode::new(findings, redactor)
     };
     let outcome = flags.run(&plan, mode, context)?;
+    if records_servers {
+        for line in cassettes::write_all(&plan, &outcome.report)? {
+            context.complain(&format!("{line}\n"));
+        }
+    }
     if args.write {
         for line in fixes::write_all(&outcome.report)? {
             context.complain(&format!("changed {line}\n"));

@@ -4,6 +4,7 @@ pub(crate) mod checks;
 pub(crate) mod commands;
 pub(crate) mod conformance;
 pub(crate) mod findings;
+pub(crate) mod formats;
 pub(crate) mod keys;
 pub(crate) mod rule_texts;
 

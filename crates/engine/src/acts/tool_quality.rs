@@ -53,7 +53,7 @@ pub(super) async fn perform(talk: &mut Conversation<'_>) -> Performed {
 
 /// Findings of the rules behind the counts, as notes: the expectations about the counts decide.
 fn faults(catalog: &Catalog) -> Vec<Finding> {
-    let groups = [Group::Strictness, Group::Usability].map(|group| group.prefix().to_owned());
+    let groups = [Group::Strictness, Group::Texts, Group::Usability].map(|group| group.prefix().to_owned());
     let Ok(rules) = Selection::new(SelectionOptions { all: false, select: &groups, allow: &[] }) else {
         return Vec::new();
     };
@@ -71,7 +71,7 @@ fn faults(catalog: &Catalog) -> Vec<Finding> {
     });
     if more > 0 {
         let text = format!("{more} more findings of the same rules are not listed");
-        told.push(Finding::note("tool-quality", text).help("`mcprove schema-lint --select SCH,USE` lists them"));
+        told.push(Finding::note("tool-quality", text).help("`mcprove schema-lint --select SCH,TXT,USE` lists them"));
     }
     told
 }

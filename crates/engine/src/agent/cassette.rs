@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::transcript::{Called, Stopped, Transcript};
 
 /// The folder of cassettes, next to the suite.
-const FOLDER: &str = "cassettes";
+pub(crate) const FOLDER: &str = "cassettes";
 /// Format version that this program writes; readers refuse versions they do not know.
 const FORMAT: u32 = 1;
 

@@ -29,8 +29,10 @@ use crate::case_run::{CaseContext, interrupted};
 use crate::conversation::{self, Conversation, Others};
 use crate::record::CaseRecord;
 use crate::{calls, expectations, steps};
+pub(crate) use cassette::FOLDER;
 pub(crate) use judging::same_function;
 pub use keys::{MissingKey, missing_keys};
+pub(crate) use price::cost_usd_micros;
 
 use injection::Injection;
 use speaker::Speaker;

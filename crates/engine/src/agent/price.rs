@@ -15,7 +15,7 @@ const KNOWN: &[(&str, Price)] = &[
 ];
 
 /// Cost of tokens of a model, in millionths of a US dollar.
-pub(super) fn cost_usd_micros(model: &NamedModel, usage: Usage) -> Option<u64> {
+pub(crate) fn cost_usd_micros(model: &NamedModel, usage: Usage) -> Option<u64> {
     let own = model.provider.iter().flat_map(|provider| &provider.prices).map(|(name, price)| (name.as_str(), *price));
     let price = longest(own, &model.id).or_else(|| longest(KNOWN.iter().copied(), &model.id))?;
     // A dollar for a million tokens is a millionth of a dollar for one.

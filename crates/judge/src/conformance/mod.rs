@@ -10,6 +10,7 @@ mod plan;
 mod rule;
 mod rules;
 mod schemas;
+mod spec_change;
 mod verdict;
 
 pub use answer::Answer;
@@ -20,4 +21,5 @@ pub use plan::{CallOptions, CallPlan, CallPlans, calls, wrong_inputs};
 pub use rule::{Absent, Level, Rule, Ruling, Violation};
 pub use rules::RULES;
 pub use schemas::{fault as schema_fault, message_type, result_type};
+pub use spec_change::SpecChange;
 pub use verdict::{Grade, Graded, STATIC_RULES, Verdict, judge};

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{Format, Shows};
 use crate::json_text;
 use crate::reliability::Reliability;
+use crate::status::is_model_graded;
 
 /// See the module.
 pub(super) const FORMAT: Format =
@@ -38,11 +39,13 @@ fn badge(report: &Report) -> Badge {
     let trials = Reliability::of(report);
     let (passed, all) = (trials.reliable(), trials.rows().len());
     let failed = trials.judged() - passed;
+    let graded = report.cases.iter().filter(|case| is_model_graded(&case.started) && case.started.trial <= 1).count();
+    let graded = if graded > 0 { format!(", {graded} model-graded") } else { String::new() };
     let (message, color) = match (all, failed) {
         (0, _) => ("no cases".to_owned(), "lightgrey"),
-        (_, 0) if passed == all => (format!("{passed}/{all}"), "brightgreen"),
-        (_, 0) => (format!("{passed}/{all}"), "yellow"),
-        (_, _) => (format!("{passed}/{all}"), "red"),
+        (_, 0) if passed == all => (format!("{passed}/{all}{graded}"), "brightgreen"),
+        (_, 0) => (format!("{passed}/{all}{graded}"), "yellow"),
+        (_, _) => (format!("{passed}/{all}{graded}"), "red"),
     };
     Badge { schema_version: 1, label: "mcprove", message, color }
 }

@@ -14,7 +14,7 @@ use mcprove_model::{CaseReport, Finding, Place, Report, Severity};
 use super::{Format, Shows};
 use crate::harmless;
 use crate::reliability::{Reliability, Trials};
-use crate::status::{Status, UNFINISHED, name};
+use crate::status::{Status, UNFINISHED, is_model_graded, name};
 
 /// See the module.
 pub(super) const FORMAT: Format =
@@ -125,7 +125,10 @@ fn of_findings(findings: &[&Finding], strict: bool, case: Option<(&CaseReport, &
     let level = Level::of(lead, strict)?;
     let mut properties = place(lead, case.map(|(case, _)| case));
     let rule = harmless::name(&lead.rule);
-    let case_name = |case: &CaseReport| name(&case.started.name, case.started.variant.as_deref());
+    let case_name = |case: &CaseReport| {
+        let mark = if is_model_graded(&case.started) { " (model-graded)" } else { "" };
+        format!("{}{mark}", name(&case.started.name, case.started.variant.as_deref()))
+    };
     properties
         .push(("title", case.map_or_else(|| rule.to_string(), |(case, _)| format!("{}: {rule}", case_name(case)))));
 

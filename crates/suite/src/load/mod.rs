@@ -74,6 +74,14 @@ pub fn parse(paths: &[PathBuf]) -> (Vec<Parsed>, Vec<Finding>) {
     (files, findings)
 }
 
+/// Loads a text as if it were the file at a path; what lies next to it is read.
+pub fn load_text(path: &Path, text: String, options: &LoadOptions<'_>) -> Loaded {
+    let mut loading = Loading::default();
+    let file = SuiteFile { path: path.to_owned(), fixture: options.fixture.clone(), is_named: false };
+    loading.file(&file, text, options);
+    loading.loaded
+}
+
 /// True for a file that holds settings of another tool and no tests.
 pub fn is_settings_file(path: &Path) -> bool {
     let Ok(text) = read(path) else { return false };

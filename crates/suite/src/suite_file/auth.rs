@@ -1,13 +1,13 @@
 //! `auth`: how a client shows a remote server who it is.
 
-use mcprove_model::{Auth, Diagnostics, Entry, Node};
+use mcprove_model::{Auth, AwsKeySource, AwsKeys, AwsSigV4, ClientCredentials, Diagnostics, Entry, Node};
 use serde_json::{Value, json};
 
 use super::Context;
 use crate::assertion_file::{block, texts};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["bearer_token_env", "headers", "oauth"];
+pub(super) const KEYS: &[&str] = &["aws_sigv4", "bearer_token_env", "headers", "oauth"];
 
 /// The flow in which a person signs in with a browser; a run uses the resulting token.
 const BROWSER_FLOW: &str = "authorization_code_pkce";
@@ -16,10 +16,9 @@ const BROWSER_FLOW: &str = "authorization_code_pkce";
 const ACCESS_TOKEN: &str = "MCP_ACCESS_TOKEN";
 
 /// Ways of the other tool, and what to do instead.
-const OUTSIDE: &[(&str, &str)] = &[
-    ("aws_sigv4", "put a signing proxy before the server, or use `bearer_token_env`"),
-    ("web_bot_auth", "use `bearer_token_env`, or `headers`"),
-];
+pub(super) const OUTSIDE: &[(&str, &str)] = &[("web_bot_auth", "use `bearer_token_env`, or `headers`")];
+
+const AWS_KEYS: &[&str] = &["credentials", "region", "service"];
 
 const OAUTH_KEYS: &[&str] = &["client_id", "client_secret_env", "grant", "scope", "token_endpoint"];
 
@@ -34,7 +33,8 @@ pub(super) fn apply(
     let Some(entries) = found.map(node, "`auth`") else { return (headers, None) };
     super::outside::known_keys(entries, "`auth`", (KEYS, OUTSIDE), found);
     headers.extend(decode_headers(node, (context, secrets), found));
-    let mut ways = entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "bearer_token_env" | "oauth"));
+    let mut ways =
+        entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "aws_sigv4" | "bearer_token_env" | "oauth"));
     if let Some(way) = ways.next() {
         let rival = match ways.next() {
             Some(other) => {
@@ -48,6 +48,9 @@ pub(super) fn apply(
         if let Some((span, message)) = rival {
             found.error_with_help("wrong-key", span, message, "keep one of the two");
         }
+    }
+    if let Some(entry) = entries.iter().find(|entry| entry.key.text == "aws_sigv4") {
+        return (headers, decode_aws(entry, (context, secrets), found));
     }
     let oauth = entries.iter().find(|entry| entry.key.text == "oauth");
     if let Some(entry) = oauth.filter(|entry| entry.value.get("flow").is_some()) {
@@ -115,12 +118,70 @@ fn decode_oauth(
     let (token_endpoint, client_id) = (named("token_endpoint"), named("client_id"));
     let secret = named("client_secret_env");
     let client_secret = from_environment(&secret?, "`client_secret_env`", (context, secrets), found);
-    Some(Auth::ClientCredentials {
+    Some(Auth::ClientCredentials(ClientCredentials {
         token_endpoint: token_endpoint?.as_text()?.to_owned(),
         client_id: client_id?.as_text()?.to_owned(),
         client_secret: client_secret?,
         scope: texts::optional(node, "scope", found).map(str::to_owned),
-    })
+    }))
+}
+
+/// Signatures of AWS: with keys of the environment, or of a profile.
+fn decode_aws(
+    entry: &Entry,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> Option<Auth> {
+    let node = &entry.value;
+    found.map(node, "`aws_sigv4`")?;
+    found.known_keys(node, "`aws_sigv4`", AWS_KEYS);
+    let mut named = |key: &str| {
+        let is_misspelt = texts::is_misspelt(node.as_map().unwrap_or_default(), key, AWS_KEYS);
+        if is_misspelt { None } else { block::named(node, key, entry.key.span, found) }
+    };
+    let (region, service) = (named("region"), named("service"));
+    let credentials = named_map(node, "credentials", entry, found)?;
+    found.known_keys(credentials, "`credentials`", &["name", "source"]);
+    let source = block::named(credentials, "source", entry.key.span, found)?;
+    let lookup = context.environment.lookup;
+    let keys = match source.as_text() {
+        Some("from_environment") => {
+            let mut key = |name: &str| {
+                from_environment(&Node::text_at(source.span, name.to_owned()), "`source`", (context, secrets), found)
+            };
+            let (access_key_id, secret_access_key) = (key("AWS_ACCESS_KEY_ID"), key("AWS_SECRET_ACCESS_KEY"));
+            let session_token = lookup("AWS_SESSION_TOKEN").filter(|token| !token.is_empty());
+            secrets.extend(session_token.clone());
+            AwsKeySource::Given(AwsKeys {
+                access_key_id: access_key_id?,
+                secret_access_key: secret_access_key?,
+                session_token,
+            })
+        }
+        Some("profile") => {
+            let home = || lookup("HOME").or_else(|| lookup("USERPROFILE")).unwrap_or_default();
+            let path = lookup("AWS_SHARED_CREDENTIALS_FILE").unwrap_or_else(|| format!("{}/.aws/credentials", home()));
+            let name = texts::optional(credentials, "name", found).unwrap_or("default").to_owned();
+            AwsKeySource::Profile { path, name }
+        }
+        _ => {
+            let help = "write `from_environment`, or `profile` with a `name`";
+            found.error_with_help("wrong-type", source.span, "unknown `source` of credentials", help);
+            return None;
+        }
+    };
+    let (region, service) = (region?.as_text()?.to_owned(), service?.as_text()?.to_owned());
+    Some(Auth::AwsSigV4(AwsSigV4 { region, service, keys }))
+}
+
+/// A map that must be there.
+fn named_map<'n>(node: &'n Node, key: &str, entry: &Entry, found: &mut Diagnostics<'_>) -> Option<&'n Node> {
+    let Some(map) = node.get(key).filter(|map| !map.is_null()) else {
+        let message = format!("`{}` has no `{key}`", entry.key.text);
+        found.error_with_help("missing-key", entry.key.span, message, "add `credentials: {source: from_environment}`");
+        return None;
+    };
+    found.map(map, &format!("`{key}`")).map(|_| map)
 }
 
 /// The value of the environment variable that a node names; it must be set and is never shown.
@@ -164,7 +225,28 @@ pub(super) fn schema() -> Value {
         }),
         &["flow"],
     );
+    let credentials = fragment::map(
+        "The keys.",
+        json!({
+            "name": text("The profile; `default` when left out."),
+            "source": {
+                "enum": ["from_environment", "profile"],
+                "description": "`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, or a profile of the credentials file.",
+            },
+        }),
+        &["source"],
+    );
+    let aws = fragment::map(
+        "Every request is signed with AWS Signature Version 4.",
+        json!({
+            "credentials": credentials,
+            "region": text("The region, for example `us-east-1`."),
+            "service": text("The service, for example `execute-api`."),
+        }),
+        AWS_KEYS,
+    );
     let properties = json!({
+        "aws_sigv4": aws,
         "headers": super::servers::headers_schema("Headers of every request, whose values are never shown."),
         "bearer_token_env": text("The variable of the environment that holds the token."),
         "oauth": {"anyOf": [oauth, browser]},

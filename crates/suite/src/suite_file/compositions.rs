@@ -60,7 +60,7 @@ const FIELDS: &[Field] = &[
     Field::optional("vars", || fragment::any_map("What `${var.NAME}` stands for.")),
 ];
 
-const NODE_KEYS: &[&str] = &[
+pub(super) const NODE_KEYS: &[&str] = &[
     "args",
     "for_each",
     "id",
@@ -75,12 +75,15 @@ const NODE_KEYS: &[&str] = &[
 ];
 
 /// Keys of a node of the other tool, and what to do instead.
-const OUTSIDE_NODE: &[(&str, &str)] = &[
+pub(super) const OUTSIDE_NODE: &[(&str, &str)] = &[
     ("max_cost_per_call_usd", "calls of tools have no price; remove it"),
     ("max_tokens_per_call", "`max_response_tokens` in the `expect` of a tool test counts tokens"),
 ];
 
-const OUTSIDE_BUDGET: &[(&str, &str)] = &[
+pub(super) const BUDGET_KEYS: &[&str] = &["max_duration_ms"];
+
+/// Keys of its budget, and what to do instead.
+pub(super) const OUTSIDE_BUDGET: &[(&str, &str)] = &[
     ("max_cost_usd", "calls of tools have no price; remove it"),
     ("max_tokens", "`max_response_tokens` in the `expect` of a tool test counts tokens"),
 ];
@@ -311,7 +314,7 @@ fn decode_output(output: Option<&Node>, nodes: &[CompositionNode], found: &mut D
 fn decode_budget(budget: Option<&Node>, found: &mut Diagnostics<'_>) -> Option<Duration> {
     let budget = budget.filter(|budget| !budget.is_null())?;
     let entries = found.map(budget, "`budget`")?;
-    super::outside::known_keys(entries, "`budget`", (&["max_duration_ms"], OUTSIDE_BUDGET), found);
+    super::outside::known_keys(entries, "`budget`", (BUDGET_KEYS, OUTSIDE_BUDGET), found);
     let most = found.count_within(budget.get("max_duration_ms")?, "`max_duration_ms`", 1..=86_400_000)?;
     Some(Duration::from_millis(most))
 }

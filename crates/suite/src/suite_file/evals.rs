@@ -7,6 +7,7 @@ use mcprove_model::{Act, Diagnostics, Expectation, Judge, Node, PlannedCheck, Sc
 use serde_json::{Value, json};
 
 use super::list::Kind;
+use super::performance::{MILLISECONDS, milliseconds};
 use super::{Suite, Unit};
 use crate::assertion_file::block::{self, Input};
 use crate::assertion_file::texts;
@@ -22,6 +23,13 @@ pub(super) const KIND: Kind = Kind {
     fields: &[FIELDS],
     decode,
 };
+
+/// Keys of the other tool's evals, and what to do instead.
+pub(super) const OUTSIDE: &[(&str, &str)] =
+    &[("matrix", "`panel` of `judge` asks several models; write a test for each prompt")];
+
+/// The keys of a scorer.
+pub(super) const SCORER_KEYS: &[&str] = &["command", "cwd", "env", "name", "timeout_ms", "type"];
 
 const FIELDS: &[Field] = &[
     Field::optional("judge", || {
@@ -66,7 +74,10 @@ pub(super) fn decode_scorers(units: &[Unit], found: &mut [Diagnostics<'_>]) -> V
 pub(super) fn scorers_schema() -> Value {
     let properties = json!({
         "command": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Reads `{prompt, response, rubric}` and prints `{verdict, score, reasoning}`."},
+        "cwd": fragment::text("The folder it is started in; the caller's when left out."),
+        "env": fragment::scalars("Variables added to the caller's environment."),
         "name": fragment::text("Its name."),
+        "timeout_ms": fragment::count_within("How long it may take; 30000 when left out.", &MILLISECONDS),
         "type": {"const": "exec"},
     });
     fragment::list(
@@ -116,7 +127,7 @@ fn names_judge(test: &Node, suite: &Suite<'_>) -> bool {
 
 fn decode_scorer(node: &Node, found: &mut Diagnostics<'_>) -> Option<Scorer> {
     found.map(node, "a scorer")?;
-    found.known_keys(node, "a scorer", &["command", "name", "type"]);
+    found.known_keys(node, "a scorer", SCORER_KEYS);
     let name = block::named(node, "name", node.span, found)?.as_text()?.to_owned();
     let kind = block::named(node, "type", node.span, found)?;
     if kind.as_text() != Some("exec") {
@@ -134,7 +145,13 @@ fn decode_scorer(node: &Node, found: &mut Diagnostics<'_>) -> Option<Scorer> {
         return None;
     };
     let words = texts::list(command, "`command`", found);
-    (!words.is_empty()).then_some(Scorer { name, words })
+    let env = node.get("env").map_or_else(Vec::new, |env| {
+        let texts = texts::map(env, "`env`", found);
+        texts.into_iter().map(|(entry, text)| (entry.key.text.to_string(), text.to_owned())).collect()
+    });
+    let cwd = texts::optional(node, "cwd", found).map(str::to_owned);
+    let timeout = milliseconds(node, "timeout_ms", found).unwrap_or(Scorer::TIMEOUT);
+    (!words.is_empty()).then_some(Scorer { name, words, env, cwd, timeout })
 }
 
 fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcprove_judge::matchers::graded;
-use mcprove_model::{Diagnostics, Judge, Node, Provider, SuiteOptions};
+use mcprove_model::{Diagnostics, Judge, Node, Provider, ServerSpec, SuiteOptions};
 
 use super::default_test::DefaultTest;
 use super::lifecycle::When;
@@ -24,7 +24,11 @@ pub(super) struct General {
 }
 
 impl General {
-    pub(super) fn decode(units: &[Unit], providers: &[Arc<Provider>], found: &mut [Diagnostics<'_>]) -> Self {
+    pub(super) fn decode(
+        units: &[Unit],
+        (providers, server): (&[Arc<Provider>], Option<&Arc<ServerSpec>>),
+        found: &mut [Diagnostics<'_>],
+    ) -> Self {
         let first = |key: &str| {
             let node = |unit: &Unit| unit.node.get(key).filter(|node| !node.is_null()).cloned();
             units.iter().enumerate().find_map(|(index, unit)| Some((index, node(unit)?)))
@@ -39,7 +43,7 @@ impl General {
         let (mut steps, mut steps_of) = (Vec::new(), None);
         for when in [When::Setup, When::PerTest, When::Teardown] {
             if let Some((of, node)) = first(when.key()) {
-                let calls = lifecycle::decode(when, &node, &mut hooks, &mut found[of]);
+                let calls = lifecycle::decode(when, &node, (&mut hooks, server), &mut found[of]);
                 if !calls.is_empty() {
                     (steps, steps_of) = (calls, Some(of));
                 }

@@ -7,6 +7,13 @@ use crate::schema::fragment;
 
 const KEYS: &[&str] = &["afterAll", "afterEach", "beforeAll", "beforeEach"];
 
+/// The keys of a command that is a map.
+pub(super) const STEP_KEYS: &[&str] = &["command"];
+
+/// Keys of such a map in the other tool, and what to do instead.
+pub(super) const OUTSIDE: &[(&str, &str)] =
+    &[("mode", "the command sees the environment only; `setup` of a test calls tools and keeps values with `capture`")];
+
 /// Decodes `hooks`.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Hooks {
     let mut hooks = Hooks::default();
@@ -42,12 +49,7 @@ pub(super) fn schema() -> Value {
 /// A command line, or a map with one.
 fn decode_hook(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Hook> {
     let command = if let Some(entries) = node.as_map() {
-        super::outside::known_keys(
-            entries,
-            what,
-            (&["command"], &[("mode", "the command sees the environment only; remove it")]),
-            found,
-        );
+        super::outside::known_keys(entries, what, (STEP_KEYS, OUTSIDE), found);
         let Some(command) = node.get("command") else {
             found.error_with_help("missing-key", node.span, format!("{what} has no `command`"), "add `command:`");
             return None;

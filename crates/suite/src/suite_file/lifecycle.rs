@@ -1,12 +1,14 @@
-//! `setup`, `setup_per_test` and `teardown` of a file: commands around all tests, and calls before each.
+//! `setup`, `setup_per_test` and `teardown` of a file: commands and calls of tools around all tests, and before each.
 
-use mcprove_model::{Diagnostics, Entry, Hook, Hooks, Key, Kind, Node, Span, WaitFor};
+use std::sync::Arc;
+
+use mcprove_model::{Diagnostics, Entry, Hook, HookCall, Hooks, Key, Kind, Node, ServerSpec, Span, WaitFor};
 use serde_json::{Value, json};
 
-use crate::assertion_file::{texts, time};
+use crate::assertion_file::{block, texts, time};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["always", "background", "call", "capture_failure", "run", "timeout", "wait_for"];
+pub(super) const KEYS: &[&str] = &["always", "background", "call", "capture_failure", "run", "timeout", "wait_for"];
 
 /// When the steps of a list are run.
 #[derive(Clone, Copy, PartialEq)]
@@ -30,14 +32,20 @@ impl When {
     }
 }
 
-/// Adds the commands of a list to the hooks; calls of tools are returned as steps of every test.
-pub(super) fn decode(when: When, node: &Node, hooks: &mut Hooks, found: &mut Diagnostics<'_>) -> Vec<Node> {
+/// Adds the commands and calls of a list to the hooks; calls before each test are returned as steps of every test.
+pub(super) fn decode(
+    when: When,
+    node: &Node,
+    (hooks, server): (&mut Hooks, Option<&Arc<ServerSpec>>),
+    found: &mut Diagnostics<'_>,
+) -> Vec<Node> {
     let mut calls = Vec::new();
     let mut commands = Vec::new();
     for step in found.list(node, &format!("`{}`", when.key())) {
         match decode_step(when, step, found) {
             Some(Decoded::Command(hook)) => commands.push(hook),
-            Some(Decoded::Call(step)) => calls.push(step),
+            Some(Decoded::Call(step)) if when == When::PerTest => calls.push(step),
+            Some(Decoded::Call(step)) => commands.extend(decode_call(&step, server, found)),
             None => {}
         }
     }
@@ -76,25 +84,41 @@ pub(super) fn schema(when: When) -> Value {
         "timeout": fragment::duration("Its time limit; `60s` when left out."),
         "wait_for": fragment::text("What must be reachable before anything goes on: `tcp://host:port`, or a URL that answers with 2xx."),
     });
+    let call = json!({"tool": fragment::text("The tool."), "args": fragment::any_map("Its arguments.")});
+    let called = match when {
+        When::PerTest => "A call of a tool of the test's server.",
+        When::Setup | When::Teardown => "A call of a tool of the default server, on a session of its own.",
+    };
+    properties["call"] = fragment::map(called, call, &["tool"]);
     match when {
         When::Setup => {
             properties["background"] = fragment::flag("Go on while it runs; it is ended after the last test.");
         }
-        When::PerTest => {
-            let call = json!({"tool": fragment::text("The tool."), "args": fragment::any_map("Its arguments.")});
-            properties["call"] = fragment::map("A call of a tool of the test's server.", call, &["tool"]);
-        }
+        When::PerTest => {}
         When::Teardown => properties["always"] = fragment::flag("It runs after failures too, as every step here does."),
     }
     if let Value::Object(properties) = &mut properties {
         properties.sort_keys();
     }
     let description = match when {
-        When::Setup => "Commands run before the first test.",
+        When::Setup => "Commands run and tools called before the first test.",
         When::PerTest => "Commands run and tools called before each test.",
-        When::Teardown => "Commands run after the last test, also after failures.",
+        When::Teardown => "Commands run and tools called after the last test, also after failures.",
     };
     fragment::list(description, fragment::map("A step.", properties, &[]))
+}
+
+/// A call of a tool of the suite's default server, on a session of its own.
+fn decode_call(call: &Node, server: Option<&Arc<ServerSpec>>, found: &mut Diagnostics<'_>) -> Option<Hook> {
+    let tool = block::named(call, "tool", call.span, found)?.as_text()?.to_owned();
+    let Some(server) = server else {
+        let help = "write `default_server: NAME`, or call it in `setup_per_test`";
+        found.error_with_help("no-server", call.span, "the call does not say which server it is for", help);
+        return None;
+    };
+    let args = call.get("args").filter(|args| !args.is_null());
+    let args = args.map_or_else(|| json!({}), Node::to_json);
+    Some(Hook { call: Some(HookCall { server: Arc::clone(server), tool, args }), span: call.span, ..Hook::default() })
 }
 
 enum Decoded {
@@ -111,7 +135,6 @@ fn decode_step(when: When, step: &Node, found: &mut Diagnostics<'_>) -> Option<D
         let home = match entry.key.text.as_str() {
             "always" if when != When::Teardown => "`teardown`",
             "background" if when != When::Setup => "`setup`",
-            "call" if when != When::PerTest => "`setup_per_test`; a `setup` or `teardown` of a test calls tools, too",
             _ => continue,
         };
         let message = format!("`{}` means nothing in `{}`", entry.key.text, when.key());
@@ -159,7 +182,7 @@ fn decode_command(step: &Node, run: &Node, found: &mut Diagnostics<'_>) -> Optio
         Some(node) => Some(decode_wait_for(node, found)?),
         None => None,
     };
-    Some(Hook { words, span: run.span, timeout, background, wait_for, message })
+    Some(Hook { words, span: run.span, timeout, background, wait_for, message, ..Hook::default() })
 }
 
 /// `tcp://host:port`, or a URL.

@@ -13,11 +13,13 @@ mod compositions;
 mod conformance;
 mod coverage;
 mod default_test;
+pub mod differences;
 mod evals;
 mod faults;
 mod fixtures;
 mod general;
 mod hooks;
+mod http;
 mod imports;
 mod interpolate;
 mod lifecycle;
@@ -249,7 +251,7 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
         server.accepts_any_shape = accepts_any_shape;
     }
     decoded.played = servers::played_files(&units);
-    let general = General::decode(&units, &providers, &mut found);
+    let general = General::decode(&units, (&providers, default_server(&units, &servers)), &mut found);
     security::make_modern(&general.options.security, &units, &mut servers);
     for (unit, found) in units.iter().zip(&mut found) {
         security::report_unknown_servers(&unit.node, &servers, found);
@@ -421,6 +423,16 @@ fn decode_matrix(
     };
     let (of, entry) = units.iter().enumerate().find_map(|(of, unit)| Some((of, entry(unit)?)))?;
     matrix::decode(&entry, &around, &mut found[of])
+}
+
+/// The server of what names none: that of `default_server`, or the only one.
+fn default_server<'s>(units: &[Unit], servers: &'s Servers) -> Option<&'s Arc<ServerSpec>> {
+    let named = units.iter().find_map(|unit| unit.node.get("default_server")?.as_text());
+    match (named, &servers[..]) {
+        (Some(named), _) => servers.iter().find(|(name, _)| name == named).and_then(|(_, server)| server.as_ref()),
+        (None, [(_, only)]) => only.as_ref(),
+        (None, _) => None,
+    }
 }
 
 type Servers = Vec<(String, Option<Arc<ServerSpec>>)>;

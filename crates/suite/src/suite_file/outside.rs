@@ -5,18 +5,18 @@ use mcprove_model::{Diagnostics, Entry, Key};
 /// Keys of a suite file, and what to do instead.
 pub(super) const OF_SUITE: &[(&str, &str)] = &[
     ("corpus", "`mcprove conformance` has its rules built in"),
-    ("input_responder", "answer in `client_capabilities` of the server"),
-    ("model_compat", "compare two runs with `mcprove report`"),
+    ("input_responder", "no service is asked; `input_responses` of a test answers by key, `elicitation` in turn"),
+    ("mock_server", "a manifest is a file of its own; `mock` of a server plays it"),
+    ("model_compat", "`mcprove run --save-baseline FILE` and `--baseline FILE` compare two runs"),
 ];
 
 /// Keys of a test, and what to do instead.
 pub(super) const OF_TEST: &[(&str, &str)] = &[
     ("hooks", "`hooks` at the top run around each test; `setup` of a test calls tools"),
     ("inject_error", "it is for tests of `tools`"),
-    ("input_responder", "answer in `client_capabilities` of the server"),
-    ("input_responses", "answer in `client_capabilities` of the server"),
+    ("input_responder", "no service is asked; `input_responses` answers by key, `elicitation` in turn"),
+    ("input_responses", "it is for tests of `tools`"),
     ("metamorphic", "it is for tests of `tools`"),
-    ("server_version", "it has no effect there either; remove it"),
     ("transform", "it is for tests of `tools`; an assertion may have one, too"),
 ];
 

@@ -25,7 +25,8 @@ const FIELDS: &[Field] = &[
     }),
 ];
 
-const OUTSIDE: &[(&str, &str)] = &[
+/// Keys of the other tool, and what to do instead.
+pub(super) const OUTSIDE: &[(&str, &str)] = &[
     ("failure_policy", "a failure is a failure here; repeat a run with `--trials` to see whether it is steady"),
     ("inconclusive", "repeat a run with `--trials` to see whether a failure is steady"),
 ];
@@ -62,6 +63,11 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> RunOptions {
         options.parallel = decode_parallel(parallel, found).unwrap_or(options.parallel);
     }
     options
+}
+
+/// The keys that are known.
+pub(super) fn keys() -> Vec<&'static str> {
+    field::keys(FIELDS)
 }
 
 /// The JSON Schema of `run_options`.

@@ -24,6 +24,10 @@ pub(super) const KIND: Kind = Kind {
     decode,
 };
 
+/// Keys of the other tool's scenarios, and what to do instead.
+pub(super) const OUTSIDE: &[(&str, &str)] =
+    &[("rubric", "`evals` grade answers; `expect` of a scenario judges calls and the state of the world")];
+
 const FIELDS: &[Field] = &[
     Field::required("cassette", || fragment::text("The recording of an agent, relative to the folder of the suite.")),
     Field::optional("escalation", || {

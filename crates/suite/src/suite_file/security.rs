@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use mcprove_judge::{Group, RULES};
 use mcprove_model::{
     Boundary, Diagnostics, Era, FlowPair, Negotiation, Node, Protocol, Revision, Security, ServerSpec, nearest,
 };
@@ -12,7 +13,7 @@ use super::Unit;
 use crate::assertion_file::texts;
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["capability_negotiation", "trust_boundary"];
+pub(super) const KEYS: &[&str] = &["capability_negotiation", "scan", "trust_boundary"];
 const BOUNDARY_KEYS: &[&str] = &["allowed_flows", "min_length", "required_sanitizers"];
 const NEGOTIATION_KEYS: &[&str] = &["negotiated", "target"];
 /// The capabilities of clients and servers in all revisions, sorted.
@@ -36,9 +37,10 @@ const FLOW_KEYS: &[&str] = &["from", "to"];
 
 /// Decodes `security`; an empty `trust_boundary` makes no exception, so that every flow is a finding.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Security {
-    let outside = [("scan", "`mcprove schema-lint --all` looks at the tools a server lists")];
-    let entries = found.map(node, "`security`").unwrap_or_default();
-    super::outside::known_keys(entries, "`security`", (KEYS, &outside), found);
+    found.known_keys(node, "`security`", KEYS);
+    if let Some(scan) = node.get("scan").filter(|scan| !scan.is_null()) {
+        found.boolean(scan, "`scan`");
+    }
     Security {
         trust_boundary: node.get("trust_boundary").map(|boundary| decode_boundary(boundary, found)),
         capability_negotiation: node
@@ -117,9 +119,34 @@ pub(super) fn schema() -> Value {
     );
     fragment::map(
         "Declarations about trust.",
-        json!({"capability_negotiation": negotiation, "trust_boundary": boundary}),
+        json!({"capability_negotiation": negotiation, "scan": scan_schema(), "trust_boundary": boundary}),
         &[],
     )
+}
+
+fn scan_schema() -> Value {
+    fragment::flag(
+        "Every server is a test of `tool_quality`, too: the texts of its tools must not mislead a model (TXT rules).",
+    )
+}
+
+/// `scan: true` as tests: one per server, which expects that no rule for texts speaks.
+pub(super) fn scan_tests(document: &Node) -> Vec<Node> {
+    let scan = document.get("security").and_then(|security| security.get("scan"));
+    let Some(scan) = scan.filter(|scan| scan.as_bool() == Some(true)) else { return Vec::new() };
+    let servers = document.get("servers").and_then(Node::as_map).unwrap_or_default().iter();
+    let texts = RULES.iter().filter(|rule| rule.group() == Group::Texts);
+    let expect: Vec<Value> = texts
+        .map(|rule| {
+            let target = format!("rules[\"{}\"]", rule.id);
+            json!({"target": target, "matcher": {"exact": 0}, "message": rule.summary})
+        })
+        .collect();
+    let test = |server: &mcprove_model::Entry| {
+        let name = format!("security scan of {}", server.key.text);
+        Node::from_json(scan.span, json!({"name": name, "server": server.key.text.as_str(), "expect": expect}))
+    };
+    servers.map(test).collect()
 }
 
 fn decode_boundary(node: &Node, found: &mut Diagnostics<'_>) -> Boundary {

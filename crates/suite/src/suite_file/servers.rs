@@ -6,14 +6,14 @@ use std::time::Duration;
 use mcprove_model::{Auth, Diagnostics, Entry, Node, Ready, ServerSpec, Target, WaitFor};
 use serde_json::{Value, json};
 
-use super::{Context, PlayedFile, Unit, auth};
+use super::{Context, PlayedFile, Unit, auth, http};
 use crate::assertion_file::server::{self, ServerOverride, Transport};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{client_capabilities, texts};
 use crate::duration;
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "args",
     "auth",
     "cassette",
@@ -23,6 +23,7 @@ const KEYS: &[&str] = &[
     "docker",
     "env",
     "headers",
+    "http",
     "keep_state",
     "mock",
     "protocol",
@@ -37,17 +38,13 @@ const KEYS: &[&str] = &[
 const OF_MOCKS: &[&str] = &["keep_state", "virtual_time"];
 
 /// Keys of the server that a recording was made from; replay uses none of them.
-const OF_REFRESH: &[&str] = &["args", "auth", "command", "cwd", "env", "headers", "transport", "url"];
+const OF_REFRESH: &[&str] = &["args", "auth", "command", "cwd", "env", "headers", "http", "transport", "url"];
 
 /// Keys that say where a server is; a server has one of them.
 const WHERE: &[&str] = &["cassette", "command", "mock", "url"];
 
 /// Time limit for `wait_for_ready`.
 const READY_WITHIN: Duration = Duration::from_mins(1);
-
-/// Keys of the other tool's servers, and what to do instead.
-const OUTSIDE: &[(&str, &str)] =
-    &[("http", "the deadline of a test is `timeout_ms`; TLS uses the roots of the platform")];
 
 /// The files that servers are played from; their paths are relative to the suite, which comes first.
 pub(super) fn played_files(units: &[Unit]) -> Vec<PlayedFile> {
@@ -72,7 +69,7 @@ fn played_file(server: &Node) -> Option<&Node> {
 
 /// True for a server as only suite files describe it.
 pub(super) fn is_of_suites(server: &Node) -> bool {
-    let own = ["auth", "cassette", "mock", "wait_for_ready"];
+    let own = ["auth", "cassette", http::KEY, "mock", "wait_for_ready"];
     own.iter().any(|key| server.get(key).is_some())
         || server.get("command").is_some_and(|command| command.as_list().is_some())
 }
@@ -88,7 +85,7 @@ pub(super) fn decode(
     let name = &entry.key.text;
     let what = format!("the server `{name}`");
     let entries = found.map(node, &what)?;
-    super::outside::known_keys(entries, &what, (KEYS, OUTSIDE), found);
+    found.known_keys(node, &what, KEYS);
     let scope = Scope::new(context.fixture.is_some());
     for part in entries.iter().filter(|part| !matches!(part.key.text.as_str(), "auth" | "client_capabilities")) {
         scope.check(&part.value, found);
@@ -96,7 +93,9 @@ pub(super) fn decode(
     let client = node.get("client_capabilities").map(|client| client_capabilities::decode(client, &scope, found));
     let protocol = node.get("protocol").and_then(|protocol| server::decode_protocol(protocol, found));
     let sandbox = server::decode_sandbox(node, found);
-    let (target, auth) = decode_target(entry, default_auth, (context, secrets), found)?;
+    let http = entries.iter().find(|part| part.key.text == http::KEY && !part.value.is_null());
+    let http = http.map(|part| http::decode(part, context, found));
+    let Reached { target, auth, refresh } = decode_target(entry, default_auth, (context, secrets), found)?;
     let ready = match entries.iter().find(|part| part.key.text == "wait_for_ready" && !part.value.is_null()) {
         Some(part) => decode_ready(part, &target, found),
         None => None,
@@ -109,6 +108,8 @@ pub(super) fn decode(
         protocol: protocol.unwrap_or_default(),
         client: client.unwrap_or_default(),
         sandbox,
+        http,
+        refresh: refresh.map(Box::new),
         ..ServerSpec::default()
     })
 }
@@ -168,6 +169,7 @@ pub(super) fn one_schema(is_named: bool) -> Value {
         "docker": fragment::scalar("An image to run the command in."),
         "env": fragment::scalars("Variables added to the caller's environment."),
         "headers": headers_schema("Headers of every request."),
+        "http": http::schema(),
         "keep_state": fragment::flag("All sessions speak to one mock, so that its faults go on counting after a restart."),
         "mock": fragment::text("A manifest of the built-in mock that is played instead of a server."),
         "protocol": server::protocol_schema(),
@@ -185,12 +187,20 @@ pub(super) fn one_schema(is_named: bool) -> Value {
     schema
 }
 
+/// Where a server is, and how it is reached.
+struct Reached {
+    target: Target,
+    auth: Option<Auth>,
+    /// The server that a recording is made anew from.
+    refresh: Option<Target>,
+}
+
 fn decode_target(
     entry: &Entry,
     default_auth: Option<&Node>,
     (context, secrets): (&Context<'_>, &mut Vec<String>),
     found: &mut Diagnostics<'_>,
-) -> Option<(Target, Option<Auth>)> {
+) -> Option<Reached> {
     let node = &entry.value;
     let places: Vec<&Entry> = node
         .as_map()
@@ -209,11 +219,25 @@ fn decode_target(
     }
     if let Some(played) = places.iter().find(|part| matches!(part.key.text.as_str(), "cassette" | "mock")) {
         let target = decode_played(played, node, context, found);
-        return match ServerOverride::replacing(context.server) {
-            Some(given) => Some((given.target(), None)),
-            None => target.map(|target| (target, None)),
-        };
+        if let Some(given) = ServerOverride::replacing(context.server) {
+            return Some(Reached { target: given.target(), auth: None, refresh: None });
+        }
+        let live = is_refreshed.then(|| decode_live(entry, default_auth, (context, secrets), found)).flatten();
+        let (refresh, auth) = live.unzip();
+        return target.map(|target| Reached { target, auth: auth.flatten(), refresh });
     }
+    let (target, auth) = decode_live(entry, default_auth, (context, secrets), found)?;
+    Some(Reached { target, auth, refresh: None })
+}
+
+/// A server that is started, or reached at a URL.
+fn decode_live(
+    entry: &Entry,
+    default_auth: Option<&Node>,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> Option<(Target, Option<Auth>)> {
+    let node = &entry.value;
     for part in node.as_map().unwrap_or_default().iter().filter(|part| OF_MOCKS.contains(&part.key.text.as_str())) {
         let message = format!("`{}` is for mocks", part.key.text);
         found.error_with_help("wrong-key", part.key.span, message, "remove it, or play a manifest with `mock:`");
@@ -235,9 +259,14 @@ fn decode_target(
     let transport = server::transport(node, given.is_some(), found)?;
     server::report_unused(node, transport, found);
     if transport == Transport::Stdio {
-        if let Some(part) = node.as_map().unwrap_or_default().iter().find(|part| part.key.text == "auth") {
-            let message = "`auth` means nothing to a stdio server";
-            found.error_with_help("wrong-key", part.key.span, message, "give it what it needs in `env`");
+        for part in node.as_map().unwrap_or_default() {
+            let help = match part.key.text.as_str() {
+                "auth" => "give it what it needs in `env`",
+                http::KEY => "the deadline of a test is `timeout_ms`",
+                _ => continue,
+            };
+            let message = format!("`{}` means nothing to a stdio server", part.key.text);
+            found.error_with_help("wrong-key", part.key.span, message, help);
         }
         let Some((command, args)) = command else {
             if node.get("url").is_some() {

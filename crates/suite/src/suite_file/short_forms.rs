@@ -1,10 +1,10 @@
 //! Short forms of a suite file, rewritten to the long ones before anything is decoded: one `server`, a list of `servers`,
-//! `target_versions`, and `compliance` and `conformance` as maps.
+//! `target_versions`, `security.scan`, and `compliance` and `conformance` as maps.
 
 use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Span, nearest};
 use serde_json::{Value, json};
 
-use super::{Servers, compliance, compositions, conformance, outside, stepwise};
+use super::{Servers, compliance, compositions, conformance, outside, security, stepwise, tool_quality};
 use crate::schema::fragment;
 
 /// The name of the one server that has none.
@@ -34,6 +34,17 @@ pub(super) fn expand(document: &mut Node, found: &mut Diagnostics<'_>) {
             // `${capture:NAME}` of a stepwise test is a value that the test captures, not a variable.
             stepwise::KEY => entry.value = stepwise::with_captures(&entry.value),
             _ => {}
+        }
+    }
+    let scans = security::scan_tests(document);
+    let Kind::Map(entries) = &mut document.kind else { return };
+    let Some(span) = scans.first().map(|scan| scan.span) else { return };
+    match entries.iter_mut().find(|entry| entry.key.text == tool_quality::KIND.key) {
+        Some(Entry { value: Node { kind: Kind::List(own), .. }, .. }) => own.extend(scans),
+        Some(_) => {}
+        None => {
+            let key = Key { text: tool_quality::KIND.key.into(), span };
+            entries.push(Entry { key, value: Node { span, kind: Kind::List(scans) } });
         }
     }
 }
@@ -119,8 +130,7 @@ fn expand_target_versions(entries: &mut [Entry], found: &mut Diagnostics<'_>) {
 /// `compliance: {tests: […]}` is the list of its tests, each with the revision that is named once.
 fn expand_compliance(node: &mut Node, found: &mut Diagnostics<'_>) {
     let Some(entries) = node.as_map() else { return };
-    let known = ["spec_version", "tests"];
-    outside::known_keys(entries, "`compliance`", (&known, compliance::OUTSIDE), found);
+    outside::known_keys(entries, "`compliance`", (compliance::MAP_KEYS, compliance::OUTSIDE), found);
     let version = node.get(compliance::SPEC_VERSION).filter(|version| !version.is_null()).cloned();
     let Some(mut tests) = node.get("tests").cloned() else {
         let message = "`compliance` has no `tests`";
@@ -134,6 +144,9 @@ fn expand_compliance(node: &mut Node, found: &mut Diagnostics<'_>) {
                 parts.push(Entry { key, value: version.clone() });
             }
         }
+    }
+    if let (Some(check), Kind::List(items)) = (compliance::version_check(node, found), &mut tests.kind) {
+        items.push(check);
     }
     *node = tests;
 }

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use mcprove_judge::checks;
 use mcprove_model::{
-    Act, Capture, Case, Diagnostics, Entry, Era, Key, Kind, MODEL_GRADED_TAG, Node, Protocol, ServerSpec, Span, nearest,
+    Act, Capture, Case, Diagnostics, ElicitationAction, ElicitationReply, Entry, Era, Key, Kind, MODEL_GRADED_TAG,
+    Node, Protocol, ServerSpec, Span, nearest,
 };
 use serde_json::{Value, json};
 
 use super::list::List;
 use super::performance::{MILLISECONDS, milliseconds};
-use super::{Suite, agents, compliance, compositions, conformance, default_test, evals, outside, steps, tools};
+use super::{
+    Suite, agents, compliance, compositions, conformance, default_test, evals, outside, scenarios, steps, tools,
+};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{self, aliases, cases, client_capabilities, mask, skip, tags, texts, time};
 use crate::field::{self, Field};
@@ -36,6 +39,9 @@ const FIELDS: &[Field] = &[
     Field::required("name", || fragment::text("Name of the test; unique in its file.")),
     Field::optional("only", || fragment::flag("Run this test and others like it, and no other; refused in CI.")),
     Field::optional("server", || fragment::text("The server it is for; may be left out when there is one.")),
+    Field::optional("server_version", || {
+        fragment::scalar("The version of the server it was written for; a tag `server_version:VALUE`.")
+    }),
     Field::optional("setup", || steps::schema("Calls made before.")),
     Field::optional("skip", assertion_file::skip_schema),
     Field::optional("skip_unless_env", assertion_file::skip_unless_env_schema),
@@ -58,6 +64,11 @@ pub(super) struct Test {
     pub(super) only: Option<Span>,
     /// The case; `None` if a finding prevents it.
     pub(super) case: Option<Arc<Case>>,
+}
+
+/// The keys of the tests of a list.
+pub(super) fn keys(list: List) -> Vec<&'static str> {
+    field::keys(FIELDS.iter().chain(list.fields()))
 }
 
 /// Decodes an item of a list of tests.
@@ -89,6 +100,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let mut tags = tags::decode(node, found);
     tags.extend(decode_effects(node, found));
     tags.extend(suite.models.iter().cloned());
+    tags.extend(texts::optional(node, "server_version", found).map(|version| format!("server_version:{version}")));
     report_cache(node, found);
     let masks = mask::decode(node, found);
     let server = server_of(list, node, (place, skip.is_some()), suite, found);
@@ -194,12 +206,24 @@ fn own_client(server: Arc<ServerSpec>, test: &Node, act: &Act, found: &mut Diagn
         Protocol::Legacy | Protocol::Auto => false,
     };
     let claims = if let Act::CallTool(call) = act { call.claims.as_ref().filter(|_| !is_modern) } else { None };
-    if answers.is_none() && claims.is_none() {
+    let responses = test.get("input_responses").filter(|responses| !responses.is_null());
+    if answers.is_none() && claims.is_none() && responses.is_none() {
         return server;
     }
     let mut own = ServerSpec::clone(&server);
     if let Some(answers) = answers {
         (own.client.elicitation, own.client.further_elicitations) = client_capabilities::elicitations(answers, found);
+    }
+    if let Some(responses) = responses {
+        let entries = found.map(responses, "`input_responses`").unwrap_or_default();
+        own.client.input_responses =
+            entries.iter().map(|entry| (entry.key.text.to_string(), entry.value.to_json())).collect();
+        // Before 2026-07-28, requests for input have no keys: the first answer is given.
+        own.client.elicitation.get_or_insert_with(|| ElicitationReply {
+            action: ElicitationAction::Accept,
+            content: entries.first().map_or(Value::Null, |entry| entry.value.to_json()),
+            url: false,
+        });
     }
     own.client.claimed = claims.cloned();
     Arc::new(own)
@@ -311,7 +335,7 @@ pub(super) fn server_named(named: &Node, suite: &Suite<'_>, found: &mut Diagnost
 
 /// The keys of a test that are for its kind, and those that only its kind may know what to say about.
 fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>) -> Vec<Entry> {
-    let known = field::keys(FIELDS.iter().chain(list.fields()));
+    let known = keys(list);
     let mut kept = Vec::new();
     for entry in entries {
         let key = entry.key.text.as_str();
@@ -320,7 +344,7 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
         }
         if field::has(list.fields(), key) {
             kept.push(entry.clone());
-        } else if !is_outside(entry, what, found) {
+        } else if !is_outside(list, entry, what, found) {
             match nearest(key, known.iter().copied()) {
                 Some(near) if field::has(FIELDS, near) => found.unknown_key(&entry.key, what, &known),
                 // The kind has more to say about a key that is almost its own, and about keys of other tools.
@@ -334,8 +358,13 @@ fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>)
 }
 
 /// Reports a key of the other tool that is not supported; false where it is none.
-fn is_outside(entry: &Entry, what: &str, found: &mut Diagnostics<'_>) -> bool {
-    outside::is_told(&entry.key, what, outside::OF_TEST, found)
+fn is_outside(list: List, entry: &Entry, what: &str, found: &mut Diagnostics<'_>) -> bool {
+    let of_kind = match list.key() {
+        evals::KEY => evals::OUTSIDE,
+        key if key == scenarios::KIND.key => scenarios::OUTSIDE,
+        _ => &[],
+    };
+    outside::is_told(&entry.key, what, of_kind, found) || outside::is_told(&entry.key, what, outside::OF_TEST, found)
 }
 
 /// The test with what every test expects.

@@ -23,6 +23,11 @@ const OWN: &[Field] = &[
     Field::preview(fixtures::INJECT, || {
         fragment::text("The name of an error of `fixtures` that stands in for the answer; the server is not called.")
     }),
+    Field::optional("input_responses", || {
+        fragment::any_map(
+            "Answers to requests for input by their key: what the user enters, or a whole answer (`action`).",
+        )
+    }),
     Field::preview(metamorphic::KEY, metamorphic::schema),
     Field::optional(negative_path::KEY, negative_path::schema),
     Field::optional(transform::KEY, transform::schema),

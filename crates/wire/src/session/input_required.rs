@@ -1,7 +1,7 @@
 //! Results that ask for input first: the modern era's way for a server to ask its client (2026-07-28, "Multi Round-Trip").
 
 use mcprove_model::{Exchange, Malformed, Outcome};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::{ServerRequest, Session};
@@ -43,12 +43,28 @@ impl Session {
         let InputRequests { asked, state } = input_requests(result)?;
         let mut answers = Map::new();
         for (key, method, asked_params) in asked {
-            let answer = self.answer_to(&method, &asked_params);
+            let own = self.client.input_responses.iter().find(|(of, _)| *of == key);
+            let answer = match own {
+                Some((_, value)) => Ok(entered(value, &asked_params)),
+                None => self.answer_to(&method, &asked_params),
+            };
             self.server_requests.push(ServerRequest { method, params: asked_params, answered: answer.is_ok() });
             answers.insert(key, answer.map_err(|_| "asks for what the client did not declare".to_owned())?);
         }
         Ok(next_params(params, answers, state))
     }
+}
+
+/// An answer to a request for input: a whole one, the content of a form, or the value of its only field.
+fn entered(value: &Value, asked: &Value) -> Value {
+    let fields =
+        || asked.pointer("/requestedSchema/properties")?.as_object().filter(|fields| fields.len() == 1)?.keys().next();
+    let content = match value {
+        Value::Object(map) if map.contains_key("action") => return value.clone(),
+        Value::Object(_) => value.clone(),
+        other => fields().map_or_else(|| json!({"value": other}), |field| json!({field.as_str(): other})),
+    };
+    json!({"action": "accept", "content": content})
 }
 
 /// The input that a result asks for.

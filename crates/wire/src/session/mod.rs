@@ -54,6 +54,7 @@ pub struct Session {
     sampled: usize,
     elicited: usize,
     accepts_any_handshake: bool,
+    request_timeout: Option<Duration>,
     /// Requests of the server that the caller answers.
     questions: VecDeque<Question>,
     /// Standing subscriptions of the modern era: the resource and the request that stands for it.
@@ -89,6 +90,8 @@ pub struct SessionOptions {
     pub probe_timeout: Duration,
     /// True if a handshake is accepted that official clients refuse.
     pub accepts_any_handshake: bool,
+    /// The time in which every request must be answered, where it ends before the caller's deadline.
+    pub request_timeout: Option<Duration>,
 }
 
 impl Default for SessionOptions {
@@ -99,6 +102,7 @@ impl Default for SessionOptions {
             protocol: Protocol::default(),
             probe_timeout: Duration::from_secs(2),
             accepts_any_handshake: false,
+            request_timeout: None,
         }
     }
 }
@@ -227,6 +231,7 @@ impl Session {
             sampled: 0,
             elicited: 0,
             accepts_any_handshake: options.accepts_any_handshake,
+            request_timeout: options.request_timeout,
             questions: VecDeque::new(),
             subscriptions: Vec::new(),
             late_replies: Vec::new(),

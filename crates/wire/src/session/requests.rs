@@ -191,6 +191,7 @@ impl Session {
 
     /// Waits for the end of a request that was started.
     pub async fn finish(&mut self, id: u64, deadline: Instant) -> Exchange {
+        let deadline = self.request_timeout.map_or(deadline, |time| deadline.min(Instant::now() + time));
         loop {
             let Some(at) = self.pending.iter().position(|p| p.id == id) else {
                 unreachable!("a request is finished once");

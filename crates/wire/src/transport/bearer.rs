@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Method, Response, StatusCode, body::Incoming};
-use mcprove_model::{Auth, escape_line, shorten, without_password};
+use mcprove_model::{ClientCredentials, escape_line, shorten, without_password};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
@@ -28,7 +28,7 @@ pub struct Tokens {
 
 impl Tokens {
     /// The source of tokens for these credentials; shared by all users of the same credentials.
-    pub fn source(&self, auth: &Auth) -> Arc<TokenSource> {
+    pub fn source(&self, auth: &ClientCredentials) -> Arc<TokenSource> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = sources.iter().find(|source| source.auth == *auth) {
             return Arc::clone(known);
@@ -53,7 +53,7 @@ impl Tokens {
 /// Source of tokens for one set of credentials.
 #[derive(Debug)]
 pub struct TokenSource {
-    auth: Auth,
+    auth: ClientCredentials,
     /// Held while a token is requested, so that concurrent cases request it once.
     kept: tokio::sync::Mutex<Option<Token>>,
     given: Arc<Mutex<Vec<String>>>,
@@ -107,7 +107,7 @@ impl TokenSource {
     }
 
     async fn ask(&self, client: &HttpClient) -> Result<Token, NoResponse> {
-        let Auth::ClientCredentials { token_endpoint, .. } = &self.auth;
+        let ClientCredentials { token_endpoint, .. } = &self.auth;
         let headers = [
             ("content-type", "application/x-www-form-urlencoded"),
             ("accept", "application/json"),
@@ -123,7 +123,7 @@ impl TokenSource {
 
     /// The request as a form, with the credentials in it.
     fn form(&self) -> String {
-        let Auth::ClientCredentials { client_id, client_secret, scope, .. } = &self.auth;
+        let ClientCredentials { client_id, client_secret, scope, .. } = &self.auth;
         let fields =
             [("client_id", Some(client_id)), ("client_secret", Some(client_secret)), ("scope", scope.as_ref())];
         let mut form = "grant_type=client_credentials".to_owned();
@@ -179,7 +179,7 @@ impl TokenSource {
     }
 
     fn no_token(&self, what: &str, help: &str) -> NoResponse {
-        let Auth::ClientCredentials { token_endpoint, .. } = &self.auth;
+        let ClientCredentials { token_endpoint, .. } = &self.auth;
         let what = format!("no token was given: `{}` {what}", shown(&without_password(token_endpoint)));
         NoResponse { what, help: help.to_owned() }
     }
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn credentials_are_written_as_a_form() {
-        let auth = Auth::ClientCredentials {
+        let auth = ClientCredentials {
             token_endpoint: "http://x/token".to_owned(),
             client_id: "me & you".to_owned(),
             client_secret: "ü=1".to_owned(),

@@ -5,8 +5,9 @@ use hyper::body::Incoming;
 use hyper::{Method, Response, StatusCode};
 use mcprove_model::{Direction, WirePart, without_password};
 
-use super::http_client::{HttpAsk, NoResponse, prepare, shown_headers};
+use super::http_client::{HttpAsk, NoResponse, header, is_secret, prepare, shown_headers};
 use super::http_exchange::HttpExchange;
+use super::sse::{origin, resolve};
 
 impl HttpExchange {
     pub(super) async fn post(&self, body: Bytes) -> Result<Response<Incoming>, NoResponse> {
@@ -50,17 +51,42 @@ impl HttpExchange {
         more: Vec<(String, String)>,
         body: Bytes,
     ) -> Result<Response<Incoming>, NoResponse> {
-        let headers = self.headers.iter().cloned().chain(more).collect();
-        let shown = method.as_str().to_owned();
-        let prepared = prepare(HttpAsk { method, url: &self.url, headers, wished: &self.wished, body })?;
-        let headers = prepared.shown_headers();
-        let url = without_password(&self.url).into_owned();
-        let part = WirePart::HttpRequest { exchange: self.number, method: shown, url, headers };
-        self.log(Direction::Sent, part, Bytes::new()).await;
-        let response = self.client.send(prepared).await?;
-        let status = response.status().as_u16();
-        let part = WirePart::HttpResponse { exchange: self.number, status, headers: shown_headers(&response) };
-        self.log(Direction::Received, part, Bytes::new()).await;
-        Ok(response)
+        let headers: Vec<_> = self.headers.iter().cloned().chain(more).collect();
+        let mut url = self.url.clone();
+        for followed in 0.. {
+            let is_home = origin(&url) == origin(&self.url);
+            // Credentials are for the host that the suite names, and for no other.
+            let is_kept = |(name, _): &(String, String)| is_home || !is_secret(name) && name != "mcp-session-id";
+            let headers = headers.iter().filter(|header| is_kept(header)).cloned().collect();
+            let wished = if is_home { &self.wished[..] } else { &[] };
+            let ask = HttpAsk { method: method.clone(), url: &url, headers, wished, body: body.clone() };
+            let mut prepared = prepare(ask)?;
+            if is_home {
+                self.client.sign(&mut prepared, &body);
+            }
+            let headers = prepared.shown_headers();
+            let shown = without_password(&url).into_owned();
+            let part = WirePart::HttpRequest {
+                exchange: self.number,
+                method: method.as_str().to_owned(),
+                url: shown,
+                headers,
+            };
+            self.log(Direction::Sent, part, Bytes::new()).await;
+            let response = self.client.send(prepared).await?;
+            let status = response.status().as_u16();
+            let part = WirePart::HttpResponse { exchange: self.number, status, headers: shown_headers(&response) };
+            self.log(Direction::Received, part, Bytes::new()).await;
+            match redirect(&response).filter(|_| followed < self.client.max_redirects()) {
+                Some(location) => url = resolve(&url, &location),
+                None => return Ok(response),
+            }
+        }
+        unreachable!("the number of redirects is bounded")
     }
+}
+
+/// Where a response sends the same request; 303 asks for another method, which no MCP request has.
+fn redirect(response: &Response<Incoming>) -> Option<String> {
+    matches!(response.status().as_u16(), 301 | 302 | 307 | 308).then(|| header(response, "location"))?
 }

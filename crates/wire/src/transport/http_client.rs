@@ -1,4 +1,4 @@
-//! HTTP as it is: no redirects, no decompression, no cookies, no cache, no proxy.
+//! HTTP as it is: no decompression, no cookies, no cache, no proxy, and no redirects unless a suite asks for them.
 
 use std::error::Error;
 use std::io;
@@ -14,9 +14,11 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use mcprove_model::{escape_line, shorten, without_password};
+use mcprove_model::{HttpSettings, TlsSettings, escape_line, shorten, without_password};
 
+use super::aws_sigv4::AwsSigner;
 use super::bearer::TokenSource;
+use super::tls;
 
 /// Replacement for a secret in the frame log.
 const HIDDEN: &str = "(hidden)";
@@ -31,6 +33,10 @@ pub struct HttpClient {
     secure: Arc<OnceLock<Result<SecureClient, String>>>,
     /// Source of the token of every request, if there is one.
     tokens: Option<Arc<TokenSource>>,
+    /// Signs every request, when there is one.
+    signer: Option<Arc<AwsSigner>>,
+    /// What the suite says about requests.
+    settings: Option<Arc<HttpSettings>>,
 }
 
 /// A request, before it is one of hyper's.
@@ -76,11 +82,48 @@ pub(crate) struct NoResponse {
 
 impl Default for HttpClient {
     fn default() -> Self {
-        Self { plain: Client::builder(TokioExecutor::new()).build(connector()), secure: Arc::default(), tokens: None }
+        Self {
+            plain: Client::builder(TokioExecutor::new()).build(connector()),
+            secure: Arc::default(),
+            tokens: None,
+            signer: None,
+            settings: None,
+        }
     }
 }
 
 impl HttpClient {
+    /// A client with connections of its own, as a suite describes it. Files of TLS are read when first needed.
+    pub fn with_settings(settings: HttpSettings) -> Self {
+        let mut inner = connector();
+        inner.set_connect_timeout(Some(settings.connect_timeout));
+        let plain = Client::builder(TokioExecutor::new()).build(inner);
+        Self { plain, settings: Some(Arc::new(settings)), ..Self::default() }
+    }
+
+    /// The same connections, with every request signed.
+    #[must_use]
+    pub fn with_signer(&self, signer: Arc<AwsSigner>) -> Self {
+        Self { signer: Some(signer), ..self.clone() }
+    }
+
+    /// How many redirects are followed.
+    pub(super) fn max_redirects(&self) -> u8 {
+        self.settings.as_ref().map_or(0, |settings| settings.max_redirects)
+    }
+
+    /// True if requests have a `User-Agent` header.
+    pub(super) fn sends_user_agent(&self) -> bool {
+        self.settings.as_ref().is_none_or(|settings| settings.sends_user_agent)
+    }
+
+    /// Signs a request, where that is asked for.
+    pub(super) fn sign(&self, prepared: &mut Prepared, body: &[u8]) {
+        if let Some(signer) = &self.signer {
+            signer.sign(&mut prepared.request, body);
+        }
+    }
+
     /// The same connections, with a token in every request.
     #[must_use]
     pub fn with_tokens(&self, tokens: Arc<TokenSource>) -> Self {
@@ -112,11 +155,19 @@ impl HttpClient {
     }
 
     fn secure(&self) -> Result<&SecureClient, NoResponse> {
-        let made = self.secure.get_or_init(|| Ok(Client::builder(TokioExecutor::new()).build(secure_connector()?)));
-        made.as_ref().map_err(|error| NoResponse {
-            what: format!("TLS cannot be used: {error}"),
-            help: "install the platform's root certificates, or point SSL_CERT_FILE at them".to_owned(),
-        })
+        let made = self.secure.get_or_init(|| {
+            let connector = match &self.settings {
+                Some(settings) => configured_connector(settings)?,
+                None => secure_connector()?,
+            };
+            Ok(Client::builder(TokioExecutor::new()).build(connector))
+        });
+        let help = match &self.settings {
+            Some(settings) if settings.tls != TlsSettings::default() => "fix `http.tls` of the server",
+            Some(_) | None => "install the platform's root certificates, or point SSL_CERT_FILE at them",
+        };
+        made.as_ref()
+            .map_err(|error| NoResponse { what: format!("TLS cannot be used: {error}"), help: help.to_owned() })
     }
 }
 
@@ -125,6 +176,15 @@ pub(crate) fn secure_connector() -> Result<HttpsConnector<HttpConnector>, String
     let mut inner = connector();
     inner.enforce_http(false);
     let builder = hyper_rustls::HttpsConnectorBuilder::new().with_native_roots().map_err(|error| error.to_string())?;
+    Ok(builder.https_or_http().enable_http1().wrap_connector(inner))
+}
+
+/// Connects with TLS as a suite describes it.
+fn configured_connector(settings: &HttpSettings) -> Result<HttpsConnector<HttpConnector>, String> {
+    let mut inner = connector();
+    inner.set_connect_timeout(Some(settings.connect_timeout));
+    inner.enforce_http(false);
+    let builder = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls::client_config(&settings.tls)?);
     Ok(builder.https_or_http().enable_http1().wrap_connector(inner))
 }
 

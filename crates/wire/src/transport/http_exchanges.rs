@@ -144,7 +144,7 @@ impl Exchanges {
         HttpExchange {
             client: self.client.clone(),
             url,
-            headers: std::iter::once(agent).chain(headers).collect(),
+            headers: self.client.sends_user_agent().then_some(agent).into_iter().chain(headers).collect(),
             wished: self.headers.clone(),
             number: self.count,
             limit: self.limit,

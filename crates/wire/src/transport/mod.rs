@@ -1,5 +1,6 @@
 //! The ways to reach a server. Each turns what arrives into [`Arrival`]s and knows nothing of the protocol above.
 
+mod aws_sigv4;
 mod bearer;
 mod http;
 mod http_asking;
@@ -10,11 +11,13 @@ mod http_refusal;
 mod memory;
 mod sse;
 mod stdio;
+mod tls;
 
 use bytes::Bytes;
 use mcprove_model::{Direction, ProcessEnd, Refused, Revision, WirePart};
 use tokio::time::Instant;
 
+pub use aws_sigv4::AwsSigner;
 pub use bearer::{TokenSource, Tokens};
 pub use http_client::HttpClient;
 pub(crate) use http_client::{is_secret as secret_field, secure_connector};

@@ -126,15 +126,15 @@ impl EventHandler for Sse {
 }
 
 /// Scheme and authority of a URL, with the default port written out.
-fn origin(url: &str) -> Option<(String, String, u16)> {
+pub(super) fn origin(url: &str) -> Option<(String, String, u16)> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_owned();
     let port = uri.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
     Some((scheme, uri.host()?.to_ascii_lowercase(), port))
 }
 
-/// The URL of an `endpoint` event, relative to the URL of the stream.
-fn resolve(base: &str, path: &str) -> String {
+/// The URL of an `endpoint` event or of a redirect, relative to the URL that it came from.
+pub(super) fn resolve(base: &str, path: &str) -> String {
     if path.contains("://") {
         return path.to_owned();
     }

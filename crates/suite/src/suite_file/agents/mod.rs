@@ -30,9 +30,9 @@ pub(super) const KIND: Kind = Kind {
 };
 
 /// Keys of the other tool's agents, and what to do instead.
-const OUTSIDE: &[(&str, &str)] = &[
+pub(super) const OUTSIDE: &[(&str, &str)] = &[
     ("context_rot_probe", "`distractors` offers more tools; write several tests with other counts"),
-    ("discovery", "`tool_names` in `expect` says which tools were called"),
+    ("discovery", "`trajectory` judges which tools were called"),
     ("narrative", "it has no effect there either; remove it"),
     ("token_efficiency", "`conversation.tokens.total` is a target in `expect`"),
 ];
