@@ -112,7 +112,7 @@ fn what_costs_more_than_the_budget_fails() {
     for (budget, code, what) in [
         ("per_test_usd_cents: 1", 0, "1 passed"),
         ("per_test_usd_cents: 0", 1, "the agent cost more than `budget` allows"),
-        ("per_suite_usd_cents: 0", 1, "all agents together cost more than `budget` allows"),
+        ("per_suite_usd_cents: 0", 1, "all agents and judges together cost more than `budget` allows"),
     ] {
         let folder = Folder::new();
         let (address, _) = stand_in(vec![
