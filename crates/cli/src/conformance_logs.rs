@@ -76,6 +76,8 @@ fn evidence(report: &Report) -> Vec<Evidence> {
         recordings,
         uncalled: Vec::new(),
         is_dual_era: false,
+        hints: None,
+        notes: Vec::new(),
     });
     evidence.collect()
 }

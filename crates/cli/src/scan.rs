@@ -298,11 +298,7 @@ impl ScanFlags {
     }
 
     fn consent(&self) -> Consent {
-        match (self.include_writes, self.read_only) {
-            (true, _) => Consent::IncludeWrites,
-            (false, true) => Consent::ReadOnly,
-            (false, false) => Consent::Cautious,
-        }
+        Consent::of(self.include_writes, self.read_only)
     }
 }
 

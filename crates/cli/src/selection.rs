@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcprove_engine::{Durations, Filter, PlanOptions, Shard, plan};
+use mcprove_engine::{Durations, Filter, PlanOptions, Shard, expand_conformance, plan};
 use mcprove_model::{Case, ExitStatus, Override, Plan, PlannedCase, Redactor, Verdict};
 use mcprove_report::{harmless_json, harmless_line};
 
@@ -74,6 +74,7 @@ impl Selection {
                 help: "add a test: `tools:` with a list, or a file with `assert:`".to_owned(),
             });
         }
+        let cases = &expand_conformance(cases, &server);
         let failed_cases = self.failed_cases(cases)?;
         let cases = failed_cases.as_deref().unwrap_or(cases);
         let mut shard = self.shard.clone();

@@ -139,3 +139,100 @@ fn a_verbose_audit_shows_requests_and_replies() {
     assert!(verbose.contains("\"name\": \"one\"") && verbose.contains("\"text\": \"1\""), "{verbose}");
     assert!(!verbose.contains("in CI:"), "the command for a build server is for people at a terminal");
 }
+
+#[test]
+fn details_of_failures_hold_what_the_terminal_shows() {
+    let server = r#"
+import json, os, sys
+def say(message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get("method") == "initialize":
+        say({"id": m["id"], "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}})
+    elif m.get("method") == "tools/list":
+        say({"id": m["id"], "result": {"tools": [{"name": n, "inputSchema": {"type": "object"}} for n in ("list", "die")]}})
+    elif m.get("method") == "tools/call" and m["params"]["name"] == "die":
+        print("loading\nKeyError: 'boom'", file=sys.stderr, flush=True)
+        os._exit(3)
+    elif m.get("method") == "tools/call":
+        d = {"items": [{"id": n, "name": f"item {n}", "more": "x" * 40} for n in range(60)]}
+        say({"id": m["id"], "result": {"content": [{"type": "text", "text": json.dumps(d)}], "structuredContent": d}})
+"#;
+    let suite = "servers: {s: {command: [python3, list.py]}}
+tools:
+  - {name: path, tool: list, expect: {json_path: {'$.nope': 5}}}
+  - {name: dies, tool: die}
+  - {name: length, tool: list, expect: {assertions: [{target: result.structuredContent.items, matcher: {length: 59}}]}}
+  - {name: item, tool: list, expect: {assertions: [{target: result.structuredContent.items, matcher: {contains: {id: 42, name: Item 42}}}]}}
+";
+    let folder = folder(&[("list.py", server), ("suite.yaml", suite)]);
+    let reports =
+        ["--report", "r.json", "--markdown", "r.md", "--junit", "r.xml", "--html", "r.html", "--tap", "r.tap"];
+    let run = mcprove(folder.path(), &[&["run", "suite.yaml", "--json"][..], &reports].concat());
+    let results: Vec<Value> = serde_json::from_slice(&run.stdout).expect("JSON");
+    let detail = |at: usize| results[at]["detail"].as_str().unwrap_or_default().to_owned();
+    assert!(detail(0).contains("`$.nope` is missing: `$` has no key `nope`; its keys are `items`"), "{}", detail(0));
+    assert!(detail(1).contains("stderr: KeyError: 'boom'"), "{}", detail(1));
+    let report = fs::read_to_string(folder.path().join("r.json")).expect("a report");
+    let json: Value = serde_json::from_str(&report).expect("JSON");
+    let seen = json["cases"][0]["findings"][0]["seen"].as_str().unwrap_or_default();
+    assert!(seen.contains("item 59") && seen.len() > 4_000, "the reply is not cut: {seen}");
+    for name in ["r.json", "r.md", "r.xml", "r.html", "r.tap"] {
+        let text = fs::read_to_string(folder.path().join(name)).expect("a report");
+        let text = text.replace("&quot;", "\"").replace("\\\"", "\"").replace("&#96;", "`");
+        assert!(text.contains("the length 59") && text.contains("the length 60, from 59 on"), "{name}: {text}");
+        assert!(text.contains("item 42 at `/42/name`, the closest of 60 items"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn annotations_are_one_per_case_and_ten_per_level() {
+    let test = |n: u32| format!("  - {{name: bad{n}, tool: one, args: {{q: a}}, expect: {{contains: x{n}}}}}\n");
+    let tests = (0..12).map(test).collect::<Vec<_>>().concat();
+    let suite = format!("servers: {{s: {{command: [python3, server.py, one]}}}}\ntools:\n{tests}");
+    let folder = folder(&[("suite.yaml", &suite)]);
+    let text = stdout(&mcprove(folder.path(), &["run", "suite.yaml", "--github", "--trials", "2", "--quiet"]));
+    let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("::error ")).collect();
+    assert_eq!(errors.len(), 10, "{text}");
+    for (number, line) in errors[..9].iter().enumerate() {
+        assert!(line.contains(&format!("title=bad{number}%3A")) && line.contains("passed 0 of 2 trials"), "{line}");
+    }
+    assert!(errors[9].contains("and 3 more"), "{text}");
+    let first = text.lines().find(|line| line.starts_with("::")).unwrap_or_default();
+    assert!(first.starts_with("::error "), "failures come first: {first}");
+}
+
+#[test]
+fn a_command_without_two_dashes_is_shown_with_them() {
+    let folder = folder(&[]);
+    let output = mcprove(folder.path(), &["audit", "python3", "server.py"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("the server's command goes after `--`: mcprove audit -- python3 server.py"), "{text}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_sanitizer_that_no_server_offers_is_an_error_of_the_run() {
+    let suite = |name: &str| {
+        format!(
+            "servers: {{s: {{command: [python3, server.py, one, clean]}}}}\nsecurity: {{trust_boundary: \
+             {{required_sanitizers: [{name}]}}}}\ntools: [{{name: a, tool: one, args: {{q: a}}}}]\n"
+        )
+    };
+    let folder = folder(&[("bad.yaml", &suite("claen")), ("good.yaml", &suite("clean"))]);
+    let bad = mcprove(folder.path(), &["run", "bad.yaml"]);
+    assert!(stdout(&bad).contains("offers the required sanitizer `claen`"), "{bad:?}");
+    assert_eq!(bad.status.code(), Some(1));
+    assert_eq!(mcprove(folder.path(), &["run", "good.yaml"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_suite_without_a_server_is_valid_with_one_of_the_command_line() {
+    let folder = folder(&[("suite.yaml", "tools: [{name: a, tool: one, args: {q: a}, expect: {equals: '1'}}]\n")]);
+    let given = ["--server", "python3 server.py one"];
+    assert_eq!(mcprove(folder.path(), &["validate", "suite.yaml"]).status.code(), Some(2));
+    for command in ["validate", "run"] {
+        let output = mcprove(folder.path(), &[&[command, "suite.yaml"][..], &given].concat());
+        assert_eq!(output.status.code(), Some(0), "{command}: {output:?}");
+    }
+}

@@ -294,6 +294,28 @@ fn what_cannot_be_called_is_told() {
     }
 }
 
+#[test]
+fn fewer_distinct_inputs_than_calls_are_named_and_null_is_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let manifest = folder.path().join("one.yml");
+    let tool = "{name: ping, annotations: {readOnlyHint: true}, input_schema: {type: object, additionalProperties: false}, \
+                response: pong}";
+    fs::write(&manifest, format!("mock_server:\n  tools: [{tool}]\n")).expect("written");
+    let server = format!("'{}' mock --tools-from '{}'", env!("CARGO_BIN_EXE_mcprove"), manifest.display());
+    let events = folder.path().join("events.ndjson");
+    let fuzz = ["fuzz", "--yes", "--server", &server, "--runs", "200", "--seed", "1"];
+    let output = mcprove(&[&fuzz[..], &["--events"]].concat(), Some(&events));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("calls instead of 200, because there are no more distinct inputs: "), "{text}");
+    let output = mcprove(&[&fuzz[..], &["--json"]].concat(), None);
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["tools"][0]["distinct_inputs"], json["tools"][0]["runs"]);
+    let log = fs::read_to_string(&events).expect("a log");
+    for sent in [r#"\"arguments\":null"#, r#"\"arguments\":{}"#, r#"{\"name\":\"ping\",\"_meta\""#] {
+        assert!(log.contains(sent), "{sent} is not in {log}");
+    }
+}
+
 fn mcprove(arguments: &[&str], last: Option<&Path>) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mcprove"))
         .args(arguments)

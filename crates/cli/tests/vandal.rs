@@ -157,6 +157,8 @@ const SCANS: &[&[&str]] = &[
     &["negative", "--include-writes"],
     &["fuzz", "--runs", "3"],
     &["fuzz", "--runs", "3", "--include-writes", "--save", "OUT/fuzz"],
+    &["conformance", "--protocol", "2025-11-25"],
+    &["conformance", "--protocol", "2025-11-25", "--include-writes", "--fixture", "../fixture"],
     &["init", "OUT/init"],
     &["init", "OUT/init-writes", "--include-writes"],
     &["generate", "--output", "OUT/generate"],
@@ -199,7 +201,7 @@ fn without_a_sandbox_nothing_is_called_that_says_or_looks_like_it_writes() {
             let said =
                 format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             assert_eq!(marker.harm(), Vec::<String>::new(), "{style} {scan:?}: {said}");
-            if matches!(scan[0], "audit" | "negative" | "fuzz" | "init") {
+            if matches!(scan[0], "audit" | "conformance" | "negative" | "fuzz" | "init") {
                 assert_eq!(said.matches("runs without a sandbox").count(), 1, "{scan:?}: {said}");
             }
         }
@@ -246,6 +248,24 @@ fn a_server_that_starts_only_without_the_sandbox_says_so() {
         assert!(said.contains("does not start in mcprove's sandbox: refused by mcprove's sandbox"), "{said}");
         assert!(said.contains(&format!("{hope}: add `--no-sandbox`")), "{said}");
     }
+}
+
+#[test]
+fn a_slow_server_is_not_said_to_need_what_the_sandbox_refuses() {
+    let vandal = subject::build("vandal");
+    let mut marker = Marker::new(&vandal);
+    let script = marker.root.join("slow.sh");
+    let lines = format!(
+        "if (echo x > \"$HOME/state\") 2>/dev/null; then exec {} honest; fi\nexec sleep 600\n",
+        vandal.display()
+    );
+    fs::write(&script, lines).expect("a file");
+    marker.vandal = PathBuf::from(format!("sh {}", script.display()));
+    let output = marker.run("", &["audit", "--timeout", "2s"], &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("did not answer `initialize` within 2.0 s") && !said.contains("does not start"), "{said}");
+    assert!(said.contains("it started without the sandbox in") && said.contains("raise `--timeout`"), "{said}");
 }
 
 #[test]

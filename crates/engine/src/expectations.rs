@@ -29,9 +29,9 @@ pub(crate) fn resolve<'e>(
 /// Characters of what a case saw that a finding keeps.
 const SEEN: usize = 20_000;
 
-/// True for an excerpt of a longer text.
+/// True for an excerpt of a longer text, and for a text with one.
 fn is_cut(excerpt: &str) -> bool {
-    excerpt.ends_with(" bytes in all)")
+    excerpt.contains(" bytes in all)")
 }
 
 /// Judges every check; none hides another. Where a threshold is set and met, what did not hold is a note.

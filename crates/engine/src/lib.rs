@@ -75,7 +75,7 @@ pub use played::problems_of_played;
 pub use run::{Progress, RunOptions, Sink, run};
 pub use scan::{
     Called, ConformanceOptions, FuzzScan, FuzzedTool, PlannedScan, ScanKind, ScanOptions, ScanResult,
-    expanded_template, plan_conformance, plan_scan, prompt_arguments,
+    expand_conformance, expanded_template, plan_conformance, plan_scan, prompt_arguments,
 };
 pub use server_info::{InfoOptions, ServerInfo, server_info};
 pub use server_override::override_servers;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mcprove_model::{Case, Override, Plan, PlannedCase};
 use regex::Regex;
 
+use crate::scan::expand_conformance;
 use crate::server_override::{Variants, override_servers};
 use crate::shard::Shard;
 
@@ -80,7 +81,8 @@ impl Filter {
 /// Makes a plan: the cases in the order they were loaded, filtered, on the servers that the user names; each in every
 /// variant, each so many times; and of that the shard that is asked for.
 pub fn plan(cases: &[Arc<Case>], options: &PlanOptions) -> Plan {
-    let chosen: Vec<Arc<Case>> = cases.iter().filter(|case| options.takes(case)).cloned().collect();
+    let mut chosen = expand_conformance(cases, &options.server);
+    chosen.retain(|case| options.takes(case));
     let mut variants = Variants::new(&options.server);
     let mut planned = Vec::new();
     for case in override_servers(&chosen, &options.server) {

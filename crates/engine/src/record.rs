@@ -89,6 +89,11 @@ pub(crate) struct CaseRecord {
 }
 
 impl CaseRecord {
+    /// The variant and the trial of the case.
+    pub(crate) fn variant_and_trial(&self) -> (Option<String>, u32) {
+        (self.started.variant.clone(), self.started.trial)
+    }
+
     pub(crate) fn new(planned: &PlannedCase) -> Self {
         let case = &planned.case;
         let is_written = !case.source.path().is_empty();

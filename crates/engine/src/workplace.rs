@@ -112,6 +112,11 @@ impl Workplace {
         }
     }
 
+    /// Folder of made-up paths.
+    pub(crate) fn scratch(&self) -> &str {
+        self.scratch.path()
+    }
+
     /// Variables for the server's description.
     pub(crate) fn variables(&self) -> &Variables {
         &self.variables

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use mcprove_engine::{Endpoint, Pace, ProbeOptions, examine, survey};
+use mcprove_engine::{Consent, Endpoint, Pace, ProbeOptions, examine, survey};
 use mcprove_judge::conformance::{Channel, Graded, RULES, Verdict, judge};
 use mcprove_mock::{MUTATIONS, Mock, MockOptions, Mutation, conforming};
 use mcprove_model::Revision;
@@ -28,12 +28,19 @@ fn endpoint(mutation: &'static str, channel: Channel) -> Endpoint {
     }
 }
 
+/// The verdicts on a mutation; hints are put to the test where the mutation is about one.
 fn verdicts(mutation: &'static str, revision: Revision, channel: Channel) -> Vec<Graded> {
+    let rule = MUTATIONS.iter().find(|known| known.name == mutation).map_or("", |known| known.rule);
+    let consent = if rule.ends_with("-hint") { Consent::IncludeWrites } else { Consent::Cautious };
+    verdicts_with(mutation, revision, channel, consent)
+}
+
+fn verdicts_with(mutation: &'static str, revision: Revision, channel: Channel, consent: Consent) -> Vec<Graded> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
         let endpoint = endpoint(mutation, channel);
-        let options = ProbeOptions::default();
+        let options = ProbeOptions { consent, ..ProbeOptions::default() };
         let survey = survey(&endpoint, &options).await.expect("a survey");
         let evidence = examine(&endpoint, revision, &survey, &options).await.expect("evidence");
         judge(&evidence, |_| true)
@@ -90,11 +97,13 @@ fn the_conforming_mock_is_clean_everywhere() {
     let mut exercised: BTreeSet<&str> = BTreeSet::new();
     for revision in Revision::ALL {
         for channel in CHANNELS {
-            let graded = verdicts("", revision, channel);
-            exercised.extend(graded.iter().filter(|one| one.verdict == Verdict::Pass).map(|one| one.rule.id));
-            let text = describe(&graded);
-            if !text.is_empty() {
-                let _ = writeln!(wrong, "  {revision} {}:\n{text}", channel.as_str());
+            for consent in [Consent::Cautious, Consent::IncludeWrites] {
+                let graded = verdicts_with("", revision, channel, consent);
+                exercised.extend(graded.iter().filter(|one| one.verdict == Verdict::Pass).map(|one| one.rule.id));
+                let text = describe(&graded);
+                if !text.is_empty() {
+                    let _ = writeln!(wrong, "  {revision} {} {consent:?}:\n{text}", channel.as_str());
+                }
             }
         }
     }
@@ -161,4 +170,53 @@ fn each_rule_has_a_mutation_and_each_mutation_a_rule() {
     let killed: BTreeSet<&str> = MUTATIONS.iter().map(|mutation| mutation.rule).collect();
     assert_eq!(rules, killed);
     assert_eq!(rules.len(), RULES.len(), "ids are unique");
+}
+
+/// A server with very many tools, in one message or in pages.
+const HUGE: &str = r#"
+import json, sys
+count, page = int(sys.argv[1]), int(sys.argv[2])
+schema = {"type": "object", "properties": {"p": {"type": "string"}}}
+tools = [{"name": f"tool_{n}", "annotations": {"readOnlyHint": True}, "inputSchema": schema} for n in range(count)]
+for line in sys.stdin:
+    try:
+        m = json.loads(line)
+    except ValueError:
+        continue
+    if not isinstance(m, dict) or "id" not in m:
+        continue
+    result = None
+    if m.get("method") == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif m.get("method") == "tools/list":
+        start = int((m.get("params") or {}).get("cursor", 0)) if str((m.get("params") or {}).get("cursor", 0)).isdigit() else 0
+        result = {"tools": tools[start:start + page]}
+        if start + page < count:
+            result["nextCursor"] = str(start + page)
+    reply = {"jsonrpc": "2.0", "id": m["id"]}
+    reply.update({"result": result} if result else {"error": {"code": -32601, "message": "no"}})
+    print(json.dumps(reply), flush=True)
+"#;
+
+#[test]
+fn of_a_very_long_list_the_first_items_are_judged() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    for (page, note) in [
+        ("6000", "the server lists 6000 tools or more; the first 2000 were judged"),
+        ("10", "the tools have more than 50 pages; the first 500 were judged"),
+    ] {
+        let args = ["-c", HUGE, "6000", page].map(str::to_owned).to_vec();
+        let program = Program { command: "python3".to_owned(), args, env: Vec::new(), cwd: None, sandbox: None };
+        let pace = Pace { start: Duration::from_secs(30), ..Pace::default() };
+        let options = ProbeOptions { pace, ..ProbeOptions::default() };
+        let endpoint = Endpoint::Process(program);
+        let evidence = runtime.block_on(async {
+            let survey = survey(&endpoint, &options).await.expect("a survey");
+            examine(&endpoint, Revision::V2025_11_25, &survey, &options).await.expect("evidence")
+        });
+        assert_eq!(evidence.notes, [note]);
+        assert!(evidence.listed("tools").len() <= 2_000);
+        let lists = evidence.all_steps().filter(|step| step.method() == "tools/list").count();
+        assert!(lists <= 50, "the list is not read again: {lists}");
+    }
 }

@@ -94,7 +94,7 @@ pub use report::{CaseReport, Report, RunReport, Summary};
 pub use revision::{Era, Revision};
 pub use rule_text::RuleText;
 pub use safe_text::{escape_line, escape_text, is_active, shorten, some_of};
-pub use scan::ScanWork;
+pub use scan::{ConformanceBlock, ScanWork};
 pub use score::{Score, Scorer};
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{

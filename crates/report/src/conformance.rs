@@ -1,6 +1,6 @@
 //! Conformance: a grade line per revision, failures first, and a table of what differs between revisions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, Report, Severity, Verdict, shorten};
@@ -89,6 +89,13 @@ pub fn conformance_table(report: &Report, style: &Style) -> String {
             count(Mark::NotApplicable),
             count(Mark::NotTestable),
         );
+    }
+    let findings =
+        report.cases.iter().filter_map(|case| case.finished.as_ref()).flat_map(|finished| &finished.findings);
+    let notes: BTreeSet<&str> =
+        findings.filter(|finding| finding.severity == Severity::Note).map(|finding| finding.message.as_str()).collect();
+    for note in notes {
+        let _ = writeln!(text, "{} {}", style.paint(Role::Note, "note:"), harmless::line(note));
     }
     for wanted in [Mark::Failed, Mark::Warned] {
         let mut told: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();

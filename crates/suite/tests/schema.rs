@@ -124,6 +124,7 @@ fn parser_and_schema_agree() {
         test("negative_path: {}"),
         test("negative_path: {checks: [unknown_tool], oversized_bytes: 5, timeout: 1s}"),
         suite("tool_quality: [{name: a}, {name: b, expect: [{target: min_score, matcher: {gte: 0.5}}]}]"),
+        suite("conformance: [{name: a, protocol: modern, except: [mcp-ping], include_writes: true, tags: [x]}]"),
         suite("security: {trust_boundary: {}}\ntools: []"),
         suite(
             "security: {trust_boundary: {allowed_flows: [{from: api, to: api}], required_sanitizers: [s], min_length: 9}}",
@@ -153,7 +154,7 @@ fn parser_and_schema_agree() {
         suite("tools: {}"),
         suite("tools: [{tool: x}]"),
         suite("tools: [{name: a}]"),
-        suite("conformance: {}"),
+        suite("conformance: {setup: [], rules: [mcp-handshak]}"),
         test("arg: {}"),
         test("args: 3"),
         test("expect: {contain: x}"),

@@ -62,6 +62,6 @@ mod tests {
         let large = Flood { messages: 3000, bytes: 3000 << 20, ..Flood::default() };
         let finding = large.finding().expect("a finding");
         assert_eq!(finding.severity, Severity::Error);
-        assert!(finding.message.contains("3000 messages with 3000 MiB"), "{}", finding.message);
+        assert!(finding.message.contains("3000 unsolicited messages with 3000 MiB"), "{}", finding.message);
     }
 }

@@ -176,3 +176,28 @@ fn as_json(scanned: &Scanned) -> Value {
         "findings": report.findings,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        subject: Subject,
+    }
+
+    #[test]
+    fn the_command_for_a_build_server_can_be_pasted() {
+        let command = |args: &[&str]| for_ci(&Line::parse_from([&["mcprove"], args].concat()).subject);
+        assert_eq!(
+            command(&["--server", "npx my-server"]),
+            "\nin CI: mcprove audit --server 'npx my-server' --yes --junit audit.xml\n"
+        );
+        let url = ["--url", "http://127.0.0.1:1/mcp", "--header", "Authorization: Bearer secret"];
+        let line = command(&url);
+        assert!(line.contains("--url http://127.0.0.1:1/mcp") && !line.contains("secret"), "{line}");
+    }
+}

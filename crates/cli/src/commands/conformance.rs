@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcprove_engine::{ConformanceOptions, plan_conformance};
 use mcprove_judge::conformance::RULES;
@@ -33,12 +32,15 @@ pub(crate) struct Args {
     /// Only this rule; may be repeated.
     #[arg(long, value_name = "ID")]
     rule: Vec<String>,
-    /// Also call tools that write or look like it, with any input.
+    /// Also call tools that write or look like it, with any input, and test their hints.
     #[arg(long, conflicts_with = "read_only")]
     include_writes: bool,
     /// Call only tools that are annotated as read-only.
     #[arg(long)]
     read_only: bool,
+    /// Folder that is copied before the first call; `{{fixture}}` in the server's arguments is the copy.
+    #[arg(long, value_name = "DIR")]
+    fixture: Option<PathBuf>,
     /// Seed of the generated inputs.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -50,33 +52,29 @@ pub(crate) struct Args {
     run: RunFlags,
 }
 
-/// The time a server may take to start, and to answer, where the user does not say.
-const START: Duration = Duration::from_secs(30);
-const REPLY: Duration = Duration::from_secs(5);
-
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     known_rules(&args.rule)?;
     if !args.logs.is_empty() {
         return conformance_logs::judge_logs(&args.logs, &args.rule, context);
     }
     args.run.check()?;
+    if let Some(missing) = args.fixture.as_ref().filter(|folder| !folder.is_dir()) {
+        let message = format!("the fixture folder `{}` does not exist", missing.display());
+        return Err(Failure::new(message, "give `--fixture` an existing folder"));
+    }
     let mut server = args.run.execution.in_container(Override::default()).apply(&args.subject.spec()?);
     args.confinement.apply(&mut server, context);
     let server = Arc::new(server);
     let baseline = args.run.baseline()?;
-    let timeout = args.run.execution.timeout();
     let options = ConformanceOptions {
         protocol: args.subject.protocol(),
         rules: args.rule.clone(),
-        consent: match (args.include_writes, args.read_only) {
-            (true, _) => Consent::IncludeWrites,
-            (false, true) => Consent::ReadOnly,
-            (false, false) => Consent::Cautious,
-        },
+        consent: Consent::of(args.include_writes, args.read_only),
         seed: args.seed,
-        start: timeout.unwrap_or(START),
-        timeout: timeout.unwrap_or(REPLY),
-    };
+        fixture: args.fixture.clone(),
+        ..ConformanceOptions::default()
+    }
+    .with_timeout(args.run.execution.timeout());
     let cases = plan_conformance(&server, &options);
     let plan = args.run.selection.plan(&cases, Override::default())?;
     let redactor = redactor_of(&plan, &[]);

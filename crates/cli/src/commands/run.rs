@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcprove_engine::{Storing, missing_keys};
+use mcprove_engine::{Storing, expand_conformance, missing_keys};
 use mcprove_model::{CaseReport, ExitStatus, Plan};
 
 use crate::context::Context;
@@ -79,7 +79,8 @@ pub(super) fn run_through(
     let loaded = args.suites.load(stand_in(&server), watched)?;
     let stdout = Stdout::of(flags.json);
     let findings = or_list_mistakes(usable(&loaded, flags.execution.strict), stdout, &loaded.secrets)?;
-    let plan = or_list_mistakes(flags.selection.plan(&loaded.cases, server), stdout, &loaded.secrets)?;
+    let cases = expand_conformance(&loaded.cases, &server);
+    let plan = or_list_mistakes(flags.selection.plan(&cases, server), stdout, &loaded.secrets)?;
     let redactor = redactor_of(&plan, &loaded.secrets);
     if flags.selection.dry_run {
         return show(&plan, &redactor, flags.json);
@@ -111,7 +112,7 @@ pub(super) fn run_through(
     }
     // Many names are not worth sorting where nothing is compared with them.
     let known: BTreeSet<_> = match &baseline {
-        Some(_) => loaded.cases.iter().map(|case| case.name.as_str()).collect(),
+        Some(_) => cases.iter().map(|case| case.name.as_str()).collect(),
         None => BTreeSet::new(),
     };
     let status = flags.finish(outcome, Ending { stdout, baseline, known, gates }, context);

@@ -4,6 +4,7 @@ mod client;
 mod link;
 mod probe_auth;
 mod probe_full;
+mod probe_hints;
 mod probe_hostile;
 mod probe_http;
 mod probe_lists;
@@ -11,10 +12,11 @@ mod probe_main;
 mod probe_modern;
 mod probe_second;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use mcprove_judge::conformance::{CallOptions, CallPlan, Channel, Evidence, ListDigest, Recording, calls};
+use mcprove_judge::generate::Places;
 use mcprove_judge::tool_effect::Consent;
 use mcprove_model::{Era, Revision};
 use serde_json::{Value, json};
@@ -36,7 +38,7 @@ impl Default for Pace {
 }
 
 /// Options of a conformance run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ProbeOptions {
     /// Which tools may be called.
     pub consent: Consent,
@@ -44,6 +46,22 @@ pub struct ProbeOptions {
     pub pace: Pace,
     /// Seed of generated inputs.
     pub seed: u64,
+    /// The folder that made-up paths are in.
+    pub scratch: String,
+    /// Paths of the fixture.
+    pub places: Option<Places>,
+}
+
+impl Default for ProbeOptions {
+    fn default() -> Self {
+        Self {
+            consent: Consent::default(),
+            pace: Pace::default(),
+            seed: 0,
+            scratch: "/nonexistent/mcprove-scratch".to_owned(),
+            places: None,
+        }
+    }
 }
 
 /// Revisions that a server was found to speak.
@@ -64,6 +82,9 @@ impl Survey {
         eras.len() == 2
     }
 }
+
+/// The longest time that a server may take to exit.
+const LONGEST_GRACE: Duration = Duration::from_secs(15);
 
 /// Versions that no server knows.
 const JUNK: [&str; 2] = ["1999-01-01", "2099-12-31"];
@@ -89,6 +110,8 @@ pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Surve
         if reply.is_some() && recordings.is_empty() {
             // A silent server is not waited for much longer than a talkative one.
             pace.start = pace.start.min(pace.timeout.max(began.elapsed() * 4));
+            // On a busy machine, a server that starts slowly ends slowly.
+            pace.grace = pace.grace.max(began.elapsed() * 2).min(LONGEST_GRACE);
         }
         let is_unanswered = reply.is_none();
         recordings.push(link.close().await);
@@ -121,8 +144,10 @@ pub async fn examine(
         recordings: Vec::new(),
         uncalled: Vec::new(),
         is_dual_era: survey.is_dual_era(),
+        hints: None,
+        notes: Vec::new(),
     };
-    let options = &ProbeOptions { pace: survey.pace, ..*options };
+    let options = &ProbeOptions { pace: survey.pace, ..options.clone() };
     let mut scene = Scene { endpoint, revision, options, tools: Vec::new(), catalog: Catalog::default() };
     if channel == Channel::Http {
         evidence.recordings.extend(probe_auth::run(&scene).await?);
@@ -132,12 +157,18 @@ pub async fn examine(
     if is_open {
         evidence.recordings.push(probe_full::run(&scene).await?);
         evidence.recordings.extend(probe_second::run(&scene, &evidence).await?);
+        if options.consent == Consent::IncludeWrites {
+            let (recording, trials) = probe_hints::run(&scene).await?;
+            evidence.recordings.push(recording);
+            evidence.hints = Some(trials);
+        }
         if channel == Channel::Http {
             evidence.recordings.extend(probe_http::run(&scene).await?);
         }
         evidence.recordings.push(probe_hostile::run(&scene).await?);
     }
     evidence.recordings.extend(survey.recordings.iter().cloned());
+    evidence.notes.extend(scene.catalog.cut.values().cloned());
     Ok(evidence)
 }
 
@@ -172,6 +203,8 @@ pub(crate) struct Catalog {
     templates: Vec<Value>,
     /// The items of each list, for reading it again.
     digests: HashMap<&'static str, ListDigest>,
+    /// Lists that are too long to be read to their end, each with a note.
+    cut: BTreeMap<&'static str, String>,
     /// A cursor of each list that has a second page.
     cursors: Vec<(&'static str, String)>,
 }
@@ -195,7 +228,9 @@ impl Scene<'_> {
     /// Decides which of the listed tools are called.
     fn choose(&mut self, uncalled: &mut Vec<(String, String)>) {
         let instructions = self.catalog.instructions.as_deref();
-        let options = CallOptions { consent: self.options.consent, seed: self.options.seed, most: MOST_TOOLS };
+        let ProbeOptions { consent, seed, scratch, places, .. } = self.options;
+        let options =
+            CallOptions { consent: *consent, seed: *seed, most: MOST_TOOLS, scratch, places: places.as_ref() };
         let mut plans = calls(&self.catalog.tools, instructions, options);
         uncalled.append(&mut plans.uncalled);
         self.tools = plans.calls;

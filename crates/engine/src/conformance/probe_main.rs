@@ -45,7 +45,7 @@ pub(super) async fn run(
     }
     for kind in probe_lists::KINDS.into_iter().take(3) {
         if scene.catalog.capabilities.get(kind.0).is_some() {
-            probe_lists::walk_again(&mut link, "list-late", kind, &scene.catalog.digests[kind.0]).await;
+            probe_lists::walk_again(&mut link, "list-late", kind, &scene.catalog).await;
         }
     }
     let is_open = true;

@@ -34,7 +34,7 @@ pub(super) async fn run(scene: &Scene<'_>, evidence: &Evidence) -> Result<Option
             let is_declared =
                 scene.catalog.capabilities.get(if kind.0 == "templates" { "resources" } else { kind.0 }).is_some();
             if is_declared {
-                probe_lists::walk_again(&mut link, label, kind, &scene.catalog.digests[kind.0]).await;
+                probe_lists::walk_again(&mut link, label, kind, &scene.catalog).await;
             }
         }
     }

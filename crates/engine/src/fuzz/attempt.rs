@@ -7,7 +7,7 @@ use mcprove_model::Outcome;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::line::is_alive;
+use super::line::{ToolInput, is_alive};
 use super::workshop::{Bench, Called, Workshop};
 
 /// Time a server may take to exit after it answered all calls.
@@ -19,6 +19,8 @@ pub(crate) struct Wanted {
     pub(crate) signature: String,
     /// True if the server went away: then it may do so also after its answer.
     pub(crate) is_exit: bool,
+    /// True if null arguments are left out.
+    pub(crate) is_left_out: bool,
 }
 
 /// Outcome of a sequence of calls.
@@ -43,7 +45,8 @@ pub(crate) async fn attempt(
     let Ok(mut session) = workshop.open().await else { return Tried::Impossible };
     let mut tried = Tried::Fine;
     for (at, arguments) in sequence.iter().enumerate() {
-        let exchange = session.call_tool(&bench.name, arguments, Instant::now() + wait).await;
+        let call = ToolInput { tool: &bench.name, arguments, is_left_out: wanted.is_left_out };
+        let exchange = call.make(&mut session, Instant::now() + wait).await;
         workshop.count_calls(1);
         let alive_after = match &exchange.outcome {
             Outcome::TimedOut { .. } => Some(is_alive(&mut session, (wait / 4).min(FAREWELL)).await),

@@ -14,6 +14,8 @@ pub struct Failure {
     pub label: String,
     /// The arguments that found it.
     pub original: Value,
+    /// True if null arguments mean a call without `arguments`.
+    pub is_left_out: bool,
     /// The smallest reproduction.
     pub reproduction: Reproduction,
     /// Number of calls that failed in this way.

@@ -86,6 +86,11 @@ fn judge(block: &FuzzBlock, run: &ToolRun, talk: &mut Conversation<'_>) {
     let mut findings: Vec<Finding> =
         run.failures.iter().map(|failure| telling::finding(failure, &again, None).at(place.clone())).collect();
     findings.extend(run.notes.iter().cloned());
+    if run.is_exhausted {
+        let (made, asked) = (run.tally.runs, block.cases);
+        let text = format!("{made} calls of `fuzz` instead of {asked}, because there are no more distinct inputs");
+        findings.push(Finding::note("fuzzed", text).at(place.clone()));
+    }
     if block.expect.checks.is_empty() {
         // Only what is counted fails the gate.
         for finding in &mut findings {

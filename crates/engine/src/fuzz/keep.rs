@@ -72,7 +72,7 @@ pub fn kept_test(failure: &Failure, again: &str, keeping: &Keeping) -> Option<Ke
     let (key, block) = match &failure.reproduction {
         Reproduction::Alone { arguments } if !arguments.is_object() => {
             let mut params = json!({"name": failure.tool, "arguments": arguments});
-            if arguments.is_null() {
+            if arguments.is_null() && failure.is_left_out {
                 params.as_object_mut().map(|params| params.shift_remove("arguments"));
             }
             ("assert_raw", json!({"method": "tools/call", "params": params}))
@@ -154,6 +154,7 @@ mod tests {
             verdict: FuzzVerdict::Crash(Evidence::new("boom\n# x")),
             label: "valid".to_owned(),
             original: json!({}),
+            is_left_out: false,
             reproduction,
             times: 1,
             elapsed_us: 1,
@@ -196,6 +197,10 @@ mod tests {
     }
 
     fn document(reproduction: Reproduction) -> Option<Value> {
+        document_of(&failure(reproduction))
+    }
+
+    fn document_of(failure: &Failure) -> Option<Value> {
         let target = Target::Stdio {
             command: "node".to_owned(),
             args: vec!["a b.js".to_owned()],
@@ -204,7 +209,7 @@ mod tests {
             docker: None,
         };
         let server = ServerSpec { target, ..ServerSpec::default() };
-        let kept = kept_test(&failure(reproduction), "mcprove fuzz\nx", &keeping(&server))?;
+        let kept = kept_test(failure, "mcprove fuzz\nx", &keeping(&server))?;
         assert!(!kept.text.contains("sk-secret"), "{}", kept.text);
         assert!(kept.stem.starts_with("fuzz-read-file-1-crash-"), "{}", kept.stem);
         let source = SourceFile::new("a.yaml", kept.text.as_str());
@@ -224,6 +229,9 @@ mod tests {
         assert_eq!(kept["assert"]["expect"], json!({"handled": true}));
 
         let kept = document(Reproduction::Alone { arguments: Value::Null }).expect("kept");
+        assert_eq!(kept["assert_raw"]["params"], json!({"name": "read file/1", "arguments": null}));
+        let left_out = Failure { is_left_out: true, ..failure(Reproduction::Alone { arguments: Value::Null }) };
+        let kept = document_of(&left_out).expect("kept");
         assert_eq!(kept["assert_raw"]["params"], json!({"name": "read file/1"}));
 
         let kept = document(Reproduction::Repeated { arguments: json!({}), times: 37 }).expect("kept");

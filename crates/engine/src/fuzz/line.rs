@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mcprove_model::{Connected, Finding, Frame, Outcome, ProcessEnd, Severity};
+use mcprove_model::{Connected, Exchange, Finding, Frame, Outcome, ProcessEnd, Severity};
 use mcprove_wire::{Closing, OpenFailure, Session};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::workshop::{Called, Workshop};
@@ -102,12 +102,7 @@ impl<'w> Line<'w> {
     }
 
     /// Calls a tool; a server that went away or did not answer is not used again.
-    pub(crate) async fn call(
-        &mut self,
-        tool: &str,
-        arguments: &Value,
-        wait: Duration,
-    ) -> Result<Called, Box<OpenFailure>> {
+    pub(crate) async fn call(&mut self, call: ToolInput<'_>, wait: Duration) -> Result<Called, Box<OpenFailure>> {
         let workshop = self.workshop;
         let session = self.session().await?;
         let mut stop = workshop.stop.clone();
@@ -115,7 +110,7 @@ impl<'w> Line<'w> {
             biased;
             // What is cut off by the user says nothing about the tool.
             () = stop.stopped() => return Ok(self.cut_off().await),
-            exchange = session.call_tool(tool, arguments, Instant::now() + wait) => exchange,
+            exchange = call.make(session, Instant::now() + wait) => exchange,
         };
         workshop.count_calls(1);
         let alive_after = match &exchange.outcome {
@@ -219,6 +214,25 @@ impl<'w> Line<'w> {
                 self.said.oddities.push(oddity);
             }
         }
+    }
+}
+
+/// A call of a tool; null arguments are sent as they are, or left out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToolInput<'c> {
+    pub(crate) tool: &'c str,
+    pub(crate) arguments: &'c Value,
+    pub(crate) is_left_out: bool,
+}
+
+impl ToolInput<'_> {
+    pub(crate) async fn make(self, session: &mut Session, deadline: Instant) -> Exchange {
+        if !self.arguments.is_null() || self.is_left_out {
+            return session.call_tool(self.tool, self.arguments, deadline).await;
+        }
+        let mut params = session.tool_params(self.tool, &json!({}));
+        params["arguments"] = Value::Null;
+        session.request("tools/call", params, deadline).await
     }
 }
 

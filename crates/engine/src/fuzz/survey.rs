@@ -5,7 +5,7 @@ use mcprove_judge::harm::HarmGuard;
 use mcprove_model::Outcome;
 use serde_json::Value;
 
-use super::line::{Line, Said};
+use super::line::{Line, Said, ToolInput};
 use super::workshop::Workshop;
 use crate::discover::tool_name;
 
@@ -21,7 +21,7 @@ pub(crate) async fn survey(workshop: &Workshop, tools: &[(&Value, &HarmGuard)], 
         if let Ok(input) = guard.input(tool, seed, None)
             && !workshop.is_over()
             // What is slow here is waited for later; nothing is judged yet.
-            && let Ok(call) = line.call(tool_name(tool), &input, workshop.timeout / 5).await
+            && let Ok(call) = line.call(ToolInput { tool: tool_name(tool), arguments: &input, is_left_out: true }, workshop.timeout / 5).await
             && let Outcome::Result(result) = &call.exchange.outcome
         {
             pool.harvest(result);

@@ -90,6 +90,10 @@ fn evidence(failure: &Failure) -> String {
 }
 
 fn reproduction(failure: &Failure) -> String {
+    let shown = |arguments: &Value| match arguments {
+        Value::Null if failure.is_left_out => "none".to_owned(),
+        other => shorten(&other.to_string(), SHOWN).into_owned(),
+    };
     let found = format!("found by {}: {}", failure.label, shown(&failure.original));
     match &failure.reproduction {
         Reproduction::Alone { arguments } => format!("arguments {}\n{found}", shown(arguments)),
@@ -106,12 +110,5 @@ fn reproduction(failure: &Failure) -> String {
         }
         Reproduction::NotTried => found,
         Reproduction::Gone => format!("{found}\nit did not come again on a fresh server"),
-    }
-}
-
-fn shown(arguments: &Value) -> String {
-    match arguments {
-        Value::Null => "none".to_owned(),
-        other => shorten(&other.to_string(), SHOWN).into_owned(),
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::attempt::Wanted;
 use super::failure::{Failure, Reproduction};
-use super::line::{Line, Said};
+use super::line::{Line, Said, ToolInput};
 use super::load::{self, Answered};
 use super::minimal::{Suspect, as_step, minimal};
 use super::workshop::{Bench, Called, Workshop};
@@ -76,6 +76,8 @@ pub(crate) struct ToolRun {
     pub(crate) notes: Vec<Finding>,
     /// True if the plan was made to its end.
     pub(crate) is_complete: bool,
+    /// True if there were fewer distinct inputs than calls were asked for.
+    pub(crate) is_exhausted: bool,
     pub(crate) said: Said,
 }
 
@@ -101,6 +103,7 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
             records: Vec::new(),
             notes: Vec::new(),
             is_complete: true,
+            is_exhausted: false,
             said: Said::default(),
         },
     };
@@ -125,6 +128,7 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
     }
     hand.line.end().await;
     hand.run.is_complete = goes_on;
+    hand.run.is_exhausted = goes_on && hand.run.tally.runs < task.runs;
     Box::pin(hand.make_small()).await;
     hand.run.said = hand.line.said;
     hand.run
@@ -182,7 +186,8 @@ impl Hand<'_> {
         while !cases.is_empty() {
             let width = self.width().min(cases.len());
             let next: Vec<FuzzCase> = cases.drain(..width).collect();
-            let goes_on = if width > 1 { self.together(next).await } else { self.one_by_one(next).await };
+            let is_plain = !next.iter().any(FuzzCase::is_left_out);
+            let goes_on = if width > 1 && is_plain { self.together(next).await } else { self.one_by_one(next).await };
             if !goes_on {
                 return false;
             }
@@ -199,7 +204,9 @@ impl Hand<'_> {
             if self.line.is_fresh() {
                 self.since = self.sent.len();
             }
-            let called = match self.line.call(&self.bench.name, &case.arguments, self.wait()).await {
+            let call =
+                ToolInput { tool: &self.bench.name, arguments: &case.arguments, is_left_out: case.is_left_out() };
+            let called = match self.line.call(call, self.wait()).await {
                 Ok(called) => called,
                 Err(failure) => return self.not_started(*failure),
             };
@@ -323,11 +330,13 @@ impl Hand<'_> {
         let mut small = 0;
         for found in std::mem::take(&mut self.found) {
             let fails = fails(&found.verdict, self.workshop.strict_input);
+            let is_left_out = self.sent[found.at].text.is_empty();
             let mut failure = Failure {
                 tool: self.bench.name.clone(),
                 verdict: found.verdict,
                 label: self.sent[found.at].label.clone(),
                 original: found.arguments,
+                is_left_out,
                 reproduction: Reproduction::NotTried,
                 times: found.times,
                 elapsed_us: found.elapsed_us,
@@ -337,13 +346,14 @@ impl Hand<'_> {
             if fails && small < SHRUNK && !self.workshop.is_over() {
                 small += 1;
                 let before = (found.since..found.at).map(|at| as_step(self.arguments(at))).collect();
-                let wanted = Wanted { signature: found.signature, is_exit: found.is_exit };
+                let wanted = Wanted { signature: found.signature, is_exit: found.is_exit, is_left_out };
                 let (is_silence, arguments) = (found.is_silence, &failure.original);
                 let suspect = Suspect { wanted, is_silence, arguments, before, guard: &self.guard };
                 let minimal = minimal(self.workshop, self.bench, &suspect).await;
                 failure.reproduction = minimal.reproduction;
                 if let Some(blamed) = found.at.checked_sub(1).filter(|_| minimal.is_of_the_call_before) {
                     (failure.label, failure.original) = (self.sent[blamed].label.clone(), self.arguments(blamed));
+                    failure.is_left_out = false;
                 }
                 failure.verdict = minimal.verdict.unwrap_or(failure.verdict);
             }

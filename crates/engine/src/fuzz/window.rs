@@ -114,7 +114,7 @@ impl Hand<'_> {
         let since = since.max(self.sent.len().saturating_sub(LOOK_BACK));
         let calls: Vec<Value> = (since..self.sent.len()).map(|at| self.arguments(at)).collect();
         let sequence: Vec<&Value> = calls.iter().collect();
-        let wanted = Wanted { signature, is_exit: suspicion.is_exit };
+        let wanted = Wanted { signature, is_exit: suspicion.is_exit, is_left_out: false };
         let tried = attempt(self.workshop, self.bench, &wanted, &sequence, self.workshop.timeout).await;
         let Tried::Failed { at, verdict } = tried else { return false };
         self.run.tally.correct(&verdict);

@@ -1,13 +1,16 @@
 //! Conformance: a case for each rule and revision, judged on evidence that all cases share.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcprove_judge::conformance::{Channel, Graded, RULES, Rule, Verdict, findings, judge};
 use mcprove_judge::tool_effect::Consent;
-use mcprove_model::{Case, Era, Finding, Protocol, Revision, ServerSpec, Target};
+use mcprove_model::{
+    Act, Case, ConformanceBlock, Era, Finding, Isolation, Override, Protocol, Revision, ScanWork, ServerSpec, Target,
+};
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinSet;
 
@@ -24,6 +27,8 @@ pub struct ConformanceOptions {
     pub protocol: Option<Protocol>,
     /// Only these rules; all when empty.
     pub rules: Vec<String>,
+    /// No case for these.
+    pub except: Vec<String>,
     /// Which tools may be called.
     pub consent: Consent,
     /// Fixes the generated inputs.
@@ -32,10 +37,113 @@ pub struct ConformanceOptions {
     pub start: Duration,
     /// The time a reply may take.
     pub timeout: Duration,
+    /// The folder that is copied for the server.
+    pub fixture: Option<PathBuf>,
+}
+
+/// The time a server may take to start, and to answer, where nobody says.
+const START: Duration = Duration::from_secs(30);
+const REPLY: Duration = Duration::from_secs(5);
+
+impl Default for ConformanceOptions {
+    fn default() -> Self {
+        Self {
+            protocol: None,
+            rules: Vec::new(),
+            except: Vec::new(),
+            consent: Consent::Cautious,
+            seed: 0,
+            start: START,
+            timeout: REPLY,
+            fixture: None,
+        }
+    }
+}
+
+impl ConformanceOptions {
+    /// The options with one time for everything, where one is given.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Option<Duration>) -> Self {
+        Self { start: timeout.unwrap_or(self.start), timeout: timeout.unwrap_or(self.timeout), ..self }
+    }
+
+    fn takes(&self, rule: &Rule) -> bool {
+        (self.rules.is_empty() || self.rules.iter().any(|id| id == rule.id))
+            && !self.except.iter().any(|id| id == rule.id)
+    }
 }
 
 /// Plans a conformance run: a case for each revision and rule that applies to it.
 pub fn plan_conformance(server: &Arc<ServerSpec>, options: &ConformanceOptions) -> Vec<Arc<Case>> {
+    let made = rule_cases(server, options).into_iter().map(|(name, rule)| {
+        let subject = ScanSubject {
+            name: &name,
+            server,
+            fixture: options.fixture.clone(),
+            skip: None,
+            tags: tags_of(&rule),
+            start: options.start,
+        };
+        subject.case("conformance", rule)
+    });
+    made.collect()
+}
+
+/// The cases with a case for each rule and revision in the place of each `conformance` test of a suite.
+pub fn expand_conformance(cases: &[Arc<Case>], given: &Override) -> Vec<Arc<Case>> {
+    let mut expanded = Vec::with_capacity(cases.len());
+    for case in cases {
+        let block = if let Act::Scan(work) = &case.act { work.get::<ConformanceBlock>() } else { None };
+        match (block, &case.server) {
+            (Some(block), Some(server)) => expanded.extend(cases_of(block, case, (server, given))),
+            (Some(_) | None, _) => expanded.push(Arc::clone(case)),
+        }
+    }
+    expanded
+}
+
+/// The cases of a `conformance` test, on the server that it will be run on.
+fn cases_of(block: &ConformanceBlock, case: &Case, (server, given): (&ServerSpec, &Override)) -> Vec<Arc<Case>> {
+    let server = &given.apply(server);
+    let options = ConformanceOptions {
+        protocol: given.protocol.or(block.protocol).or(pinned(server.protocol)),
+        rules: block.rules.clone(),
+        except: block.except.clone(),
+        consent: Consent::of(block.include_writes, block.read_only),
+        fixture: case.fixture.clone(),
+        ..ConformanceOptions::default()
+    }
+    .with_timeout(case.timeout);
+    let made = rule_cases(server, &options).into_iter().map(|(name, rule)| {
+        let mut tags = case.tags.clone();
+        tags.extend(tags_of(&rule));
+        let scan: Box<dyn Scan> = Box::new(rule);
+        Arc::new(Case {
+            name: format!("{}: {name}", case.name),
+            act: Act::Scan(ScanWork::new("conformance", scan)),
+            tags,
+            isolation: Isolation::Case,
+            timeout: Some(options.start),
+            ..case.clone()
+        })
+    });
+    made.collect()
+}
+
+/// The protocol that a server is pinned to. `legacy` is what a server has that says nothing.
+fn pinned(protocol: Protocol) -> Option<Protocol> {
+    match protocol {
+        Protocol::Modern | Protocol::Exactly(_) => Some(protocol),
+        Protocol::Legacy | Protocol::Auto => None,
+    }
+}
+
+fn tags_of(case: &RuleCase) -> Vec<String> {
+    vec![case.revision.to_string(), case.rule.level.as_str().to_lowercase()]
+}
+
+/// The rules to check in each revision, each with the name of its case.
+fn rule_cases(server: &ServerSpec, options: &ConformanceOptions) -> Vec<(String, RuleCase)> {
     let channel = match server.target {
         Target::Http { .. } | Target::Sse { .. } => Channel::Http,
         Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => Channel::Stdio,
@@ -49,26 +157,15 @@ pub fn plan_conformance(server: &Arc<ServerSpec>, options: &ConformanceOptions) 
             consent: options.consent,
             seed: options.seed,
             pace: Pace { start: options.start, timeout: options.timeout, ..Pace::default() },
+            ..ProbeOptions::default()
         },
-        verdicts: OnceCell::new(),
-        has_failed: AtomicBool::new(false),
+        runs: Mutex::default(),
     });
     let mut cases = Vec::new();
     for revision in wanted {
-        for rule in RULES.iter().filter(|rule| rule.applies(revision, channel)) {
-            if !options.rules.is_empty() && !options.rules.iter().any(|id| id == rule.id) {
-                continue;
-            }
-            let name = format!("{revision} {}", rule.id);
-            let subject = ScanSubject {
-                name: &name,
-                server,
-                fixture: None,
-                skip: None,
-                tags: vec![revision.to_string(), rule.level.as_str().to_lowercase()],
-                start: options.start,
-            };
-            cases.push(subject.case("conformance", RuleCase { rule, revision, shared: Arc::clone(&shared) }));
+        for rule in RULES.iter().filter(|rule| rule.applies(revision, channel) && options.takes(rule)) {
+            let case = RuleCase { rule, revision, shared: Arc::clone(&shared) };
+            cases.push((format!("{revision} {}", rule.id), case));
         }
     }
     cases
@@ -89,10 +186,26 @@ struct Shared {
     /// True if the user named one revision: then it is tested whatever the server says.
     is_named: bool,
     probe: ProbeOptions,
+    /// What was seen, by variant and trial.
+    runs: Mutex<HashMap<VariantAndTrial, Arc<Examined>>>,
+}
+
+/// The variant and the trial of a case.
+type VariantAndTrial = (Option<String>, u32);
+
+/// What was seen of one server, once.
+#[derive(Default)]
+struct Examined {
     /// The verdicts of each revision that is served; made by whichever case comes first.
-    verdicts: OnceCell<Result<HashMap<Revision, Vec<Graded>>, String>>,
+    verdicts: OnceCell<Result<HashMap<Revision, Judged>, String>>,
     /// True if the missing evidence was already reported.
     has_failed: AtomicBool,
+}
+
+/// The verdicts on one revision, and what was left out.
+struct Judged {
+    graded: Vec<Graded>,
+    notes: Vec<String>,
 }
 
 /// One rule in one revision.
@@ -115,17 +228,32 @@ impl Scan for RuleCase {
 impl RuleCase {
     async fn judge(&self, case: ScanCase<'_>) -> ScanEnd {
         let shared = &*self.shared;
+        let (variant, trial) = case.record.variant_and_trial();
+        if let (Some(_), Protocol::Exactly(only)) = (&variant, case.server.protocol)
+            && only != self.revision
+        {
+            return ScanEnd::Skipped(format!("this variant is about {only}"));
+        }
+        let examined = {
+            let mut runs = shared.runs.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(runs.entry((variant, trial)).or_default())
+        };
         let endpoint = case.context.opener.raw_endpoint(case.server, case.workplace.variables());
-        let verdicts = shared.verdicts.get_or_init(|| async {
+        let verdicts = examined.verdicts.get_or_init(|| async {
             let Some(endpoint) = endpoint else {
                 return Err("only servers over stdio and Streamable HTTP can be tested".to_owned());
             };
-            shared.examine(endpoint).await
+            let probe = ProbeOptions {
+                scratch: case.workplace.scratch().to_owned(),
+                places: case.workplace.places(),
+                ..shared.probe.clone()
+            };
+            shared.examine(endpoint, probe).await
         });
         let verdicts = match verdicts.await {
             Ok(verdicts) => verdicts,
             Err(why) => {
-                if shared.has_failed.swap(true, Ordering::Relaxed) {
+                if examined.has_failed.swap(true, Ordering::Relaxed) {
                     return ScanEnd::Skipped(format!("blocked: {why}"));
                 }
                 case.record.findings.push(Finding::error("no-session", why.clone()));
@@ -134,10 +262,14 @@ impl RuleCase {
             }
         };
         case.record.mark(|timings| &mut timings.call);
-        let Some(graded) = verdicts.get(&self.revision) else {
+        let Some(judged) = verdicts.get(&self.revision) else {
             return ScanEnd::Skipped(format!("the server does not serve {}", self.revision));
         };
-        let Some(graded) = graded.iter().find(|graded| graded.rule.id == self.rule.id) else {
+        if is_about_lists(self.rule) {
+            let notes = judged.notes.iter().map(|note| Finding::note("list-cut", note.clone()));
+            case.record.findings.extend(notes);
+        }
+        let Some(graded) = judged.graded.iter().find(|graded| graded.rule.id == self.rule.id) else {
             return ScanEnd::Skipped("the rule does not apply".to_owned());
         };
         match &graded.verdict {
@@ -150,10 +282,15 @@ impl RuleCase {
     }
 }
 
+/// True for the rule that says what was left out of lists.
+fn is_about_lists(rule: &Rule) -> bool {
+    rule.id == "mcp-declared-works"
+}
+
 impl Shared {
     /// Makes the evidence of every revision, and judges it.
-    async fn examine(&self, endpoint: Endpoint) -> Result<HashMap<Revision, Vec<Graded>>, String> {
-        let survey = Arc::new(survey(&endpoint, &self.probe).await?);
+    async fn examine(&self, endpoint: Endpoint, probe: ProbeOptions) -> Result<HashMap<Revision, Judged>, String> {
+        let survey = Arc::new(survey(&endpoint, &probe).await?);
         let mut revisions: Vec<Revision> =
             self.wanted.iter().copied().filter(|revision| self.is_named || survey.served.contains(revision)).collect();
         if survey.served.is_empty() && !self.is_named {
@@ -161,21 +298,24 @@ impl Shared {
             let mut legacy = self.wanted.iter().copied().filter(|revision| revision.era() == Era::Legacy);
             revisions = legacy.next_back().into_iter().collect();
         }
-        let turns = Arc::new(Semaphore::new(AT_ONCE));
+        // What one revision writes must not be taken for the work of another.
+        let at_once = if probe.consent == Consent::IncludeWrites { 1 } else { AT_ONCE };
+        let turns = Arc::new(Semaphore::new(at_once));
         let mut tasks = JoinSet::new();
         for revision in revisions {
             let (endpoint, survey, turns, probe) =
-                (endpoint.clone(), Arc::clone(&survey), Arc::clone(&turns), self.probe);
+                (endpoint.clone(), Arc::clone(&survey), Arc::clone(&turns), probe.clone());
             tasks.spawn(async move {
                 let _turn = turns.acquire().await;
                 let evidence = examine(&endpoint, revision, &survey, &probe).await?;
-                Ok::<_, String>((revision, judge(&evidence, |_| true)))
+                let graded = judge(&evidence, |_| true);
+                Ok::<_, String>((revision, Judged { graded, notes: evidence.notes }))
             });
         }
         let mut verdicts = HashMap::new();
         while let Some(done) = tasks.join_next().await {
-            let (revision, graded) = done.map_err(|error| error.to_string())??;
-            verdicts.insert(revision, graded);
+            let (revision, judged) = done.map_err(|error| error.to_string())??;
+            verdicts.insert(revision, judged);
         }
         Ok(verdicts)
     }

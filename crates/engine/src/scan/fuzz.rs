@@ -85,6 +85,8 @@ pub struct FuzzedTool {
     pub failures: Vec<Failure>,
     /// All calls that were made, also those that shrank failures.
     pub calls: usize,
+    /// True if there were fewer distinct inputs than calls were asked for.
+    pub is_exhausted: bool,
     /// The command that works on it again.
     pub again: String,
 }
@@ -138,7 +140,11 @@ impl FuzzTool {
         }
         record.findings.extend(run.notes);
         let calls = if run.tally.runs == 1 { "call" } else { "calls" };
-        let until = if cut_off { format!(" until {}", workshop.why_over()) } else { String::new() };
+        let until = match (cut_off, run.is_exhausted) {
+            (true, _) => format!(" until {}", workshop.why_over()),
+            (false, true) => format!(" instead of {}, because there are no more distinct inputs", self.plan.runs),
+            (false, false) => String::new(),
+        };
         let summary = format!("{} {calls}{until}: {}", run.tally.runs, run.tally.told());
         let oddities = record.take_said(run.said);
         record.findings.extend(oddities);
@@ -147,7 +153,8 @@ impl FuzzTool {
         record.calls.extend(run.records);
         record.mark(|timings| &mut timings.call);
         let calls = workshop.calls();
-        let fuzzed = FuzzedTool { name, tally: run.tally, failures: run.failures, calls, again };
+        let is_exhausted = run.is_exhausted;
+        let fuzzed = FuzzedTool { name, tally: run.tally, failures: run.failures, calls, is_exhausted, again };
         record.scanned = Some(ScanResult::Fuzz(Box::new(fuzzed)));
     }
 }

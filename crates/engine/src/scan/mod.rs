@@ -26,7 +26,7 @@ use crate::workplace::Workplace;
 
 pub(crate) use attempt::attempt;
 pub use audit::Called;
-pub use conformance::{ConformanceOptions, plan_conformance};
+pub use conformance::{ConformanceOptions, expand_conformance, plan_conformance};
 pub use fuzz::FuzzedTool;
 pub use offer::{expanded_template, prompt_arguments};
 pub use plan::{FuzzScan, PlannedScan, ScanKind, ScanOptions, plan_scan};

@@ -44,7 +44,7 @@ pub(super) fn count(seen: &Observation, expected: &str) -> Result<Results, Misma
     find(document).ok_or_else(|| {
         let seen = match document.as_object() {
             Some(map) => format!("the object has no list of results; {}", keys_seen(map.keys().map(String::as_str))),
-            None => format!("there is nothing to count: the JSON is {}", kind_of(document)),
+            None => format!("nothing to count: the JSON is {}", kind_of(document)),
         };
         without(seen, excerpt::around(&document.to_string(), 0..0))
     })
@@ -84,7 +84,7 @@ mod tests {
     fn without_a_list_the_keys_are_told() {
         let message = |content: &str| count(&text(content), "").expect_err("no list").message;
         assert_eq!(message(r#"{"hits": [1]}"#), "the object has no list of results; its keys are `hits`");
-        assert_eq!(message("3"), "there is nothing to count: the JSON is a number");
+        assert_eq!(message("3"), "nothing to count: the JSON is a number");
         assert!(message("words").ends_with("not JSON and structuredContent is missing"));
     }
 }

@@ -8,6 +8,8 @@ use bytes::Bytes;
 use mcprove_model::{Direction, Era, Frame, ProcessEnd, Revision, WirePart, shorten};
 use serde_json::Value;
 
+use super::hints::HintTrial;
+
 mod step;
 
 pub use step::Step;
@@ -27,6 +29,10 @@ pub struct Evidence {
     pub uncalled: Vec<(String, String)>,
     /// True if the server serves both eras.
     pub is_dual_era: bool,
+    /// What tools with hints did; `None` where tools that write may not be called.
+    pub hints: Option<Vec<HintTrial>>,
+    /// What was left out, for people.
+    pub notes: Vec<String>,
 }
 
 /// A transport, as rules distinguish them.
@@ -299,6 +305,23 @@ impl Recording {
                 if payload.is_shortened {
                     payload.bytes = Bytes::from(json.to_string());
                 }
+            }
+        }
+    }
+
+    /// Keeps the first items of lists that were recorded from an entry on: a list can be larger than it is worth.
+    pub fn cut_lists(&mut self, from: usize, kind: &str, most: usize) {
+        for entry in self.entries.iter_mut().skip(from) {
+            let What::Received(payload) = &mut entry.what else { continue };
+            let Some(json) = &mut payload.json else { continue };
+            let Some(Value::Array(items)) = json.get_mut("result").and_then(|result| result.get_mut(member_of(kind)))
+            else {
+                continue;
+            };
+            if items.len() > most {
+                items.truncate(most);
+                items.shrink_to_fit();
+                payload.bytes = Bytes::from(json.to_string());
             }
         }
     }

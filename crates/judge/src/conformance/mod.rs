@@ -5,6 +5,7 @@
 mod answer;
 mod evidence;
 mod findings;
+mod hints;
 mod plan;
 mod rule;
 mod rules;
@@ -14,6 +15,7 @@ mod verdict;
 pub use answer::Answer;
 pub use evidence::{Channel, Entry, Evidence, ListDigest, Payload, Recording, Spot, Step, What, is_same_id, member_of};
 pub use findings::findings;
+pub use hints::{Change, HintTrial, StateView};
 pub use plan::{CallOptions, CallPlan, CallPlans, calls, wrong_inputs};
 pub use rule::{Absent, Level, Rule, Ruling, Violation};
 pub use rules::RULES;

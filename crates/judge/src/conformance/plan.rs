@@ -2,12 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::generate::Oracle;
+use crate::generate::{Oracle, Places};
 use crate::harm::HarmGuard;
 use crate::tool_effect::{Consent, ScanPlan};
-
-/// The folder that made-up paths are in.
-const SCRATCH: &str = "/tmp/mcprove-scratch";
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,18 +30,22 @@ pub struct CallPlans {
 
 /// The calls that are planned.
 #[derive(Clone, Copy, Debug)]
-pub struct CallOptions {
+pub struct CallOptions<'o> {
     /// The tools that may be called.
     pub consent: Consent,
     /// The seed of generated inputs.
     pub seed: u64,
     /// The number of tools that are called. Inputs are made for no more of them.
     pub most: usize,
+    /// The folder that made-up paths are in.
+    pub scratch: &'o str,
+    /// Paths of the fixture.
+    pub places: Option<&'o Places>,
 }
 
 /// Plans calls of the first tools that may be called.
-pub fn calls(tools: &[Value], instructions: Option<&str>, options: CallOptions) -> CallPlans {
-    let CallOptions { consent, seed, most } = options;
+pub fn calls(tools: &[Value], instructions: Option<&str>, options: CallOptions<'_>) -> CallPlans {
+    let CallOptions { consent, seed, most, scratch, places } = options;
     let plan = ScanPlan::new(tools, instructions, consent, &[]);
     let mut plans = CallPlans::default();
     for (at, tool) in tools.iter().enumerate() {
@@ -56,11 +57,14 @@ pub fn calls(tools: &[Value], instructions: Option<&str>, options: CallOptions) 
         if plans.calls.len() >= most {
             continue;
         }
-        let mut guard = HarmGuard::new(tool, plan.effect(at), SCRATCH);
+        let mut guard = HarmGuard::new(tool, plan.effect(at), scratch);
+        if let Some(places) = places {
+            guard = guard.with_fixture(&places.folder);
+        }
         if consent == Consent::IncludeWrites {
             guard = guard.allowing_all();
         }
-        let input = match guard.input(tool, seed, None) {
+        let input = match guard.input(tool, seed, places) {
             Ok(input) => input,
             Err(why) => {
                 plans.uncalled.push((name.to_owned(), format!("no valid input could be made for it: {why}")));

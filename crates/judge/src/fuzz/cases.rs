@@ -19,7 +19,7 @@ pub struct FuzzCase {
     pub label: String,
     /// The arguments of the call.
     pub arguments: Value,
-    /// The arguments as they are sent.
+    /// The arguments as they are sent; empty where the key is left out.
     pub text: String,
     /// True if the tool's input schema accepts them; true when the schema cannot be used, since it refuses nothing.
     pub accepted: bool,
@@ -100,6 +100,13 @@ pub(super) struct CaseCollector<'d, 'a> {
     pub(super) sent: HashSet<u64>,
 }
 
+impl FuzzCase {
+    /// True if the call has no `arguments`.
+    pub fn is_left_out(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
 impl CaseCollector<'_, '_> {
     fn accepts(&self, arguments: &Value) -> bool {
         self.oracle.is_none_or(|oracle| oracle.accepts(arguments))
@@ -128,6 +135,15 @@ impl CaseCollector<'_, '_> {
         }
         let accepted = self.accepts(&arguments);
         self.cases.push(FuzzCase { label, arguments, text, accepted, phase });
+    }
+
+    /// Adds the call without `arguments`.
+    fn add_left_out(&mut self) {
+        if self.cases.len() < self.most {
+            let (arguments, accepted) = (Value::Null, self.accepts(&Value::Null));
+            let (label, text) = ("no arguments".to_owned(), String::new());
+            self.cases.push(FuzzCase { label, arguments, text, accepted, phase: Phase::Structural });
+        }
     }
 
     /// A small valid input: one that was given, or one that is made.
@@ -203,6 +219,7 @@ impl CaseCollector<'_, '_> {
         for given in self.pool.given() {
             self.add(Phase::Structural, "given arguments".to_owned(), given.clone());
         }
+        self.add_left_out();
         let Some(top) = places.small.1.first() else { return };
         let mut mutations: Vec<&Mutation> =
             MUTATIONS.iter().filter(|mutation| mutation.phase == Phase::Structural).collect();

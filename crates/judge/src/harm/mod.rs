@@ -149,7 +149,9 @@ impl HarmGuard {
     /// The input with one harmless value more, still valid.
     fn replaced(&self, input: &Value, fault: &HarmfulValue, oracle: &Oracle) -> Result<Value, Ungeneratable> {
         let old = input.pointer(&fault.pointer).cloned().unwrap_or_default();
-        for candidate in value::candidates(&old, fault.role, &fault.name, &self.scratch) {
+        let operations = self.authored.iter().filter(|_| matches!(fault.role, Some(Role::Operation | Role::Command)));
+        let operations = operations.filter(|value| value.is_string() && !value::is_change(value)).cloned();
+        for candidate in operations.chain(value::candidates(&old, fault.role, &fault.name, &self.scratch)) {
             let mut changed = input.clone();
             if let Some(leaf) = changed.pointer_mut(&fault.pointer) {
                 *leaf = candidate;
@@ -208,6 +210,10 @@ impl HarmGuard {
     fn is_harmful(&self, value: &Value, role: Role) -> bool {
         if self.given.contains(value) {
             return false;
+        }
+        // A tool may do several things, and the author lists them all.
+        if matches!(role, Role::Operation | Role::Command) && !self.reads && value::is_change(value) {
+            return true;
         }
         let is_id = role == Role::ProcessId;
         if !is_id && self.authored.contains(value) && (self.reads || !is_everything(value)) {

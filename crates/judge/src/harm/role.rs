@@ -21,6 +21,8 @@ pub(crate) enum Role {
     Sql,
     /// A pattern of file names.
     Pattern,
+    /// One of several things that a tool can do.
+    Operation,
 }
 
 const IDS: &[&str] = &["gid", "pgid", "pid", "ppid", "tid", "uid"];
@@ -34,6 +36,7 @@ const COMMANDS: &[&str] =
     &["bash", "binary", "cmd", "command", "exe", "executable", "interpreter", "program", "script", "shell"];
 const URLS: &[&str] = &["endpoint", "href", "link", "uri", "url", "webhook", "website"];
 const HOSTS: &[&str] = &["domain", "host", "hostname", "ip"];
+const OPERATIONS: &[&str] = &["action", "method", "mode", "op", "operation", "subcommand", "verb"];
 const PATTERNS: &[&str] = &["glob", "mask", "pattern", "wildcard"];
 
 /// The role of a property; `None` when its name speaks of nothing outside. `speaks_of_sql` is true if the tool does.
@@ -63,7 +66,10 @@ pub(crate) fn role(name: &str, speaks_of_sql: bool) -> Option<Role> {
     if has(HOSTS) {
         return Some(Role::Host);
     }
-    has(PATTERNS).then_some(Role::Pattern)
+    if has(PATTERNS) {
+        return Some(Role::Pattern);
+    }
+    OPERATIONS.contains(&last).then_some(Role::Operation)
 }
 
 #[cfg(test)]
@@ -86,6 +92,9 @@ mod tests {
             ("callback_url", Some(Role::Url)),
             ("hostname", Some(Role::Host)),
             ("glob", Some(Role::Pattern)),
+            ("operation", Some(Role::Operation)),
+            ("http_method", Some(Role::Operation)),
+            ("action_id", None),
             ("rapid", None),
             ("description", None),
             ("filter", None),

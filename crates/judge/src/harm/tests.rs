@@ -64,6 +64,17 @@ fn an_authors_own_path_is_used_where_the_tool_says_that_it_reads() {
 }
 
 #[test]
+fn an_operation_that_changes_nothing_is_chosen() {
+    let asked = tool(&json!({"operation": {"enum": ["create", "DELETE", "get_permissions", "list"]}}));
+    assert_eq!(guard(&asked).input(&asked, 0, None), Ok(json!({"operation": "get_permissions"})));
+    assert!(!guard(&asked).allows(&json!({"operation": "drop"})));
+    let editor = tool(&json!({"command": {"enum": ["create", "view"]}}));
+    assert_eq!(guard(&editor).input(&editor, 0, None), Ok(json!({"command": "view"})));
+    let request = tool(&json!({"method": {"enum": ["POST", "PUT"]}}));
+    assert!(guard(&request).input(&request, 0, None).is_err(), "no value is harmless");
+}
+
+#[test]
 fn what_a_user_gives_and_what_is_in_the_fixture_stays() {
     let asked = tool(&json!({"path": {"type": "string"}, "pid": {"type": "integer"}}));
     let given = json!({"path": "/home/me/x", "pid": 7});

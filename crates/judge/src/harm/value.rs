@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::role::Role;
 use crate::generate::words;
+use crate::tool_effect::{VerbKind, verb_of_name};
 
 /// A process id above the largest one of Linux (2^22), and below 2^31 so that it stays positive everywhere.
 const NO_PROCESS: i64 = 4_200_000;
@@ -43,8 +44,15 @@ pub(super) fn is_harmless(value: &Value, role: Role, scratch: &str) -> bool {
         (Role::Pattern, Value::String(text)) => {
             text.contains(PREFIX) && !text.contains("..") || !text.trim().is_empty() && text.chars().all(is_plain)
         }
+        (Role::Operation, value) => !is_change(value),
         (_, _) => true,
     }
+}
+
+/// True if a value names an operation that changes something: `create`, `DELETE`.
+pub(super) fn is_change(value: &Value) -> bool {
+    let verb = value.as_str().and_then(|text| verb_of_name(&text[..text.floor_char_boundary(100)], false));
+    verb.is_some_and(|(_, kind)| kind != VerbKind::Reads)
 }
 
 /// Values to send instead of one that might do harm, the best first.
@@ -86,6 +94,7 @@ pub(super) fn candidates(old: &Value, role: Option<Role>, name: &str, scratch: &
             ["example.invalid", "192.0.2.1", "2001:db8::1", "example.invalid:8080"].map(str::to_owned).to_vec()
         }
         Some(Role::Pattern) => vec![format!("{PREFIX}example"), format!("{PREFIX}*.txt")],
+        Some(Role::Operation) => vec!["get".to_owned(), "list".to_owned(), "GET".to_owned()],
         None => vec![format!("{PREFIX}example"), "example".to_owned(), "x".to_owned()],
     };
     texts.into_iter().map(Value::from).collect()
@@ -106,6 +115,7 @@ pub(super) fn altered(old: &Value, role: Option<Role>, scratch: &str) -> Value {
             let label = plain(text).replace([' ', '_'], "-");
             Value::from(format!("{}.invalid", label.trim_matches('-')).trim_start_matches('.'))
         }
+        Some(Role::Operation) => Value::from("get"),
         Some(Role::Pattern) | None => Value::from(format!("{PREFIX}{}", cleaned(text))),
     }
 }

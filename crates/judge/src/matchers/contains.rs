@@ -5,10 +5,11 @@ use std::sync::Arc;
 use mcprove_model::{Mismatch, some_of};
 use serde_json::{Value, json};
 
+use super::difference::{both, closest, only_difference};
 use super::subset::lacking;
-use super::{Matcher, MatcherKind, fails, holds, mismatch, shown};
-use crate::excerpt;
+use super::{Matcher, MatcherKind, fails, holds};
 use crate::json_equality::{JsonEquality, compare};
+use crate::{excerpt, near};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "contains",
@@ -42,23 +43,52 @@ impl Contains {
         match (value, &self.0) {
             (Value::Object(_), Value::Object(_)) => match lacking(value, &self.0, String::new()) {
                 Some(difference) => difference.mismatch(),
-                None => mismatch("does not contain what it must", shown(&self.0), value),
+                None => both("does not contain what it must".to_owned(), &self.0, value),
             },
-            (Value::Array(_), Value::Array(parts)) => {
-                let missing: Vec<String> = parts
-                    .iter()
-                    .filter(|part| !holds_part(value, &json!([part])))
-                    .map(|part| excerpt::quoted(&part.to_string()))
-                    .collect();
-                let message = match missing.as_slice() {
-                    [] => "does not contain every item as often as it must".to_owned(),
-                    _ => format!("does not contain {}", some_of(missing.iter(), 5)),
+            (Value::Array(items), Value::Array(parts)) => {
+                let missing: Vec<&Value> = parts.iter().filter(|part| !holds_part(value, &json!([part]))).collect();
+                let quoted = missing.iter().map(|part| excerpt::quoted(&part.to_string()));
+                let message = match missing.first() {
+                    None => "does not contain every item as often as it must".to_owned(),
+                    Some(_) => format!("does not contain {}", some_of(quoted, 5)),
                 };
-                mismatch(message, shown(&self.0), value)
+                lacking_item(message, items, &self.0, missing.first().copied())
             }
-            _ => mismatch("does not contain what it must", shown(&self.0), value),
+            (Value::Array(items), part) => {
+                lacking_item("does not contain what it must".to_owned(), items, part, Some(part))
+            }
+            (Value::String(text), Value::String(part)) => {
+                let near = near::find(text, part);
+                let view = near.as_ref().map_or(0..0, |near| near.range.clone());
+                Mismatch {
+                    message: "does not contain what it must".to_owned(),
+                    expected: excerpt::around(part, 0..0),
+                    actual: if text.is_empty() { "an empty text".to_owned() } else { excerpt::around(text, view) },
+                    help: near.map(|near| near.help),
+                    ..Mismatch::default()
+                }
+            }
+            (value, part) => both("does not contain what it must".to_owned(), part, value),
         }
     }
+}
+
+/// The mismatch of a list without an item: the item that comes closest, else the beginning of the list.
+fn lacking_item(message: String, items: &[Value], expected: &Value, item: Option<&Value>) -> Mismatch {
+    let expected = excerpt::around(&expected.to_string(), 0..0);
+    let count = items.len();
+    let found = item.and_then(|item| Some((item, closest(items, item)?)));
+    let actual = match found {
+        Some((item, (at, near))) => {
+            let place = format!("/{at}");
+            let difference = lacking(near, item, place.clone()).unwrap_or_else(|| only_difference(item, near, place));
+            let view = difference.mismatch();
+            let place = &difference.place;
+            format!("{} at `{place}`, the closest of {count} items", view.actual)
+        }
+        None => format!("{count} items: {}", excerpt::around(&json!(items).to_string(), 0..0)),
+    };
+    Mismatch { message, expected, actual, ..Mismatch::default() }
 }
 
 /// True if a value holds a part: substring, sub-object, or items (each as often as it is asked for).
@@ -88,5 +118,37 @@ fn holds_member(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(_), Value::Object(_)) => holds_part(whole, part),
         (whole, part) => compare(whole, part) == JsonEquality::Same,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(part: Value, value: &Value) -> (String, String) {
+        let mismatch = Contains(part).judge(value).expect_err("not contained");
+        (mismatch.expected, mismatch.actual)
+    }
+
+    #[test]
+    fn the_closest_item_is_shown_at_its_place() {
+        let items: Vec<Value> = (0..500).map(|id| json!({"id": id, "name": format!("item {id}")})).collect();
+        let list = Value::Array(items);
+        assert_eq!(
+            told(json!({"id": 300, "name": "Item 300"}), &list),
+            (
+                r#"{"id":300,"name":"Item 300"}"#.to_owned(),
+                "item 300 at `/300/name`, the closest of 500 items".to_owned()
+            )
+        );
+        let (_, actual) = told(json!([{"id": 1, "name": "item 1"}, 5]), &list);
+        assert!(actual.starts_with(r#"500 items: [{"id":0,"#) && actual.len() < 400, "{actual}");
+    }
+
+    #[test]
+    fn a_text_is_cut_around_what_is_nearly_the_part() {
+        let text = json!(format!("{} Hello, World {}", "x".repeat(3000), "y".repeat(3000)));
+        let (_, actual) = told(json!("hello, world"), &text);
+        assert!(actual.contains("Hello, World") && actual.len() < 400, "{actual}");
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mcprove_model::Mismatch;
 use serde_json::{Value, json};
 
-use super::{Matcher, MatcherKind, Missing, fails, holds, mismatch, shown};
+use super::difference::only_difference;
+use super::{Matcher, MatcherKind, Missing, fails, holds, shown};
 use crate::diff::{self, Sides};
-use crate::excerpt;
 use crate::json_equality::{JsonEquality, compare};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
@@ -29,15 +29,9 @@ impl Matcher for Exact {
             return Ok(());
         }
         let difference = only_difference(&self.0, value, String::new());
-        let message = match difference.place.as_str() {
-            "" => "is not the expected value".to_owned(),
-            place => format!("differs at `{place}`"),
-        };
-        let mut mismatch = mismatch(message, shown(difference.expected), difference.actual);
-        if difference.expected.is_string() != difference.actual.is_string() {
-            // `"1"` and 1, or a text that looks like an object, would look the same without the quotes.
-            mismatch.expected = difference.expected.to_string();
-            mismatch.actual = excerpt::around(&difference.actual.to_string(), 0..0);
+        let mut mismatch = difference.mismatch();
+        if difference.place.is_empty() {
+            "is not the expected value".clone_into(&mut mismatch.message);
         }
         if matches!(value, Value::Array(_) | Value::Object(_)) || shown(value).contains('\n') {
             let pretty = |value: &Value| match value {
@@ -51,34 +45,6 @@ impl Matcher for Exact {
 
     fn accepts_missing(&self, missing: Missing) -> bool {
         missing == Missing::NoneOfSeveral && self.0 == json!([])
-    }
-}
-
-/// The smallest part in which two values differ.
-struct Difference<'v> {
-    place: String,
-    expected: &'v Value,
-    actual: &'v Value,
-}
-
-/// Goes down as long as everything but one member or item is the same.
-fn only_difference<'v>(expected: &'v Value, actual: &'v Value, place: String) -> Difference<'v> {
-    let pairs: Option<Vec<(String, &Value, &Value)>> = match (expected, actual) {
-        (Value::Object(left), Value::Object(right)) if left.len() == right.len() => left
-            .iter()
-            .map(|(key, value)| Some((key.replace('~', "~0").replace('/', "~1"), value, right.get(key)?)))
-            .collect(),
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            let pairs = left.iter().zip(right).enumerate();
-            Some(pairs.map(|(at, (left, right))| (at.to_string(), left, right)).collect())
-        }
-        _ => None,
-    };
-    let mut differing =
-        pairs.into_iter().flatten().filter(|(_, left, right)| compare(left, right) != JsonEquality::Same);
-    match (differing.next(), differing.next()) {
-        (Some((name, left, right)), None) => only_difference(left, right, format!("{place}/{name}")),
-        (Some(_) | None, _) => Difference { place, expected, actual },
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use mcprove_model::{Diagnostics, Mismatch, Node};
 use serde_json::{Value, json};
 
-use super::{Decoded, Matcher, MatcherKind, Missing, decode_matcher, fails, holds, inner_schema, mismatch};
+use super::{Decoded, Matcher, MatcherKind, Missing, decode_matcher, fails, holds, inner_schema, mismatch, shown};
+use crate::excerpt;
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "length",
@@ -50,16 +51,55 @@ impl Matcher for Length {
         };
         match &self.0 {
             LengthRule::Exactly(wanted) if *wanted == length as u64 => Ok(()),
-            LengthRule::Exactly(wanted) => {
-                Err(mismatch(format!("has the length {length}"), format!("the length {wanted}"), value))
-            }
-            LengthRule::Matching(matcher) => matcher.judge(&json!(length)).map_err(|inner| {
-                mismatch(format!("has the length {length}"), format!("as its length {}", inner.expected), value)
+            LengthRule::Exactly(wanted) => Err(Mismatch {
+                message: format!("has the length {length}, not {wanted}"),
+                expected: format!("the length {wanted}"),
+                actual: around_the_end(value, length, *wanted),
+                ..Mismatch::default()
+            }),
+            LengthRule::Matching(matcher) => matcher.judge(&json!(length)).map_err(|inner| Mismatch {
+                message: format!("has the length {length}"),
+                expected: format!("as its length {}", inner.expected),
+                actual: around_the_end(value, length, 0),
+                ..Mismatch::default()
             }),
         }
     }
 
     fn accepts_missing(&self, missing: Missing) -> bool {
         missing == Missing::NoneOfSeveral && self.judge(&json!([])).is_ok()
+    }
+}
+
+/// The length, and the value from the place on where it is longer than wanted; from its beginning where it is not.
+fn around_the_end(value: &Value, length: usize, wanted: u64) -> String {
+    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+    let (place, rest) = match value {
+        Value::Array(items) if wanted < length && wanted > 0 => (wanted.to_string(), shown(&items[wanted])),
+        Value::String(text) if wanted < length && wanted > 0 => {
+            (wanted.to_string(), text.chars().skip(wanted).take(excerpt::LIMIT).collect())
+        }
+        _ => (String::new(), shown(value)),
+    };
+    let rest = excerpt::around(&rest, 0..0);
+    match place.as_str() {
+        "" => format!("the length {length}: {rest}"),
+        place => format!("the length {length}, from {place} on: {rest}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_is_shown() {
+        let list = json!((0..500).map(|id| json!({"id": id})).collect::<Vec<_>>());
+        let mismatch = Length(LengthRule::Exactly(499)).judge(&list).expect_err("one too many");
+        assert_eq!(mismatch.message, "has the length 500, not 499");
+        assert_eq!(mismatch.expected, "the length 499");
+        assert_eq!(mismatch.actual, r#"the length 500, from 499 on: {"id":499}"#);
+        let mismatch = Length(LengthRule::Exactly(3)).judge(&json!(["a"])).expect_err("too few");
+        assert_eq!(mismatch.actual, r#"the length 1: ["a"]"#);
     }
 }

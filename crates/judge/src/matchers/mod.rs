@@ -9,6 +9,7 @@ mod cel;
 mod contains;
 mod contains_all;
 mod contains_any;
+mod difference;
 mod ends_with;
 mod exact;
 mod exists;

@@ -62,12 +62,22 @@ pub(super) fn schema_of_optional_schema() -> Value {
     json!({"anyOf": [with_schema, {"type": "null"}, {"const": true}]})
 }
 
+/// The first violations, and the number of the others.
+fn first_of(errors: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let first = errors.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match errors.len().saturating_sub(SHOWN) {
+        0 => first,
+        more => format!("{first}; and {more} more"),
+    }
+}
+
 impl Matcher for Schema {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
         match errors(&self.0, value) {
             Ok(errors) if errors.is_empty() => Ok(()),
             Ok(errors) => {
-                let message = format!("violates the schema: {}", errors.join("; "));
+                let message = format!("violates the schema: {}", first_of(&errors));
                 Err(match first_error(&self.0, value) {
                     Some(first) => mismatch(message, first.expected, &first.actual),
                     None => mismatch(message, self.0.to_string(), value),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mcprove_model::Mismatch;
 use serde_json::{Value, json};
 
-use super::{Matcher, MatcherKind, fails, holds, mismatch, shown};
-use crate::excerpt;
+use super::difference::{Difference, escaped, only_difference};
+use super::{Matcher, MatcherKind, fails, holds};
 use crate::json_equality::{JsonEquality, compare};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
@@ -33,55 +33,17 @@ impl Matcher for Subset {
     }
 }
 
-/// The place where two values differ, and the value there.
-pub(super) struct Difference<'v> {
-    place: String,
-    expected: &'v Value,
-    actual: Option<&'v Value>,
-}
-
-impl Difference<'_> {
-    /// The mismatch, with both values at the place.
-    pub(super) fn mismatch(&self) -> Mismatch {
-        let Self { place, expected, actual } = self;
-        let message = match (place.as_str(), actual) {
-            ("", _) => "is not as expected".to_owned(),
-            (place, Some(_)) => format!("differs at `{place}`"),
-            (place, None) => format!("differs at `{place}`, which is missing"),
-        };
-        let Some(actual) = actual else {
-            return Mismatch {
-                message,
-                expected: shown(expected),
-                actual: "nothing".to_owned(),
-                ..Mismatch::default()
-            };
-        };
-        let mut mismatch = mismatch(message, shown(expected), actual);
-        if expected.is_string() != actual.is_string() {
-            // `"1"` and 1 would look the same without the quotes.
-            mismatch.expected = expected.to_string();
-            mismatch.actual = excerpt::around(&actual.to_string(), 0..0);
-        }
-        mismatch
-    }
-}
-
-/// The place where a value lacks something of `part`.
+/// Where a value lacks something of `part`.
 pub(super) fn lacking<'v>(whole: &'v Value, part: &'v Value, place: String) -> Option<Difference<'v>> {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => part.iter().find_map(|(key, part)| {
-            let place = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let place = format!("{place}/{}", escaped(key));
             match whole.get(key) {
                 Some(value) => lacking(value, part, place),
                 None => Some(Difference { place, expected: part, actual: None }),
             }
         }),
-        (whole, part) => (compare(whole, part) != JsonEquality::Same).then_some(Difference {
-            place,
-            expected: part,
-            actual: Some(whole),
-        }),
+        (whole, part) => (compare(whole, part) != JsonEquality::Same).then(|| only_difference(part, whole, place)),
     }
 }
 
@@ -100,6 +62,7 @@ mod tests {
             |message: &str, expected: &str, actual: &str| (message.to_owned(), expected.to_owned(), actual.to_owned());
         assert_eq!(told(json!({"order": {"total": 8}})), of("differs at `/order/total`", "8", "7"));
         assert_eq!(told(json!({"order": {"total": "7"}})), of("differs at `/order/total`", "\"7\"", "7"));
+        assert_eq!(told(json!({"order": {"items": [1, 5, 3]}})), of("differs at `/order/items/1`", "5", "2"));
         assert_eq!(told(json!({"a/b": 1})), of("differs at `/a~1b`, which is missing", "1", "nothing"));
     }
 }

@@ -35,6 +35,17 @@ pub enum Consent {
     ReadOnly,
 }
 
+impl Consent {
+    /// The consent that two flags give.
+    pub fn of(include_writes: bool, read_only: bool) -> Self {
+        match (include_writes, read_only) {
+            (true, _) => Self::IncludeWrites,
+            (false, true) => Self::ReadOnly,
+            (false, false) => Self::Cautious,
+        }
+    }
+}
+
 /// The plan of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanPlan {

@@ -177,6 +177,8 @@ fn descriptions_arguments_and_instructions_count_where_names_say_nothing() {
         (json!({"name": "fork_repository"}), looks("fork", WordPlace::Name)),
         (json!({"name": "unmute_host"}), looks("unmute", WordPlace::Name)),
         (json!({"name": "list_forks"}), ToolEffect::Unclear),
+        (json!({"name": "complete_database_migration"}), looks("migration", WordPlace::Name)),
+        (json!({"name": "list_migrations"}), ToolEffect::Unclear),
         (json!({"name": "sweeper"}), looks("deletes", WordPlace::Instructions)),
         (json!({"name": "notes"}), ToolEffect::Unclear),
         (json!({"name": "generate_uuid", "description": "Generates a UUID"}), ToolEffect::Unclear),

@@ -49,6 +49,8 @@ struct State {
     has_called: bool,
     lists: u64,
     states: Vec<String>,
+    /// The number of calls of each tool.
+    calls: HashMap<String, usize>,
     sessions: Vec<(String, String)>,
 }
 

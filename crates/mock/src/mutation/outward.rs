@@ -143,6 +143,10 @@ impl Mutant {
             let state = state.to_owned();
             self.state().states.push(state);
         }
+        if method == "tools/call" {
+            let tool = request["params"]["name"].as_str().unwrap_or_default().to_owned();
+            *self.state().calls.entry(tool).or_default() += 1;
+        }
         match (self.name, method) {
             ("handshake-incomplete", "initialize") => remove(&mut result["serverInfo"], "version"),
             ("handshake-incomplete", "server/discover") => remove(result, "supportedVersions"),
@@ -200,6 +204,9 @@ impl Mutant {
                     }
                 }
             }
+            (_, "resources/read") if request["params"]["uri"] == "test://text" && self.changed_text().is_some() => {
+                result["contents"][0]["text"] = json!(self.changed_text());
+            }
             ("no-ttl", "resources/read") => remove(result, "ttlMs"),
             ("negative-ttl", "resources/list") => result["ttlMs"] = json!(-1),
             ("system-role", "prompts/get") => result["messages"][0]["role"] = json!("system"),
@@ -207,6 +214,17 @@ impl Mutant {
                 result["completion"]["values"] = (0..101).map(|n| json!(n.to_string())).collect();
             }
             _ => {}
+        }
+    }
+
+    /// The text of the resource that tools with untrue hints write to.
+    fn changed_text(&self) -> Option<String> {
+        let count = |tool: &str| self.state().calls.get(tool).copied().unwrap_or_default();
+        match self.name {
+            "writes-anyway" => Some(format!("some text{}", " and more".repeat(count("add")))),
+            "adds-again" => Some(format!("some text{}", " and a note".repeat(count("note")))),
+            "overwrites" => Some(format!("version {}", count("rotate"))),
+            _ => None,
         }
     }
 

@@ -3,8 +3,8 @@
 use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node};
 
 use super::{
-    Suite, agents, calibration, compliance, compositions, evals, prompts, resources, scenarios, stepwise, tool_quality,
-    tools,
+    Suite, agents, calibration, compliance, compositions, conformance, evals, prompts, resources, scenarios, stepwise,
+    tool_quality, tools,
 };
 use crate::assertion_file::block::{Asked, BLOCKS, Block, Input};
 use crate::assertion_file::templates::Scope;
@@ -16,6 +16,7 @@ pub(super) const KINDS: &[Kind] = &[
     calibration::KIND,
     compliance::KIND,
     compositions::KIND,
+    conformance::KIND,
     evals::KIND,
     prompts::KIND,
     resources::KIND,

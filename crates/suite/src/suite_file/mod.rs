@@ -10,6 +10,7 @@ mod calibration;
 mod claims;
 mod compliance;
 mod compositions;
+mod conformance;
 mod coverage;
 mod default_test;
 mod evals;
@@ -306,6 +307,7 @@ pub fn schema() -> Value {
         properties[list.key()] = test::schema(list);
     }
     properties[compliance::KEY] = compliance::schema(&properties[compliance::KEY]);
+    properties[conformance::KEY] = conformance::schema(&properties[conformance::KEY]);
     properties[agents::KIND.key]["x-mcprove-status"] = "preview".into();
     let mut schema = fragment::map("A suite file: servers, and lists of tests.", properties, &[]);
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {

@@ -4,7 +4,6 @@ use mcprove_model::{Diagnostics, Entry, Key};
 
 /// Keys of a suite file, and what to do instead.
 pub(super) const OF_SUITE: &[(&str, &str)] = &[
-    ("conformance", "`mcprove conformance` checks a server against the protocol"),
     ("corpus", "`mcprove conformance` has its rules built in"),
     ("input_responder", "answer in `client_capabilities` of the server"),
     ("model_compat", "compare two runs with `mcprove report`"),

@@ -1,10 +1,10 @@
 //! Short forms of a suite file, rewritten to the long ones before anything is decoded: one `server`, a list of `servers`,
-//! `target_versions`, and `compliance` as a map.
+//! `target_versions`, and `compliance` and `conformance` as maps.
 
 use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Span, nearest};
 use serde_json::{Value, json};
 
-use super::{Servers, compliance, compositions, outside, stepwise};
+use super::{Servers, compliance, compositions, conformance, outside, stepwise};
 use crate::schema::fragment;
 
 /// The name of the one server that has none.
@@ -29,6 +29,7 @@ pub(super) fn expand(document: &mut Node, found: &mut Diagnostics<'_>) {
         match entry.key.text.as_str() {
             "servers" => expand_servers(&mut entry.value, found),
             compliance::KEY => expand_compliance(&mut entry.value, found),
+            conformance::KEY => conformance::expand(&mut entry.value),
             compositions::KEY => entry.value = compositions::protected(&entry.value),
             // `${capture:NAME}` of a stepwise test is a value that the test captures, not a variable.
             stepwise::KEY => entry.value = stepwise::with_captures(&entry.value),

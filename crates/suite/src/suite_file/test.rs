@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::list::List;
 use super::performance::{MILLISECONDS, milliseconds};
-use super::{Suite, agents, compliance, compositions, default_test, evals, outside, steps, tools};
+use super::{Suite, agents, compliance, compositions, conformance, default_test, evals, outside, steps, tools};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{self, aliases, cases, client_capabilities, mask, skip, tags, texts, time};
 use crate::field::{self, Field};
@@ -70,6 +70,12 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     if list.key() == evals::KEY {
         // Those who grade need to know what is enough.
         stripped.extend(entries.iter().find(|entry| entry.key.text == "threshold").cloned());
+    }
+    if list.key() == conformance::KEY {
+        for entry in entries.iter().filter(|entry| conformance::NOT_HERE.contains(&entry.key.text.as_str())) {
+            let message = format!("`{}` means nothing in {what}", entry.key.text);
+            found.error_with_help("wrong-key", entry.key.span, message, "remove it");
+        }
     }
     let (name, name_span) = decode_name(node, list, place, found);
     let only = node.get("only").filter(|only| !only.is_null());

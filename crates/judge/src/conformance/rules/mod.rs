@@ -4,6 +4,7 @@ mod auth;
 mod calls;
 mod content;
 mod headers;
+mod hints;
 mod http;
 mod lifecycle;
 mod lists;
@@ -146,6 +147,9 @@ pub static RULES: &[Rule] = &[
     auth::SCOPES,
     http::MODERN_ONLY,
     content::ANNOTATIONS,
+    hints::READ_ONLY,
+    hints::IDEMPOTENT,
+    hints::DESTRUCTIVE,
     modern::CACHE_SCOPE,
     tasks::CORE,
     tasks::EXTENSION,

@@ -322,6 +322,8 @@ mod tests {
                 recordings: vec![recording],
                 uncalled: Vec::new(),
                 is_dual_era: false,
+                hints: None,
+                notes: Vec::new(),
             };
             let graded = judge(&evidence, |rule| rule.id == "mcp-result-type");
             graded.into_iter().next().map(|graded| graded.verdict)

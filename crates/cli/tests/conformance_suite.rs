@@ -1,0 +1,117 @@
+//! `conformance:` in suites: the rules of `mcprove conformance` on the run path of every suite.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn folder(suite: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("suite.yaml"), suite).expect("a file");
+    folder
+}
+
+fn mcprove(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    command.args(arguments).current_dir(folder).output().expect("mcprove runs")
+}
+
+/// A suite with a mock, and what it asks of it.
+fn suite(mock: &str, block: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_mcprove");
+    format!("servers: {{s: {{command: ['{program}', mock, {mock}]}}}}\n{block}\n")
+}
+
+const RULES: &str = "rules: [mcp-handshake, mcp-id-echo, mcp-read-only-hint], protocol: '2025-11-25'";
+
+#[test]
+fn each_rule_is_a_case_in_all_reports() {
+    let folder = folder(&suite("--conforming, --mutation, string-ids", &format!("conformance: {{{RULES}}}")));
+    let reports = ["--junit", "r.xml", "--report", "r.json", "--sarif", "r.sarif", "--save-baseline", "b.json"];
+    let run = mcprove(folder.path(), &[&["run", "suite.yaml", "--json"][..], &reports].concat());
+    let results: Vec<Value> = serde_json::from_slice(&run.stdout).expect("JSON");
+    let told: Vec<String> = results
+        .iter()
+        .map(|case| {
+            format!("{} {}", case["name"].as_str().unwrap_or_default(), case["status"].as_str().unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "conformance: 2025-11-25 mcp-handshake PASS",
+            "conformance: 2025-11-25 mcp-id-echo FAIL",
+            "conformance: 2025-11-25 mcp-read-only-hint SKIP"
+        ]
+    );
+    assert_eq!(run.status.code(), Some(1));
+    for name in ["r.xml", "r.json", "r.sarif"] {
+        let text = fs::read_to_string(folder.path().join(name)).expect("a report");
+        assert!(text.contains("mcp-id-echo") && text.contains("suite.yaml"), "{name}: {text}");
+    }
+    // A known failure passes the gate, as in every run.
+    let again = mcprove(folder.path(), &["run", "suite.yaml", "--baseline", "b.json"]);
+    assert_eq!(again.status.code(), Some(0), "{again:?}");
+    let only = mcprove(folder.path(), &["run", "suite.yaml", "--filter", "handshake", "--tag", "must", "--dry-run"]);
+    let text = String::from_utf8_lossy(&only.stdout);
+    assert!(text.contains("1 cases would run") && text.contains("suite.yaml:2"), "{text}");
+}
+
+#[test]
+fn hints_are_put_to_the_test_where_writes_are_allowed() {
+    let block = "conformance:\n  - {name: hints, include_writes: true, protocol: '2025-11-25', rules: \
+                 [mcp-read-only-hint, mcp-idempotent-hint, mcp-destructive-hint]}";
+    for (mutation, broken) in [
+        ("", ""),
+        ("writes-anyway", "mcp-read-only-hint"),
+        ("adds-again", "mcp-idempotent-hint"),
+        ("overwrites", "mcp-destructive-hint"),
+    ] {
+        let mock = if mutation.is_empty() {
+            "--conforming".to_owned()
+        } else {
+            format!("--conforming, --mutation, {mutation}")
+        };
+        let folder = folder(&suite(&mock, block));
+        let run = mcprove(folder.path(), &["run", "suite.yaml", "--json", "--strict"]);
+        let results: Vec<Value> = serde_json::from_slice(&run.stdout).expect("JSON");
+        let failed: Vec<&str> =
+            results.iter().filter(|case| case["status"] != "PASS").filter_map(|case| case["name"].as_str()).collect();
+        let expected: Vec<String> =
+            if broken.is_empty() { Vec::new() } else { vec![format!("hints: 2025-11-25 {broken}")] };
+        assert_eq!(failed, expected, "{mutation}: {}", String::from_utf8_lossy(&run.stdout));
+    }
+}
+
+#[test]
+fn mistakes_in_the_block_are_reported_with_their_place() {
+    for (block, told) in [
+        ("conformance: {rules: [mcp-handshak]}", "there is no rule `mcp-handshak`"),
+        ("conformance: {except: [mcp-handshak]}", "did you mean `mcp-handshake`?"),
+        ("conformance: {include_writes: true, read_only: true}", "mutually exclusive"),
+        ("conformance: {setup: []}", "`setup` means nothing in a test of `conformance`"),
+        ("conformance: {protocoll: '2025-11-25'}", "unknown key `protocoll`"),
+        ("conformance: [{protocol: '2025-11-25'}]", "has no `name`"),
+    ] {
+        let folder = folder(&suite("--conforming", block));
+        let output = mcprove(folder.path(), &["validate", "suite.yaml"]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(told) && text.contains("suite.yaml:2"), "{block}: {text}");
+    }
+}
+
+#[test]
+fn every_revision_is_tested_unless_some_are_named() {
+    let folder = folder(&suite("--conforming", "conformance: {rules: [mcp-handshake]}"));
+    let planned = |flags: &[&str]| {
+        let output = mcprove(folder.path(), &[&["run", "suite.yaml", "--dry-run"][..], flags].concat());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let all = planned(&[]);
+    assert!(all.contains("2024-11-05 mcp-handshake") && all.contains("2026-07-28 mcp-handshake"), "{all}");
+    let legacy = planned(&["--protocol", "legacy"]);
+    assert!(legacy.contains("2025-11-25 mcp-handshake") && !legacy.contains("2026-07-28"), "{legacy}");
+    let one = planned(&["--protocol", "2025-06-18"]);
+    assert!(one.contains("1 cases would run") && one.contains("2025-06-18 mcp-handshake"), "{one}");
+}
