@@ -234,7 +234,7 @@ mod tests {
         let words = shell_words::split(line).expect("words");
         assert_eq!(server_words(&words), ["--server", "python server.py --tool x", "--env=A=b"]);
         let words = shell_words::split("mcprove call ec -- npx -y my-server --url x").expect("words");
-        assert_eq!(server_words(&words), ["--", "npx", "my-server", "--url", "x"]);
+        assert_eq!(server_words(&words), ["--", "npx", "-y", "my-server", "--url", "x"]);
     }
 
     #[test]

@@ -14,10 +14,10 @@ use super::{MOST_ITEMS, Scene, probe_lists};
 /// The size up to which the content of a file is compared as text.
 const SMALL: usize = 64 << 10;
 
-/// How much of a file is looked at.
+/// Maximum number of bytes read of a file.
 const LOOKED_AT: u64 = 16 << 20;
 
-/// How many files are looked at.
+/// Maximum number of files read.
 const MOST_FILES: usize = 5_000;
 
 pub(super) async fn run(scene: &Scene<'_>) -> Result<(Recording, Vec<HintTrial>), String> {
@@ -45,7 +45,7 @@ pub(super) async fn run(scene: &Scene<'_>) -> Result<(Recording, Vec<HintTrial>)
     Ok((link.close().await, trials))
 }
 
-/// What can be seen: the files of the folders, the lists, and the contents of resources.
+/// Observable state: the files of the folders, the lists, and the contents of resources.
 async fn state(link: &mut Link, scene: &Scene<'_>) -> StateView {
     let mut state = StateView::new();
     for folder in

@@ -20,7 +20,7 @@ pub(super) const KINDS: [Kind; 4] = [
 /// Maximum number of pages followed.
 const MOST_PAGES: usize = 50;
 
-/// How many items of a list are kept and judged.
+/// Maximum number of items of a list that are kept and judged.
 const MOST_LISTED: usize = 2_000;
 
 /// A list that was walked.
@@ -29,7 +29,7 @@ pub(super) struct Walked {
     pub(super) items: Vec<Value>,
     /// The first cursor.
     pub(super) cursor: Option<String>,
-    /// What was left out, where the list is too long.
+    /// Note about items left out, if the list is too long.
     pub(super) cut: Option<String>,
 }
 

@@ -41,7 +41,7 @@ pub struct ConformanceOptions {
     pub fixture: Option<PathBuf>,
 }
 
-/// The time a server may take to start, and to answer, where nobody says.
+/// The default time a server may take to start, and to answer.
 const START: Duration = Duration::from_secs(30);
 const REPLY: Duration = Duration::from_secs(5);
 
@@ -186,14 +186,14 @@ struct Shared {
     /// True if the user named one revision: then it is tested whatever the server says.
     is_named: bool,
     probe: ProbeOptions,
-    /// What was seen, by variant and trial.
+    /// Observations, by variant and trial.
     runs: Mutex<HashMap<VariantAndTrial, Arc<Examined>>>,
 }
 
 /// The variant and the trial of a case.
 type VariantAndTrial = (Option<String>, u32);
 
-/// What was seen of one server, once.
+/// Observations of one server, made once.
 #[derive(Default)]
 struct Examined {
     /// The verdicts of each revision that is served; made by whichever case comes first.

@@ -29,9 +29,9 @@ pub struct Evidence {
     pub uncalled: Vec<(String, String)>,
     /// True if the server serves both eras.
     pub is_dual_era: bool,
-    /// What tools with hints did; `None` where tools that write may not be called.
+    /// Effects of tools with hints; `None` where tools that write may not be called.
     pub hints: Option<Vec<HintTrial>>,
-    /// What was left out, for people.
+    /// Notes about what was left out.
     pub notes: Vec<String>,
 }
 

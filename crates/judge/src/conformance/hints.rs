@@ -1,10 +1,10 @@
-//! What a tool did to everything that can be seen from outside, for rules about its hints.
+//! Effects of a tool on everything that can be observed from outside, for rules about its hints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// What can be seen from outside, each thing under its name: files, listed items, contents of resources.
+/// Observable state, each thing under its name: files, listed items, contents of resources.
 pub type StateView = BTreeMap<String, String>;
 
 /// Two calls of a tool with the same input, and the state around them.
@@ -58,12 +58,12 @@ impl HintTrial {
         self.annotations.get(name).and_then(Value::as_bool)
     }
 
-    /// What the first call changed.
+    /// Changes made by the first call.
     pub fn first_changes(&self) -> Vec<Change<'_>> {
         self.changes(&self.before[1], &self.once)
     }
 
-    /// What the second call changed.
+    /// Changes made by the second call.
     pub fn second_changes(&self) -> Vec<Change<'_>> {
         self.changes(&self.once, &self.twice)
     }
