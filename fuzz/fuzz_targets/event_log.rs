@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcprove_model::{Event, Report};
-use mcprove_report::{Events, FORMATS, known_json, read_events, write_event};
+use mcprove_report::{Events, FORMATS, compat_json, read_events, write_event};
 
 fuzz_target!(|data: &[u8]| {
     let events: Vec<Event> = Events::new(data).map_while(Result::ok).collect();
@@ -23,5 +23,5 @@ fuzz_target!(|data: &[u8]| {
     for format in FORMATS {
         let _ = (format.render)(&report);
     }
-    let _ = known_json(&report);
+    let _ = compat_json(&report);
 });

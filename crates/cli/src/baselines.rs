@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use mcprove_model::Report;
 use mcprove_report::{Baseline, Comparison};
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 
+use crate::atomic_write;
 use crate::failure::Failure;
-use crate::whole_file;
 
 /// The baseline a run is compared with, and the one it leaves.
 #[derive(Debug, Default, clap::Args)]
@@ -59,13 +59,13 @@ impl Baselines {
         } else {
             Baseline::default()
         };
-        let error = whole_file::write(path, earlier.updated(report).render().as_bytes()).err()?;
+        let error = atomic_write::write(path, earlier.updated(report).render().as_bytes()).err()?;
         Some(format!("the baseline `{}` could not be written: {error}", path.display()))
     }
 }
 
 fn read(path: &Path) -> Result<Baseline, String> {
-    Baseline::parse(&bounded::read_to_string(path).map_err(|error| error.to_string())?)
+    Baseline::parse(&bounded_read::read_to_string(path).map_err(|error| error.to_string())?)
 }
 
 fn unreadable(path: &Path, error: &str, help: &str) -> Failure {

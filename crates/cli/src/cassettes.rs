@@ -6,8 +6,8 @@ use std::path::Path;
 use mcprove_model::{CaseReport, Direction, FrameKind, Plan, Report, Target, WirePart};
 use serde_json::{Value, json};
 
+use crate::atomic_write;
 use crate::failure::Failure;
-use crate::whole_file;
 
 /// True if a case of the plan speaks to a server whose recording can be made anew.
 pub(crate) fn has_refreshed(plan: &Plan) -> bool {
@@ -35,7 +35,7 @@ pub(crate) fn write_all(plan: &Plan, report: &Report) -> Result<Vec<String>, Fai
         let mut text =
             serde_json::to_string_pretty(&json!({"version": "1", "exchanges": exchanges})).unwrap_or_default();
         text.push('\n');
-        whole_file::write(Path::new(path), text.as_bytes()).map_err(|error| {
+        atomic_write::write(Path::new(path), text.as_bytes()).map_err(|error| {
             Failure::new(format!("`{path}` could not be written: {error}"), "make its folder writable")
         })?;
         lines.push(format!("recorded {count} exchanges: {path}"));

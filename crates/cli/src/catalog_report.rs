@@ -7,7 +7,7 @@ use std::mem;
 
 use mcprove_judge::LintFault;
 use mcprove_model::{Finding, Redactor, Severity};
-use mcprove_report::{Format, OneLine, Style, harmless_json_line};
+use mcprove_report::{Format, OneLine, Style, to_safe_json_line};
 use serde_json::json;
 
 use crate::finding_report::as_report;
@@ -133,7 +133,7 @@ impl CatalogReport {
     }
 
     /// Reports one more finding.
-    pub(crate) fn tell(&mut self, fault: &LintFault<'_>) {
+    pub(crate) fn add(&mut self, fault: &LintFault<'_>) {
         match fault.severity() {
             Severity::Note => self.counts.notes += 1,
             Severity::Warning => self.counts.warnings += 1,
@@ -148,7 +148,7 @@ impl CatalogReport {
                 self.line = line;
             }
             Printed::Rules => self.count(fault),
-            Printed::Json => self.tell_json(fault),
+            Printed::Json => self.write_json(fault),
             Printed::Annotations => {}
         }
         if let Some(findings) = &mut self.findings {
@@ -252,7 +252,7 @@ impl CatalogReport {
         line
     }
 
-    fn tell_json(&mut self, fault: &LintFault<'_>) {
+    fn write_json(&mut self, fault: &LintFault<'_>) {
         let place = fault.position();
         let finding = json!({
             "rule": fault.rule.id,
@@ -268,7 +268,7 @@ impl CatalogReport {
             "pointer": fault.pointer(),
         });
         let comma = if self.counts.all() > 1 { "," } else { "" };
-        self.write(&format!("{comma}\n  {}", harmless_json_line(&finding)));
+        self.write(&format!("{comma}\n  {}", to_safe_json_line(&finding)));
     }
 
     fn write(&mut self, text: &str) {

@@ -10,23 +10,23 @@ use std::time::Duration;
 use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
 use mcprove_model::{ExitStatus, ServerSpec};
-use mcprove_report::{harmless_json, harmless_line};
-use mcprove_suite::load::bounded;
+use mcprove_report::{escape_terminal_line, to_safe_json};
+use mcprove_suite::load::bounded_read;
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
-use crate::asking::offer_of;
+use crate::atomic_write;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::server_offer::offer_of;
 use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, Watched, usable};
-use crate::whole_file;
 
 /// Options of a comparison of catalogs.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
-pub(crate) struct Wishes<'a> {
+pub(crate) struct CatalogDiffOptions<'a> {
     /// The suites whose folders store the catalogs, and whose servers are asked if none is named.
     pub(crate) suites: &'a Suites,
     /// The server, when one is named.
@@ -52,12 +52,12 @@ struct Compared {
 }
 
 /// Asks each server what it offers and compares it with what is stored.
-pub(crate) fn run(wishes: &Wishes<'_>, context: &Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(diff_options: &CatalogDiffOptions<'_>, context: &Context) -> Result<ExitStatus, Failure> {
     let mut compared = Vec::new();
-    for (file, Asked { server, fixture }) in servers(wishes)? {
-        let now = ask(&server, fixture.as_deref(), wishes.timeout, context)?;
+    for (file, CatalogServer { server, fixture }) in servers(diff_options)? {
+        let now = ask(&server, fixture.as_deref(), diff_options.timeout, context)?;
         let stored = read(&file)?;
-        if wishes.update && stored.as_ref() != Some(&now) {
+        if diff_options.update && stored.as_ref() != Some(&now) {
             write(&file, &now)?;
         }
         compared.push(Compared {
@@ -67,22 +67,22 @@ pub(crate) fn run(wishes: &Wishes<'_>, context: &Context) -> Result<ExitStatus, 
             changes: stored.map(|stored| catalog_changes(&stored, &now)).unwrap_or_default(),
         });
     }
-    if wishes.json {
-        print(&harmless_json(&compared.iter().map(as_json).collect::<Value>()))?;
+    if diff_options.json {
+        print(&to_safe_json(&compared.iter().map(as_json).collect::<Value>()))?;
     } else {
-        print(&compared.iter().map(|one| told(one, wishes.update)).collect::<String>())?;
+        print(&compared.iter().map(|one| describe_change(one, diff_options.update)).collect::<String>())?;
     }
     let fails = |one: &Compared| {
-        one.is_new && wishes.new_fails
-            || one.changes.iter().any(|change| !wishes.breaking_only || change.class == Class::Breaking)
+        one.is_new && diff_options.new_fails
+            || one.changes.iter().any(|change| !diff_options.breaking_only || change.class == Class::Breaking)
     };
-    let is_wrong = !wishes.update && compared.iter().any(fails);
+    let is_wrong = !diff_options.update && compared.iter().any(fails);
     Ok(if is_wrong { ExitStatus::Wrong } else { ExitStatus::Good })
 }
 
 /// A server that is asked what it offers.
 #[derive(Clone)]
-struct Asked {
+struct CatalogServer {
     /// The server.
     pub(crate) server: ServerSpec,
     /// The folder that it gets a copy of.
@@ -90,26 +90,27 @@ struct Asked {
 }
 
 /// The servers to ask, each with the file that its catalog is stored in.
-fn servers(wishes: &Wishes<'_>) -> Result<BTreeMap<PathBuf, Asked>, Failure> {
-    if wishes.subject.is_named() {
-        let folder = match wishes.suites.first() {
+fn servers(diff_options: &CatalogDiffOptions<'_>) -> Result<BTreeMap<PathBuf, CatalogServer>, Failure> {
+    if diff_options.subject.is_named() {
+        let folder = match diff_options.suites.first() {
             Some(path) if path.is_file() => path.parent().map(Path::to_owned).unwrap_or_default(),
             Some(path) => path.to_owned(),
             None if Path::new("evals").is_dir() => PathBuf::from("evals"),
             None => PathBuf::new(),
         };
-        let asked = Asked { server: wishes.subject.spec()?, fixture: wishes.suites.fixture() };
+        let asked = CatalogServer { server: diff_options.subject.spec()?, fixture: diff_options.suites.fixture() };
         return Ok([(folder.join(".snapshots/catalog.json"), asked)].into());
     }
-    let loaded = wishes.suites.load(None, Watched::Perhaps)?;
+    let loaded = diff_options.suites.load(None, Watched::Perhaps)?;
     usable(&loaded, false)?;
-    let mut found: Vec<(PathBuf, Asked)> = Vec::new();
+    let mut found: Vec<(PathBuf, CatalogServer)> = Vec::new();
     for case in &loaded.cases {
         let Some(server) = &case.server else { continue };
         let folder = Path::new(case.source.path()).with_file_name(".snapshots");
-        let is_known = |(known, other): &(PathBuf, Asked)| *known == folder && other.server.target == server.target;
+        let is_known =
+            |(known, other): &(PathBuf, CatalogServer)| *known == folder && other.server.target == server.target;
         if !found.iter().any(is_known) {
-            found.push((folder, Asked { server: ServerSpec::clone(server), fixture: case.fixture.clone() }));
+            found.push((folder, CatalogServer { server: ServerSpec::clone(server), fixture: case.fixture.clone() }));
         }
     }
     if found.is_empty() {
@@ -138,9 +139,9 @@ fn ask(server: &ServerSpec, fixture: Option<&Path>, timeout: Duration, context: 
     Ok(catalog_document(&tools, &resources, &templates, &prompts))
 }
 
-fn told(one: &Compared, update: bool) -> String {
+fn describe_change(one: &Compared, update: bool) -> String {
     let mut text = String::new();
-    let (server, file) = (harmless_line(&one.server), one.file.display());
+    let (server, file) = (escape_terminal_line(&one.server), one.file.display());
     let word = if one.is_new {
         "NEW"
     } else if one.changes.is_empty() {
@@ -150,8 +151,9 @@ fn told(one: &Compared, update: bool) -> String {
     };
     let _ = writeln!(text, "{word:<8}  {server}  ({file})");
     for change in &one.changes {
-        let subject = harmless_line(&change.subject);
-        let _ = writeln!(text, "          {:<16}  {subject}: {}", change.class.word(), harmless_line(&change.what));
+        let subject = escape_terminal_line(&change.subject);
+        let _ =
+            writeln!(text, "          {:<16}  {subject}: {}", change.class.word(), escape_terminal_line(&change.what));
     }
     if one.is_new || !one.changes.is_empty() {
         text.push_str(if update {
@@ -177,7 +179,7 @@ fn as_json(one: &Compared) -> Value {
 }
 
 fn read(path: &Path) -> Result<Option<Value>, Failure> {
-    match bounded::read_to_string(path) {
+    match bounded_read::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
             let message = format!("`{}` is not JSON: {error}", path.display());
             Failure::new(message, "fix the file, or remove it and store the catalog again with `--update`")
@@ -192,7 +194,7 @@ fn read(path: &Path) -> Result<Option<Value>, Failure> {
 fn write(path: &Path, catalog: &Value) -> Result<(), Failure> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     let written =
-        fs::create_dir_all(folder).and_then(|()| whole_file::write(path, format!("{catalog:#}\n").as_bytes()));
+        fs::create_dir_all(folder).and_then(|()| atomic_write::write(path, format!("{catalog:#}\n").as_bytes()));
     written.map_err(|error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "look at its permissions")
     })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mcprove_model::{Origin, OriginPart, SourceFile, Target, nearest};
 use mcprove_suite::env_file;
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 use serde_json::Value;
 
 use crate::client_variables::{self, Missing};
@@ -46,7 +46,7 @@ impl<'s> Surroundings<'s> {
 /// Reads a file and finds one of its servers; the name may be left out where there is one only.
 pub(crate) fn read(path: &Path, name: Option<&str>, surroundings: &Surroundings<'_>) -> Result<Configured, Failure> {
     let shown = path.display();
-    let text = bounded::read_to_string(path)
+    let text = bounded_read::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let config: Value = serde_json::from_str(&without_comments(&text))
         .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "fix the file"))?;
@@ -90,7 +90,7 @@ pub(crate) fn read(path: &Path, name: Option<&str>, surroundings: &Surroundings<
 
 /// The names of the servers of a file; none if it cannot be read.
 pub(crate) fn names(path: &Path) -> Vec<String> {
-    let text = bounded::read_to_string(path).unwrap_or_default();
+    let text = bounded_read::read_to_string(path).unwrap_or_default();
     let config: Value = serde_json::from_str(&without_comments(&text)).unwrap_or_default();
     let servers =
         ["/mcpServers", "/servers", "/mcp/servers"].iter().find_map(|pointer| config.pointer(pointer)?.as_object());
@@ -154,7 +154,7 @@ impl EntryReader<'_> {
             return Ok(Vec::new());
         };
         let path = surroundings.workspace.join(file);
-        let text = bounded::read_to_string(&path).map_err(|error| {
+        let text = bounded_read::read_to_string(&path).map_err(|error| {
             let place = format!("`{}.envFile` of `{}`", self.place, self.file.display());
             Failure::new(format!("`{}` could not be read: {error}", path.display()), format!("fix {place}"))
         })?;

@@ -25,11 +25,11 @@ impl Confinement {
             SandboxSupport::Full => {}
             SandboxSupport::Partial(missing) => {
                 if context.verbosity == mcprove_report::Verbosity::Verbose {
-                    context.complain(&format!("note: the sandbox does not cover {}\n", missing.join(" and ")));
+                    context.write_stderr(&format!("note: the sandbox does not cover {}\n", missing.join(" and ")));
                 }
             }
             SandboxSupport::Unsupported(why) => {
-                context.complain(&format!(
+                context.write_stderr(&format!(
                     "note: the server runs without a sandbox: {why}; tools that seem to write are still skipped\n"
                 ));
             }

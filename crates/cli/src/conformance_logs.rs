@@ -17,7 +17,7 @@ use crate::stdout::print;
 pub(crate) fn judge_logs(paths: &[PathBuf], rules: &[String], context: &Context) -> Result<ExitStatus, Failure> {
     let read = logs::read(paths, Frames::Keep)?;
     for complaint in &read.complaints {
-        context.complain(&format!("warning: {complaint}\n"));
+        context.write_stderr(&format!("warning: {complaint}\n"));
     }
     let report = read.report;
     let mut text = String::new();

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcprove_report::{Style, Verbosity, harmless_output};
+use mcprove_report::{Style, Verbosity, escape_terminal_output};
 use mcprove_wire::{Caches, Limits, SandboxSetup};
 
 use crate::Arguments;
@@ -124,13 +124,13 @@ impl Context {
 
     /// Writes to standard error, with everything escaped that a terminal or a CI system would obey; nothing can be done when
     /// it is gone.
-    pub(crate) fn complain(&self, text: &str) {
-        self.complain_exactly(&harmless_output(text));
+    pub(crate) fn write_stderr(&self, text: &str) {
+        self.write_stderr_raw(&escape_terminal_output(text));
     }
 
     /// Writes workflow commands to standard error, which nothing may change.
     #[expect(clippy::unused_self, reason = "what is printed goes through the context")]
-    pub(crate) fn complain_exactly(&self, text: &str) {
+    pub(crate) fn write_stderr_raw(&self, text: &str) {
         let _ = anstream::stderr().write_all(text.as_bytes());
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mcprove_model::SourceFile;
 use mcprove_suite::env_file;
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ impl KnownVariables {
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut of_files = BTreeMap::new();
         for path in paths {
-            let text = bounded::read_to_string(path).map_err(|error| {
+            let text = bounded_read::read_to_string(path).map_err(|error| {
                 let help = "give `--env-file` a file of lines `NAME=value`";
                 Failure::new(format!("`{}` could not be read: {error}", path.display()), help)
             })?;

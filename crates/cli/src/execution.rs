@@ -11,13 +11,13 @@ use mcprove_model::{AgentModel, Event, Finding, Isolation, Override, Plan, Redac
 use mcprove_report::{Shows, Verbosity, render_findings};
 use mcprove_suite::duration;
 
+use crate::atomic_write;
+use crate::completing_parser::CompletingParser;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::finish::RunOutcome;
 use crate::run_sink::{RunSink, SinkOptions};
 use crate::stop_signals::StopSignals;
-use crate::suggested::Suggested;
-use crate::whole_file;
 
 /// The default deadline of a case.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -115,7 +115,8 @@ impl RunMode {
 }
 
 /// The values of `--isolation`.
-const ISOLATION: Suggested<Isolation> = Suggested { names: || vec!["case", "file", "run"], parse: isolation };
+const ISOLATION: CompletingParser<Isolation> =
+    CompletingParser { names: || vec!["case", "file", "run"], parse: isolation };
 
 fn isolation(text: &str) -> Result<Isolation, String> {
     match text {
@@ -196,10 +197,10 @@ impl Execution {
             None => wanted_side_by_side(plan, context.cores).min(MOST_JOBS),
         };
         if has_hooks_outside(plan) {
-            context.complain("note: hooks of the suite run on this machine, not in the container\n");
+            context.write_stderr("note: hooks of the suite run on this machine, not in the container\n");
         }
         if !mode.shown && !mode.prints_findings && !mode.findings.is_empty() {
-            context.complain(&render_findings(&mode.findings, &context.style()));
+            context.write_stderr(&render_findings(&mode.findings, &context.style()));
         }
         let options = RunOptions {
             jobs,
@@ -294,7 +295,7 @@ impl Execution {
     fn create_log(&self) -> Result<Option<(String, File)>, String> {
         let Some(path) = &self.events else { return Ok(None) };
         let shown = path.display().to_string();
-        match whole_file::create(path) {
+        match atomic_write::create(path) {
             Ok(file) => Ok(Some((shown, file))),
             Err(error) => Err(format!("the event log `{shown}` could not be created: {error}")),
         }

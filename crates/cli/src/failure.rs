@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mcprove_model::{ExitStatus, Finding, shorten};
-use mcprove_report::{harmless_line, render_findings};
+use mcprove_report::{escape_terminal_line, render_findings};
 use mcprove_wire::OpenFailure;
 
 use crate::context::Context;
@@ -99,7 +99,7 @@ impl Failure {
     }
 
     /// Prints it on standard error.
-    pub(crate) fn tell(&self, context: &Context) {
+    pub(crate) fn print(&self, context: &Context) {
         let text = match self {
             Self::Suite(findings) | Self::Config(findings) => {
                 format!("{}\nerror: {self}; nothing was started\n", render_findings(findings, &context.style()))
@@ -109,7 +109,7 @@ impl Failure {
             Self::Interrupted => "interrupted: nothing was called\n".to_owned(),
             Self::Other { message, help } => lines(message, None, help.as_deref()),
         };
-        context.complain(&text);
+        context.write_stderr(&text);
     }
 }
 
@@ -118,7 +118,7 @@ const EVIDENCE: usize = 500;
 
 /// A message with what belongs to it; parts of each may come from a server.
 fn lines(message: &str, evidence: Option<&str>, help: Option<&str>) -> String {
-    let indented = |text: &str| text.lines().map(harmless_line).collect::<Vec<_>>().join("\n    ");
+    let indented = |text: &str| text.lines().map(escape_terminal_line).collect::<Vec<_>>().join("\n    ");
     let mut text = format!("error: {}\n", indented(message));
     if let Some(evidence) = evidence.filter(|evidence| !evidence.trim().is_empty()) {
         let _ = writeln!(text, "  it sent: {}", indented(evidence.trim_end()));

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use mcprove_model::{Event, Finding, Place, Redactor, Report, RunFinished, RunStarted, Severity};
-use mcprove_report::{Format, harmless_json, render_findings};
+use mcprove_report::{Format, render_findings, to_safe_json};
 use serde_json::{Value, json};
 
+use crate::atomic_write;
 use crate::catalog_report::counted;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::stdout::{print, print_exactly};
-use crate::whole_file;
 
 /// Output forms of findings.
 #[derive(Debug, Default, clap::Args)]
@@ -28,7 +28,7 @@ pub(crate) struct FindingOutputs {
 
 /// The checked files and their findings.
 #[derive(Debug)]
-pub(crate) struct Found<'a> {
+pub(crate) struct FindingSet<'a> {
     pub(crate) findings: &'a [Finding],
     pub(crate) files: usize,
     pub(crate) tests: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Found<'a> {
 
 impl FindingOutputs {
     /// Prints findings in every wanted form.
-    pub(crate) fn tell(&self, found: &Found<'_>, context: &Context) -> Result<(), Failure> {
+    pub(crate) fn print(&self, found: &FindingSet<'_>, context: &Context) -> Result<(), Failure> {
         let redactor = Redactor::new(found.secrets.iter().map(String::as_str));
         let report = as_report(found.findings.iter().cloned(), Context::unix_ms(), &redactor);
         let render = |name: &str| Format::find(name).map(|format| (format.render)(&report)).unwrap_or_default();
@@ -52,7 +52,7 @@ impl FindingOutputs {
             print(&for_people(&report.findings, found, context))?;
         }
         if let Some(path) = &self.sarif {
-            whole_file::write(path, render("sarif").as_bytes()).map_err(|error| {
+            atomic_write::write(path, render("sarif").as_bytes()).map_err(|error| {
                 let message = format!("`{}` could not be written: {error}", path.display());
                 Failure::new(message, "give `--sarif` a path in an existing folder")
             })?;
@@ -87,7 +87,7 @@ pub(crate) fn as_report(
     Report::fold([Event::RunStarted(started)].into_iter().chain(findings).chain([Event::RunFinished(finished)]))
 }
 
-fn for_people(findings: &[Finding], found: &Found<'_>, context: &Context) -> String {
+fn for_people(findings: &[Finding], found: &FindingSet<'_>, context: &Context) -> String {
     let mut text = render_findings(findings, &context.style());
     if !findings.is_empty() {
         text.push('\n');
@@ -95,7 +95,7 @@ fn for_people(findings: &[Finding], found: &Found<'_>, context: &Context) -> Str
     text + &sentence(findings, found) + "\n"
 }
 
-fn sentence(findings: &[Finding], found: &Found<'_>) -> String {
+fn sentence(findings: &[Finding], found: &FindingSet<'_>) -> String {
     let looked = format!("{} with {}", counted(found.files, "file"), counted(found.tests, "test"));
     if findings.is_empty() {
         return format!("{looked}: no {}s", found.called);
@@ -117,7 +117,7 @@ fn counts(findings: &[Finding]) -> [(&'static str, usize); 3] {
     ]
 }
 
-fn as_json(findings: &[Finding], found: &Found<'_>) -> String {
+fn as_json(findings: &[Finding], found: &FindingSet<'_>) -> String {
     let listed: Vec<Value> = findings.iter().map(listed).collect();
     let [(_, errors), (_, warnings), (_, notes)] = counts(findings);
     let fixable = findings.iter().filter(|finding| finding.fix.is_some()).count();
@@ -130,7 +130,7 @@ fn as_json(findings: &[Finding], found: &Found<'_>) -> String {
         "notes": notes,
         "fixable": fixable,
     });
-    harmless_json(&json!({"findings": listed, "summary": summary}))
+    to_safe_json(&json!({"findings": listed, "summary": summary}))
 }
 
 fn listed(finding: &Finding) -> Value {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mcprove_engine::ScanResult;
 use mcprove_model::{ExitStatus, Redactor, Report, Severity};
-use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, known_json, known_json_of_mistakes};
+use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, compat_json, compat_json_of_mistakes};
 
 use crate::baselines::{self, Baselines};
 use crate::context::Context;
@@ -113,20 +113,20 @@ pub(crate) fn finish(
             print_exactly(&annotations)?;
         }
         Stdout::KnownList => {
-            context.complain(&text);
-            context.complain_exactly(&annotations);
-            print(&known_json(&outcome.report))?;
+            context.write_stderr(&text);
+            context.write_stderr_raw(&annotations);
+            print(&compat_json(&outcome.report))?;
         }
         Stdout::Report => {
-            context.complain(&text);
-            context.complain_exactly(&annotations);
+            context.write_stderr(&text);
+            context.write_stderr_raw(&annotations);
         }
     }
 
     outcome.complaints.extend(options.outputs.write(&outcome.report, Context::step_summary().as_deref()));
     outcome.complaints.extend(saved);
     for complaint in &outcome.complaints {
-        context.complain(&format!("error: {complaint}\n"));
+        context.write_stderr(&format!("error: {complaint}\n"));
     }
     let is_unwritten = !outcome.complaints.is_empty();
     Ok(if is_unwritten && status != ExitStatus::Interrupted { ExitStatus::NotDone } else { status })
@@ -144,8 +144,8 @@ impl RunOutcome {
 pub(crate) fn or_list_mistakes<T>(part: Result<T, Failure>, stdout: Stdout, secrets: &[String]) -> Result<T, Failure> {
     let Err(failure) = &part else { return part };
     let list = match failure {
-        Failure::Suite(findings) => known_json_of_mistakes(findings),
-        Failure::NothingSelected { .. } => known_json_of_mistakes(&[]),
+        Failure::Suite(findings) => compat_json_of_mistakes(findings),
+        Failure::NothingSelected { .. } => compat_json_of_mistakes(&[]),
         Failure::Config(_) | Failure::Interrupted | Failure::Server { .. } | Failure::Other { .. } => return part,
     };
     match stdout {

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use mcprove_model::{Edit, Finding, Place, Report};
 
+use crate::atomic_write;
 use crate::failure::Failure;
-use crate::whole_file;
 
 /// Makes every change that the findings of a run suggest; returns what was done, a line each.
 pub(crate) fn write_all(report: &Report) -> Result<Vec<String>, Failure> {
@@ -26,7 +26,7 @@ pub(crate) fn write_all(report: &Report) -> Result<Vec<String>, Failure> {
         let fixes: Vec<_> = findings.iter().filter_map(|finding| finding.fix.as_ref()).collect();
         let edits: Vec<&Edit> = fixes.iter().flat_map(|fix| &fix.edits).collect();
         let edited = apply(&text, edits).ok_or_else(|| bad("changed", &"it is no longer what was run"))?;
-        whole_file::write(Path::new(file), edited.as_bytes()).map_err(|error| bad("written", &error))?;
+        atomic_write::write(Path::new(file), edited.as_bytes()).map_err(|error| bad("written", &error))?;
         done.extend(fixes.iter().map(|fix| format!("{file}: {}", fix.title)));
     }
     Ok(done)

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use mcprove_engine::{Answer, CallNews, Progress, Sink};
 use mcprove_model::{Event, Redactor, Report, escape_line, shorten};
-use mcprove_report::{Terminal, TerminalOptions, harmless_line, write_event};
+use mcprove_report::{Terminal, TerminalOptions, escape_terminal_line, write_event};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::atomic_write;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::whole_file;
 
 /// Maximum length of a call's arguments in the live output.
 const SHOWN: usize = 120;
@@ -41,7 +41,7 @@ impl InterceptionLog {
             None => None,
             Some(path) => {
                 let shown = path.display().to_string();
-                let file = whole_file::create(path).map_err(|error| {
+                let file = atomic_write::create(path).map_err(|error| {
                     Failure::new(format!("the event log `{shown}` could not be created: {error}"), "give another path")
                 })?;
                 Some((shown, BufWriter::new(file)))
@@ -125,13 +125,13 @@ impl LiveCalls {
         Self { lines, writer }
     }
 
-    pub(crate) fn tell(&self, news: &CallNews, redactor: &Redactor) {
-        self.say(&redactor.text(&line(news)));
+    pub(crate) fn print_call(&self, news: &CallNews, redactor: &Redactor) {
+        self.print_line(&redactor.text(&line(news)));
     }
 
     /// Shows a line; drops it if the reader is too slow.
-    pub(crate) fn say(&self, text: &str) {
-        let _ = self.lines.try_send(format!("mcprove: {}\n", harmless_line(text)));
+    pub(crate) fn print_line(&self, text: &str) {
+        let _ = self.lines.try_send(format!("mcprove: {}\n", escape_terminal_line(text)));
     }
 
     /// Lets the last lines out.

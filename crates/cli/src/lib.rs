@@ -4,7 +4,7 @@
 //! exit code comes out. It is the only room that prints, reads the environment and exits.
 
 mod arguments;
-mod asking;
+mod atomic_write;
 mod baselines;
 mod browser;
 mod cassettes;
@@ -14,6 +14,7 @@ mod changes;
 mod client_config;
 mod client_variables;
 mod commands;
+mod completing_parser;
 mod confinement;
 mod conformance_logs;
 mod context;
@@ -25,32 +26,31 @@ mod failure;
 mod finding_report;
 mod finish;
 mod fixes;
-mod flips;
 mod help;
 mod interception_log;
 mod json_outputs;
-mod kept_tests;
 mod limits;
 mod logs;
 mod outputs;
 mod run_context;
 mod run_flags;
 mod run_sink;
+mod saved_tests;
 mod scan;
 mod seed_arguments;
 mod selection;
+mod server_offer;
 mod snapshots;
-mod starters;
+mod spinner;
+mod starter_files;
+mod status_changes;
 mod stdout;
 mod stop_signals;
 mod subject;
-mod suggested;
 mod suites;
 mod terminal_mode;
 mod ui;
 mod verified_suite;
-mod waiting;
-mod whole_file;
 
 /// Scores for the recovery of an agent from a tool that does not answer: pure functions of time marks.
 ///
@@ -147,7 +147,7 @@ fn too_few_files() -> Option<Failure> {
 fn run(arguments: Arguments) -> u8 {
     let context = Context::of_this_process(&arguments);
     if let Some(failure) = too_few_files() {
-        failure.tell(&context);
+        failure.print(&context);
         return failure.status().code();
     }
     mcprove_wire::arm(&context.own_program);
@@ -155,7 +155,7 @@ fn run(arguments: Arguments) -> u8 {
     match commands::run(arguments.command, &context) {
         Ok(code) => code,
         Err(failure) => {
-            failure.tell(&context);
+            failure.print(&context);
             failure.status().code()
         }
     }

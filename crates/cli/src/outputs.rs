@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use mcprove_model::Report;
 use mcprove_report::{Format, Shows};
 
+use crate::atomic_write;
 use crate::failure::Failure;
-use crate::whole_file;
 
 /// Which reports are written.
 #[derive(Debug, Default, clap::Args)]
@@ -96,9 +96,9 @@ impl Outputs {
         let mut write = |format: &Format, path: &Path, add: bool| {
             let content = (format.render)(report);
             let written = if add {
-                whole_file::append(path, content.as_bytes())
+                atomic_write::append(path, content.as_bytes())
             } else {
-                whole_file::write(path, content.as_bytes())
+                atomic_write::write(path, content.as_bytes())
             };
             if let Err(error) = written {
                 let path = path.display();

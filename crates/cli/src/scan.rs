@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_engine::{
-    Called, Consent, ScanKind, ScanOptions, ScanResult, ServerInfo, plan_scan, server_info, tool_name,
+    Consent, PlannedCall, ScanKind, ScanOptions, ScanResult, ServerInfo, plan_scan, server_info, tool_name,
 };
 use mcprove_judge::fuzz::secret_values;
 use mcprove_judge::tool_effect::ScanPlan;
 use mcprove_model::{ClientCapabilities, ExitStatus, Override, ServerSpec, Severity, Target, nearest, shorten};
 use mcprove_report::Shows;
 
-use crate::asking::{info_options, until_stopped};
 use crate::confinement::Confinement;
 use crate::context::Context;
 use crate::execution::{RunMode, redactor_of};
@@ -21,6 +20,7 @@ use crate::finish::{Gates, RunOutcome, Stdout};
 use crate::run_flags::{Ending, RunFlags};
 use crate::seed_arguments::seed_arguments;
 use crate::selection::show_scan;
+use crate::server_offer::{info_options, until_stopped};
 use crate::subject::Subject;
 
 /// Which tools of which server are called.
@@ -103,7 +103,7 @@ pub(crate) struct Scanned {
     /// The server's lists.
     pub(crate) info: ServerInfo,
     /// Each tool of the plan with its input and answers.
-    pub(crate) called: Vec<Called>,
+    pub(crate) called: Vec<PlannedCall>,
     pub(crate) outcome: RunOutcome,
     /// The names of all tools that were chosen, also of those in other shards.
     known: Vec<String>,
@@ -133,7 +133,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     let listed: Vec<String> = info.catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     if listed.is_empty() && scan.tool.is_empty() && matches!(kind, ScanKind::Audit { .. }) && info.catalog.has_offers()
     {
-        context.complain("note: the server has no tools; its resources and prompts are tried\n");
+        context.write_stderr("note: the server has no tools; its resources and prompts are tried\n");
     } else {
         known_tools(&scan.tool, &listed, &info)?;
     }
@@ -205,7 +205,7 @@ impl Scanned {
         if is_final || was_called || is_empty_shard {
             return Ok(status);
         }
-        context.complain(&format!("error: no tool was called, so {what}\n"));
+        context.write_stderr(&format!("error: no tool was called, so {what}\n"));
         Ok(ExitStatus::NothingSelected)
     }
 
@@ -248,7 +248,7 @@ fn known_tools(wanted: &[String], listed: &[String], info: &ServerInfo) -> Resul
 
 /// Shows which tools will be called, and asks where it is not clear whether they write.
 fn approve(tools: &ScanPlan, is_given: bool, context: &Context) -> Result<(), Failure> {
-    context.complain(&tools.text());
+    context.write_stderr(&tools.text());
     if is_given || tools.unclear().next().is_none() {
         return Ok(());
     }

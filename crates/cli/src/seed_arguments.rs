@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mcprove_model::{Node, SourceFile};
 use mcprove_report::render_findings;
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 use mcprove_suite::yaml;
 use serde_json::Value;
 
@@ -16,12 +16,12 @@ use crate::failure::Failure;
 pub(crate) fn seed_arguments(path: &Path, context: &Context) -> Result<BTreeMap<String, Vec<Value>>, Failure> {
     let shown = path.display().to_string();
     let help = "write a map: `tool: {argument: value}`, or `tool: [{…}, {…}]`";
-    let text = bounded::read_to_string(path)
+    let text = bounded_read::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let source = SourceFile::new(shown.as_str(), text.as_str());
     let (documents, findings) = yaml::parse(&source);
     if !findings.is_empty() {
-        context.complain(&render_findings(&findings, &context.style()));
+        context.write_stderr(&render_findings(&findings, &context.style()));
         return Err(Failure::new(format!("`{shown}` cannot be read as YAML or JSON"), help));
     }
     let Some(Value::Object(map)) = documents.first().map(Node::to_json) else {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mcprove_engine::{Durations, Filter, PlanOptions, Shard, expand_conformance, plan};
 use mcprove_model::{Case, ExitStatus, Override, Plan, PlannedCase, Redactor, Verdict};
-use mcprove_report::{harmless_json, harmless_line};
+use mcprove_report::{escape_terminal_line, to_safe_json};
 
 use crate::failure::Failure;
 use crate::logs;
@@ -150,27 +150,29 @@ pub(crate) fn show_scan(plan: &Plan, redactor: &Redactor, json: bool) -> Result<
 fn show_plan(plan: &Plan, redactor: &Redactor, (json, done): (bool, &str)) -> Result<ExitStatus, Failure> {
     if json {
         let listed: Vec<_> = plan.cases.iter().map(listed).collect();
-        print(&redactor.text(&harmless_json(&listed)))?;
+        print(&redactor.text(&to_safe_json(&listed)))?;
         return Ok(ExitStatus::Good);
     }
     let mut text = String::new();
     for planned in &plan.cases {
         let case = &planned.case;
         let server = case.server.as_ref().map_or_else(String::new, |server| server.target.label());
-        let mut name = harmless_line(&case.name).into_owned();
+        let mut name = escape_terminal_line(&case.name).into_owned();
         if let Some(variant) = &planned.variant {
-            let _ = write!(name, " [{}]", harmless_line(variant));
+            let _ = write!(name, " [{}]", escape_terminal_line(variant));
         }
         if planned.trial > 1 {
             let _ = write!(name, " (trial {})", planned.trial);
         }
-        let skip =
-            case.skip.as_ref().map_or_else(String::new, |skip| format!("  (skipped: {})", harmless_line(&skip.reason)));
+        let skip = case
+            .skip
+            .as_ref()
+            .map_or_else(String::new, |skip| format!("  (skipped: {})", escape_terminal_line(&skip.reason)));
         let place = match case.source.path() {
             "" => String::new(),
-            path => format!("  {}:{}", harmless_line(path), case.source.position(case.span.start).line),
+            path => format!("  {}:{}", escape_terminal_line(path), case.source.position(case.span.start).line),
         };
-        let _ = writeln!(text, "{name}{place}  {}{skip}", harmless_line(&server));
+        let _ = writeln!(text, "{name}{place}  {}{skip}", escape_terminal_line(&server));
     }
     let _ = write!(text, "{} cases would run", plan.cases.len());
     if let Some(shard) = &plan.shard {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use mcprove_engine::snapshot_path;
 use mcprove_judge::snapshot::{SnapshotFile, difference};
 use mcprove_model::{Case, CaseReport, Report, Snapshot, SnapshotKind, Verdict};
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 
+use crate::atomic_write;
 use crate::failure::Failure;
-use crate::whole_file;
 
 /// Status of a stored reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,7 +212,7 @@ fn orphans(cases: &[Arc<Case>]) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path) -> Result<SnapshotFile, Failure> {
-    match bounded::read_to_string(path) {
+    match bounded_read::read_to_string(path) {
         Ok(text) => SnapshotFile::parse(&text).map_err(|error| {
             let message = format!("`{}`, {error}", path.display());
             Failure::new(message, "fix the file, or remove it and store the replies again with `--update`")
@@ -229,7 +229,7 @@ fn write(path: &Path, file: &SnapshotFile) -> Result<(), Failure> {
         fs::remove_file(path).or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
     } else {
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
-        fs::create_dir_all(folder).and_then(|()| whole_file::write(path, file.write().as_bytes()))
+        fs::create_dir_all(folder).and_then(|()| atomic_write::write(path, file.write().as_bytes()))
     };
     written.map_err(|error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "look at its permissions")

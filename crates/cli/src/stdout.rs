@@ -2,13 +2,13 @@
 
 use std::io::{self, Write as _};
 
-use mcprove_report::harmless_output;
+use mcprove_report::escape_terminal_output;
 
 use crate::failure::Failure;
 
 /// Prints text for people, or JSON: whatever a terminal or a CI system would obey in it is escaped.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    print_exactly(&harmless_output(text))
+    print_exactly(&escape_terminal_output(text))
 }
 
 /// Prints data that a program reads, workflow commands, and control sequences of our own; nothing is escaped. A reader that

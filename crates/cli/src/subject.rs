@@ -9,9 +9,9 @@ use mcprove_model::{
 };
 
 use crate::client_config::{self, Surroundings};
+use crate::completing_parser::CompletingParser;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::suggested::Suggested;
 
 /// The server under test. The heading is set on each option: one for all of them would also be the heading of the
 /// options that follow.
@@ -50,7 +50,7 @@ pub(crate) struct Subject {
 }
 
 /// The values of `--protocol`.
-const PROTOCOL: Suggested<Protocol> = Suggested {
+const PROTOCOL: CompletingParser<Protocol> = CompletingParser {
     names: || ["legacy", "modern", "auto"].into_iter().chain(Revision::ALL.map(Revision::as_str)).collect(),
     parse: protocol,
 };

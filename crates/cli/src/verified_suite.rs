@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::execution::{Execution, RunMode};
 use crate::failure::Failure;
 use crate::snapshots::{self, Judgement, Status};
-use crate::starters::{self, StarterFile};
+use crate::starter_files::{self, StarterFile};
 use crate::suites::{Suites, Watched, usable};
 
 /// The number of runs in a row that must hold.
@@ -64,10 +64,10 @@ pub(crate) fn verify(
             let snapshot = judgement.judged.iter().find(|judged| judged.name == case.started.name);
             let differs = snapshot.is_some_and(|judged| matches!(judged.status, Status::Changed(_)));
             if settle(file, case, (differs && round > 1, round == MOST), &mut verified) {
-                changed.push(starters::text(file));
+                changed.push(starter_files::text(file));
             }
         }
-        starters::write_all(verification.folder, &changed, true)?;
+        starter_files::write_all(verification.folder, &changed, true)?;
         judgement.store()?;
         verified.stored = judgement.count("NEW") + judgement.count("CHANGED") + judgement.count("MATCH");
         clean = if changed.is_empty() { clean + 1 } else { 0 };

@@ -23,10 +23,10 @@ const ROOMS: &[(&str, &[&str])] = &[
 
 /// Rooms without async, clock, environment, network or processes; the second list is allowed to read files.
 const PURE: &[&str] = &["model", "judge", "suite", "report"];
-const READS_FILES: &[&str] = &["suite/src/load/bounded.rs", "suite/src/load/folder.rs"];
+const READS_FILES: &[&str] = &["suite/src/load/bounded_read.rs", "suite/src/load/folder.rs"];
 
-/// Where connections come in rather than go out: the door of the mock, and the page of `mcprove ui`.
-const LISTENS: &[&str] = &["mock/src/http/door.rs", "cli/src/ui/server.rs"];
+/// Where connections come in rather than go out: the listener of the mock, and the page of `mcprove ui`.
+const LISTENS: &[&str] = &["mock/src/http/listener.rs", "cli/src/ui/server.rs"];
 
 const IMPURE: &[&str] =
     &["async fn", "tokio", "std::time::Instant", "SystemTime", "std::env::", "env::var", "std::net", "std::process"];
@@ -81,13 +81,13 @@ fn only_wire_opens_sockets_and_starts_processes_and_only_the_command_line_prints
 }
 
 /// Where standard output and standard error are written directly, each with a reason. Everything else goes through
-/// `stdout::print` and `Context::complain`, which escape what a terminal or a CI system would obey.
+/// `stdout::print` and `Context::write_stderr`, which escape what a terminal or a CI system would obey.
 const WRITES_DIRECTLY: &[(&str, &str)] = &[
     ("stdout.rs", "it is the function"),
     ("context.rs", "it is the function, and asks questions of our own"),
     ("lib.rs", "prints what clap made of the command line, and bugs of our own"),
     ("run_sink.rs", "the terminal reporter escapes every text, which a property test shows"),
-    ("waiting.rs", "a line of our own whose one name is escaped"),
+    ("spinner.rs", "a line of our own whose one name is escaped"),
     ("catalog_report.rs", "writes lines of `OneLine` and escaped JSON by the thousand"),
     ("interception_log.rs", "one escaped line per call, on a channel"),
     ("explore/answers.rs", "one escaped line about an answer that does not fit"),

@@ -15,21 +15,21 @@ use tokio::time::Instant;
 
 use crate::acts::{self, Performed};
 use crate::agent::{self, AgentCase};
-use crate::ahead::{self, Ahead, lone_call};
-use crate::conversation::{Conversation, Others};
+use crate::conversation::{Conversation, ExtraSessions};
 use crate::fuzz::in_suite::{self, Surroundings};
 use crate::grading::Judges;
 use crate::hooks::Hooks;
+use crate::lane_state::LaneState;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
+use crate::pipelining::{self, Pipeline, lone_call};
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
-use crate::shared::Shared;
 use crate::stop::{Stop, Stopper};
-use crate::stored::{self, Storing};
+use crate::stored_replies::{self, Storing};
 use crate::{
-    calls, expectations, grading, known, metamorphic, nearby, negative_path, not_recorded, offline, remarks,
-    reply_shape, scan, score, steps, transform, trust,
+    calls, expectations, grading, implicit_checks, known_failures, metamorphic, negative_path, not_recorded, offline,
+    position_fix, reply_shape, scan, score, steps, transform, trust,
 };
 
 /// Everything that running a case needs.
@@ -79,14 +79,14 @@ impl CaseContext {
 
 /// Runs the cases of a lane in order and reports each as it ends.
 pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<Box<CaseRun>>) {
-    let mut shared = Shared::default();
+    let mut shared = LaneState::default();
     for (number, planned) in lane.cases.iter().enumerate() {
         let next = lane.cases.get(number + 1).filter(|_| lane.shared);
         shared.goes_on = next.is_some();
         let may_begin = context.may_send_ahead && lone_call(&planned.case).is_some();
-        shared.ahead.next = next.filter(|_| may_begin).map(|next| Arc::clone(&next.case));
+        shared.pipeline.next = next.filter(|_| may_begin).map(|next| Arc::clone(&next.case));
         // A case whose call was already sent is reported with it, even if the run was stopped in between.
-        let is_begun = shared.ahead.sent.is_some();
+        let is_begun = shared.pipeline.sent.is_some();
         let mut run = match not_to_be_run(planned, &context).filter(|_| !is_begun) {
             Some(reason) => CaseRun::skipped(planned, &reason),
             None => run_hooked(planned, &context, &mut shared).await,
@@ -118,7 +118,7 @@ fn not_to_be_run(planned: &PlannedCase, context: &CaseContext) -> Option<String>
 }
 
 /// Runs one case between the commands of its suite.
-async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> Box<CaseRun> {
+async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut LaneState) -> Box<CaseRun> {
     let suite = planned.case.suite.as_ref().filter(|suite| !suite.hooks.is_empty());
     let Some(suite) = suite else { return run_case(planned, context, shared).await };
     if let Some(finding) = context.hooks.before(suite).await {
@@ -137,7 +137,7 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut S
 }
 
 /// Runs one case. Whatever the server does is part of the result.
-pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> Box<CaseRun> {
+pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut LaneState) -> Box<CaseRun> {
     let inherited = shared.has_sound_session().await;
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
@@ -170,11 +170,11 @@ fn how_it_ended(attempt: &CaseRun) -> Option<String> {
 
 /// Tries the positions around those of a case, each on a fresh server, until one passes.
 async fn passing_nearby(planned: &PlannedCase, context: &CaseContext) -> Option<Finding> {
-    for variant in nearby::variants(&planned.case) {
+    for variant in position_fix::variants(&planned.case) {
         if context.stop.is_stopped() {
             return None;
         }
-        let mut alone = Shared::default();
+        let mut alone = LaneState::default();
         let tried = PlannedCase { case: Arc::clone(&variant.case), ..planned.clone() };
         let (run, _) = attempt(&tried, context, &mut alone).await;
         alone.end().await;
@@ -186,7 +186,7 @@ async fn passing_nearby(planned: &PlannedCase, context: &CaseContext) -> Option<
 }
 
 /// Runs a case once; also says whether the server went away in it.
-async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shared) -> (Box<CaseRun>, bool) {
+async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut LaneState) -> (Box<CaseRun>, bool) {
     let case = &planned.case;
     let mut record = CaseRecord::new(planned);
     let deadline = Instant::now() + case.timeout.unwrap_or(context.default_timeout);
@@ -217,8 +217,8 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
                 context,
                 deadline,
                 numbers: Vec::new(),
-                others: Others::default(),
-                ahead: Ahead::default(),
+                others: ExtraSessions::default(),
+                pipeline: Pipeline::default(),
             };
             Box::pin(agent::run(talk)).await
         }
@@ -236,12 +236,12 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Shar
         | Act::Compose(_)
         | Act::ToolQuality => {
             let talk = Attempt { case, variables: &mut variables, record: &mut record, context, deadline };
-            speak(talk, shared).await
+            run_in_session(talk, shared).await
         }
     };
     let verdict = trust::judged(verdict, case, &mut record);
     let verdict = not_recorded::judged(verdict, case, &mut record);
-    let verdict = known::judged(verdict, case, &mut record, context.strict);
+    let verdict = known_failures::judged(verdict, case, &mut record, context.strict);
     let keep_frames = context.keep_frames || verdict != Verdict::Passed;
     let mut run = record.finish(verdict);
     // An agent has servers of its own, and learns when one ends.
@@ -262,10 +262,10 @@ pub(crate) struct Attempt<'a> {
 }
 
 /// Takes the lane's session or opens one, converses, and hands the session on if it is still good.
-async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
+async fn run_in_session(attempt: Attempt<'_>, shared: &mut LaneState) -> Verdict {
     let Attempt { case, variables, record, context, deadline } = attempt;
     let mut stop = context.stop.clone();
-    let mut ahead = std::mem::take(&mut shared.ahead);
+    let mut pipeline = std::mem::take(&mut shared.pipeline);
     let inherited = shared.session.take();
     let opening = Attempt { case, variables: &mut *variables, record: &mut *record, context, deadline };
     let mut session = match session(inherited, opening).await {
@@ -274,7 +274,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
     };
     let own = case.server.as_ref().filter(|_| speaks_to_others(case)).map(|server| server.name.as_str());
     let mut number = record.opened_at(&session, own);
-    let mut others = Others::default();
+    let mut others = ExtraSessions::default();
     let conversation = Conversation {
         case,
         session: &mut session,
@@ -285,7 +285,7 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         record: &mut *record,
         deadline,
         storing: context.storing,
-        ahead: &mut ahead,
+        pipeline: &mut pipeline,
     };
     let ended = tokio::select! {
         biased;
@@ -293,13 +293,13 @@ async fn speak(attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
         () = converse(conversation, context) => true,
     };
     others.close(record).await;
-    let chapter = ahead.chapter.take();
+    let chapter = pipeline.chapter.take();
     let is_next_begun = chapter.is_some();
     if let Some(chapter) = chapter {
         record.closed_session(number, chapter);
     }
     if ended && is_next_begun {
-        shared.ahead = ahead;
+        shared.pipeline = pipeline;
         shared.session = Some(session);
     } else if ended && shared.goes_on && session.is_sound() {
         record.closed_session(number, session.drain());
@@ -410,19 +410,19 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         acts::await_checks(&case.act, &expect, &mut seen, talk).await;
     }
     acts::gather(&mut seen, talk.session);
-    stored::supply(&mut seen, &expect, talk);
-    stored::capture(&seen, talk);
+    stored_replies::supply(&mut seen, &expect, talk);
+    stored_replies::capture(&seen, talk);
     if accepted && expect.is_model_graded() {
         // Few cases have it, and all of them carry the size of what they await.
         Box::pin(grading::supply(&mut seen, &expect, (case, context), talk.record)).await;
     }
-    ahead::send_next(&seen, talk);
+    pipelining::send_next(&seen, talk);
     // Findings about the act itself are listed before later ones, though it is judged last.
     let told_before = talk.record.findings.len();
     if accepted {
         seen.environment = Arc::clone(&context.environment);
         if checks.iter().any(|planned| planned.check.wants_tool()) {
-            seen.tool = Box::pin(remarks::listed_tool(talk)).await;
+            seen.tool = Box::pin(implicit_checks::listed_tool(talk)).await;
             if !talk.session.is_open() {
                 let place = talk.place(at);
                 let text = format!("the server went away after it had answered {what}");
@@ -465,7 +465,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
         judged.push(Finding::note(Finding::NOTHING_CHECKED, note).at(talk.place(case.span)));
     }
     talk.record.findings.splice(told_before..told_before, judged);
-    remarks::add(&seen, talk).await;
+    implicit_checks::add(&seen, talk).await;
     if let (Some((call, block)), Outcome::Result(base)) = (related, &seen.outcome)
         && talk.record.verdict(context.strict) == Verdict::Passed
     {

@@ -8,10 +8,10 @@ use mcprove_wire::Session;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::ahead::Ahead;
+use crate::pipelining::Pipeline;
 use crate::record::CaseRecord;
 use crate::server::Opener;
-use crate::stored::Storing;
+use crate::stored_replies::Storing;
 
 /// A case in conversation with its server.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Conversation<'c> {
     /// The number of the session in the record.
     pub(crate) number: &'c mut usize,
     /// Sessions with other servers than the case's own.
-    pub(crate) others: &'c mut Others,
+    pub(crate) others: &'c mut ExtraSessions,
     pub(crate) opener: &'c Opener,
     pub(crate) variables: &'c mut Variables,
     pub(crate) record: &'c mut CaseRecord,
@@ -29,24 +29,24 @@ pub(crate) struct Conversation<'c> {
     /// Mode of stored values.
     pub(crate) storing: Storing,
     /// The calls that are sent before their case begins.
-    pub(crate) ahead: &'c mut Ahead,
+    pub(crate) pipeline: &'c mut Pipeline,
 }
 
 /// Sessions of a case with other servers than its own, each opened when the case first speaks to it.
 #[derive(Debug, Default)]
-pub(crate) struct Others {
-    open: Vec<Other>,
+pub(crate) struct ExtraSessions {
+    open: Vec<ExtraSession>,
 }
 
 #[derive(Debug)]
-struct Other {
+struct ExtraSession {
     server: Arc<ServerSpec>,
     session: Session,
     /// Its number in the record.
     number: usize,
 }
 
-impl Others {
+impl ExtraSessions {
     /// Ends them all.
     pub(crate) async fn close(self, record: &mut CaseRecord) {
         for other in self.open {
@@ -68,7 +68,7 @@ impl Conversation<'_> {
             match Box::pin(self.opener.open(server, self.variables, self.deadline)).await {
                 Ok(session) => {
                     let number = self.record.opened_at(&session, Some(&server.name));
-                    self.others.open.push(Other { server: Arc::clone(server), session, number });
+                    self.others.open.push(ExtraSession { server: Arc::clone(server), session, number });
                     self.others.open.len() - 1
                 }
                 Err(mut failure) => {

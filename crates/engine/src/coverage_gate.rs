@@ -11,8 +11,8 @@ use mcprove_model::{
 use tokio::time::Instant;
 
 use crate::discover::discover;
+use crate::fixture_guard::FixtureGuard;
 use crate::server::Opener;
-use crate::workplace::Workplace;
 
 /// The findings about suites that reach less of their servers than they ask for.
 pub(crate) async fn too_little(plan: &Plan, opener: &Opener, timeout: Duration) -> Vec<Finding> {
@@ -57,9 +57,10 @@ async fn reached(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration) -> Re
         let unknown = |reason: String| {
             Finding::error("coverage", format!("how much of `{}` is covered is not known: {reason}", server.name))
         };
-        let workplace = Workplace::new(fixture.map(PathBuf::as_path)).map_err(|error| unknown(error.to_string()))?;
+        let fixture_guard =
+            FixtureGuard::new(fixture.map(PathBuf::as_path)).map_err(|error| unknown(error.to_string()))?;
         let deadline = Instant::now() + timeout;
-        let opened = opener.open(server, workplace.variables(), deadline).await;
+        let opened = opener.open(server, fixture_guard.variables(), deadline).await;
         let mut session = opened.map_err(|failure| unknown(failure.message))?;
         let catalog = discover(&mut session, deadline).await;
         session.close().await;

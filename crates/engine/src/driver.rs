@@ -17,10 +17,10 @@ use crate::case_run::{CaseContext, accepts, run_case};
 use crate::discover::{Catalog, discover, tool_name};
 use crate::grading::Judges;
 use crate::hooks::Hooks;
+use crate::lane_state::LaneState;
 use crate::server::Opener;
-use crate::shared::Shared;
 use crate::stop::Stopper;
-use crate::stored::{self, Storing, snapshot_path};
+use crate::stored_replies::{self, Storing, snapshot_path};
 use crate::{calls, expectations};
 
 /// Options of a driven session.
@@ -43,7 +43,7 @@ pub struct DriverOptions {
 #[derive(Debug)]
 pub struct Driver {
     context: CaseContext,
-    shared: Shared,
+    shared: LaneState,
     negotiated: Negotiated,
     performed: usize,
 }
@@ -73,7 +73,7 @@ impl Driver {
         let deadline = Instant::now() + options.timeout;
         let session = context.opener.open(server, &Variables::default(), deadline).await?;
         let negotiated = session.negotiated().clone();
-        let shared = Shared { session: Some(Box::new(session)), goes_on: true, ..Shared::default() };
+        let shared = LaneState { session: Some(Box::new(session)), goes_on: true, ..LaneState::default() };
         Ok(Self { context, shared, negotiated, performed: 0 })
     }
 
@@ -134,7 +134,7 @@ impl Driver {
         if !checks.iter().any(|planned| planned.check.wants_stored()) {
             return;
         }
-        seen.stored = StoredValues { masks: stored::masks_of(case), ..StoredValues::default() };
+        seen.stored = StoredValues { masks: stored_replies::masks_of(case), ..StoredValues::default() };
         if self.context.storing == Storing::Update {
             judged.snapshots = checks.iter().flat_map(|planned| planned.check.to_store(seen)).collect();
             seen.stored.texts = judged
@@ -144,7 +144,7 @@ impl Driver {
                 .collect::<BTreeMap<_, _>>();
             return;
         }
-        match stored::read(&snapshot_path(Path::new(case.source.path()))) {
+        match stored_replies::read(&snapshot_path(Path::new(case.source.path()))) {
             Ok(file) => {
                 let values = file.sections.into_iter().filter(|section| section.kind == SnapshotKind::Value);
                 seen.stored.texts = values.map(|section| (section.name, section.text)).collect();

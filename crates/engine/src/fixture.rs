@@ -75,14 +75,14 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Files and folders with the places they are copied to, outer ones first.
 #[derive(Default)]
-struct Found {
+struct FixtureEntries {
     folders: Vec<(PathBuf, PathBuf)>,
     files: Vec<(PathBuf, PathBuf)>,
 }
 
 /// Makes the folders and the links, and finds the files.
-fn find(from: &Path, to: &Path) -> io::Result<Found> {
-    let mut found = Found::default();
+fn find(from: &Path, to: &Path) -> io::Result<FixtureEntries> {
+    let mut found = FixtureEntries::default();
     let mut bytes = 0_u64;
     let mut open = vec![(from.to_owned(), to.to_owned(), 1)];
     while let Some((from, to, depth)) = open.pop() {

@@ -25,7 +25,7 @@ const SHOWN: usize = 4_000;
 
 /// Facts about a conversation before it begins.
 #[derive(Clone, Debug)]
-pub struct AboutInterception {
+pub struct InterceptionOptions {
     /// Name and version of the program, for the log.
     pub program: String,
     /// Wall-clock start, milliseconds since the Unix epoch.
@@ -94,7 +94,7 @@ pub enum Answer {
 
 /// A call of a tool, as far as it is known.
 #[derive(Clone, Debug)]
-pub struct OverheardCall {
+pub struct ObservedCall {
     /// The tool.
     pub tool: String,
     /// Its arguments.
@@ -109,7 +109,7 @@ pub struct OverheardCall {
 
 /// A read of a resource or a request for a prompt, as far as it is known.
 #[derive(Clone, Debug)]
-pub struct OverheardRequest {
+pub struct ObservedRequest {
     /// `resources/read` or `prompts/get`.
     pub method: String,
     /// Its parameters.
@@ -122,7 +122,7 @@ pub struct OverheardRequest {
 
 /// Facts about the client that a suite needs to repeat the calls.
 #[derive(Clone, Debug, Default)]
-pub struct OverheardClient {
+pub struct ObservedClient {
     /// Capabilities that the client declared.
     pub capabilities: Value,
     /// True if a handshake was seen.
@@ -147,7 +147,7 @@ struct Open {
 /// A conversation on its way.
 #[derive(Debug)]
 pub struct Interception {
-    about: AboutInterception,
+    about: InterceptionOptions,
     began: Instant,
     /// Requests that are not answered, by session, who asked, and id.
     open: BTreeMap<(u32, bool, String), Open>,
@@ -156,13 +156,13 @@ pub struct Interception {
     unreadable: usize,
     first_unreadable: Option<String>,
     /// The calls of tools, in order.
-    pub calls: Vec<OverheardCall>,
+    pub calls: Vec<ObservedCall>,
     /// Reads of resources and requests for prompts, in order; kept where answers are kept.
-    pub requests: Vec<OverheardRequest>,
+    pub requests: Vec<ObservedRequest>,
     /// The number of requests that no test repeats, by method.
     pub other_requests: BTreeMap<String, usize>,
     /// Facts about the client.
-    pub client: OverheardClient,
+    pub client: ObservedClient,
 }
 
 /// Requests of every client, which no test would repeat.
@@ -178,7 +178,7 @@ const USUAL: &[&str] = &[
 
 impl Interception {
     /// Begins to listen.
-    pub fn begin(about: AboutInterception, sink: &mut dyn Sink) -> Self {
+    pub fn begin(about: InterceptionOptions, sink: &mut dyn Sink) -> Self {
         sink.event(Event::RunStarted(RunStarted {
             format: RunStarted::FORMAT,
             program: about.program.clone(),
@@ -210,12 +210,12 @@ impl Interception {
             calls: Vec::new(),
             requests: Vec::new(),
             other_requests: BTreeMap::new(),
-            client: OverheardClient::default(),
+            client: ObservedClient::default(),
         }
     }
 
     /// Takes in what was said and returns what is worth telling at once.
-    pub fn hear(&mut self, heard: TappedMessage, sink: &mut dyn Sink) -> Vec<CallNews> {
+    pub fn observe(&mut self, heard: TappedMessage, sink: &mut dyn Sink) -> Vec<CallNews> {
         let TappedMessage { at_us, session, direction, part, body } = heard;
         let mut news = Vec::new();
         let mut events = Vec::new();
@@ -227,7 +227,7 @@ impl Interception {
                 message => vec![message],
             };
             for message in messages {
-                let said = Said { at_us, session, direction, body: &body };
+                let said = ObservedMessage { at_us, session, direction, body: &body };
                 self.message(message, &said, &mut news, &mut events);
             }
             kind
@@ -242,17 +242,23 @@ impl Interception {
         news
     }
 
-    fn message(&mut self, message: Message, said: &Said<'_>, news: &mut Vec<CallNews>, events: &mut Vec<Event>) {
+    fn message(
+        &mut self,
+        message: Message,
+        said: &ObservedMessage<'_>,
+        news: &mut Vec<CallNews>,
+        events: &mut Vec<Event>,
+    ) {
         match message {
             Message::Request { id, method, params } => self.request(&id, method, &params, said, news),
             Message::Reply(reply) => self.reply(reply, said, news, events),
-            Message::NonProtocol(_) => self.stray(said, news),
+            Message::NonProtocol(_) => self.observe_non_protocol(said, news),
             Message::Notification { .. } | Message::Batch(_) => {}
         }
     }
 
     /// Takes text that is not a message. A server may still read it, so it may have been a call.
-    fn stray(&mut self, said: &Said<'_>, news: &mut Vec<CallNews>) {
+    fn observe_non_protocol(&mut self, said: &ObservedMessage<'_>, news: &mut Vec<CallNews>) {
         if said.direction == Direction::Sent && !said.body.trim_ascii().is_empty() {
             self.unreadable += 1;
             if self.first_unreadable.is_none() {
@@ -277,7 +283,14 @@ impl Interception {
         Some(finding)
     }
 
-    fn request(&mut self, id: &Value, method: String, params: &Value, said: &Said<'_>, news: &mut Vec<CallNews>) {
+    fn request(
+        &mut self,
+        id: &Value,
+        method: String,
+        params: &Value,
+        said: &ObservedMessage<'_>,
+        news: &mut Vec<CallNews>,
+    ) {
         let from_client = said.direction == Direction::Sent;
         let mut open = Open { method, at_us: said.at_us, call: None, request: None, record: None };
         if from_client {
@@ -289,13 +302,13 @@ impl Interception {
                 open.call = Some(self.calls.len());
                 let number = self.calls.len() + 1;
                 news.push(CallNews::Called { number, tool: tool.clone(), args: args.clone() });
-                self.calls.push(OverheardCall { tool, args, outcome: None, at_us: said.at_us, elapsed_us: 0 });
+                self.calls.push(ObservedCall { tool, args, outcome: None, at_us: said.at_us, elapsed_us: 0 });
             } else if REPEATABLE.contains(&open.method.as_str()) {
                 if self.about.keep_answers {
                     open.request = Some(self.requests.len());
                     let (method, params) = (open.method.clone(), params.clone());
                     let after_calls = self.calls.len();
-                    self.requests.push(OverheardRequest { method, params, outcome: None, after_calls });
+                    self.requests.push(ObservedRequest { method, params, outcome: None, after_calls });
                 }
             } else if !USUAL.contains(&open.method.as_str()) {
                 *self.other_requests.entry(open.method.clone()).or_default() += 1;
@@ -318,7 +331,7 @@ impl Interception {
         self.open.insert((said.session, from_client, id.to_string()), open);
     }
 
-    fn reply(&mut self, reply: Reply, said: &Said<'_>, news: &mut Vec<CallNews>, events: &mut Vec<Event>) {
+    fn reply(&mut self, reply: Reply, said: &ObservedMessage<'_>, news: &mut Vec<CallNews>, events: &mut Vec<Event>) {
         let to_client = said.direction == Direction::Received;
         let Some(id) = reply.id else { return };
         let Some(open) = self.open.remove(&(said.session, to_client, id.to_string())) else { return };
@@ -407,7 +420,7 @@ fn outcome(body: ReplyBody) -> Option<Result<Value, Value>> {
 }
 
 /// One message, as it was said.
-struct Said<'b> {
+struct ObservedMessage<'b> {
     at_us: u64,
     session: u32,
     direction: Direction,

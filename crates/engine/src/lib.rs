@@ -3,43 +3,46 @@
 mod acts;
 mod agent;
 mod agent_runs;
-mod ahead;
 mod calls;
 mod case_run;
+mod concurrency;
 mod conformance;
 mod container;
 mod conversation;
 mod coverage_gate;
-mod crew;
 mod discover;
 mod driver;
 mod expectations;
 mod fixture;
+mod fixture_guard;
 mod fuzz;
 mod grading;
 mod hint;
 mod hooks;
+mod implicit_checks;
 mod interception;
 mod judge_cassette;
-mod known;
+mod known_failures;
+mod lane_state;
 mod lanes;
 mod latency;
 mod metamorphic;
-mod nearby;
+mod mock_files;
 mod negative_path;
 mod not_recorded;
 mod observe;
 mod offline;
-mod open;
+mod open_session;
+mod pipelining;
 mod plan;
-mod played;
-mod probing;
+mod position_fix;
+mod probes;
 mod record;
-mod refused;
-mod remarks;
 mod reply_shape;
 mod restart;
 mod run;
+mod runtime_pool;
+mod sandbox_refusals;
 mod sanitizers;
 mod scan;
 mod score;
@@ -48,40 +51,36 @@ mod server;
 mod server_info;
 mod server_override;
 mod shard;
-mod shared;
 mod spending;
 mod steps;
 mod stop;
-mod stored;
+mod stored_replies;
 mod transform;
 mod trust;
-mod turns;
 mod virtual_time;
-mod workplace;
 
 pub use agent::{MissingKey, missing_keys};
+pub use concurrency::wanted_side_by_side;
 pub use conformance::{Endpoint, Pace, ProbeOptions, Survey, examine, survey};
 pub use discover::{Catalog, discover, tool_name};
 pub use driver::{Driven, Driver, DriverOptions, JudgedReply};
 pub use fixture::FixtureCopy;
-pub use fuzz::{Failure, Keeping, KeptTest, Reproduction, Tally, kept_test};
+pub use fixture_guard::NOWHERE;
+pub use fuzz::{CallCounts, Failure, Keeping, KeptTest, Reproduction, kept_test};
 pub use interception::{
-    AboutInterception, Answer, CallNews, Interception, InterceptionEnd, OverheardCall, OverheardClient,
-    OverheardRequest,
+    Answer, CallNews, Interception, InterceptionEnd, InterceptionOptions, ObservedCall, ObservedClient, ObservedRequest,
 };
 pub use mcprove_judge::tool_effect::Consent;
-pub use open::open_session;
+pub use mock_files::problems_of_played;
+pub use open_session::open_session;
 pub use plan::{Filter, PlanOptions, plan};
-pub use played::problems_of_played;
 pub use run::{Progress, RunOptions, Sink, run};
 pub use scan::{
-    Called, ConformanceOptions, FuzzScan, FuzzedTool, PlannedScan, ScanKind, ScanOptions, ScanResult,
+    ConformanceOptions, FuzzScan, FuzzedTool, PlannedCall, PlannedScan, ScanKind, ScanOptions, ScanResult,
     expand_conformance, expanded_template, plan_conformance, plan_scan, prompt_arguments,
 };
 pub use server_info::{InfoOptions, ServerInfo, server_info};
 pub use server_override::override_servers;
 pub use shard::{Durations, Shard};
 pub use stop::{Stop, Stopper};
-pub use stored::{Storing, snapshot_path};
-pub use turns::wanted_side_by_side;
-pub use workplace::NOWHERE;
+pub use stored_replies::{Storing, snapshot_path};

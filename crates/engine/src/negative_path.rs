@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::conversation::Conversation;
 use crate::discover::tool_name;
-use crate::probing::{self, Probed, Probing};
+use crate::probes::{self, Probed, Probing};
 use crate::restart::Restartable;
 
 /// The `negative_path` of a case, in addition to its own call.
@@ -66,7 +66,7 @@ pub(crate) async fn probe(path: &NegativePath, seen: &mut Observation, talk: &mu
     let guard = HarmGuard::off();
     let mut probing =
         Probing { subject, server, record: &mut *talk.record, timeout: path.timeout, is_listed, guard, control: None };
-    let probed = probing::make(&probes, &mut probing).await;
+    let probed = probes::make(&probes, &mut probing).await;
     if !path.default_gate {
         // The expectations about the counts decide; the result of each request is the evidence.
         talk.record.findings[told_before..].iter_mut().for_each(|finding| finding.severity = Severity::Note);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mcprove_model::{Case, Finding, Observation, Offline, Outcome, Trajectory, Verdict};
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 use mcprove_suite::template::Variables;
 
 use crate::acts;
@@ -25,7 +25,7 @@ pub(crate) async fn judge(
     let folder = Path::new(case.source.path()).parent().unwrap_or(Path::new(""));
     let mut texts = Vec::new();
     for file in work.files() {
-        match bounded::read_to_string(&folder.join(file)) {
+        match bounded_read::read_to_string(&folder.join(file)) {
             Ok(text) => texts.push(text),
             Err(error) => {
                 let text = format!("`{file}` could not be read: {error}");

@@ -11,7 +11,7 @@ use mcprove_wire::{Closing, OpenFailure, Session};
 // The runtime's time, which may be virtual.
 use tokio::time::Instant;
 
-use crate::fuzz::line::Said;
+use crate::fuzz::connection::ConnectionLog;
 use crate::scan::ScanResult;
 
 /// A case that is over.
@@ -196,7 +196,7 @@ impl CaseRecord {
     }
 
     /// Takes over sessions that a scan opened by itself; what is odd about them is returned.
-    pub(crate) fn take_said(&mut self, said: Said) -> Vec<Finding> {
+    pub(crate) fn take_said(&mut self, said: ConnectionLog) -> Vec<Finding> {
         let index = self.started.index;
         self.connected.extend(said.connected.into_iter().map(|connected| Connected { index, ..connected }));
         self.frames.extend(said.frames);

@@ -13,22 +13,22 @@ use tokio::task::JoinSet;
 
 use crate::agent_runs::AgentRuns;
 use crate::case_run::{CaseContext, run_lane};
+use crate::concurrency::LaneScheduler;
 use crate::coverage_gate;
-use crate::crew::Crew;
 use crate::grading::Judges;
 use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
 use crate::lanes::lanes;
 use crate::latency::too_slow;
 use crate::record::CaseRun;
+use crate::runtime_pool::RuntimePool;
 use crate::sanitizers;
 use crate::scan::ScanResult;
 use crate::selection::Selections;
 use crate::server::Opener;
 use crate::spending::Spending;
 use crate::stop::{Stop, Stopper};
-use crate::stored::Storing;
-use crate::turns::Turns;
+use crate::stored_replies::Storing;
 use crate::virtual_time::{is_virtual, run_virtual_lane};
 
 /// Interval of progress reports while nothing else happens.
@@ -178,12 +178,12 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let calls = Arc::clone(&context.calls);
     let opener = Arc::clone(&context.opener);
     // Dropped after the lanes: dropping a run in the middle waits for what they leave behind.
-    let mut crew = Crew::of(options.jobs.min(options.cores));
-    let contexts = context.for_threads(crew.size());
+    let mut pool = RuntimePool::of(options.jobs.min(options.cores));
+    let contexts = context.for_threads(pool.size());
     // With several jobs, the next servers are started while the current ones are busy; one job means one at a time.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
     let mut lanes = lanes.into_iter();
-    let mut turns = Turns::new(options.one_by_one);
+    let mut turns = LaneScheduler::new(options.one_by_one);
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
     let mut clock = tokio::time::interval(PROGRESS);
@@ -203,7 +203,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             && let Some(lane) = lanes.next()
         {
             let turn = turns.of(&lane);
-            crew.begin(&mut workers, |thread| {
+            pool.begin(&mut workers, |thread| {
                 let (context, report) = (contexts[thread].clone(), report.clone());
                 async move {
                     let _held = turn.come().await;
@@ -225,7 +225,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             _ = clock.tick() => {}
             Some(joined) = workers.join_next() => {
                 match joined {
-                    Ok(thread) => crew.ended(thread),
+                    Ok(thread) => pool.ended(thread),
                     Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
                     Err(_) => {}
                 }

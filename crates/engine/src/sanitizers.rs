@@ -9,8 +9,8 @@ use mcprove_model::{Case, Finding, Plan, ServerSpec, nearest};
 use tokio::time::Instant;
 
 use crate::discover::{discover, tool_name};
+use crate::fixture_guard::FixtureGuard;
 use crate::server::Opener;
-use crate::workplace::Workplace;
 
 /// The findings about `security.trust_boundary.required_sanitizers` that no server of their suite lists as a tool.
 pub(crate) async fn unknown(plan: &Plan, opener: &Opener, timeout: Duration) -> Vec<Finding> {
@@ -51,9 +51,9 @@ async fn offered_tools(cases: &[&Arc<Case>], opener: &Opener, timeout: Duration)
     }
     let mut offered = BTreeSet::new();
     for (server, fixture) in servers {
-        let workplace = Workplace::new(fixture.map(PathBuf::as_path)).ok()?;
+        let fixture_guard = FixtureGuard::new(fixture.map(PathBuf::as_path)).ok()?;
         let deadline = Instant::now() + timeout;
-        let mut session = opener.open(server, workplace.variables(), deadline).await.ok()?;
+        let mut session = opener.open(server, fixture_guard.variables(), deadline).await.ok()?;
         let catalog = discover(&mut session, deadline).await;
         session.close().await;
         offered.extend(catalog.tools.iter().map(|tool| tool_name(tool).to_owned()));

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::container::{DOCKER, VariablesFile, contain};
-use crate::played::{Play, Played};
+use crate::mock_files::{MockFiles, PlayOptions};
 
 /// The least time that a server which did not start confined may take to start unconfined.
 const FREE_START: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ pub(crate) struct Opener {
     /// The tokens that were given out to clients with credentials.
     pub(crate) tokens: Tokens,
     /// The files that are played as servers.
-    pub(crate) played: Played,
+    pub(crate) played: MockFiles,
     /// True if recordings are made anew, from the servers that they name.
     pub(crate) refreshes: bool,
 }
@@ -50,7 +50,7 @@ impl Opener {
             configured: Arc::default(),
             probe_timeout,
             tokens: Tokens::default(),
-            played: Played::default(),
+            played: MockFiles::default(),
             refreshes: false,
         }
     }
@@ -224,10 +224,10 @@ impl Opener {
             Target::Http { url, headers } => Endpoint::Http { url: text(url), headers: pairs(headers) },
             Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
             Target::Mock { manifest, virtual_time, keep_state } => {
-                let play = Play { virtual_time: *virtual_time, keep_state: *keep_state };
+                let play = PlayOptions { virtual_time: *virtual_time, keep_state: *keep_state };
                 return Ok(Place::Here { file: text(manifest), play });
             }
-            Target::Cassette { path } => return Ok(Place::Here { file: text(path), play: Play::default() }),
+            Target::Cassette { path } => return Ok(Place::Here { file: text(path), play: PlayOptions::default() }),
         };
         Ok(Place::Elsewhere(endpoint, file))
     }
@@ -270,7 +270,7 @@ enum Place {
     /// In a process or at a URL, with the file that a container takes its variables from.
     Elsewhere(Endpoint, Option<VariablesFile>),
     /// In this process: a file says what it answers.
-    Here { file: String, play: Play },
+    Here { file: String, play: PlayOptions },
 }
 
 /// Paths that a server may write to: its fixture copy and what is listed.

@@ -8,8 +8,8 @@ use mcprove_wire::{Closing, Limits, Negotiated, OpenFailure, Stage};
 use tokio::time::Instant;
 
 use crate::discover::{Catalog, discover};
+use crate::fixture_guard::FixtureGuard;
 use crate::server::Opener;
-use crate::workplace::Workplace;
 
 /// Description of a server and its lists.
 #[derive(Debug)]
@@ -44,12 +44,12 @@ pub struct InfoOptions<'a> {
 /// Asks a server for its lists; the error says why it could not be reached.
 pub async fn server_info(server: &ServerSpec, options: &InfoOptions<'_>) -> Result<ServerInfo, Box<OpenFailure>> {
     let began = Instant::now();
-    let workplace = Workplace::new(options.fixture).map_err(|error| not_copied(&error))?;
+    let fixture_guard = FixtureGuard::new(options.fixture).map_err(|error| not_copied(&error))?;
     let opener = Opener::new(options.own_program, options.limits, options.probe_timeout);
-    let mut session = opener.open(server, workplace.variables(), began + options.timeout).await?;
+    let mut session = opener.open(server, fixture_guard.variables(), began + options.timeout).await?;
     let opened = began.elapsed();
     let mut catalog = discover(&mut session, Instant::now() + options.timeout).await;
-    catalog.places = workplace.places_as_templates();
+    catalog.places = fixture_guard.places_as_templates();
     let (negotiated, transport) = (session.negotiated().clone(), session.transport_name());
     let closing = session.close().await;
     Ok(ServerInfo { negotiated, transport, catalog, opened, findings: closing.oddities })

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::acts::observed;
 use crate::conversation::Conversation;
 use crate::observe::FilesBefore;
-use crate::{calls, expectations, stored, trust};
+use crate::{calls, expectations, stored_replies, trust};
 
 /// Makes the setup calls; false when one failed and the case cannot go on.
 pub(crate) async fn set_up(steps: &[Step], talk: &mut Conversation<'_>) -> bool {
@@ -81,7 +81,7 @@ async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'
         talk.record.findings.push(finding);
         return false;
     }
-    stored::supply(&mut seen, &expect, talk);
+    stored_replies::supply(&mut seen, &expect, talk);
     let mut judged = expectations::judge(&talk.case.source, &expect, &seen);
     for finding in &mut judged {
         finding.message = format!("{what}: {}", finding.message);

@@ -37,6 +37,7 @@ pub mod trajectory_match;
 pub mod trust;
 pub mod unhandled_exception;
 
+mod budgeted_schema;
 mod catalog;
 mod catalog_file;
 mod diff;
@@ -45,9 +46,8 @@ mod ignores;
 mod input_schema;
 mod json_equality;
 mod json_style;
-mod judged;
 mod lint;
-mod near;
+mod nearest_match;
 mod quality;
 mod rules;
 mod schema;

@@ -4,14 +4,14 @@ use jsonschema::error::{ValidationError, ValidationErrorKind};
 use mcprove_model::shorten;
 use serde_json::{Value, json};
 
-use crate::judged::Judged;
+use crate::budgeted_schema::BudgetedSchema;
 use crate::schema_budget::{measure, on_deep_stack};
 
 /// Errors of a value, each with its JSON Pointer; an unusable schema is an error that says why.
 ///
 /// The draft is the one `$schema` names, else 2020-12. References outside the schema are never fetched.
 pub(crate) fn errors(schema: &Value, value: &Value) -> Result<Vec<String>, String> {
-    Judged::new(schema)?.errors(value, |errors| errors.map(|error| described(&error)).collect())
+    BudgetedSchema::new(schema)?.errors(value, |errors| errors.map(|error| described(&error)).collect())
 }
 
 /// The requirement of a schema at the place of its first error, and the value there.
@@ -24,7 +24,7 @@ pub(crate) struct FirstError {
 
 /// The first error of a value; `None` when there is none.
 pub(crate) fn first_error(schema: &Value, value: &Value) -> Option<FirstError> {
-    Judged::new(schema).ok()?.errors(value, |errors| Some(first(schema, &errors.next()?))).ok()?
+    BudgetedSchema::new(schema).ok()?.errors(value, |errors| Some(first(schema, &errors.next()?))).ok()?
 }
 
 fn first(schema: &Value, error: &ValidationError<'_>) -> FirstError {

@@ -130,7 +130,7 @@ impl Faults {
     }
 
     /// Says what a call of this tool meets, and counts it.
-    pub(crate) fn meet(&self, tool: &str) -> Delay {
+    pub(crate) fn next_delay(&self, tool: &str) -> Delay {
         let (fault, whose) = match (self.by_tool.get(tool), self.everywhere) {
             (Some(fault), _) => (*fault, Some(tool.to_owned())),
             (None, Some(fault)) => (fault, None),
@@ -190,8 +190,11 @@ mod tests {
         faults.add(rule("recover-after:2"));
         faults.add(rule("search=none"));
         faults.add(rule("late=slow:5"));
-        assert_eq!(faults.meet("search"), Delay::No);
-        assert_eq!(faults.meet("late"), Delay::Late(Duration::from_millis(5)));
-        assert_eq!([faults.meet("a"), faults.meet("b"), faults.meet("a")], [Delay::Never, Delay::Never, Delay::No]);
+        assert_eq!(faults.next_delay("search"), Delay::No);
+        assert_eq!(faults.next_delay("late"), Delay::Late(Duration::from_millis(5)));
+        assert_eq!(
+            [faults.next_delay("a"), faults.next_delay("b"), faults.next_delay("a")],
+            [Delay::Never, Delay::Never, Delay::No]
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mcprove_model::{Diagnostics, Finding, Node, Place, SourceFile, Span};
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 use mcprove_suite::yaml;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::recording::{from_cassette, from_event_log};
 /// positions.
 pub fn load(path: &Path) -> (Option<Offer>, Vec<Finding>) {
     let shown = path.display().to_string();
-    match bounded::read_to_string(path) {
+    match bounded_read::read_to_string(path) {
         Ok(text) => read(&SourceFile::new(shown, text)),
         Err(error) => {
             let finding = Finding::error("unreadable-file", format!("`{shown}` could not be read: {error}"))

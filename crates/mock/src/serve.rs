@@ -8,8 +8,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::task::JoinSet;
 
 use crate::Mock;
+use crate::message_sink::{MessageSink, OutgoingMessage};
 use crate::mutation::Inward;
-use crate::outlet::{Out, Outlet};
 use crate::rpc::read;
 use crate::session::{Kind, Session, Work};
 
@@ -17,10 +17,10 @@ impl Mock {
     /// Serves one client until it closes its side. Requests are handled concurrently; those still open when the client
     /// is gone are dropped, so that a hung call keeps nothing alive.
     pub async fn serve(&self, reader: impl AsyncRead + Unpin, mut writer: impl AsyncWrite + Unpin) -> io::Result<()> {
-        let (outlet, mut outbox) = Outlet::new();
+        let (sink, mut outbox) = MessageSink::new();
         let mutant = self.shared.mutant.clone();
         let connection = mutant.connect();
-        let session = Session::new(self.shared.clone(), Kind::Lasting, outlet.clone());
+        let session = Session::new(self.shared.clone(), Kind::Lasting, sink.clone());
         // What a mutation says in place of the mock is not changed again.
         let (direct, mut directs) = tokio::sync::mpsc::unbounded_channel::<Value>();
         let incoming = mutant.clone();
@@ -39,11 +39,13 @@ impl Mock {
                                 let _ = direct.send(reply);
                             }
                         }
-                        Some(Inward::Pass(message)) => tasks_start(session.take(message, &outlet), &mut tasks),
+                        Some(Inward::Pass(message)) => tasks_start(session.take(message, &sink), &mut tasks),
                         None => match read(line.trim_ascii()) {
-                            Ok(message) => tasks_start(session.take(message, &outlet), &mut tasks),
-                            Err(refusal) => outlet
-                                .send(Out::Reply { message: refusal.reply(&Value::Null), wrong: Some(refusal.layer) }),
+                            Ok(message) => tasks_start(session.take(message, &sink), &mut tasks),
+                            Err(refusal) => sink.send(OutgoingMessage::Reply {
+                                message: refusal.reply(&Value::Null),
+                                wrong: Some(refusal.layer),
+                            }),
                         },
                     }
                 }

@@ -11,9 +11,9 @@ use tokio::sync::{oneshot, watch};
 
 use crate::era::{Caller, SUBSCRIPTION_ID, modern_caller, named_revision};
 use crate::manifest::{Change, Level, Manifest, Tool};
+use crate::message_sink::{MessageSink, OutgoingMessage};
 use crate::methods;
 use crate::mock::{Offer, Shared};
-use crate::outlet::{Out, Outlet};
 use crate::rpc::{Ended, INVALID_REQUEST, Incoming, Refusal, Request, classify};
 use crate::tasks::Tasks;
 
@@ -37,7 +37,7 @@ pub(crate) struct Session {
     state: Mutex<State>,
     closed: watch::Sender<bool>,
     /// For what belongs to no request.
-    general: Outlet,
+    general: MessageSink,
 }
 
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ pub(crate) struct Listener {
     /// The id of its request.
     pub(crate) id: Value,
     pub(crate) wants: Wants,
-    pub(crate) outlet: Outlet,
+    pub(crate) sink: MessageSink,
 }
 
 /// Subscriptions of a listener.
@@ -86,7 +86,7 @@ pub(crate) struct Wants {
 }
 
 impl Session {
-    pub(crate) fn new(mock: Arc<Shared>, kind: Kind, general: Outlet) -> Arc<Self> {
+    pub(crate) fn new(mock: Arc<Shared>, kind: Kind, general: MessageSink) -> Arc<Self> {
         Arc::new(Self { mock, kind, state: Mutex::default(), closed: watch::channel(false).0, general })
     }
 
@@ -116,10 +116,10 @@ impl Session {
         }
     }
 
-    /// Takes a message in. A request makes work that sends its answer to `outlet`.
-    pub(crate) fn take(self: &Arc<Self>, message: Value, outlet: &Outlet) -> Option<Work> {
+    /// Takes a message in. A request makes work that sends its answer to `sink`.
+    pub(crate) fn take(self: &Arc<Self>, message: Value, sink: &MessageSink) -> Option<Work> {
         match classify(message) {
-            Incoming::Request(request) => self.work(request, outlet.clone()),
+            Incoming::Request(request) => self.work(request, sink.clone()),
             Incoming::Notification { method, params } => {
                 self.notified(&method, &params);
                 None
@@ -131,15 +131,15 @@ impl Session {
                 }
                 None
             }
-            Incoming::Batch(messages) => self.batch(messages, outlet),
+            Incoming::Batch(messages) => self.batch(messages, sink),
             Incoming::Invalid { id, refusal } => {
-                outlet.send(refused(&id, &refusal));
+                sink.send(refused(&id, &refusal));
                 None
             }
         }
     }
 
-    fn work(self: &Arc<Self>, request: Request, outlet: Outlet) -> Option<Work> {
+    fn work(self: &Arc<Self>, request: Request, sink: MessageSink) -> Option<Work> {
         let (cancel, cancelled) = oneshot::channel();
         let key = request.id.to_string();
         if self.kind == Kind::Lasting {
@@ -147,7 +147,7 @@ impl Session {
             if state.running.contains_key(&key) {
                 drop(state);
                 let message = format!("the id {key} is in use by a request that is not answered yet");
-                outlet.send(refused(&request.id, &Refusal::new(INVALID_REQUEST, message)));
+                sink.send(refused(&request.id, &Refusal::new(INVALID_REQUEST, message)));
                 return None;
             }
             state.running.insert(key.clone(), cancel);
@@ -157,34 +157,34 @@ impl Session {
             let outcome = tokio::select! {
                 biased;
                 Ok(()) = cancelled => return,
-                outcome = methods::answer(&running.session, &request, &outlet) => outcome,
+                outcome = methods::answer(&running.session, &request, &sink) => outcome,
             };
             // The id is free again before the answer is out, so that it can be used again at once.
             drop(running);
             match outcome {
                 Ok(result) => {
                     let message = json!({"jsonrpc": "2.0", "id": request.id, "result": result});
-                    outlet.send(Out::Reply { message, wrong: None });
+                    sink.send(OutgoingMessage::Reply { message, wrong: None });
                 }
-                Err(Ended::Refused(refusal)) => outlet.send(refused(&request.id, &refusal)),
+                Err(Ended::Refused(refusal)) => sink.send(refused(&request.id, &refusal)),
                 Err(Ended::Cut) => {}
             }
         }))
     }
 
     /// Several messages at once, which one revision knows (2025-03-26, "Batching").
-    fn batch(self: &Arc<Self>, messages: Vec<Value>, outlet: &Outlet) -> Option<Work> {
+    fn batch(self: &Arc<Self>, messages: Vec<Value>, sink: &MessageSink) -> Option<Work> {
         let revision = self.state().agreed.as_ref().map(|agreed| agreed.revision);
         if revision != Some(Revision::V2025_03_26) || messages.is_empty() {
             let why =
                 if messages.is_empty() { "an empty batch is not a request" } else { "this revision has no batches" };
-            outlet.send(refused(&Value::Null, &Refusal::new(INVALID_REQUEST, why)));
+            sink.send(refused(&Value::Null, &Refusal::new(INVALID_REQUEST, why)));
             return None;
         }
-        let (inner, mut outbox) = Outlet::new();
+        let (inner, mut outbox) = MessageSink::new();
         let work: Vec<Work> = messages.into_iter().filter_map(|message| self.take(message, &inner)).collect();
         drop(inner);
-        let outlet = outlet.clone();
+        let sink = sink.clone();
         Some(Box::pin(async move {
             for work in work {
                 work.await;
@@ -192,12 +192,12 @@ impl Session {
             let mut replies = Vec::new();
             while let Some(out) = outbox.recv().await {
                 match out {
-                    Out::Reply { message, .. } => replies.push(message),
-                    other @ Out::Other(_) => outlet.send(other),
+                    OutgoingMessage::Reply { message, .. } => replies.push(message),
+                    other @ OutgoingMessage::Other(_) => sink.send(other),
                 }
             }
             if !replies.is_empty() {
-                outlet.send(Out::Reply { message: Value::Array(replies), wrong: None });
+                sink.send(OutgoingMessage::Reply { message: Value::Array(replies), wrong: None });
             }
         }))
     }
@@ -245,7 +245,7 @@ impl Session {
     /// Asks the client something, as the legacy era does, and waits for its answer.
     pub(crate) async fn ask(
         &self,
-        outlet: &Outlet,
+        sink: &MessageSink,
         method: &str,
         params: &Value,
     ) -> Result<Result<Value, Value>, Ended> {
@@ -257,7 +257,7 @@ impl Session {
             state.asked.insert(id.clone(), answer);
             id
         };
-        outlet.send(Out::Other(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})));
+        sink.send(OutgoingMessage::Other(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})));
         let _asking = Asking { session: self, id };
         tokio::select! {
             biased;
@@ -306,12 +306,12 @@ impl Session {
     }
 
     /// Adds a listener; it is forgotten when the guard goes away.
-    pub(crate) fn listen(self: &Arc<Self>, id: Value, wants: Wants, outlet: Outlet) -> Listening {
+    pub(crate) fn listen(self: &Arc<Self>, id: Value, wants: Wants, sink: MessageSink) -> ActiveListener {
         let mut state = self.state();
         state.serial += 1;
         let serial = state.serial;
-        state.listeners.push(Listener { serial, id, wants, outlet });
-        Listening { session: Arc::clone(self), serial }
+        state.listeners.push(Listener { serial, id, wants, sink });
+        ActiveListener { session: Arc::clone(self), serial }
     }
 
     /// The manifest, when the mock has one.
@@ -327,7 +327,7 @@ impl Listener {
     pub(crate) fn tell(&self, method: &str, params: &Value) {
         let mut params = params.clone();
         params["_meta"] = json!({SUBSCRIPTION_ID: self.id});
-        self.outlet.notify(method, &params);
+        self.sink.notify(method, &params);
     }
 }
 
@@ -358,17 +358,17 @@ impl Drop for Asking<'_> {
 }
 
 /// A listener that is listening.
-pub(crate) struct Listening {
+pub(crate) struct ActiveListener {
     session: Arc<Session>,
     serial: u64,
 }
 
-impl Drop for Listening {
+impl Drop for ActiveListener {
     fn drop(&mut self) {
         self.session.state().listeners.retain(|listener| listener.serial != self.serial);
     }
 }
 
-fn refused(id: &Value, refusal: &Refusal) -> Out {
-    Out::Reply { message: refusal.reply(id), wrong: Some(refusal.layer) }
+fn refused(id: &Value, refusal: &Refusal) -> OutgoingMessage {
+    OutgoingMessage::Reply { message: refusal.reply(id), wrong: Some(refusal.layer) }
 }

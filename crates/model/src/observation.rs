@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::{Notification, Outcome, StoredValues, view};
+use crate::{Notification, Outcome, StoredValues, lenient_view};
 
 /// Observation of a case. Checks read it and nothing else.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Observation {
     pub fn of_tool_call(outcome: Outcome) -> Self {
         let (text, is_error, structured) = match &outcome {
             Outcome::Result(result) => (
-                view::text_of_tool_result(result),
+                lenient_view::text_of_tool_result(result),
                 result.get("isError") == Some(&Value::Bool(true)),
                 result.get("structuredContent").cloned(),
             ),
@@ -126,7 +126,7 @@ impl Observation {
 
     /// The JSON under test: the text when it is JSON (or holds a JSON document), else `structuredContent`.
     pub fn json(&self) -> Option<&Value> {
-        self.json.get_or_init(|| view::first_json(&self.text).or_else(|| self.structured.clone())).as_ref()
+        self.json.get_or_init(|| lenient_view::first_json(&self.text).or_else(|| self.structured.clone())).as_ref()
     }
 
     /// Number of progress notifications.

@@ -10,7 +10,7 @@ use mcprove_model::{CaseReport, Finding, Report, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::reliability::{Reliability, Trials};
-use crate::{harmless, json_text, status};
+use crate::{escape, json_text, status};
 
 const PASS: &str = "PASS";
 const FAIL: &str = "FAIL";
@@ -178,7 +178,7 @@ impl Comparison {
             .iter()
             .map(|title| Finding::note("known-failure", format!("`{title}` failed in the baseline and still fails")));
         let stale = self.stale.iter().map(|name| {
-            let message = format!("the baseline has `{}`, which no case is called", harmless::line(name));
+            let message = format!("the baseline has `{}`, which no case is called", escape::line(name));
             Finding::warning("stale-baseline", message).help("write the baseline anew with `--save-baseline`")
         });
         regressions.chain(known).chain(stale).collect()

@@ -1,7 +1,7 @@
 //! The one line that says how far a run is that counts calls.
 
 use crate::columns::{columns, fit};
-use crate::{duration, harmless};
+use crate::{duration, escape};
 
 /// Progress of a run that counts calls.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl CallProgress<'_> {
             None => String::new(),
         };
         let room = width.saturating_sub(columns(&head) + columns(&tail));
-        fit(&format!("{head}{}{tail}", fit(&harmless::line(self.tool), room)), width)
+        fit(&format!("{head}{}{tail}", fit(&escape::line(self.tool), room)), width)
     }
 }
 

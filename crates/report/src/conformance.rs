@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use mcprove_model::{CaseReport, Report, Severity, Verdict, shorten};
 
 use crate::style::Role;
-use crate::{Style, harmless};
+use crate::{Style, escape};
 
 /// Maximum number of characters shown of a request or reply.
 const SHOWN: usize = 300;
@@ -95,7 +95,7 @@ pub fn conformance_table(report: &Report, style: &Style) -> String {
     let notes: BTreeSet<&str> =
         findings.filter(|finding| finding.severity == Severity::Note).map(|finding| finding.message.as_str()).collect();
     for note in notes {
-        let _ = writeln!(text, "{} {}", style.paint(Role::Note, "note:"), harmless::line(note));
+        let _ = writeln!(text, "{} {}", style.paint(Role::Note, "note:"), escape::line(note));
     }
     for wanted in [Mark::Failed, Mark::Warned] {
         let mut told: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
@@ -117,16 +117,16 @@ fn details(case: &CaseReport) -> String {
     let mut text = String::new();
     let findings = case.finished.iter().flat_map(|finished| &finished.findings);
     for finding in findings.filter(|finding| finding.severity >= Severity::Warning) {
-        let _ = writeln!(text, "  {}", harmless::line(&finding.message));
+        let _ = writeln!(text, "  {}", escape::line(&finding.message));
         if let Some(expected) = &finding.expected {
-            let _ = writeln!(text, "    {}", harmless::line(expected));
+            let _ = writeln!(text, "    {}", escape::line(expected));
         }
         let evidence = finding.evidence.as_ref();
         let request = evidence.map(|evidence| evidence.request.as_str());
         let reply = evidence.and_then(|evidence| evidence.reply.as_deref()).or(finding.actual.as_deref());
         for (arrow, part) in [("→", request), ("←", reply)] {
             if let Some(part) = part {
-                let _ = writeln!(text, "    {arrow} {}", harmless::line(&shorten(part, SHOWN)));
+                let _ = writeln!(text, "    {arrow} {}", escape::line(&shorten(part, SHOWN)));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mcprove_model::{CoverageCount, ServerCoverage, ToolCoverage};
 
 use crate::style::Role;
-use crate::{Style, harmless};
+use crate::{Style, escape};
 
 /// Width of a bar, in terminal columns.
 const BAR: usize = 20;
@@ -34,7 +34,7 @@ pub fn coverage_table(coverage: &ServerCoverage, style: &Style) -> String {
         let given = tool.arguments.iter().filter(|argument| argument.exercised).count();
         let arguments = format!("{given}/{}", tool.arguments.len());
         let error = if tool.error_path { "yes" } else { "no" };
-        let name = format!("{:<widest$}", harmless::line(&tool.name));
+        let name = format!("{:<widest$}", escape::line(&tool.name));
         let role = if tool.assertions > 0 { Role::Good } else { Role::Bad };
         let name = style.paint(role, &name);
         let row = format!("{name}  {:>10}  {arguments:>9}  {error:<10}  {}", tool.assertions, missing(tool));
@@ -43,14 +43,14 @@ pub fn coverage_table(coverage: &ServerCoverage, style: &Style) -> String {
     let items =
         [("resource", &coverage.resources), ("template", &coverage.resource_templates), ("prompt", &coverage.prompts)];
     for (word, items) in items {
-        let without = items.iter().filter(|item| item.assertions == 0).map(|item| harmless::line(&item.name));
+        let without = items.iter().filter(|item| item.assertions == 0).map(|item| escape::line(&item.name));
         let without: Vec<_> = without.collect();
         if !without.is_empty() {
             let _ = writeln!(text, "\n{word}s without an assertion: {}", without.join(", "));
         }
     }
     if !coverage.unknown.is_empty() {
-        let unknown: Vec<_> = coverage.unknown.iter().map(|name| harmless::line(name)).collect();
+        let unknown: Vec<_> = coverage.unknown.iter().map(|name| escape::line(name)).collect();
         let _ = writeln!(text, "\nasserted, but not offered: {}", unknown.join(", "));
     }
     text
@@ -70,12 +70,12 @@ fn missing(tool: &ToolCoverage) -> String {
     }
     let mut missing = Vec::new();
     for argument in &tool.arguments {
-        let name = harmless::line(&argument.name);
+        let name = escape::line(&argument.name);
         if !argument.exercised {
             missing.push(name.into_owned());
         } else if !argument.unused_values.is_empty() {
             let values: Vec<String> = argument.unused_values.iter().map(ToString::to_string).collect();
-            missing.push(format!("{name}={}", harmless::line(&values.join("|"))));
+            missing.push(format!("{name}={}", escape::line(&values.join("|"))));
         }
     }
     missing.join(", ")

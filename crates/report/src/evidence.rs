@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{AgentRecord, CallRecord, CallRole, CaseFinished, Connected, Timings, shorten, telling_line};
+use mcprove_model::{AgentRecord, CallRecord, CallRole, CaseFinished, Connected, Timings, cause_line, shorten};
 
 use crate::style::{Role, Style};
 use crate::usage::Used;
-use crate::{duration, harmless, json_view};
+use crate::{duration, escape, json_view};
 
 /// Columns before a request or a reply.
 const MESSAGE_MARGIN: usize = 11;
@@ -33,7 +33,7 @@ pub(crate) struct View<'v> {
 
 /// The calls that explain a failure: the act and what was verified after it, or, when the case never came that far, the
 /// last call that was made. All calls of an agent are relevant.
-pub(crate) fn telling_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
+pub(crate) fn relevant_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
     if calls.iter().any(|call| call.role == CallRole::Agent) {
         return calls.iter().filter(|call| matches!(call.role, CallRole::Agent | CallRole::Verify)).collect();
     }
@@ -57,14 +57,14 @@ pub(crate) fn call(out: &mut String, call: &CallRecord, view: &View<'_>) {
         CallRole::Teardown => "teardown: ",
     };
     let mut title = match &call.server {
-        Some(server) => format!("{role}{}: {}", harmless::name(server), harmless::name(&call.method)),
-        None => format!("{role}{}", harmless::name(&call.method)),
+        Some(server) => format!("{role}{}: {}", escape::name(server), escape::name(&call.method)),
+        None => format!("{role}{}", escape::name(&call.method)),
     };
     if let Some(subject) = &call.subject {
-        let _ = write!(title, " {}", harmless::name(subject));
+        let _ = write!(title, " {}", escape::name(subject));
     }
     if let Some(fault) = &call.fault {
-        let _ = write!(title, ", answered by the fault {}", harmless::line(fault));
+        let _ = write!(title, ", answered by the fault {}", escape::line(fault));
     }
     let elapsed = style.paint(Role::Faint, &format!("({})", duration::human(call.elapsed_us)));
     let _ = writeln!(out, "{} {elapsed}", style.paint(Role::Strong, &title));
@@ -96,7 +96,7 @@ pub(crate) fn agent(out: &mut String, agent: &AgentRecord, view: &View<'_>) {
     let style = view.style;
     let replayed = if agent.replayed { ", replayed" } else { "" };
     let turns = if agent.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", agent.turns) };
-    let title = format!("agent ({}{replayed})", harmless::line(&agent.model));
+    let title = format!("agent ({}{replayed})", escape::line(&agent.model));
     let used = Used::by(agent).text().map_or_else(String::new, |used| format!(", {used}"));
     let circumstances = format!("{turns}, {}{used}", agent.stop_reason.name());
     let _ = writeln!(out, "{} {}", style.paint(Role::Strong, &title), style.paint(Role::Faint, &circumstances));
@@ -134,10 +134,10 @@ pub(crate) fn server_end(out: &mut String, finished: &CaseFinished, bounds: Boun
     let mut line = |text: &str| {
         let _ = writeln!(out, "  {gutter} {text}");
     };
-    let shown = |text: &str| shorten(&harmless::lines(text).next().unwrap_or_default(), bounds.message).into_owned();
+    let shown = |text: &str| shorten(&escape::lines(text).next().unwrap_or_default(), bounds.message).into_owned();
     let mut next = 0;
     // Where the end does not have it, the first line and the one that says why are shown as well.
-    for at in [(hidden > 0).then_some(0), telling_line(&raw)].into_iter().flatten().filter(|at| *at < hidden) {
+    for at in [(hidden > 0).then_some(0), cause_line(&raw)].into_iter().flatten().filter(|at| *at < hidden) {
         if at >= next {
             gap(&mut line, at - next);
             line(&shown(raw[at]));
@@ -163,8 +163,8 @@ fn gap(line: &mut impl FnMut(&str), count: usize) {
 
 /// Name and version of the server, and the negotiated protocol revision.
 pub(crate) fn session(out: &mut String, session: &Connected, style: &Style) {
-    let server = format!("{} {}", harmless::name(&session.server_name), harmless::name(&session.server_version));
-    let (transport, protocol) = (harmless::name(&session.transport), harmless::name(&session.protocol));
+    let server = format!("{} {}", escape::name(&session.server_name), escape::name(&session.server_version));
+    let (transport, protocol) = (escape::name(&session.transport), escape::name(&session.protocol));
     let line = format!("server {server} over {transport}, protocol {protocol}");
     let _ = writeln!(out, "{}", style.paint(Role::Faint, &line));
 }
@@ -226,7 +226,7 @@ mod tests {
             elapsed_us: 0,
         };
         let told = |calls: &[CallRecord]| -> Vec<String> {
-            telling_calls(calls).into_iter().filter_map(|call| call.subject.clone()).collect()
+            relevant_calls(calls).into_iter().filter_map(|call| call.subject.clone()).collect()
         };
         assert_eq!(told(&[call(CallRole::Setup, "a"), call(CallRole::Setup, "b")]), ["b"]);
         assert_eq!(

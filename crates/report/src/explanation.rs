@@ -61,7 +61,7 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
         paragraph(&|text| evidence::agent(text, agent, &view));
     }
     let calls =
-        if depth.all_calls { finished.calls.iter().collect() } else { evidence::telling_calls(&finished.calls) };
+        if depth.all_calls { finished.calls.iter().collect() } else { evidence::relevant_calls(&finished.calls) };
     for call in calls {
         paragraph(&|text| evidence::call(text, call, &view));
     }

@@ -7,7 +7,7 @@ use mcprove_model::{CaseReport, Finding, Report, Severity, Verdict};
 use crate::evidence::{self, View};
 use crate::explanation::Depth;
 use crate::style::Role;
-use crate::{Style, Verbosity, harmless};
+use crate::{Style, Verbosity, escape};
 
 /// The rule of the note with the number of calls per tool and their outcomes.
 const FUZZED: &str = "fuzzed";
@@ -16,9 +16,9 @@ const FUZZED: &str = "fuzzed";
 pub fn fuzz_table(report: &Report, verbosity: Verbosity, style: &Style) -> String {
     let mut text = String::new();
     for finding in &report.findings {
-        let _ = writeln!(text, "{} {}", painted(finding, style, ":"), harmless::line(&finding.message));
+        let _ = writeln!(text, "{} {}", painted(finding, style, ":"), escape::line(&finding.message));
         if let Some(help) = &finding.help {
-            let _ = writeln!(text, "  help: {}", harmless::line(help));
+            let _ = writeln!(text, "  help: {}", escape::line(help));
         }
     }
     if !report.findings.is_empty() {
@@ -27,9 +27,9 @@ pub fn fuzz_table(report: &Report, verbosity: Verbosity, style: &Style) -> Strin
     let widest = report.cases.iter().map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 50);
     for case in &report.cases {
         let (role, word, note) = told(case);
-        let name = harmless::line(&case.started.name);
+        let name = escape::line(&case.started.name);
         let word = style.paint(role, &format!("{word:<7}"));
-        let _ = writeln!(text, "{word}  {name:<widest$}  {}", style.paint(Role::Faint, &harmless::line(&note)));
+        let _ = writeln!(text, "{word}  {name:<widest$}  {}", style.paint(Role::Faint, &escape::line(&note)));
         if verbosity == Verbosity::Verbose {
             let view = View { bounds: Depth::FULL.bounds, focus: &[], style };
             for call in case.finished.iter().flat_map(|finished| &finished.calls) {
@@ -61,13 +61,13 @@ fn told(case: &CaseReport) -> (Role, &'static str, String) {
 
 fn tell(text: &mut String, case: &CaseReport, finding: &Finding, style: &Style) {
     let head = format!("[{}]:", finding.rule);
-    let name = harmless::line(&case.started.name);
-    let _ = writeln!(text, "\n{} `{name}`: {}", painted(finding, style, &head), harmless::line(&finding.message));
+    let name = escape::line(&case.started.name);
+    let _ = writeln!(text, "\n{} `{name}`: {}", painted(finding, style, &head), escape::line(&finding.message));
     for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(20) {
-        let _ = writeln!(text, "  │ {}", harmless::line(line));
+        let _ = writeln!(text, "  │ {}", escape::line(line));
     }
     if let Some(help) = &finding.help {
-        let _ = writeln!(text, "  {}", harmless::line(help));
+        let _ = writeln!(text, "  {}", escape::line(help));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::harmless;
+use crate::escape;
 use crate::style::{Role, Style};
 use crate::wrap::wrapped;
 
@@ -11,7 +11,7 @@ use crate::wrap::wrapped;
 pub(crate) fn lines(text: &str, most: usize, focus: &[String], style: &Style) -> Vec<String> {
     let spaced = spaced(text);
     let cut = cut_around(&spaced, most, focus);
-    let line = harmless::line_within(&cut, most);
+    let line = escape::line_within(&cut, most);
     let pieces = wrapped(&line, style.width);
     if !style.color || !is_json(text) {
         return pieces.into_iter().map(Cow::into_owned).collect();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mcprove_model::Severity;
 
-use crate::harmless;
+use crate::escape;
 use crate::snippet::severity_role;
 use crate::style::{Role, Style};
 
@@ -26,7 +26,7 @@ pub struct OneLine<'a> {
 impl OneLine<'_> {
     /// Writes `source:line:column: severity[rule]: message` and a line break.
     pub fn write(&self, out: &mut String, style: &Style) {
-        out.push_str(&harmless::line(self.source));
+        out.push_str(&escape::line(self.source));
         if let Some((line, column)) = self.position {
             let _ = write!(out, ":{line}:{column}");
         }
@@ -36,7 +36,7 @@ impl OneLine<'_> {
         out.push_str(&style.paint(Role::Strong, ":"));
         out.push(' ');
         for piece in self.message {
-            out.push_str(&harmless::line(piece));
+            out.push_str(&escape::line(piece));
         }
         out.push('\n');
     }

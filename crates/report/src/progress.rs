@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::columns::{columns, fit};
-use crate::{duration, harmless};
+use crate::{duration, escape};
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl Progress<'_> {
             let _ = write!(tail, ", about {} left", duration::human(left));
         }
         let room = width.saturating_sub(columns(&head) + columns(&tail));
-        let line = format!("{head}{}{tail}", fit(&harmless::line(self.name), room));
+        let line = format!("{head}{}{tail}", fit(&escape::line(self.name), room));
         fit(&line, width)
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcprove_model::{CaseFinished, CaseStarted, Finding, Report, Verdict};
 
-use crate::{harmless, status};
+use crate::{escape, status};
 
 /// The trials of every case of a run, in the order the cases first appeared.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +76,7 @@ impl Trials {
     /// The pass rate and the first failure, in one escaped line.
     pub fn flaky_line(&self) -> String {
         let failing = self.failing.as_ref().map_or_else(String::new, |failing| {
-            format!("; trial {}: {}", failing.trial, harmless::line(&failing.message))
+            format!("; trial {}: {}", failing.trial, escape::line(&failing.message))
         });
         let help =
             if self.shared { " (the trials shared a server; `--isolation case` starts one for each)" } else { "" };

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use mcprove_model::{Finding, Place, Severity, TextPlace, escape_line};
 use unicode_width::UnicodeWidthChar as _;
 
-use crate::harmless;
+use crate::escape;
 use crate::style::{Role, Style};
 use crate::wrap::wrapped;
 
@@ -32,8 +32,8 @@ pub fn render_findings(findings: &[Finding], style: &Style) -> String {
 /// Renders one finding; every line ends with a line break.
 pub(crate) fn render_finding(out: &mut String, finding: &Finding, style: &Style) {
     let role = severity_role(finding.severity);
-    let head = format!("{}[{}]", finding.severity.word(), harmless::line(&finding.rule));
-    let message = format!(": {}", harmless::line(&finding.message));
+    let head = format!("{}[{}]", finding.severity.word(), escape::line(&finding.rule));
+    let message = format!(": {}", escape::line(&finding.message));
     let _ = writeln!(out, "{}{}", style.paint(role, &head), style.paint(Role::Strong, &message));
 
     let digits = match &finding.place {
@@ -45,8 +45,8 @@ pub(crate) fn render_finding(out: &mut String, finding: &Finding, style: &Style)
         Some(Place::Text(place)) => source_line(out, place, role, style),
         Some(Place::Wire(place)) => {
             let arrow = style.paint(Role::Frame, "-->");
-            let server = harmless::line(&place.server);
-            let _ = writeln!(out, "{margin}{arrow} {server}, at `{}`", harmless::line(&place.pointer));
+            let server = escape::line(&place.server);
+            let _ = writeln!(out, "{margin}{arrow} {server}, at `{}`", escape::line(&place.pointer));
         }
         None => {}
     }
@@ -94,7 +94,7 @@ fn remark(out: &mut String, margin: &str, label: &str, text: &str, role: fn(&str
     let sign = style.paint(Role::Frame, "=");
     let label_width = label.chars().count() + 1;
     let label = style.paint(Role::Strong, &format!("{label}:"));
-    let mut lines = harmless::lines(text);
+    let mut lines = escape::lines(text);
     let first = lines.next().unwrap_or_default();
     let Some(second) = lines.next() else {
         let first = if text.is_empty() { "(empty)".into() } else { first };
@@ -137,7 +137,7 @@ fn source_line(out: &mut String, place: &TextPlace, role: Role, style: &Style) {
     let margin = " ".repeat(number.len());
     let bar = style.paint(Role::Frame, "|");
     let arrow = style.paint(Role::Frame, "-->");
-    let _ = writeln!(out, "{margin}{arrow} {}:{}:{}", harmless::line(&place.file), place.line, place.column);
+    let _ = writeln!(out, "{margin}{arrow} {}:{}:{}", escape::line(&place.file), place.line, place.column);
     let room = style.width.unwrap_or(DEFAULT_WIDTH).saturating_sub(number.len() + 3).max(20);
     let drawn = draw(place, room);
     let _ = writeln!(out, "{margin} {bar}");
@@ -201,13 +201,13 @@ struct Cell {
 
 /// The displayed form of each character of a line.
 fn cells(line: &str) -> Vec<Cell> {
-    let commands = harmless::command_starts(line);
+    let commands = escape::command_starts(line);
     line.char_indices()
         .map(|(at, c)| {
             let text = if c == '\t' {
                 "    ".to_owned()
             } else if commands.binary_search(&at).is_ok() {
-                harmless::shown(c == ':').to_owned()
+                escape::shown(c == ':').to_owned()
             } else {
                 escape_line(c.encode_utf8(&mut [0; 4])).into_owned()
             };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mcprove_model::{CaseReport, CaseStarted, MODEL_GRADED_TAG, Verdict};
 
-use crate::harmless;
+use crate::escape;
 
 /// Message for a case that has no verdict.
 pub(crate) const UNFINISHED: &str = "the case did not end: the run was stopped, or its log breaks off";
@@ -62,9 +62,9 @@ pub(crate) fn is_model_graded(started: &CaseStarted) -> bool {
 
 /// A name in one harmless line, and the column of a matrix it belongs to.
 pub(crate) fn name(name: &str, variant: Option<&str>) -> String {
-    let name = if name.is_empty() { "(no name)".into() } else { harmless::name(name) };
+    let name = if name.is_empty() { "(no name)".into() } else { escape::name(name) };
     match variant {
-        Some(variant) => format!("{name} [{}]", harmless::name(variant)),
+        Some(variant) => format!("{name} [{}]", escape::name(variant)),
         None => name.into_owned(),
     }
 }

@@ -11,16 +11,16 @@ use mcprove_model::{
 };
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::again::Known;
 use crate::evidence::{self, View};
 use crate::explanation::{Depth, explain};
 use crate::reliability::{Reliability, worst_message};
+use crate::rerun_command::Known;
 use crate::snippet::{render_finding, severity_role};
 use crate::status::{UNFINISHED, title};
 use crate::style::{Role, Style};
-use crate::times::{Times, is_long};
+use crate::time_breakdown::{Times, is_long};
 use crate::usage::Used;
-use crate::{again, duration, harmless, trials_tables};
+use crate::{duration, escape, rerun_command, trials_tables};
 
 /// Columns that a name is padded to, so that durations are aligned.
 pub(crate) const NAME_WIDTH: usize = 60;
@@ -163,7 +163,7 @@ impl<W: io::Write> Terminal<W> {
                 self.strict |= started.strict;
                 self.planned += started.total;
                 self.shard.clone_from(&started.shard);
-                self.again = again::command_line(&started.again).filter(|_| self.next_step == NextStep::OfRun);
+                self.again = rerun_command::command_line(&started.again).filter(|_| self.next_step == NextStep::OfRun);
             }
             Event::Finding { finding } => self.run_finding(&mut text, finding),
             Event::CaseStarted(started) => {
@@ -306,7 +306,7 @@ impl<W: io::Write> Terminal<W> {
 
     fn skip_line(&self, text: &mut String, started: &CaseStarted, reason: &str) {
         let sign = self.sign(&Verdict::Skipped { reason: String::new() });
-        let reason = if reason.is_empty() { String::new() } else { format!(" ({})", harmless::line(reason)) };
+        let reason = if reason.is_empty() { String::new() } else { format!(" ({})", escape::line(reason)) };
         let _ = writeln!(text, "{sign}{}{}", title(started), self.style.paint(Role::Faint, &reason));
     }
 
@@ -348,7 +348,7 @@ impl<W: io::Write> Terminal<W> {
 
     fn failing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
         let started = &current.started;
-        let _ = writeln!(text, "{}", self.style.paint(Role::Faint, &harmless::line(&started.place())));
+        let _ = writeln!(text, "{}", self.style.paint(Role::Faint, &escape::line(&started.place())));
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
         }
@@ -390,7 +390,7 @@ impl<W: io::Write> Terminal<W> {
             trials_tables::trials(text, reliability, &self.style);
         }
         if let Some(hint) = finished.and_then(|finished| finished.hint.as_ref()) {
-            let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), harmless::line(hint));
+            let _ = writeln!(text, "{} {}", self.style.paint(Role::Note, "hint:"), escape::line(hint));
         }
         let is_verbose = self.verbosity == Verbosity::Verbose;
         let failed = self.failed.iter().map(|failed| &failed.started);
@@ -400,7 +400,7 @@ impl<W: io::Write> Terminal<W> {
             (NextStep::OfRun, Some(command)) => ("next:", Known::Command(command)),
             (NextStep::OfRun, None) => ("next:", Known::Nothing),
         };
-        if let Some(next) = again::next_step(failed, known, is_verbose) {
+        if let Some(next) = rerun_command::next_step(failed, known, is_verbose) {
             let _ = writeln!(text, "{} {next}", self.style.paint(Role::Note, label));
         }
     }
@@ -415,10 +415,10 @@ impl<W: io::Write> Terminal<W> {
             let place = if started.file.is_empty() {
                 String::new()
             } else {
-                format!(" ({}:{})", harmless::name(&started.file), started.line)
+                format!(" ({}:{})", escape::name(&started.file), started.line)
             };
             let line = format!("  {}{}", title(started), self.style.paint(Role::Faint, &place));
-            let _ = writeln!(text, "{line}: {}", harmless::name(reason));
+            let _ = writeln!(text, "{line}: {}", escape::name(reason));
         }
         if self.failed.len() > LISTED {
             let _ = writeln!(text, "  … and {} more", self.failed.len() - LISTED);
@@ -485,19 +485,19 @@ impl<W: io::Write> Terminal<W> {
 /// A finding in one line, with where it is.
 fn remark(text: &mut String, finding: &Finding, style: &Style) {
     let word = if finding.is_sub_result() {
-        format!("{}[{}]:", finding.severity.word(), harmless::line(&finding.rule))
+        format!("{}[{}]:", finding.severity.word(), escape::line(&finding.rule))
     } else {
         format!("{}:", finding.severity.word())
     };
     let word = style.paint(severity_role(finding.severity), &word);
     let place = match &finding.place {
-        Some(Place::Text(place)) => format!(" ({}:{})", harmless::line(&place.file), place.line),
+        Some(Place::Text(place)) => format!(" ({}:{})", escape::line(&place.file), place.line),
         Some(Place::Wire(place)) => {
-            format!(" ({}, at `{}`)", harmless::line(&place.server), harmless::line(&place.pointer))
+            format!(" ({}, at `{}`)", escape::line(&place.server), escape::line(&place.pointer))
         }
         None => String::new(),
     };
-    let _ = writeln!(text, "{word} {}{}", harmless::line(&finding.message), style.paint(Role::Faint, &place));
+    let _ = writeln!(text, "{word} {}{}", escape::line(&finding.message), style.paint(Role::Faint, &place));
 }
 
 fn indent(text: &mut String, details: &str) {

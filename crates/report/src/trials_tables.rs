@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::columns::fit;
-use crate::harmless;
+use crate::escape;
 use crate::matrix::{Cell, Matrix};
 use crate::reliability::{Reliability, Trials};
 use crate::style::{Role, Style};
@@ -18,9 +18,9 @@ pub(crate) fn matrix(text: &mut String, reliability: &Reliability, verbosity: Ve
     if rows.is_empty() {
         return;
     }
-    let names: Vec<_> = rows.iter().map(|row| fit(&harmless::line(row.name), NAME_WIDTH)).collect();
+    let names: Vec<_> = rows.iter().map(|row| fit(&escape::line(row.name), NAME_WIDTH)).collect();
     let widest = names.iter().map(|name| name.width()).max().unwrap_or(0).max("case".len());
-    let columns: Vec<_> = columns.into_iter().map(harmless::line).collect();
+    let columns: Vec<_> = columns.into_iter().map(escape::line).collect();
     let widths: Vec<_> = columns.iter().map(|column| column.width().max("ERROR".len())).collect();
     let mut head = format!("case{}", " ".repeat(widest - "case".len()));
     for (column, width) in columns.iter().zip(&widths) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::columns::columns;
-use crate::harmless;
+use crate::escape;
 
 /// The narrowest room that text is broken to.
 const NARROWEST: usize = 20;
@@ -29,7 +29,7 @@ pub(crate) fn wrapped(line: &str, room: Option<usize>) -> Vec<Cow<'_, str>> {
 /// A piece that begins with a colon only because the line was broken there could be read as a command.
 fn without_command(piece: &str, is_first: bool) -> Cow<'_, str> {
     match piece.strip_prefix(':') {
-        Some(rest) if !is_first => Cow::Owned(format!("{}{rest}", harmless::shown(true))),
+        Some(rest) if !is_first => Cow::Owned(format!("{}{rest}", escape::shown(true))),
         Some(_) | None => Cow::Borrowed(piece),
     }
 }

@@ -9,7 +9,7 @@ use std::fs;
 
 use committed::{here, logs, render};
 use mcprove_model::{Event, Report};
-use mcprove_report::{FORMATS, Terminal, TerminalOptions, Verbosity, known_json, read_events, write_event};
+use mcprove_report::{FORMATS, Terminal, TerminalOptions, Verbosity, compat_json, read_events, write_event};
 use quick_xml::events::Event as XmlEvent;
 use snapbox::data::DataFormat;
 use snapbox::{Data, assert_data_eq};
@@ -49,7 +49,7 @@ fn terminal_quiet() {
 #[test]
 fn known_list() {
     for (name, events) in logs() {
-        let json = known_json(&Report::fold(events));
+        let json = compat_json(&Report::fold(events));
         serde_json::from_str::<serde_json::Value>(&json).expect("it is JSON");
         compare(&name, "known.json", &json);
     }

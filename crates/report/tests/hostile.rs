@@ -6,7 +6,7 @@
 mod random;
 
 use mcprove_model::{Report, Severity};
-use mcprove_report::{Baseline, FORMATS, Format, Terminal, TerminalOptions, Verbosity, known_json, render_findings};
+use mcprove_report::{Baseline, FORMATS, Format, Terminal, TerminalOptions, Verbosity, compat_json, render_findings};
 use proptest::prelude::*;
 
 use random::run;
@@ -63,7 +63,7 @@ proptest! {
             prop_assert!(!painted.contains(|c: char| mcprove_model::is_active(c) && !matches!(c, '\n' | '\t' | '\u{1b}')), "{painted:?}");
         }
         assert_harmless("findings", &render_findings(&report.findings, &mcprove_report::Style::default()))?;
-        assert_no_command("known list", &known_json(&report))?;
+        assert_no_command("known list", &compat_json(&report))?;
         let nothing_known = std::collections::BTreeSet::new();
         let changed = Baseline::of(&report).compare(&Report::default(), &nothing_known);
         assert_harmless("baseline", &changed.text())?;

@@ -7,7 +7,7 @@ mod encodings;
 use committed::{logs, render};
 use encodings::ENCODINGS;
 use mcprove_model::{Event, Redactor, Report};
-use mcprove_report::{FORMATS, Terminal, TerminalOptions, Verbosity, known_json};
+use mcprove_report::{FORMATS, Terminal, TerminalOptions, Verbosity, compat_json};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn with_text(value: &mut Value, text: &str) {
 fn sinks(events: &[Event]) -> Vec<(&'static str, String)> {
     let report = Report::fold(events.to_vec());
     let mut sinks: Vec<_> = FORMATS.iter().map(|format| (format.name, render(format.name, &report))).collect();
-    sinks.push(("known list", known_json(&report)));
+    sinks.push(("known list", compat_json(&report)));
     let mut out = Vec::new();
     let options = TerminalOptions { verbosity: Verbosity::Verbose, width: None, color: false };
     Terminal::new(&mut out, options).report(&report).expect("memory takes it");

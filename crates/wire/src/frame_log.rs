@@ -6,7 +6,7 @@ use bytes::Bytes;
 use mcprove_model::{Direction, Frame, FrameKind, WirePart};
 
 use crate::Limits;
-use crate::kept::{Kept, Room};
+use crate::memory_reservation::{MemoryReservation, Room};
 
 /// Memory that a frame takes besides its bytes.
 const FRAME: usize = 128;
@@ -16,14 +16,14 @@ const FRAME: usize = 128;
 pub(crate) struct FrameLog {
     began: Instant,
     frames: Vec<Frame>,
-    kept: Kept,
+    kept: MemoryReservation,
     left_out: usize,
     limits: Limits,
 }
 
 impl FrameLog {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { began: Instant::now(), frames: Vec::new(), kept: Kept::default(), left_out: 0, limits }
+        Self { began: Instant::now(), frames: Vec::new(), kept: MemoryReservation::default(), left_out: 0, limits }
     }
 
     /// Start of the session.
@@ -65,7 +65,7 @@ impl FrameLog {
 
     /// The frames kept so far; the log goes on empty.
     pub(crate) fn take(&mut self) -> Vec<Frame> {
-        self.kept = Kept::default();
+        self.kept = MemoryReservation::default();
         std::mem::take(&mut self.frames)
     }
 

@@ -3,13 +3,14 @@
 //! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
 //! mistakes are errors. This is the one room that opens sockets and starts processes.
 
+mod bounded_json;
 mod command;
 mod flood;
 mod frame_log;
-mod kept;
 mod limits;
 mod line_pipe;
 mod listener;
+mod memory_reservation;
 mod message;
 mod non_protocol_output;
 mod process;
@@ -24,7 +25,6 @@ mod sandbox;
 mod session;
 mod sse_parser;
 pub mod transport;
-mod tree;
 mod watchdog;
 
 pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command};

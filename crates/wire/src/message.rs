@@ -3,7 +3,7 @@
 use mcprove_model::{FrameKind, RpcError};
 use serde_json::{Map, Value};
 
-use crate::tree;
+use crate::bounded_json;
 
 /// Meaning of a frame's bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +96,7 @@ pub(crate) fn measure(bytes: &[u8]) -> Measured {
         Some(rest) => (rest, true),
         None => (bytes, false),
     };
-    let mut measured = match tree::read(bytes, tree::MOST) {
+    let mut measured = match bounded_json::read(bytes, bounded_json::MOST) {
         Ok(read) => Measured { message: from_value(read.value), size: read.size, duplicate: read.duplicate },
         Err(error) => Measured { message: unreadable(bytes, &error), size: 0, duplicate: None },
     };
@@ -113,7 +113,7 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Message {
     if std::str::from_utf8(bytes).is_err() {
         // What is not UTF-8 is not JSON. If it would be a reply otherwise, the request it answers can end with that.
         let text = String::from_utf8_lossy(bytes);
-        if let Ok(read) = tree::read(text.as_bytes(), tree::MOST)
+        if let Ok(read) = bounded_json::read(text.as_bytes(), bounded_json::MOST)
             && let Message::Reply(reply) = from_value(read.value)
         {
             return Message::Reply(Reply { id: reply.id, body: ReplyBody::Broken("is not valid UTF-8".to_owned()) });
@@ -160,7 +160,7 @@ fn plain_error(error: &serde_json::Error) -> String {
         return "is nested too deeply (more than 127 levels)".to_owned();
     }
     let what = text.split(" at line").next().unwrap_or(&text);
-    if tree::is_too_large(error) {
+    if bounded_json::is_too_large(error) {
         return what.to_owned();
     }
     format!("is not valid JSON: {what} at column {}", error.column())

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcprove_engine::{Called, ScanKind, tool_name};
+use mcprove_engine::{PlannedCall, ScanKind, tool_name};
 use mcprove_judge::catalog_tokens;
 use mcprove_model::{ExitStatus, ToolVerdict};
-use mcprove_report::{AuditFacts, audit_table, harmless_json, is_tool, known_word, scan_counts, score, tool_verdict};
+use mcprove_report::{AuditFacts, audit_table, is_tool, known_word, scan_counts, score, to_safe_json, tool_verdict};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::run_flags::RunFlags;
 use crate::scan::{InputFlags, Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
-use crate::starters::{self, Described};
+use crate::starter_files::{self, Described};
 use crate::stdout::print;
 use crate::subject::Subject;
 
@@ -57,11 +57,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         Scan::Made(scanned) => scanned,
     };
     if scanned.is_interrupted() {
-        context.complain("interrupted: not every tool was called\n");
+        context.write_stderr("interrupted: not every tool was called\n");
     }
     let report = &scanned.outcome.report;
     if args.run.json {
-        print(&harmless_json(&as_json(&scanned)))?;
+        print(&to_safe_json(&as_json(&scanned)))?;
     } else {
         let facts = AuditFacts { tokens: tokens(&scanned), verbosity: context.verbosity };
         print(&audit_table(report, facts, &context.style()))?;
@@ -95,14 +95,14 @@ fn write_suite(args: &Args, scanned: &Scanned, context: &Context) -> Result<(), 
     let Some(folder) = &args.output else { return Ok(()) };
     let fixture = args.inputs.fixture.as_deref();
     let described = Described::new(&scanned.server, fixture);
-    let files = starters::of_scan(&scanned.called, &described, &mut FileNames::default());
-    let unnameable = starters::unnameable(&scanned.info.catalog);
-    let written = starters::write_all(folder, &starters::texts(&files), args.overwrite)?.without(unnameable);
-    let mut text = written.told(folder);
+    let files = starter_files::of_scan(&scanned.called, &described, &mut FileNames::default());
+    let unnameable = starter_files::unnameable(&scanned.info.catalog);
+    let written = starter_files::write_all(folder, &starter_files::texts(&files), args.overwrite)?.without(unnameable);
+    let mut text = written.files_summary(folder);
     let flag = fixture.map(|fixture| format!(" --fixture {}", fixture.display())).unwrap_or_default();
     let _ = writeln!(text, "run them: mcprove run {}{flag}", folder.display());
     if args.run.json {
-        context.complain(&text);
+        context.write_stderr(&text);
         return Ok(());
     }
     print(&format!("\n{text}"))
@@ -114,7 +114,7 @@ fn for_ci(subject: &Subject) -> String {
 }
 
 /// Tools that work on files are asked for files that do not exist; a folder of the user's shows more of them.
-fn about_missing_files(called: &[Called]) -> String {
+fn about_missing_files(called: &[PlannedCall]) -> String {
     let tools = match called.iter().filter(|called| called.misses_file).count() {
         0 => return String::new(),
         1 => "1 tool".to_owned(),

@@ -3,16 +3,16 @@
 use mcprove_judge::argument_errors;
 use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_model::{ExitStatus, Observation, Outcome, nearest};
-use mcprove_report::harmless_line;
+use mcprove_report::escape_terminal_line;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::explore::{
-    Attempt, Blobs, Request, SavedTest, Shown, Subject, Trying, arguments, attempt, file_or_stdin, missing,
+    Attempt, Blobs, Request, RequestOptions, SavedTest, Shown, Subject, arguments, attempt, file_or_stdin, missing,
     of_tool_result, pairs, save, tell,
 };
 use crate::failure::Failure;
-use crate::starters;
+use crate::starter_files;
 
 /// Call a tool of a server.
 #[derive(Debug, clap::Args)]
@@ -34,14 +34,14 @@ pub(crate) struct Args {
     #[arg(long = "args", value_name = "FILE|-")]
     file: Option<String>,
     #[command(flatten)]
-    trying: Trying,
+    request_options: RequestOptions,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let typed = pairs(&args.words)?;
     let base = args.file.as_deref().map(file_or_stdin).transpose()?.unwrap_or_default();
     let subject = Subject { list: Some(("tools/list", "tools")), name: &args.tool };
-    let tried = attempt(&args.trying, &subject, context, async |tool, tools| {
+    let tried = attempt(&args.request_options, &subject, context, async |tool, tools| {
         let tool = tool.ok_or_else(|| unknown(&args.tool, tools))?;
         let nothing = Value::Null;
         let schema = tool.get("inputSchema").unwrap_or(&nothing);
@@ -57,7 +57,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 fn warn(schema: &Value, given: &Map<String, Value>, context: &Context) {
     let errors = argument_errors(schema, &Value::Object(given.clone())).unwrap_or_default();
     for error in errors.iter().take(5) {
-        context.complain(&format!("warning: the arguments do not match the input schema: {}\n", harmless_line(error)));
+        context.write_stderr(&format!(
+            "warning: the arguments do not match the input schema: {}\n",
+            escape_terminal_line(error)
+        ));
     }
 }
 
@@ -70,7 +73,7 @@ fn unknown(name: &str, tools: &[Value]) -> Failure {
 
 fn finish(args: &Args, tried: Attempt, context: &Context) -> Result<ExitStatus, Failure> {
     let Attempt { mut facts, item, server, answers } = tried;
-    let mut blobs = Blobs::new(args.trying.media.as_deref(), &args.tool);
+    let mut blobs = Blobs::new(args.request_options.media.as_deref(), &args.tool);
     let mut text = String::new();
     if let Outcome::Result(result) = &facts.exchange.outcome {
         text = of_tool_result(result, &mut blobs)?;
@@ -78,9 +81,9 @@ fn finish(args: &Args, tried: Attempt, context: &Context) -> Result<ExitStatus, 
     }
     let reply = Observation::of_tool_call(facts.exchange.outcome.clone());
     let sent = facts.params["arguments"].clone();
-    let saved = match &args.trying.save {
+    let saved = match &args.request_options.save {
         Some(path) if matches!(reply.outcome, Outcome::Result(_) | Outcome::Error(_)) => {
-            let mut content = starters::call(&args.tool, &sent, &Value::Null);
+            let mut content = starter_files::call(&args.tool, &sent, &Value::Null);
             content.as_object_mut().map(|content| content.shift_remove("expect"));
             let name = args.tool.clone();
             let test = SavedTest { name, block: "assert", content, arguments: &sent, reply: &reply };
@@ -88,7 +91,7 @@ fn finish(args: &Args, tried: Attempt, context: &Context) -> Result<ExitStatus, 
         }
         Some(_) | None => None,
     };
-    tell(&facts, &Shown { text, saved }, &args.trying, context)
+    tell(&facts, &Shown { text, saved }, &args.request_options, context)
 }
 
 /// The violation of a tool's own output schema, if there is one.

@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use mcprove_model::{ExitStatus, Observation, Outcome};
-use mcprove_report::harmless_line;
+use mcprove_report::escape_terminal_line;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::explore::{Attempt, Request, SavedTest, Shown, Subject, Trying, arguments, attempt, pairs, save, tell};
+use crate::explore::{
+    Attempt, Request, RequestOptions, SavedTest, Shown, Subject, arguments, attempt, pairs, save, tell,
+};
 use crate::failure::Failure;
 
 /// Complete an argument of a prompt or a resource template.
@@ -25,7 +27,7 @@ pub(crate) struct Args {
     #[arg(value_name = "KEY=VALUE", required = true)]
     words: Vec<String>,
     #[command(flatten)]
-    trying: Trying,
+    request_options: RequestOptions,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         params["context"] = json!({"arguments": arguments(serde_json::Map::new(), known, &Value::Null)?});
     }
     let subject = Subject { list: None, name: &args.reference };
-    let tried = attempt(&args.trying, &subject, context, async |_, _| {
+    let tried = attempt(&args.request_options, &subject, context, async |_, _| {
         Ok(Request { method: "completion/complete", params: params.clone() })
     })?;
     let Attempt { facts, server, answers, .. } = tried;
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         Outcome::Result(result) => values(result),
         _ => String::new(),
     };
-    let saved = match (&args.trying.save, &facts.exchange.outcome) {
+    let saved = match (&args.request_options.save, &facts.exchange.outcome) {
         (Some(path), Outcome::Result(result)) => {
             let reply = Observation::new(facts.exchange.outcome.clone(), result.to_string());
             let (name, block) = (format!("completion of {name} of {}", args.reference), "assert_completion");
@@ -60,7 +62,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
         _ => None,
     };
-    tell(&facts, &Shown { text, saved }, &args.trying, context)
+    tell(&facts, &Shown { text, saved }, &args.request_options, context)
 }
 
 fn values(result: &Value) -> String {
@@ -68,7 +70,7 @@ fn values(result: &Value) -> String {
     let values = completion.get("values").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut text = String::new();
     for value in values {
-        let _ = writeln!(text, "{}", harmless_line(value.as_str().unwrap_or_default()));
+        let _ = writeln!(text, "{}", escape_terminal_line(value.as_str().unwrap_or_default()));
     }
     let total = completion.get("total").and_then(Value::as_u64);
     if let Some(total) = total.filter(|total| *total > values.len() as u64) {

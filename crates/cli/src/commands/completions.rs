@@ -10,11 +10,11 @@ use mcprove_model::ExitStatus;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::asking::{info_options, until_stopped};
 use crate::context::Context;
-use crate::explore::Reach;
+use crate::explore::TargetServer;
 use crate::failure::Failure;
 use crate::help::command_line;
+use crate::server_offer::{info_options, until_stopped};
 use crate::stdout::print_exactly;
 
 /// Print a completion script for a shell.
@@ -169,8 +169,8 @@ fn fish_rules() -> String {
 /// The names that the server of a command line lists.
 fn names(kind: Names, line: &str, context: &Context) -> Option<Vec<String>> {
     let words = server_words(&shell_words::split(line).ok()?);
-    let command = Reach::augment_args(clap::Command::new("names").no_binary_name(true));
-    let reach = Reach::from_arg_matches(&command.try_get_matches_from(words).ok()?).ok()?;
+    let command = TargetServer::augment_args(clap::Command::new("names").no_binary_name(true));
+    let reach = TargetServer::from_arg_matches(&command.try_get_matches_from(words).ok()?).ok()?;
     let mut server = reach.server().ok()?;
     // Some servers list a tool only for clients that can answer it; nothing is called here, so nothing is asked.
     server.client.by_hand = true;

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use mcprove_model::ExitStatus;
-use mcprove_report::{harmless_json, render_findings};
+use mcprove_report::{render_findings, to_safe_json};
 use mcprove_suite::convert::convert;
 use mcprove_suite::convert::mcptest::{Rewritten, rewrite};
 use mcprove_suite::load::LoadOptions;
 use mcprove_suite::{load, suite_file};
 use serde_json::json;
 
+use crate::atomic_write;
 use crate::catalog_report::counted;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::stdout::{print, print_exactly};
-use crate::whole_file;
 
 /// Turn files of other tools into suite files with the same verdicts.
 #[derive(Debug, clap::Args)]
@@ -84,15 +84,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let output = args.output.as_ref().map(|path| path.display().to_string());
         let notes: Vec<&str> = note.into_iter().collect();
         let told = json!({"tests": converted.tests, "output": output, "suite": suite, "notes": notes});
-        print(&harmless_json(&told))?;
+        print(&to_safe_json(&told))?;
         return Ok(ExitStatus::Good);
     }
     match &args.output {
-        Some(path) => context.complain(&format!("{} with {tests}: written\n", path.display())),
+        Some(path) => context.write_stderr(&format!("{} with {tests}: written\n", path.display())),
         None => print_exactly(&converted.text)?,
     }
     if let Some(note) = note {
-        context.complain(&format!("note: {note}\n"));
+        context.write_stderr(&format!("note: {note}\n"));
     }
     Ok(ExitStatus::Good)
 }
@@ -137,7 +137,7 @@ fn run_mcptest(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         }
         match &args.output {
             Some(output) => write(output, &result.text)?,
-            None if args.write => whole_file::write(Path::new(*path), result.text.as_bytes()).map_err(|error| {
+            None if args.write => atomic_write::write(Path::new(*path), result.text.as_bytes()).map_err(|error| {
                 Failure::new(format!("`{path}` could not be written: {error}"), "check its permissions")
             })?,
             None if !args.json => print_exactly(&result.text)?,
@@ -162,15 +162,16 @@ fn tell_rewritten(args: &Args, rewritten: &[(&str, Rewritten)], context: &Contex
         };
         let output = args.output.as_ref().map(|path| path.display().to_string());
         let files: Vec<_> = rewritten.iter().map(file).collect();
-        print(&harmless_json(&json!({"output": output, "files": files})))?;
+        print(&to_safe_json(&json!({"output": output, "files": files})))?;
         return Ok(());
     }
     for (path, result) in rewritten {
-        context.complain(&render_findings(&result.left_out, &context.style()));
+        context.write_stderr(&render_findings(&result.left_out, &context.style()));
         let left_out = result.left_out.len();
         let outcome = if result.errors.is_empty() { "converted" } else { "not converted" };
         let values = counted(result.rewritten, "value");
-        context.complain(&format!("{path}: {outcome}, {values} rewritten, {} left out\n", counted(left_out, "key")));
+        context
+            .write_stderr(&format!("{path}: {outcome}, {values} rewritten, {} left out\n", counted(left_out, "key")));
     }
     Ok(())
 }
@@ -184,7 +185,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         let message = format!("`{}` is there already", path.display());
         return Err(Failure::new(message, "name another file, or remove this one"));
     }
-    whole_file::write(path, text.as_bytes()).map_err(|error| {
+    atomic_write::write(path, text.as_bytes()).map_err(|error| {
         let message = format!("`{}` could not be written: {error}", path.display());
         Failure::new(message, "give `--output` a path in an existing folder")
     })

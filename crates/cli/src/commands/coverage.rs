@@ -6,17 +6,17 @@ use std::time::Duration;
 use mcprove_engine::Catalog;
 use mcprove_judge::coverage::{Offer, coverage};
 use mcprove_model::{Case, CoverageCount, ExitStatus, ServerCoverage, ServerSpec};
-use mcprove_report::{coverage_table, harmless_json};
+use mcprove_report::{coverage_table, to_safe_json};
 use mcprove_suite::duration;
 use serde_json::{Value, json};
 
-use crate::asking::offer_of;
+use crate::atomic_write;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::server_offer::offer_of;
 use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, usable};
-use crate::whole_file;
 
 /// Measure how much of a server a suite tests.
 #[derive(Debug, clap::Args)]
@@ -67,13 +67,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let offer = Offer { tools: &tools, resources: &resources, templates: &templates, prompts: &prompts };
     let reach = coverage(offer, cases.iter().copied());
     if let Some(path) = &args.coverage_json {
-        whole_file::write(path, harmless_json(&as_json(&reach)).as_bytes()).map_err(|error| {
+        atomic_write::write(path, to_safe_json(&as_json(&reach)).as_bytes()).map_err(|error| {
             let message = format!("`{}` could not be written: {error}", path.display());
             Failure::new(message, "give `--coverage-json` a path in an existing folder")
         })?;
     }
     if args.json {
-        print(&harmless_json(&as_json(&reach)))?;
+        print(&to_safe_json(&as_json(&reach)))?;
     } else {
         print(&coverage_table(&reach, &context.style()))?;
     }
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     ];
     let asks = gates.iter().any(|(_, least, _)| least.is_some());
     if asks && reach.tools().total == 0 {
-        context.complain("error: the server lists no tools, so nothing can be covered\n  help: `mcprove doctor` says what it offers\n");
+        context.write_stderr("error: the server lists no tools, so nothing can be covered\n  help: `mcprove doctor` says what it offers\n");
         return Ok(ExitStatus::NothingSelected);
     }
     let mut status = ExitStatus::Good;
@@ -92,7 +92,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         if let Some(least) = least
             && part.percent() < least
         {
-            context.complain(&format!("error: {:.1} % of the {what}, and {least} % are asked for\n", part.percent()));
+            context
+                .write_stderr(&format!("error: {:.1} % of the {what}, and {least} % are asked for\n", part.percent()));
             status = ExitStatus::Wrong;
         }
     }

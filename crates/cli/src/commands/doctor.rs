@@ -5,15 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcprove_engine::{ServerInfo, server_info};
-use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, Target, escape_line, shorten, telling_line};
-use mcprove_report::{harmless_json, harmless_line};
+use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, Target, cause_line, escape_line, shorten};
+use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
 use serde_json::{Value, json};
 
-use crate::asking::{info_options, until_stopped};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::server_offer::{info_options, until_stopped};
 use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::DEFAULT_SUITES;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let server = if args.subject.is_named() { Some(args.subject.spec()?) } else { None };
     if context.live && !args.json {
         let what = server.as_ref().map_or("this machine", |server| server.name.as_str());
-        context.complain(&format!("looking at {} …\n", escape_line(what)));
+        context.write_stderr(&format!("looking at {} …\n", escape_line(what)));
     }
     let (programs, met) = until_stopped(async {
         let mut programs = Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let redactor = Redactor::new(server.iter().flat_map(|server| &server.secrets).map(String::as_str));
     if args.json {
         let server = server.as_ref().zip(met.as_ref()).map(|(server, met)| server_json(server, met));
-        print(&redactor.text(&harmless_json(&machine_json(&programs, suite, server.as_ref()))))?;
+        print(&redactor.text(&to_safe_json(&machine_json(&programs, suite, server.as_ref()))))?;
     } else {
         let mut text = machine_text(&programs, suite);
         if let (Some(server), Some(met)) = (&server, &met) {
@@ -137,22 +137,22 @@ fn machine_text(programs: &[Looked], suite: Option<&str>) -> String {
 }
 
 fn server_text(server: &ServerSpec, met: &Result<ServerInfo, Box<OpenFailure>>, programs: &[Looked]) -> String {
-    let mut text = format!("\nthe server `{}`\n", harmless_line(&server.name));
+    let mut text = format!("\nthe server `{}`\n", escape_terminal_line(&server.name));
     match met {
         Ok(met) => {
             let said = &met.negotiated;
             let (name, version) = (shorten(&said.server_name, 80), shorten(&said.server_version, 40));
-            let name = harmless_line(&format!("{name} {version}")).into_owned();
+            let name = escape_terminal_line(&format!("{name} {version}")).into_owned();
             let _ = writeln!(text, "  answers  after {} ms over {}, as {name}", met.opened.as_millis(), met.transport);
             let _ = writeln!(text, "  speaks   {}", said.revision.as_str());
             let _ = writeln!(text, "  offers   {}", offer(met));
             for finding in met.catalog.findings.iter().chain(&met.findings) {
-                let _ = writeln!(text, "  {:8} {}", finding.severity.word(), harmless_line(&finding.message));
+                let _ = writeln!(text, "  {:8} {}", finding.severity.word(), escape_terminal_line(&finding.message));
                 for line in finding.actual.iter().flat_map(|actual| actual.lines()).take(3) {
-                    let _ = writeln!(text, "           │ {}", harmless_line(line));
+                    let _ = writeln!(text, "           │ {}", escape_terminal_line(line));
                 }
                 if let Some(help) = &finding.help {
-                    let _ = writeln!(text, "           {}", harmless_line(help));
+                    let _ = writeln!(text, "           {}", escape_terminal_line(help));
                 }
             }
             let sound = !met.catalog.findings.iter().chain(&met.findings).any(|f| f.severity >= Severity::Warning);
@@ -165,12 +165,12 @@ fn server_text(server: &ServerSpec, met: &Result<ServerInfo, Box<OpenFailure>>, 
                 Stage::Start => "does not start, or cannot be reached",
                 Stage::Handshake => "started, but did not complete the handshake",
             };
-            let _ = writeln!(text, "  fails    it {stage}: {}", harmless_line(&failure.message));
+            let _ = writeln!(text, "  fails    it {stage}: {}", escape_terminal_line(&failure.message));
             for help in advice(server, failure, programs) {
-                let _ = writeln!(text, "  help     {}", harmless_line(&help));
+                let _ = writeln!(text, "  help     {}", escape_terminal_line(&help));
             }
             if let Some(sent) = Failure::unreachable(failure).evidence() {
-                let _ = writeln!(text, "  it sent  {}", shorten(&harmless_line(sent.trim_end()), 500));
+                let _ = writeln!(text, "  it sent  {}", shorten(&escape_terminal_line(sent.trim_end()), 500));
             }
             let lines: Vec<&str> = failure.closing.stderr.lines().collect();
             let hidden = lines.len().saturating_sub(STDERR_LINES);
@@ -178,12 +178,12 @@ fn server_text(server: &ServerSpec, met: &Result<ServerInfo, Box<OpenFailure>>, 
                 let _ = writeln!(text, "  its standard error:");
             }
             let mut line = |line: &str| {
-                let _ = writeln!(text, "    {}", shorten(&harmless_line(line), 200));
+                let _ = writeln!(text, "    {}", shorten(&escape_terminal_line(line), 200));
             };
             // The first line, and the one that says why, where the end does not have it.
             if hidden > 0 {
                 line(lines[0]);
-                if let Some(at) = telling_line(&lines).filter(|at| (1..hidden).contains(at)) {
+                if let Some(at) = cause_line(&lines).filter(|at| (1..hidden).contains(at)) {
                     line(lines[at]);
                 }
                 line(&format!("… {} lines in all; the last {STDERR_LINES}:", lines.len()));

@@ -10,7 +10,7 @@ pub(super) use sessions::decode as decode_assertion;
 use std::io::{self, BufRead as _};
 
 use mcprove_model::ExitStatus;
-use mcprove_report::harmless_json_line;
+use mcprove_report::to_safe_json_line;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -53,7 +53,7 @@ pub(crate) fn run(_args: &Args, context: &Context) -> Result<ExitStatus, Failure
         if line.trim().is_empty() {
             continue;
         }
-        print(&(harmless_json_line(&answer(&line, &mut sessions, context)) + "\n"))?;
+        print(&(to_safe_json_line(&answer(&line, &mut sessions, context)) + "\n"))?;
     }
     sessions.close_all();
     Ok(ExitStatus::Good)

@@ -12,11 +12,11 @@ use mcprove_model::{ExitStatus, FindingKind, finding_kinds, nearest};
 use mcprove_suite::lint::{RULES as SUITE_RULES, Rule as SuiteRule};
 use serde_json::{Value, json};
 
+use crate::completing_parser::CompletingParser;
 use crate::context::Context;
 use crate::explanations::Topic;
 use crate::failure::Failure;
 use crate::stdout::print;
-use crate::suggested::Suggested;
 
 /// The name of a list, and how it is made.
 type NamedList = (&'static str, fn() -> String);
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 }
 
 /// Every name that can be explained.
-const TOPIC: Suggested<String> = Suggested {
+const TOPIC: CompletingParser<String> = CompletingParser {
     names: || {
         let mut names = Topic::names();
         names.extend(LISTS.iter().map(|(name, _)| *name));

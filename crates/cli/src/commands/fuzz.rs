@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{
-    Failure as Found, FuzzScan, FuzzedTool, Keeping, Reproduction, ScanKind, ScanResult, Tally, kept_test,
+    CallCounts, Failure as Found, FuzzScan, FuzzedTool, Keeping, Reproduction, ScanKind, ScanResult, kept_test,
 };
 use mcprove_model::{ExitStatus, Redactor, ServerSpec, Verdict};
-use mcprove_report::{fuzz_table, harmless_json};
+use mcprove_report::{fuzz_table, to_safe_json};
 use mcprove_suite::duration;
 use mcprove_suite::written_server::{FileKind, WrittenServer};
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::kept_tests;
 use crate::run_flags::RunFlags;
+use crate::saved_tests;
 use crate::scan::{Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
 use crate::stdout::print;
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         Ok(Scan::Shown(status)) => return Ok(status),
         Ok(Scan::Made(scanned)) => scanned,
         Err(Failure::Interrupted) => {
-            context.complain(&format!("interrupted; the seed was {seed}\n"));
+            context.write_stderr(&format!("interrupted; the seed was {seed}\n"));
             return Ok(ExitStatus::Interrupted);
         }
         Err(failure) => return Err(failure),
@@ -93,13 +93,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         None => Vec::new(),
     };
     if args.run.json {
-        print(&harmless_json(&as_json(&fuzzed, &scanned, args, seed, &kept)))?;
+        print(&to_safe_json(&as_json(&fuzzed, &scanned, args, seed, &kept)))?;
     } else {
         print(&fuzz_table(&scanned.outcome.report, context.verbosity, &context.style()))?;
         print(&ending(&fuzzed, args, seed, (&kept, &keeping)))?;
     }
     if scanned.is_interrupted() {
-        context.complain("interrupted: the plan was not sent to its end\n");
+        context.write_stderr("interrupted: the plan was not sent to its end\n");
     }
     let was_called = fuzzed.runs().any(|run| run.tally.runs > 0);
     scanned.status(&args.run, (was_called, "nothing was fuzzed"), context)
@@ -199,7 +199,7 @@ fn keep(folder: &Path, fuzzed: &Fuzzed, keeping: &Keeping) -> Result<Vec<Kept>, 
         let Some(run) = &tool.run else { continue };
         for (number, failure) in run.failures.iter().enumerate().filter(|(_, failure)| failure.fails) {
             let Some(test) = kept_test(failure, &run.again, keeping) else { continue };
-            let path = kept_tests::write(folder, &test.stem, &test.text).map_err(|error| {
+            let path = saved_tests::write(folder, &test.stem, &test.text).map_err(|error| {
                 let message = format!("`{}` could not be written: {error}", folder.join(&test.stem).display());
                 Failure::new(message, "give `--save` a folder that can be written")
             })?;
@@ -270,7 +270,7 @@ fn as_json(fuzzed: &Fuzzed, scanned: &Scanned, args: &Args, seed: u64, kept: &[K
         .iter()
         .enumerate()
         .map(|(at, tool)| {
-            let nothing = Tally::default();
+            let nothing = CallCounts::default();
             let (tally, found) =
                 tool.run.as_ref().map_or((&nothing, [].as_slice()), |run| (&run.tally, run.failures.as_slice()));
             let told = found.iter().enumerate().map(|(number, failure)| {
@@ -291,7 +291,7 @@ fn as_json(fuzzed: &Fuzzed, scanned: &Scanned, args: &Args, seed: u64, kept: &[K
             })
         })
         .collect();
-    let total = |of: fn(&Tally) -> usize| -> usize { fuzzed.runs().map(|run| of(&run.tally)).sum() };
+    let total = |of: fn(&CallCounts) -> usize| -> usize { fuzzed.runs().map(|run| of(&run.tally)).sum() };
     // Failures that need several concurrent calls are not in any call of the plan.
     let found = |kind: &str| failures(fuzzed).filter(|failure| failure.verdict.kind() == kind).count();
     json!({

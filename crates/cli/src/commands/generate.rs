@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use mcprove_engine::Consent;
 use mcprove_model::{ExitStatus, Finding, Severity};
-use mcprove_report::{harmless_json, render_findings};
+use mcprove_report::{render_findings, to_safe_json};
 use mcprove_suite::duration;
 use mcprove_suite::starter::FileNames;
 
-use crate::asking::offer_of;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::starters::{self, Begun, Described};
+use crate::server_offer::offer_of;
+use crate::starter_files::{self, Described, NewSuiteReport};
 use crate::stdout::print;
 use crate::subject::Subject;
 
@@ -49,8 +49,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let consent = if args.include_writes { Consent::IncludeWrites } else { Consent::Cautious };
     let mut names = FileNames::default();
     let described = Described::new(&server, args.fixture.as_deref());
-    let mut files = starters::of_tools(&catalog, &described, consent, &mut names);
-    files.extend(starters::of_offer(&catalog, &described, &|_| None, &mut names));
+    let mut files = starter_files::of_tools(&catalog, &described, consent, &mut names);
+    files.extend(starter_files::of_offer(&catalog, &described, &|_| None, &mut names));
     if files.is_empty() {
         if let Some(failed) = catalog.findings.iter().find(|finding| finding.severity >= Severity::Error) {
             return Err(Failure::of(failed));
@@ -60,19 +60,19 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             help: "look at what it lists".to_owned(),
         });
     }
-    let written = starters::write_all(&args.output, &starters::texts(&files), args.overwrite)?
-        .without(starters::unnameable(&catalog));
+    let written = starter_files::write_all(&args.output, &starter_files::texts(&files), args.overwrite)?
+        .without(starter_files::unnameable(&catalog));
     if args.json {
         let fixture =
             args.fixture.as_ref().map(|folder| format!(" --fixture {}", folder.display())).unwrap_or_default();
         let next = format!("mcprove run {}{fixture}", args.output.display());
-        let begun = Begun { variables: described.written.names(), next, ..Begun::of(&written) };
-        print(&harmless_json(&begun.as_json(&args.output)))?;
+        let begun = NewSuiteReport { variables: described.written.names(), next, ..NewSuiteReport::of(&written) };
+        print(&to_safe_json(&begun.as_json(&args.output)))?;
     } else {
-        print(&written.told(&args.output))?;
+        print(&written.files_summary(&args.output))?;
     }
     // If a list was cut, only the received part has files; the user must know.
     let failed: Vec<Finding> = catalog.findings.into_iter().filter(|finding| finding.severity.fails()).collect();
-    context.complain(&render_findings(&failed, &context.style()));
+    context.write_stderr(&render_findings(&failed, &context.style()));
     Ok(if failed.is_empty() { ExitStatus::Good } else { ExitStatus::Wrong })
 }

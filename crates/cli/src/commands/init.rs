@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mcprove_engine::ScanKind;
 use mcprove_model::ExitStatus;
-use mcprove_report::{harmless_json, is_tool, scan_counts, score, tool_verdict};
+use mcprove_report::{is_tool, scan_counts, score, to_safe_json, tool_verdict};
 use mcprove_suite::starter::FileNames;
 use mcprove_suite::written_server::WrittenServer;
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::run_flags::RunFlags;
 use crate::scan::{InputFlags, Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
-use crate::starters::{self, Begun, Described, StarterFile, TextFile, Written};
+use crate::starter_files::{self, Described, NewSuiteReport, StarterFile, TextFile, WrittenFiles};
 use crate::stdout::print;
 use crate::verified_suite::{Verification, Verified, verify};
 
@@ -66,14 +66,14 @@ pub(crate) fn run(mut args: Args, context: &Context) -> Result<ExitStatus, Failu
 
 fn with_template(args: &Args) -> Result<ExitStatus, Failure> {
     let file = TextFile { name: "example.yaml".to_owned(), text: TEMPLATE.to_owned() };
-    let written = starters::write_all(&args.folder, &[file], args.overwrite)?;
+    let written = starter_files::write_all(&args.folder, &[file], args.overwrite)?;
     refuse_to_replace(&written, &args.folder)?;
     let folder = args.folder.display();
     let next = format!("mcprove run {folder}");
     if args.run.json {
-        print(&harmless_json(&Begun { next, ..Begun::of(&written) }.as_json(&args.folder)))?;
+        print(&to_safe_json(&NewSuiteReport { next, ..NewSuiteReport::of(&written) }.as_json(&args.folder)))?;
     } else {
-        print(&format!("{}next: fill in {folder}/example.yaml, then: {next}\n", written.told(&args.folder)))?;
+        print(&format!("{}next: fill in {folder}/example.yaml, then: {next}\n", written.files_summary(&args.folder)))?;
     }
     Ok(ExitStatus::Good)
 }
@@ -92,7 +92,7 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let scanned = match scan(request, context)? {
         Scan::Shown(status) => return Ok(status),
         Scan::Made(scanned) if scanned.is_interrupted() => {
-            context.complain("interrupted: nothing was written\n");
+            context.write_stderr("interrupted: nothing was written\n");
             return Ok(ExitStatus::Interrupted);
         }
         Scan::Made(scanned) => scanned,
@@ -103,12 +103,12 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         files
             .retain(|file| file.starter.skip.is_none() && file.starter.known.is_none() && file.starter.needs.is_none());
     }
-    let written = starters::write_all(&args.folder, &starters::texts(&files), args.overwrite)?;
-    let written = written.without(starters::unnameable(&scanned.info.catalog));
+    let written = starter_files::write_all(&args.folder, &starter_files::texts(&files), args.overwrite)?;
+    let written = written.without(starter_files::unnameable(&scanned.info.catalog));
     refuse_to_replace(&written, &args.folder)?;
     let score = score(&scanned.outcome.report);
     let mut told = format!("{} (`mcprove audit` says more)\n", scan_counts(&scanned.outcome.report).summary());
-    told.push_str(&written.told(&args.folder));
+    told.push_str(&written.files_summary(&args.folder));
     // Files of an earlier time are not ours to change.
     files.retain(|file| written.added.contains(&args.folder.join(&file.name)));
     let verification = Verification {
@@ -123,13 +123,13 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
         verify(&mut files, &verification, context)?
     };
     if verified.is_interrupted {
-        context.complain("interrupted: the new files were not verified\n");
+        context.write_stderr("interrupted: the new files were not verified\n");
         return Ok(ExitStatus::Interrupted);
     }
     told.push_str(&told_of(&verified, &files, &args.folder));
     if !args.no_workflow {
         let workflow = TextFile { name: WORKFLOW.to_owned(), text: workflow(&args.folder, args, &described.written) };
-        let done = starters::write_all(Path::new(""), &[workflow], args.overwrite)?;
+        let done = starter_files::write_all(Path::new(""), &[workflow], args.overwrite)?;
         let word = if done.added.is_empty() { "kept" } else { "wrote" };
         let _ = writeln!(told, "{word} {WORKFLOW}");
     }
@@ -142,8 +142,15 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let _ = writeln!(told, "next: {set}{next}");
     if args.run.json {
         let workflow = (!args.no_workflow).then_some(WORKFLOW);
-        let begun = Begun { score, snapshots: verified.stored, workflow, variables, next, ..Begun::of(&written) };
-        print(&harmless_json(&begun.as_json(&args.folder)))?;
+        let begun = NewSuiteReport {
+            score,
+            snapshots: verified.stored,
+            workflow,
+            variables,
+            next,
+            ..NewSuiteReport::of(&written)
+        };
+        print(&to_safe_json(&begun.as_json(&args.folder)))?;
     } else {
         print(&told)?;
     }
@@ -156,12 +163,12 @@ fn with_server(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
 
 fn files<'d>(scanned: &Scanned, described: &'d Described<'_>) -> Vec<StarterFile<'d>> {
     let mut names = FileNames::default();
-    let mut files = starters::of_scan(&scanned.called, described, &mut names);
+    let mut files = starter_files::of_scan(&scanned.called, described, &mut names);
     let tried = |name: &str| {
         let case = scanned.outcome.report.cases.iter().find(|case| !is_tool(case) && case.started.name == name)?;
         Some(tool_verdict(case))
     };
-    files.extend(starters::of_offer(&scanned.info.catalog, described, &tried, &mut names));
+    files.extend(starter_files::of_offer(&scanned.info.catalog, described, &tried, &mut names));
     files
 }
 
@@ -189,7 +196,7 @@ fn told_of(verified: &Verified, files: &[StarterFile<'_>], folder: &Path) -> Str
 }
 
 /// A folder that is a suite already is not begun again.
-fn refuse_to_replace(written: &Written, folder: &Path) -> Result<(), Failure> {
+fn refuse_to_replace(written: &WrittenFiles, folder: &Path) -> Result<(), Failure> {
     if written.added.is_empty() {
         let message = format!("`{}` has these files already", folder.display());
         return Err(Failure::new(message, "name another folder, or give `--overwrite`"));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcprove_engine::{AboutInterception, Interception, InterceptionEnd, OverheardClient};
+use mcprove_engine::{Interception, InterceptionEnd, InterceptionOptions, ObservedClient};
 use mcprove_model::{
     ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, ProcessEnd, Protocol, Redactor, SamplingReply,
     ServerSpec, Target,
@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 
+use crate::atomic_write;
 use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
 use crate::interception_log::{InterceptionLog, LiveCalls};
 use crate::subject::Subject;
-use crate::whole_file;
 
 /// Record the traffic between a client and a server.
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let wanted = wanted(&args.trajectory)?;
     let redactor = redactor_of(&server);
     let log = InterceptionLog::new(args.events.as_deref(), redactor.clone(), context)?;
-    let listening = Listening { args, context, server: &server, redactor, log };
+    let listening = InterceptRun { args, context, server: &server, redactor, log };
     let runtime = runtime(2)?;
     let code = match server.target.clone() {
         Target::Stdio { command, args: words, env, cwd, docker: _ } => {
@@ -108,7 +108,7 @@ fn redactor_of(server: &ServerSpec) -> Redactor {
     Redactor::new(values.chain(server.secrets.iter().map(String::as_str)))
 }
 
-struct Listening<'a> {
+struct InterceptRun<'a> {
     args: &'a Args,
     context: &'a Context,
     server: &'a ServerSpec,
@@ -122,7 +122,7 @@ enum Ending {
     Http,
 }
 
-impl Listening<'_> {
+impl InterceptRun<'_> {
     async fn stdio(mut self, program: Program, wanted: Vec<WantedTrajectory>) -> Result<u8, Failure> {
         let (tap, mut heard) = Tap::pair();
         let mut orders = orders(self.args.timeout)?;
@@ -149,7 +149,7 @@ impl Listening<'_> {
         let (context, limits) = (self.context.clone(), self.context.limits);
         tokio::spawn(async move {
             pass_readable(tokio::io::stdin(), readable, limits, |_| {
-                context.complain("mcprove: a message of the client cannot be read and was not passed on\n");
+                context.write_stderr("mcprove: a message of the client cannot be read and was not passed on\n");
             })
             .await;
         });
@@ -172,7 +172,7 @@ impl Listening<'_> {
                 "give `--http` an address of this machine and a free port, as in 127.0.0.1:0",
             )
         })?;
-        self.context.complain(&format!("listening on {}\n", relay.url()));
+        self.context.write_stderr(&format!("listening on {}\n", relay.url()));
         let (complaints, mut complained) = mpsc::unbounded_channel();
         let running = tokio::spawn(async move {
             let stopped = async move {
@@ -185,7 +185,7 @@ impl Listening<'_> {
         let context = self.context;
         let tell = async {
             while let Some(complaint) = complained.recv().await {
-                context.complain(&format!("mcprove: {complaint}\n"));
+                context.write_stderr(&format!("mcprove: {complaint}\n"));
             }
         };
         let ((interception, live), ()) = tokio::join!(self.listen(interception, &mut heard), tell);
@@ -196,7 +196,7 @@ impl Listening<'_> {
     }
 
     fn begin(&mut self, transport: &'static str, wanted: Vec<WantedTrajectory>) -> Interception {
-        let about = AboutInterception {
+        let about = InterceptionOptions {
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),
             server: self.server.name.clone(),
@@ -216,9 +216,9 @@ impl Listening<'_> {
         let live = LiveCalls::begin();
         let is_told = self.context.verbosity != Verbosity::Quiet;
         while let Some(said) = heard.recv().await {
-            let news = interception.hear(said, &mut self.log);
+            let news = interception.observe(said, &mut self.log);
             for news in news.iter().filter(|_| is_told) {
-                live.tell(news, &self.redactor);
+                live.print_call(news, &self.redactor);
             }
         }
         (interception, live)
@@ -236,16 +236,16 @@ impl Listening<'_> {
         };
         interception.end(InterceptionEnd { stderr, process_end }, &mut self.log);
         if self.context.verbosity != Verbosity::Quiet {
-            live.say(&summary(calls, &ending));
+            live.print_line(&summary(calls, &ending));
         }
         live.end().await;
         let is_wrong = self.log.report.exit_status() != ExitStatus::Good;
         for complaint in &self.log.complaints {
-            self.context.complain(&format!("error: {complaint}\n"));
+            self.context.write_stderr(&format!("error: {complaint}\n"));
         }
         let is_written = self.log.complaints.is_empty();
         let verdicts = self.log.verdicts();
-        self.context.complain(&verdicts);
+        self.context.write_stderr(&verdicts);
         let nothing_recorded = self.args.as_suite.is_some() && is_empty;
         Ok(match (is_wrong, is_written, passed_on(&ending)) {
             (true, _, _) => ExitStatus::Wrong.code(),
@@ -284,23 +284,23 @@ impl Listening<'_> {
             secrets: self.redactor.clone(),
         };
         if !other_requests.is_empty() {
-            live.say(&format!("no test repeats some requests; left out: {}", recorded.left_out()));
+            live.print_line(&format!("no test repeats some requests; left out: {}", recorded.left_out()));
         }
         let total = calls.len() + requests.len();
         if total == 0 {
-            live.say(&format!("nothing that a test can repeat was requested, so `{shown}` was not written"));
+            live.print_line(&format!("nothing that a test can repeat was requested, so `{shown}` was not written"));
             return;
         }
         let WrittenSuite { text, requests } = suite_of(&recorded);
-        match whole_file::write(path, text.as_bytes()) {
-            Ok(()) => live.say(&format!("wrote {requests} of {total} requests to `{shown}`")),
+        match atomic_write::write(path, text.as_bytes()) {
+            Ok(()) => live.print_line(&format!("wrote {requests} of {total} requests to `{shown}`")),
             Err(error) => self.log.complaints.push(format!("the suite `{shown}` could not be written: {error}")),
         }
     }
 }
 
 /// Capabilities that a client declared, with the answers it gave.
-fn capabilities(client: &OverheardClient) -> ClientCapabilities {
+fn capabilities(client: &ObservedClient) -> ClientCapabilities {
     let offers = |name: &str| client.capabilities.get(name).is_some();
     let answers = |method: &str| {
         let method = method.to_owned();

@@ -8,14 +8,14 @@ use mcprove_report::render_findings;
 use mcprove_suite::load::{self, Parsed};
 use mcprove_suite::{lint, suite_file, yaml};
 
+use crate::atomic_write;
 use crate::catalog_report::counted;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::finding_report::{FindingOutputs, Found};
+use crate::finding_report::{FindingOutputs, FindingSet};
 use crate::fixes;
 use crate::stdout::print_exactly;
 use crate::suites::{default_paths, load_as_written};
-use crate::whole_file;
 
 /// Find doubtful parts of suites, such as checks that cannot fail.
 #[derive(Debug, clap::Args)]
@@ -73,14 +73,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mut findings = Vec::new();
     for file in &files {
         let found = lint::lint(&file.source, &file.documents, args.target);
-        findings.extend(if args.fix { mend(file, found, args, context)? } else { found });
+        findings.extend(if args.fix { apply_fixes(file, found, args, context)? } else { found });
     }
     if prints {
-        context.complain(&render_findings(&findings, &context.style()));
+        context.write_stderr(&render_findings(&findings, &context.style()));
     } else {
         let tests = files.iter().map(|file| lint::count_tests(&file.documents)).sum();
-        let found = Found { findings: &findings, files: files.len(), tests, called: "finding", secrets: &[] };
-        args.outputs.tell(&found, context)?;
+        let found = FindingSet { findings: &findings, files: files.len(), tests, called: "finding", secrets: &[] };
+        args.outputs.print(&found, context)?;
     }
     tell_what_does_not_load(&paths, context);
     let is_doubtful = findings.iter().any(|finding| finding.fails(true));
@@ -92,18 +92,21 @@ fn tell_what_does_not_load(paths: &[PathBuf], context: &Context) {
     let problems = load_as_written(paths).findings.iter().filter(|finding| finding.severity.fails()).count();
     if problems > 0 {
         let counted = counted(problems, "problem");
-        context.complain(&format!("warning: {counted} may keep this from running; `mcprove validate` lists them\n"));
+        context
+            .write_stderr(&format!("warning: {counted} may keep this from running; `mcprove validate` lists them\n"));
     }
 }
 
 /// Applies the fixes to a file, and returns the remaining findings.
-fn mend(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> Result<Vec<Finding>, Failure> {
+fn apply_fixes(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> Result<Vec<Finding>, Failure> {
     let path = file.source.path();
     let (text, mended) = fixes::mended(file.source.text(), &found);
     if !args.write {
         print_exactly(&text)?;
-        context
-            .complain(&format!("{path}: fixed {} in the output; the file is unchanged\n", counted(mended, "finding")));
+        context.write_stderr(&format!(
+            "{path}: fixed {} in the output; the file is unchanged\n",
+            counted(mended, "finding")
+        ));
         return Ok(found.into_iter().filter(|finding| finding.fix.is_none()).collect());
     }
     if mended == 0 {
@@ -116,8 +119,8 @@ fn mend(file: &Parsed, found: Vec<Finding>, args: &Args, context: &Context) -> R
     if fs::read(path).map_err(fail)? != file.source.text().as_bytes() {
         return Err(Failure::new(format!("`{path}` changed while it was read"), "run it again"));
     }
-    whole_file::write(Path::new(path), text.as_bytes()).map_err(fail)?;
-    context.complain(&format!("{path}: fixed {}\n", counted(mended, "finding")));
+    atomic_write::write(Path::new(path), text.as_bytes()).map_err(fail)?;
+    context.write_stderr(&format!("{path}: fixed {}\n", counted(mended, "finding")));
     let source = SourceFile::new(path.to_owned(), text);
     let (documents, _) = yaml::parse(&source);
     Ok(lint::lint(&source, &documents, args.target))

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use mcprove_engine::{Catalog, discover, open_session, tool_name};
 use mcprove_model::{ExitStatus, Finding, Redactor, Severity, nearest, shorten};
-use mcprove_report::{harmless_json, harmless_line, render_findings};
+use mcprove_report::{escape_terminal_line, render_findings, to_safe_json};
 use mcprove_wire::Negotiated;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::asking::{info_options, until_stopped};
 use crate::context::Context;
-use crate::explore::{Reach, prompt_signature, tool_signature};
+use crate::explore::{TargetServer, prompt_signature, tool_signature};
 use crate::failure::Failure;
+use crate::server_offer::{info_options, until_stopped};
 use crate::stdout::print;
 
 /// List the tools, resources, templates and prompts of a server.
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    reach: Reach,
+    reach: TargetServer,
 }
 
 /// A kind of thing that servers offer.
@@ -72,13 +72,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     drop(waiting);
     let text = match &args.schema {
         Some(name) => schema_of(name, &listed.catalog)?,
-        None if args.json => harmless_json(&as_json(&server.name, &listed)),
+        None if args.json => to_safe_json(&as_json(&server.name, &listed)),
         None => table(&listed, args.kind, context.width.unwrap_or(100)),
     };
     print(&redactor.text(&text))?;
     let failed: Vec<Finding> = listed.catalog.findings.into_iter().filter(|f| f.severity >= Severity::Error).collect();
     if !args.json {
-        context.complain(&render_findings(&failed, &context.style()));
+        context.write_stderr(&render_findings(&failed, &context.style()));
     }
     Ok(if failed.is_empty() { ExitStatus::Good } else { ExitStatus::Wrong })
 }
@@ -95,7 +95,7 @@ fn schema_of(name: &str, catalog: &Catalog) -> Result<String, Failure> {
     if tool.get("outputSchema").is_some() {
         schemas["outputSchema"] = part("outputSchema");
     }
-    Ok(harmless_json(&schemas))
+    Ok(to_safe_json(&schemas))
 }
 
 /// A kind, its title, its items, and the line that shows one.
@@ -104,7 +104,7 @@ type Section<'c> = (Kind, &'static str, &'c [Value], fn(&Value) -> String);
 fn table(listed: &Listed, kind: Option<Kind>, width: usize) -> String {
     let Listed { negotiated, transport, catalog, .. } = listed;
     let name = format!("{} {}", shorten(&negotiated.server_name, 80), shorten(&negotiated.server_version, 40));
-    let mut text = format!("{} over {transport}, {}\n", harmless_line(&name), negotiated.revision.as_str());
+    let mut text = format!("{} over {transport}, {}\n", escape_terminal_line(&name), negotiated.revision.as_str());
     let is_shown = |wanted: Kind, items: &[Value]| kind.map_or(!items.is_empty(), |kind| kind == wanted);
     let sections: [Section<'_>; 4] = [
         (Kind::Tools, "tools", &catalog.tools, tool_line),
@@ -120,9 +120,10 @@ fn table(listed: &Listed, kind: Option<Kind>, width: usize) -> String {
         is_empty = false;
         let _ = writeln!(text, "\n{title} ({})", items.len());
         for item in items {
-            let _ = writeln!(text, "  {}", harmless_line(&line(item)));
+            let _ = writeln!(text, "  {}", escape_terminal_line(&line(item)));
             if let Some(about) = about(item) {
-                let _ = writeln!(text, "      {}", shorten(&harmless_line(&about), width.saturating_sub(6).max(40)));
+                let _ =
+                    writeln!(text, "      {}", shorten(&escape_terminal_line(&about), width.saturating_sub(6).max(40)));
             }
         }
     }

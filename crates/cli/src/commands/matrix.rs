@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         is_whole: !flags.selection.is_partial(),
         shown: !flags.json,
         shows: flags.shows(stdout, GATES),
-        again: args.again(),
+        again: args.rerun_arguments(),
         ..RunMode::new(findings, redactor)
     };
     let outcome = flags.run(&plan, mode, context)?;
@@ -150,7 +150,7 @@ fn any_command(servers: &[(String, ColumnServer)]) -> Option<ServerOverride> {
 
 impl Args {
     /// The arguments that start such a run again.
-    fn again(&self) -> Vec<String> {
+    fn rerun_arguments(&self) -> Vec<String> {
         let mut words = vec!["matrix".to_owned()];
         words.extend(self.suites.words());
         for NamedServer { name, command } in &self.server {

@@ -9,7 +9,7 @@ mod tools;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcprove_mock::{Door, Mock, MockOptions};
+use mcprove_mock::{HttpListener, Mock, MockOptions};
 use mcprove_model::{ExitStatus, SourceFile};
 
 use crate::context::Context;
@@ -66,11 +66,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 }
 
 async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(), Failure> {
-    let door = Door::open(address).await.map_err(|error| {
+    let http_listener = HttpListener::open(address).await.map_err(|error| {
         let help = "give `--http` an address of this machine and a free port, as in 127.0.0.1:0";
         Failure::new(format!("`{address}` cannot be listened on: {error}"), help)
     })?;
-    context.complain(&format!("listening on {}\n", door.url()));
-    mock.serve_http(door, StopSignals::listen().next()).await;
+    context.write_stderr(&format!("listening on {}\n", http_listener.url()));
+    mock.serve_http(http_listener, StopSignals::listen().next()).await;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mcprove_mock::{Door, FaultRule, MUTATIONS, Mock, MockOptions, Offer, conforming};
+use mcprove_mock::{FaultRule, HttpListener, MUTATIONS, Mock, MockOptions, Offer, conforming};
 use mcprove_model::{ExitStatus, Finding, nearest};
 use mcprove_report::render_findings;
 
@@ -78,24 +78,25 @@ async fn serve_stdio(mock: &Mock) -> Result<(), Failure> {
 }
 
 async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(), Failure> {
-    let door = Door::open(address).await.map_err(|error| {
+    let http_listener = HttpListener::open(address).await.map_err(|error| {
         Failure::new(
             format!("`{address}` cannot be listened on: {error}"),
             "give `--http` an address of this machine and a free port, as in 127.0.0.1:0",
         )
     })?;
-    context.complain(&format!("listening on {}\n", door.url()));
-    if !door.is_local() {
-        context
-            .complain("warning: other machines, and pages in browsers by a name that leads here, can use this mock\n");
+    context.write_stderr(&format!("listening on {}\n", http_listener.url()));
+    if !http_listener.is_local() {
+        context.write_stderr(
+            "warning: other machines, and pages in browsers by a name that leads here, can use this mock\n",
+        );
     }
-    mock.serve_http(door, StopSignals::listen().next()).await;
+    mock.serve_http(http_listener, StopSignals::listen().next()).await;
     Ok(())
 }
 
 fn warn(findings: &[Finding], context: &Context) {
     if !findings.is_empty() {
-        context.complain(&render_findings(findings, &context.style()));
+        context.write_stderr(&render_findings(findings, &context.style()));
     }
 }
 

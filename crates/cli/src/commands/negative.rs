@@ -3,7 +3,7 @@
 use mcprove_engine::ScanKind;
 use mcprove_judge::negative::{PROBES, Probe};
 use mcprove_model::{ExitStatus, nearest};
-use mcprove_report::{Detail, Verbosity, contract_table, known_json};
+use mcprove_report::{Detail, Verbosity, compat_json, contract_table};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -63,11 +63,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         Scan::Made(scanned) => scanned,
     };
     if scanned.is_interrupted() {
-        context.complain("interrupted: not every tool was called\n");
+        context.write_stderr("interrupted: not every tool was called\n");
     }
     let report = &scanned.outcome.report;
     if args.run.json {
-        print(&known_json(report))?;
+        print(&compat_json(report))?;
     } else {
         let detail = if context.verbosity == Verbosity::Verbose { Detail::Requests } else { Detail::Results };
         print(&contract_table(report, &names, detail, &context.style()))?;

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::explore::{
-    Attempt, Blobs, Request, SavedTest, Shown, Subject, Trying, arguments, attempt, missing, of_prompt, pairs, save,
-    tell,
+    Attempt, Blobs, Request, RequestOptions, SavedTest, Shown, Subject, arguments, attempt, missing, of_prompt, pairs,
+    save, tell,
 };
 use crate::failure::Failure;
 
@@ -21,13 +21,13 @@ pub(crate) struct Args {
     #[arg(value_name = "KEY=VALUE")]
     words: Vec<String>,
     #[command(flatten)]
-    trying: Trying,
+    request_options: RequestOptions,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let typed = pairs(&args.words)?;
     let subject = Subject { list: Some(("prompts/list", "prompts")), name: &args.prompt };
-    let tried = attempt(&args.trying, &subject, context, async |prompt, prompts| {
+    let tried = attempt(&args.request_options, &subject, context, async |prompt, prompts| {
         let prompt = prompt.ok_or_else(|| unknown(&args.prompt, prompts))?;
         let schema = schema_of(prompt);
         let mut given = arguments(Map::new(), &typed, &schema)?;
@@ -39,12 +39,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         Ok(Request { method: "prompts/get", params })
     })?;
     let Attempt { facts, server, answers, .. } = tried;
-    let mut blobs = Blobs::new(args.trying.media.as_deref(), &args.prompt);
+    let mut blobs = Blobs::new(args.request_options.media.as_deref(), &args.prompt);
     let text = match &facts.exchange.outcome {
         Outcome::Result(result) => of_prompt(result, &mut blobs)?,
         _ => String::new(),
     };
-    let saved = match (&args.trying.save, &facts.exchange.outcome) {
+    let saved = match (&args.request_options.save, &facts.exchange.outcome) {
         (Some(path), Outcome::Result(result)) => {
             let reply = Observation::new(facts.exchange.outcome.clone(), text_of_prompt(result));
             let name = format!("prompt {}", args.prompt);
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
         _ => None,
     };
-    tell(&facts, &Shown { text, saved }, &args.trying, context)
+    tell(&facts, &Shown { text, saved }, &args.request_options, context)
 }
 
 /// The arguments of a prompt as a schema: all of them are strings.

@@ -4,7 +4,9 @@ use mcprove_model::{ExitStatus, Observation, Outcome, text_of_contents};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::explore::{Attempt, Blobs, Request, SavedTest, Shown, Subject, Trying, attempt, of_contents, save, tell};
+use crate::explore::{
+    Attempt, Blobs, Request, RequestOptions, SavedTest, Shown, Subject, attempt, of_contents, save, tell,
+};
 use crate::failure::Failure;
 
 /// Read a resource of a server.
@@ -15,21 +17,21 @@ pub(crate) struct Args {
     #[arg(value_name = "URI")]
     uri: String,
     #[command(flatten)]
-    trying: Trying,
+    request_options: RequestOptions,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let subject = Subject { list: None, name: &args.uri };
-    let tried = attempt(&args.trying, &subject, context, async |_, _| {
+    let tried = attempt(&args.request_options, &subject, context, async |_, _| {
         Ok(Request { method: "resources/read", params: json!({"uri": args.uri}) })
     })?;
     let Attempt { facts, server, answers, .. } = tried;
-    let mut blobs = Blobs::new(args.trying.media.as_deref(), &args.uri);
+    let mut blobs = Blobs::new(args.request_options.media.as_deref(), &args.uri);
     let text = match &facts.exchange.outcome {
         Outcome::Result(result) => of_contents(result, &mut blobs)?,
         _ => String::new(),
     };
-    let saved = match (&args.trying.save, &facts.exchange.outcome) {
+    let saved = match (&args.request_options.save, &facts.exchange.outcome) {
         (Some(path), Outcome::Result(result)) => {
             let reply = Observation::new(facts.exchange.outcome.clone(), text_of_contents(result));
             let name = format!("resource {}", args.uri);
@@ -39,5 +41,5 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
         _ => None,
     };
-    tell(&facts, &Shown { text, saved }, &args.trying, context)
+    tell(&facts, &Shown { text, saved }, &args.request_options, context)
 }

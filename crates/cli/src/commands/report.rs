@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use mcprove_model::{ExitStatus, Report};
 use mcprove_report::{FORMATS, Format, Shows, Terminal, TerminalOptions, Threshold};
 
+use crate::atomic_write;
 use crate::baselines::Baselines;
 use crate::browser::open_and_wait;
 use crate::context::Context;
@@ -16,7 +17,6 @@ use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
 use crate::logs::{self, Frames};
 use crate::outputs::Outputs;
 use crate::stdout::print_exactly;
-use crate::whole_file;
 
 /// Render event logs; the logs of shards become one report.
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         logs::read(&args.logs, if shows == Shows::Frames { Frames::Keep } else { Frames::Drop })?;
     drop(waiting);
     for complaint in complaints {
-        context.complain(&format!("warning: {complaint}\n"));
+        context.write_stderr(&format!("warning: {complaint}\n"));
     }
     let mut stdout = Stdout::of(args.json);
     match (args.format, &args.output) {
@@ -113,12 +113,12 @@ fn show_in_browser(report: &Report, context: &Context) -> Result<(), Failure> {
     let (mut file, path) = file.map_err(|error| unwritable(&error))?.keep().map_err(|error| unwritable(&error))?;
     file.write_all((html.render)(report).as_bytes()).map_err(|error| unwritable(&error))?;
     let place = path.display().to_string();
-    context.complain(&format!("the report is {place}\n"));
+    context.write_stderr(&format!("the report is {place}\n"));
     open_and_wait(&place).map_err(|why| Failure::new(why, format!("open {place} yourself")))
 }
 
 fn write(path: &Path, content: &str) -> Result<(), Failure> {
-    whole_file::write(path, content.as_bytes()).map_err(|error| {
+    atomic_write::write(path, content.as_bytes()).map_err(|error| {
         Failure::new(
             format!("`{}` could not be written: {error}", path.display()),
             "give `-o` a path in an existing folder",

@@ -99,24 +99,24 @@ pub(super) fn run_through(
         fix: args.fix,
         record: args.record,
         no_model: args.no_model,
-        again: args.again(),
+        again: args.rerun_arguments(),
         ..RunMode::new(findings, redactor)
     };
     let outcome = flags.run(&plan, mode, context)?;
     if records_servers {
         for line in cassettes::write_all(&plan, &outcome.report)? {
-            context.complain(&format!("{line}\n"));
+            context.write_stderr(&format!("{line}\n"));
         }
     }
     if args.write {
         for line in fixes::write_all(&outcome.report)? {
-            context.complain(&format!("changed {line}\n"));
+            context.write_stderr(&format!("changed {line}\n"));
         }
     }
     // A suite may store values anew by itself.
     if args.update_snapshots || outcome.report.cases.iter().any(has_snapshots) {
         for line in snapshots::store_values(&outcome.report)? {
-            context.complain(&format!("{line}\n"));
+            context.write_stderr(&format!("{line}\n"));
         }
     }
     // Many names are not worth sorting where nothing is compared with them.
@@ -137,7 +137,7 @@ fn has_snapshots(case: &CaseReport) -> bool {
 
 impl Args {
     /// The arguments that start such a run again.
-    fn again(&self) -> Vec<String> {
+    fn rerun_arguments(&self) -> Vec<String> {
         let mut words = vec!["run".to_owned()];
         words.extend(self.suites.words());
         words.extend(self.subject.words());

@@ -9,15 +9,15 @@ use clap::ValueEnum;
 use mcprove_judge::{Catalog, Group, Ignores, Selection, SelectionOptions, TightenOptions, Tightened, lint};
 use mcprove_model::{Diagnostics, ExitStatus, SourceFile, escape_line};
 use mcprove_report::{Verbosity, render_findings};
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 
-use crate::asking::offer_of;
+use crate::atomic_write;
 use crate::catalog_report::{CatalogReport, CatalogReportOptions, Counts, Looked, Printed, Stream, counted};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::server_offer::offer_of;
 use crate::stdout::print_exactly;
 use crate::subject::Subject;
-use crate::whole_file;
 
 /// Time a server may take to start and to list its tools.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -146,7 +146,7 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
         }
         looked.tools += tools;
         looked.without_schema += snapshot.catalog.tools_without_schema();
-        let mended = if args.fix { Some(mend(snapshot, args, context)?) } else { None };
+        let mended = if args.fix { Some(fix_catalog(snapshot, args, context)?) } else { None };
         // A file that was fixed is judged in its new form; otherwise the remaining findings have their old places.
         let after =
             mended.as_ref().filter(|mended| args.write && mended.changed > 0).map(|mended| reread(snapshot, mended));
@@ -154,7 +154,7 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
             if config.as_ref().is_some_and(|config| config.ignores.cover(&fault)) {
                 report.ignore();
             } else if !args.fix || !fault.fixable {
-                report.tell(&fault);
+                report.add(&fault);
             }
         });
     }
@@ -170,11 +170,11 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
         write(path, &text, "give `--sarif` a path in an existing folder")?;
     }
     if !empty.is_empty() {
-        context.complain(&format!("error: there are no tools in {}: nothing was checked\n", empty.join(", ")));
+        context.write_stderr(&format!("error: there are no tools in {}: nothing was checked\n", empty.join(", ")));
     }
     let unchecked = counts.all() == 0 && looked.is_nothing();
     if unchecked && empty.is_empty() {
-        context.complain("error: no tool has an input schema: nothing was checked\n");
+        context.write_stderr("error: no tool has an input schema: nothing was checked\n");
     }
     Ok(if args.fail_on.fails(counts) {
         ExitStatus::Wrong
@@ -256,7 +256,7 @@ fn read(path: &Path) -> Result<Catalog, Failure> {
         let mut content = Vec::new();
         io::stdin().read_to_end(&mut content).map(|_| content)
     } else {
-        bounded::read(path)
+        bounded_read::read(path)
     };
     let content = content.map_err(|error| {
         Failure::new(
@@ -272,7 +272,7 @@ fn name(path: &Path) -> String {
 }
 
 /// Prints or writes the fixed catalog, and lists the parameters that became required.
-fn mend(snapshot: &Snapshot<'_>, args: &Args, context: &Context) -> Result<Tightened, Failure> {
+fn fix_catalog(snapshot: &Snapshot<'_>, args: &Args, context: &Context) -> Result<Tightened, Failure> {
     let options = TightenOptions { keep_optional: args.keep_optional };
     let mended = snapshot.catalog.tighten(options).ok_or_else(|| {
         Failure::new(
@@ -286,11 +286,11 @@ fn mend(snapshot: &Snapshot<'_>, args: &Args, context: &Context) -> Result<Tight
         let help = "the file is as it was; leave out `--write` to print the catalog instead";
         write(snapshot.path, &mended.text, help)?;
     }
-    context.complain(&told(snapshot, &mended, args.write));
+    context.write_stderr(&fix_summary(snapshot, &mended, args.write));
     Ok(mended)
 }
 
-fn told(snapshot: &Snapshot<'_>, mended: &Tightened, written: bool) -> String {
+fn fix_summary(snapshot: &Snapshot<'_>, mended: &Tightened, written: bool) -> String {
     let mut text = String::new();
     for required in &mended.required {
         let list = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -316,7 +316,7 @@ fn reread(snapshot: &Snapshot<'_>, mended: &Tightened) -> Catalog {
 }
 
 fn write(path: &Path, text: &str, help: &str) -> Result<(), Failure> {
-    whole_file::write(path, text.as_bytes())
+    atomic_write::write(path, text.as_bytes())
         .map_err(|error| Failure::new(format!("`{}` could not be written: {error}", path.display()), help))
 }
 
@@ -328,7 +328,7 @@ struct Config {
 
 impl Config {
     fn read(path: &Path) -> Result<Self, Failure> {
-        let text = bounded::read_to_string(path).map_err(|error| {
+        let text = bounded_read::read_to_string(path).map_err(|error| {
             Failure::new(format!("`{}` could not be read: {error}", path.display()), "give `--config` a YAML file")
         })?;
         let source = SourceFile::new(path.display().to_string(), text);
@@ -349,6 +349,6 @@ impl Config {
     fn tell_idle(&self, context: &Context) {
         let mut found = Diagnostics::new(&self.source);
         self.ignores.report_idle(&mut found);
-        context.complain(&render_findings(&found.into_findings(), &context.style()));
+        context.write_stderr(&render_findings(&found.into_findings(), &context.style()));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Filter, PlanOptions, plan};
 use mcprove_model::{ExitStatus, Override, Redactor};
-use mcprove_report::{harmless_json, harmless_line};
+use mcprove_report::{escape_terminal_line, to_safe_json};
 use serde_json::{Value, json};
 
 use crate::catalogs;
@@ -58,7 +58,7 @@ const CATALOG_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let ci = args.ci || Context::in_ci();
     if args.catalog {
-        let wishes = catalogs::Wishes {
+        let diff_options = catalogs::CatalogDiffOptions {
             suites: &args.suites,
             subject: &args.subject,
             update: args.update,
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             json: args.json,
             timeout: args.execution.timeout().unwrap_or(CATALOG_TIMEOUT),
         };
-        return catalogs::run(&wishes, context);
+        return catalogs::run(&diff_options, context);
     }
     let loaded = args.suites.load_for(&args.subject)?;
     let warnings = usable(&loaded, false)?;
@@ -91,9 +91,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         judgement.store()?;
     }
     if args.json {
-        print(&redactor.text(&harmless_json(&as_json(&judgement))))?;
+        print(&redactor.text(&to_safe_json(&as_json(&judgement))))?;
     } else {
-        print(&told(&judgement, args.update, &redactor))?;
+        print(&snapshot_summary(&judgement, args.update, &redactor))?;
     }
     Ok(status(&judgement, args.update, ci))
 }
@@ -111,21 +111,21 @@ fn status(judgement: &Judgement, update: bool, ci: bool) -> ExitStatus {
     }
 }
 
-fn told(judgement: &Judgement, update: bool, redactor: &Redactor) -> String {
+fn snapshot_summary(judgement: &Judgement, update: bool, redactor: &Redactor) -> String {
     let mut text = String::new();
     for judged in &judgement.judged {
-        let name = harmless_line(&judged.name);
+        let name = escape_terminal_line(&judged.name);
         let file = judged.file.display();
         let _ = match &judged.status {
             Status::New | Status::Obsolete => writeln!(text, "{:<8}  {name}  ({file})", judged.status.word()),
             Status::Match => writeln!(text, "{:<8}  {name}", judged.status.word()),
             Status::Skipped(reason) | Status::Error(reason, _) => {
-                writeln!(text, "{:<8}  {name}  ({})", judged.status.word(), harmless_line(reason))
+                writeln!(text, "{:<8}  {name}  ({})", judged.status.word(), escape_terminal_line(reason))
             }
             Status::Changed(diff) => {
                 let _ = writeln!(text, "{:<8}  {name}  ({file})", judged.status.word());
                 for line in diff.lines() {
-                    let _ = writeln!(text, "          {}", harmless_line(line));
+                    let _ = writeln!(text, "          {}", escape_terminal_line(line));
                 }
                 Ok(())
             }

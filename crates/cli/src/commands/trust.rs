@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let logs::Read { report, complaints } = logs::read(&paths, Frames::Keep)?;
     for complaint in complaints {
-        context.complain(&format!("warning: {complaint}\n"));
+        context.write_stderr(&format!("warning: {complaint}\n"));
     }
     let recordings = recordings(&report, &|case, session| name_of(case, session, &names));
     if recordings.iter().all(|recording| recording.calls() == 0 && recording.claims.is_empty()) {

@@ -4,7 +4,7 @@ use mcprove_model::ExitStatus;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::finding_report::{FindingOutputs, Found};
+use crate::finding_report::{FindingOutputs, FindingSet};
 use crate::subject::Subject;
 use crate::suites::Suites;
 
@@ -26,14 +26,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let loaded = args.suites.load_for(&args.subject)?;
-    let found = Found {
+    let found = FindingSet {
         findings: &loaded.findings,
         files: loaded.files,
         tests: loaded.tests,
         called: "problem",
         secrets: &loaded.secrets,
     };
-    args.outputs.tell(&found, context)?;
+    args.outputs.print(&found, context)?;
     let is_wrong = loaded.findings.iter().any(|finding| finding.fails(args.strict));
     Ok(if is_wrong { ExitStatus::NotDone } else { ExitStatus::Good })
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mcprove_engine::Filter;
 use mcprove_model::{Case, ExitStatus, Override, Report};
-use mcprove_report::{Shows, known_json};
+use mcprove_report::{Shows, compat_json};
 use mcprove_suite::duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use serde_json::Value;
@@ -19,8 +19,8 @@ use crate::changes::{Again, Dependencies, cases_of};
 use crate::context::Context;
 use crate::execution::{Execution, RunMode, redactor_of, runtime};
 use crate::failure::Failure;
-use crate::flips::Flips;
 use crate::selection::Selection;
+use crate::status_changes::StatusChanges;
 use crate::stdout::{print, print_exactly};
 use crate::stop_signals::StopSignals;
 use crate::subject::Subject;
@@ -80,15 +80,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if keys.is_some() {
         listen_to_keys(sender.clone(), running.clone());
     }
-    let eyes = Eyes::open(sender)?;
+    let file_watcher = FileWatcher::open(sender)?;
     let mut watch = Watch {
         args,
         context,
-        eyes,
+        file_watcher,
         inputs,
         running,
         has_keys: keys.is_some(),
-        flips: Flips::default(),
+        status_changes: StatusChanges::default(),
         filter: None,
         cases: Vec::new(),
         secrets: Vec::new(),
@@ -101,11 +101,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 struct Watch<'a> {
     args: &'a Args,
     context: &'a Context,
-    eyes: Eyes,
+    file_watcher: FileWatcher,
     inputs: Receiver<Input>,
     running: Arc<AtomicBool>,
     has_keys: bool,
-    flips: Flips,
+    status_changes: StatusChanges,
     /// The filter typed at the terminal, in addition to that of the command line.
     filter: Option<Filter>,
     cases: Vec<Arc<Case>>,
@@ -121,7 +121,8 @@ impl Watch<'_> {
                 Next::Quit(status) => return Ok(status),
                 Next::Run(again) => self.run_again(&again)?,
                 Next::Failed => {
-                    let failed = self.cases.iter().filter(|case| self.flips.failed(case.source.path(), &case.name));
+                    let failed =
+                        self.cases.iter().filter(|case| self.status_changes.failed(case.source.path(), &case.name));
                     let failed: Vec<_> = failed.cloned().collect();
                     self.run_cases(&failed, "no case failed last time")?
                 }
@@ -149,15 +150,15 @@ impl Watch<'_> {
             Ok(loaded) => loaded,
             // What was there when this began may come back.
             Err(failure) if !self.cases.is_empty() => {
-                failure.tell(self.context);
+                failure.print(self.context);
                 return Ok(Ran::Nothing);
             }
             Err(failure) => return Err(failure),
         };
         let also = [self.args.also.as_slice(), self.args.suites.env_files()].concat();
-        self.eyes.watch(Dependencies::of(&paths, &loaded.cases, &also))?;
+        self.file_watcher.watch(Dependencies::of(&paths, &loaded.cases, &also))?;
         if let Err(failure) = usable(&loaded, self.args.execution.strict) {
-            failure.tell(self.context);
+            failure.print(self.context);
             return Ok(Ran::Nothing);
         }
         self.cases = loaded.cases;
@@ -174,13 +175,13 @@ impl Watch<'_> {
         let wanted = |case: &&Arc<Case>| self.filter.as_ref().is_none_or(|filter| filter.takes(&case.name));
         let cases: Vec<Arc<Case>> = cases.iter().filter(wanted).cloned().collect();
         if cases.is_empty() {
-            self.context.complain(&format!("{none}\n"));
+            self.context.write_stderr(&format!("{none}\n"));
             return Ok(Ran::Nothing);
         }
         let plan = match self.args.selection.plan(&cases, self.args.execution.in_container(Override::default())) {
             Ok(plan) => plan,
             Err(failure @ Failure::NothingSelected { .. }) => {
-                failure.tell(self.context);
+                failure.print(self.context);
                 return Ok(Ran::Nothing);
             }
             Err(failure) => return Err(failure),
@@ -189,7 +190,7 @@ impl Watch<'_> {
             shown: !self.args.json,
             // What was answered is compared with what is answered next.
             shows: Shows::Calls,
-            again: self.again(),
+            again: self.rerun_arguments(),
             ..RunMode::new(Vec::new(), redactor_of(&plan, &self.secrets))
         };
         self.running.store(true, Ordering::Relaxed);
@@ -197,18 +198,18 @@ impl Watch<'_> {
         self.running.store(false, Ordering::Relaxed);
         let over = over?;
         for complaint in &over.complaints {
-            self.context.complain(&format!("error: {complaint}\n"));
+            self.context.write_stderr(&format!("error: {complaint}\n"));
         }
         if over.dropped || over.report.exit_status() == ExitStatus::Interrupted {
             return Ok(Ran::Interrupted);
         }
-        let flips = self.flips.take(&over.report);
-        print(&if self.args.json { one_line(&over.report) } else { flips })?;
+        let status_changes = self.status_changes.take(&over.report);
+        print(&if self.args.json { one_line(&over.report) } else { status_changes })?;
         Ok(Ran::Cases)
     }
 
     /// The command that runs such a case by itself.
-    fn again(&self) -> Vec<String> {
+    fn rerun_arguments(&self) -> Vec<String> {
         std::iter::once("run".to_owned()).chain(self.args.suites.words()).chain(self.args.subject.words()).collect()
     }
 
@@ -218,7 +219,7 @@ impl Watch<'_> {
         let cases = if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
         let text = format!("\nwatching {cases}{keys}\n");
         if self.args.json {
-            self.context.complain(&text);
+            self.context.write_stderr(&text);
             return Ok(());
         }
         print(&text)
@@ -248,7 +249,7 @@ impl Watch<'_> {
                 },
                 Ok(Input::Key(b'q' | 4)) => return Ok(Next::Quit(ExitStatus::Good)),
                 Ok(Input::Key(_)) => {}
-                Err(RecvTimeoutError::Timeout) => match self.eyes.meaning(&changed) {
+                Err(RecvTimeoutError::Timeout) => match self.file_watcher.meaning(&changed) {
                     Again::Nothing => changed.clear(),
                     again => return Ok(Next::Run(again)),
                 },
@@ -286,7 +287,7 @@ impl Watch<'_> {
 
 /// The list that `run --json` prints, on one line.
 fn one_line(report: &Report) -> String {
-    let list: Value = serde_json::from_str(&known_json(report)).unwrap_or_default();
+    let list: Value = serde_json::from_str(&compat_json(report)).unwrap_or_default();
     format!("{list}\n")
 }
 
@@ -310,13 +311,13 @@ enum Ran {
 }
 
 /// Listens to the kernel about files.
-struct Eyes {
+struct FileWatcher {
     watcher: RecommendedWatcher,
     folders: BTreeSet<(PathBuf, bool, Identity)>,
     known: Arc<Mutex<Dependencies>>,
 }
 
-impl Eyes {
+impl FileWatcher {
     fn open(sender: Sender<Input>) -> Result<Self, Failure> {
         let tell = move |event: notify::Result<notify::Event>| {
             // Ignore reads; running the suites reads every file.

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use mcprove_model::{ClientCapabilities, ElicitationAction, ElicitationReply, SamplingReply, SourceFile};
-use mcprove_report::harmless_line;
+use mcprove_report::escape_terminal_line;
 use mcprove_suite::answers;
 use mcprove_wire::Question;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{scalar, types_of};
-use super::asking::ask_line;
+use super::user_prompt::ask_line;
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -58,11 +58,11 @@ impl Answers {
 
     async fn elicit(&mut self, params: &Value) -> Value {
         let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
-        let mut text = format!("\nthe server asks: {}\n", harmless_line(message));
+        let mut text = format!("\nthe server asks: {}\n", escape_terminal_line(message));
         let is_link = params.get("mode").and_then(Value::as_str) == Some("url");
         if is_link {
             let url = params.get("url").and_then(Value::as_str).unwrap_or_default();
-            let _ = writeln!(text, "  to be opened in a browser: {}", harmless_line(url));
+            let _ = writeln!(text, "  to be opened in a browser: {}", escape_terminal_line(url));
         }
         text.push_str("accept, decline or cancel? [A/d/c] ");
         let choice = ask_line(&text).await.unwrap_or_else(|| "c".to_owned());
@@ -88,13 +88,13 @@ impl Answers {
     async fn sample(&mut self, params: &Value) -> Result<Value, (i64, String)> {
         let mut text = String::from("\nthe server asks a model:\n");
         if let Some(system) = params.get("systemPrompt").and_then(Value::as_str) {
-            let _ = writeln!(text, "  system: {}", harmless_line(system));
+            let _ = writeln!(text, "  system: {}", escape_terminal_line(system));
         }
         for message in params.get("messages").and_then(Value::as_array).into_iter().flatten() {
             let role = message.get("role").and_then(Value::as_str).unwrap_or("?");
             let content = message.get("content").unwrap_or(&Value::Null);
             let said = content.get("text").and_then(Value::as_str).map_or_else(|| content.to_string(), str::to_owned);
-            let _ = writeln!(text, "  {}: {}", harmless_line(role), harmless_line(&said));
+            let _ = writeln!(text, "  {}: {}", escape_terminal_line(role), escape_terminal_line(&said));
         }
         text.push_str("your answer as the model (empty to refuse): ");
         let said = ask_line(&text).await.unwrap_or_default();
@@ -159,8 +159,8 @@ pub(super) fn question(name: &str, field: &Value, root: &Value, required: bool) 
     let line = format!("{name}{facts}");
     format!(
         "{}{}: ",
-        harmless_line(&line),
-        told.as_deref().map(|text| harmless_line(text).into_owned()).unwrap_or_default()
+        escape_terminal_line(&line),
+        told.as_deref().map(|text| escape_terminal_line(text).into_owned()).unwrap_or_default()
     )
 }
 

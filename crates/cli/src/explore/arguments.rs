@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::answers::question;
-use super::asking::ask_line;
+use super::user_prompt::ask_line;
 use crate::failure::Failure;
 
 /// An argument as it was typed.

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use mcprove_engine::open_session;
 use mcprove_model::{Notification, ServerSpec};
-use mcprove_report::{Verbosity, harmless_line};
+use mcprove_report::{Verbosity, escape_terminal_line};
 use mcprove_wire::Session;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::answers::Answers;
 use super::outcome::Facts;
-use super::reach::Trying;
-use super::talk::{Request, Talk, talk};
-use crate::asking::info_options;
+use super::request_options::RequestOptions;
+use super::request_session::{Request, RequestContext, talk};
 use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
+use crate::server_offer::info_options;
 use crate::stop_signals::StopSignals;
 
 /// The least time that a server has to start and to list what it offers.
@@ -41,7 +41,7 @@ pub(crate) struct Subject<'s> {
 
 /// Opens a session, lists what is needed, makes the request that `prepare` returns, and closes the session.
 pub(crate) fn attempt<P>(
-    trying: &Trying,
+    request_options: &RequestOptions,
     subject: &Subject<'_>,
     context: &Context,
     prepare: P,
@@ -49,13 +49,13 @@ pub(crate) fn attempt<P>(
 where
     P: AsyncFnOnce(Option<&Value>, &[Value]) -> Result<Request, Failure>,
 {
-    let mut answers = Answers::new(trying.answers.as_deref())?;
-    let mut server = trying.reach.server()?;
+    let mut answers = Answers::new(request_options.answers.as_deref())?;
+    let mut server = request_options.reach.server()?;
     merge(&mut server, &answers);
-    let timeout = trying.reach.timeout;
+    let timeout = request_options.reach.timeout;
     // A short time limit for the answer must not cut off a slow start.
     let start = timeout.max(START);
-    let is_told = context.verbosity != Verbosity::Quiet && !trying.json;
+    let is_told = context.verbosity != Verbosity::Quiet && !request_options.json;
     runtime(1)?.block_on(async {
         let mut signals = StopSignals::listen();
         let began = Instant::now();
@@ -70,7 +70,7 @@ where
         };
         let mut session = opened.map_err(|failure| Failure::unreachable(&failure))?;
         let opened = began.elapsed();
-        if let Some(level) = &trying.log_level {
+        if let Some(level) = &request_options.log_level {
             set_level(&mut session, level, timeout, context).await;
         }
         let began = Instant::now();
@@ -85,11 +85,11 @@ where
         let mut seen = Vec::new();
         let mut notified = |notification: &Notification| {
             if is_told {
-                context.complain(&line(notification));
+                context.write_stderr(&line(notification));
             }
             seen.push(notification.clone());
         };
-        let talking = Talk { answers: &mut answers, signals: &mut signals, timeout, notified: &mut notified };
+        let talking = RequestContext { answers: &mut answers, signals: &mut signals, timeout, notified: &mut notified };
         let exchange = talk(&mut session, &request, talking).await;
         let closing = session.close().await;
         let facts = Facts {
@@ -126,7 +126,8 @@ fn merge(server: &mut ServerSpec, answers: &Answers) {
 async fn set_level(session: &mut Session, level: &str, timeout: Duration, context: &Context) {
     let exchange = session.set_log_level(level, Instant::now() + timeout).await;
     if let Some(mcprove_model::Outcome::Error(error)) = exchange.map(|exchange| exchange.outcome) {
-        context.complain(&format!("warning: the log level was not set: {}\n", harmless_line(&error.message)));
+        context
+            .write_stderr(&format!("warning: the log level was not set: {}\n", escape_terminal_line(&error.message)));
     }
 }
 
@@ -147,5 +148,5 @@ fn line(notification: &Notification) -> String {
         other if params.is_null() => other.to_owned(),
         other => format!("{other} {params}"),
     };
-    format!("{}\n", harmless_line(&line))
+    format!("{}\n", escape_terminal_line(&line))
 }

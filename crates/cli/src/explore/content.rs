@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcprove_report::harmless_line;
+use mcprove_report::escape_terminal_line;
 use mcprove_suite::starter::FileNames;
 use serde_json::Value;
 
+use crate::atomic_write;
 use crate::failure::Failure;
-use crate::whole_file;
 
 /// The folder that binary content is saved to, if any.
 pub(crate) struct Blobs<'b> {
@@ -32,18 +32,18 @@ impl<'b> Blobs<'b> {
     fn line(&mut self, kind: &str, mime: &str, data: &str) -> Result<String, Failure> {
         self.count += 1;
         let Ok(bytes) = STANDARD.decode(data.trim_end()) else {
-            return Ok(format!("[{kind}, {}: invalid base64]", harmless_line(mime)));
+            return Ok(format!("[{kind}, {}: invalid base64]", escape_terminal_line(mime)));
         };
         let size = size(bytes.len());
-        let Some(folder) = self.folder else { return Ok(format!("[{kind}, {}, {size}]", harmless_line(mime))) };
+        let Some(folder) = self.folder else { return Ok(format!("[{kind}, {}, {size}]", escape_terminal_line(mime))) };
         let path = folder.join(format!("{}-{}.{}", self.stem, self.count, extension(mime)));
         let failed = |error: std::io::Error| {
             let message = format!("`{}` could not be written: {error}", path.display());
             Failure::new(message, "give `--media` a folder that can be written")
         };
         fs::create_dir_all(folder).map_err(failed)?;
-        whole_file::write(&path, &bytes).map_err(failed)?;
-        let line = format!("[{kind}, {}, {size}: saved to {}]", harmless_line(mime), path.display());
+        atomic_write::write(&path, &bytes).map_err(failed)?;
+        let line = format!("[{kind}, {}, {size}: saved to {}]", escape_terminal_line(mime), path.display());
         self.saved.push(path);
         Ok(line)
     }
@@ -80,12 +80,12 @@ pub(crate) fn of_contents(result: &Value, blobs: &mut Blobs<'_>) -> Result<Strin
 pub(crate) fn of_prompt(result: &Value, blobs: &mut Blobs<'_>) -> Result<String, Failure> {
     let mut text = String::new();
     if let Some(description) = result.get("description").and_then(Value::as_str).filter(|text| !text.is_empty()) {
-        let _ = writeln!(text, "# {}", harmless_line(description));
+        let _ = writeln!(text, "# {}", escape_terminal_line(description));
     }
     for message in result.get("messages").and_then(Value::as_array).into_iter().flatten() {
         let role = message.get("role").and_then(Value::as_str).unwrap_or("?");
         let content = of_item(message.get("content").unwrap_or(&Value::Null), blobs)?;
-        let _ = writeln!(text, "{}: {content}", harmless_line(role));
+        let _ = writeln!(text, "{}: {content}", escape_terminal_line(role));
     }
     Ok(text)
 }
@@ -96,7 +96,9 @@ fn of_item(item: &Value, blobs: &mut Blobs<'_>) -> Result<String, Failure> {
         "text" => Ok(harmless(text("text"))),
         kind @ ("image" | "audio") => blobs.line(kind, text("mimeType"), text("data")),
         "resource" => of_resource(item.get("resource").unwrap_or(&Value::Null), blobs),
-        "resource_link" => Ok(format!("{} <{}>", harmless_line(text("name")), harmless_line(text("uri")))),
+        "resource_link" => {
+            Ok(format!("{} <{}>", escape_terminal_line(text("name")), escape_terminal_line(text("uri"))))
+        }
         _ => Ok(pretty(item)),
     }
 }
@@ -116,7 +118,7 @@ fn pretty(value: &Value) -> String {
 
 /// Lines that no terminal and no CI system obeys.
 fn harmless(text: &str) -> String {
-    text.lines().map(harmless_line).collect::<Vec<_>>().join("\n")
+    text.lines().map(escape_terminal_line).collect::<Vec<_>>().join("\n")
 }
 
 fn size(bytes: usize) -> String {

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use mcprove_model::{Exchange, ExitStatus, Notification, Outcome, Redactor};
-use mcprove_report::{harmless_json, harmless_line};
+use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_wire::ServerRequest;
 use serde_json::{Value, json};
 
-use super::reach::Trying;
+use super::request_options::RequestOptions;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::stdout::print;
@@ -41,11 +41,16 @@ pub(crate) struct Shown {
 }
 
 /// Prints the end of a request; its exit status.
-pub(crate) fn tell(facts: &Facts, shown: &Shown, trying: &Trying, context: &Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn tell(
+    facts: &Facts,
+    shown: &Shown,
+    request_options: &RequestOptions,
+    context: &Context,
+) -> Result<ExitStatus, Failure> {
     let redactor = Redactor::new(facts.secrets.iter().map(String::as_str));
-    if trying.json {
-        print(&redactor.text(&harmless_json(&as_json(facts, shown))))?;
-    } else if trying.raw {
+    if request_options.json {
+        print(&redactor.text(&to_safe_json(&as_json(facts, shown))))?;
+    } else if request_options.raw {
         let reply = facts.exchange.reply.as_deref().unwrap_or_default();
         print(&redactor.text(&format!("{}\n", String::from_utf8_lossy(reply))))?;
     } else {
@@ -53,25 +58,25 @@ pub(crate) fn tell(facts: &Facts, shown: &Shown, trying: &Trying, context: &Cont
     }
     let mut told = String::new();
     if let Some(failure) = failure(&facts.exchange.outcome) {
-        let _ = writeln!(told, "error: {}", harmless_line(&failure));
+        let _ = writeln!(told, "error: {}", escape_terminal_line(&failure));
         let lines: Vec<&str> = facts.stderr.lines().collect();
         for line in lines.iter().rev().take(5).rev() {
-            let _ = writeln!(told, "  its standard error: {}", harmless_line(line));
+            let _ = writeln!(told, "  its standard error: {}", escape_terminal_line(line));
         }
     } else if is_tool_error(&facts.exchange.outcome) {
         told.push_str("the tool reports an error (`isError`)\n");
     }
     for problem in &facts.problems {
-        let _ = writeln!(told, "warning: {}", harmless_line(problem));
+        let _ = writeln!(told, "warning: {}", escape_terminal_line(problem));
     }
-    if trying.timing {
+    if request_options.timing {
         told.push_str(&timing(facts));
     }
     if let Some(command) = &shown.saved {
         let _ = writeln!(told, "saved; run it with: {command}");
     }
-    if !trying.json {
-        context.complain(&redactor.text(&told));
+    if !request_options.json {
+        context.write_stderr(&redactor.text(&told));
     }
     Ok(status(facts))
 }

@@ -8,9 +8,9 @@ use mcprove_suite::starter::Starter;
 use serde_json::Value;
 
 use super::answers::Answers;
+use crate::atomic_write;
 use crate::failure::Failure;
-use crate::starters::{Described, machine_values};
-use crate::whole_file;
+use crate::starter_files::{Described, machine_values};
 
 /// A test that is to be written.
 pub(crate) struct SavedTest<'t> {
@@ -51,7 +51,7 @@ pub(crate) fn save(
     if let Some(parent) = path.parent() {
         let _ = std::fs::create_dir_all(parent);
     }
-    whole_file::write(path, starter.text().as_bytes()).map_err(|error| {
+    atomic_write::write(path, starter.text().as_bytes()).map_err(|error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "give a path that can be written")
     })?;
     Ok(format!("mcprove run {}", shell_words::quote(&path.to_string_lossy())))

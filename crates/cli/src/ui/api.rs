@@ -19,8 +19,8 @@ use tokio::time::Instant;
 
 use super::connection::{Connection, Order};
 use super::hub::Hub;
-use super::keep;
 use super::runs::{Runs, logs_in, report_of};
+use super::save_test;
 use crate::execution::PROBE_TIMEOUT;
 use crate::subject::{address, stdio, words};
 
@@ -274,7 +274,7 @@ impl Api {
         let Some((server, method, params)) = self.kept(given) else {
             return refused(StatusCode::BAD_REQUEST, "give an open `connection`, `method` and `params`");
         };
-        ok(keep::propose(method, params, given.get("result").unwrap_or(&Value::Null), &server))
+        ok(save_test::propose(method, params, given.get("result").unwrap_or(&Value::Null), &server))
     }
 
     fn save(&self, given: &Value) -> Answer {
@@ -283,15 +283,15 @@ impl Api {
         };
         server.client.by_hand = false;
         if let Some(answers) = given.get("answers") {
-            keep::give_answers(&mut server.client, answers);
+            save_test::give_answers(&mut server.client, answers);
         }
-        let Some(text) = keep::text_of(method, params, given.get("expect").unwrap_or(&json!({})), &server) else {
+        let Some(text) = save_test::text_of(method, params, given.get("expect").unwrap_or(&json!({})), &server) else {
             return refused(StatusCode::BAD_REQUEST, format!("no test can make the request `{method}`"));
         };
         if given.get("write") != Some(&Value::Bool(true)) {
             return ok(json!({"text": text}));
         }
-        match keep::write(given.get("path").and_then(Value::as_str).unwrap_or_default(), &text) {
+        match save_test::write(given.get("path").and_then(Value::as_str).unwrap_or_default(), &text) {
             Ok(command) => ok(json!({"text": text, "command": command})),
             Err(why) => refused(StatusCode::CONFLICT, why),
         }

@@ -3,13 +3,13 @@
 //! The page is the same as that of the HTML report. Requests need the right `Host` and `Origin` and, for the API, a key that is
 //! given out once, for the token in the URL that was printed.
 
+mod access_guard;
 mod api;
 mod body;
 mod connection;
-mod guard;
 mod hub;
-mod keep;
 mod runs;
+mod save_test;
 mod server;
 
 pub(crate) use api::Settings;

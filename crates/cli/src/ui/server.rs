@@ -14,9 +14,9 @@ use hyper_util::rt::TokioIo;
 use mcprove_wire::Listener;
 use serde_json::{Value, json};
 
+use super::access_guard::Guard;
 use super::api::{Api, Settings};
 use super::body::Reply;
-use super::guard::Guard;
 
 /// The longest request body: a file that is uploaded as base64 is an argument.
 const LONGEST: usize = 64 << 20;

@@ -10,8 +10,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Performed, SETTLE};
-use crate::ahead::Sent;
 use crate::conversation::Conversation;
+use crate::pipelining::Sent;
 use crate::{calls, reply_shape, steps, transform, trust};
 
 pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut Conversation<'_>) -> Performed {
@@ -19,7 +19,7 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
     if call.repeat > 1 {
         return Box::pin(repeated(call, checks, talk)).await;
     }
-    if let Some(sent) = talk.ahead.sent.take() {
+    if let Some(sent) = talk.pipeline.sent.take() {
         return answered(call, sent, talk).await;
     }
     if let Some(injected) = &call.injected {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcprove_judge::trace;
 use mcprove_model::{TracedCall, Trajectory};
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 use mcprove_suite::template::{Variables, substitute};
 
 use crate::conversation::text;
@@ -15,7 +15,7 @@ pub(crate) fn trace(trajectory: &Trajectory, variables: &Variables) -> Result<Ve
         Trajectory::Trace(node) => Ok(trace::written(&substitute(node, variables).to_json())),
         Trajectory::AuditLog(node) => {
             let path = text(node, variables);
-            let log = bounded::read_to_string(Path::new(&path))
+            let log = bounded_read::read_to_string(Path::new(&path))
                 .map_err(|error| format!("`{path}` could not be read: {error}"))?;
             trace::logged(&log).map_err(|bad| format!("`{path}`: {bad}"))
         }

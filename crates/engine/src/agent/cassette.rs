@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use mcprove_model::{
     Agent, AgentModel, Case, ChatReply, ChatTool, Fault, FaultKind, Finding, NamedModel, Redactor, StopReason,
 };
-use mcprove_suite::load::bounded;
+use mcprove_suite::load::bounded_read;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -108,7 +108,7 @@ impl Recorder {
         self.cassette.exchanges.push(Recorded { reply, results: Vec::new() });
     }
 
-    pub(super) fn hear(&mut self, called: &[Called]) {
+    pub(super) fn add_results(&mut self, called: &[Called]) {
         if let Some(last) = self.cassette.exchanges.last_mut() {
             last.results = results(called, &self.redactor);
         }
@@ -193,7 +193,7 @@ impl Replay {
         Ok(recorded.reply.clone())
     }
 
-    pub(super) fn hear(&mut self, called: &[Called]) {
+    pub(super) fn add_results(&mut self, called: &[Called]) {
         let Some(recorded) = self.at.checked_sub(1).and_then(|at| self.cassette.exchanges.get(at)) else { return };
         let now = results(called, &self.redactor);
         self.differing += recorded.results.iter().zip(&now).filter(|(then, now)| then != now).count();
@@ -218,7 +218,7 @@ impl Replay {
 }
 
 fn read(path: &Path) -> Result<Cassette, String> {
-    let text = bounded::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = bounded_read::read_to_string(path).map_err(|error| error.to_string())?;
     let cassette: Cassette = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     if cassette.format != FORMAT {
         return Err(format!("its format is {}, and only {FORMAT} is known", cassette.format));

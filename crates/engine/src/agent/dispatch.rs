@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::AgentCase;
 use super::injection::Injection;
-use super::side_by_side::{Waiting, all};
+use super::join_all::{Waiting, all};
 use super::toolbox::Toolbox;
 use super::transcript::Called;
 use crate::calls;
@@ -64,7 +64,7 @@ pub(super) async fn make(
             done[position] = Some(answered_here(called, text, None));
             continue;
         }
-        match injection.meet(server, &tool.name) {
+        match injection.next_fault(server, &tool.name) {
             Some(met) if met.effect == FaultEffect::TimesOut => {
                 let text = format!("tool `{}` did not respond within {} ms", tool.name, injection.deadline_ms());
                 done[position] = Some(answered_here(called, text, Some(met.fault)));

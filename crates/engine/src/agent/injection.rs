@@ -63,7 +63,7 @@ impl Injection {
     }
 
     /// The fault that applies to a call: the first that touches it counts it. An expired one leaves it to the next.
-    pub(super) fn meet(&mut self, server: &str, tool: &str) -> Option<Met> {
+    pub(super) fn next_fault(&mut self, server: &str, tool: &str) -> Option<Met> {
         let deadline_ms = self.deadline_ms;
         let touches = |(fault, _): &(Fault, u64)| fault.touches(server, tool);
         let is_live = |(fault, hits): &(Fault, u64)| effect(fault.kind, *hits, deadline_ms) != FaultEffect::Answers;

@@ -1,22 +1,22 @@
 //! An agent: a model in a loop with the tools of servers. Whatever happens is an outcome of its case.
 //!
-//! `turns.rs` is the loop, `speaker.rs` the source of the model's answers, `dispatch.rs` makes the calls it asks for;
-//! `injection.rs` decides which of them a fault answers; `judging.rs` turns what happened into findings.
+//! `agent_loop.rs` is the loop, `model_source.rs` the source of the model's answers, `dispatch.rs` makes the calls it
+//! asks for; `injection.rs` decides which of them a fault answers; `judging.rs` turns what happened into findings.
 
+mod agent_loop;
 mod cassette;
 mod dispatch;
 mod envelope;
 mod injection;
+mod join_all;
 mod judging;
 mod keys;
-mod live;
+mod live_model;
+mod model_source;
 mod price;
 mod script;
-mod side_by_side;
-mod speaker;
 mod toolbox;
 mod transcript;
-mod turns;
 
 use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{Agent, Case, Finding, Node, Outcome, Verdict};
@@ -24,9 +24,9 @@ use mcprove_suite::template::Variables;
 use mcprove_wire::Session;
 use tokio::time::Instant;
 
-use crate::ahead::Ahead;
 use crate::case_run::{CaseContext, interrupted};
-use crate::conversation::{self, Conversation, Others};
+use crate::conversation::{self, Conversation, ExtraSessions};
+use crate::pipelining::Pipeline;
 use crate::record::CaseRecord;
 use crate::{calls, expectations, steps};
 pub(crate) use cassette::FOLDER;
@@ -35,7 +35,7 @@ pub use keys::{MissingKey, missing_keys};
 pub(crate) use price::cost_usd_micros;
 
 use injection::Injection;
-use speaker::Speaker;
+use model_source::ModelSource;
 use toolbox::Toolbox;
 use transcript::Transcript;
 
@@ -52,9 +52,9 @@ pub(crate) struct AgentCase<'a> {
     /// The numbers of its sessions in the record.
     pub(crate) numbers: Vec<usize>,
     /// Sessions of steps with servers that the agent is not given.
-    pub(crate) others: Others,
+    pub(crate) others: ExtraSessions,
     /// Nothing: an agent shares its sessions with no other case.
-    pub(crate) ahead: Ahead,
+    pub(crate) pipeline: Pipeline,
 }
 
 /// Runs an agent from its first session to its verdict.
@@ -67,7 +67,7 @@ pub(crate) async fn run(mut talk: AgentCase<'_>) -> Verdict {
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => None,
-        ended = speak(&mut talk, &mut sessions) => Some(ended),
+        ended = run_agent(&mut talk, &mut sessions) => Some(ended),
     };
     for (session, number) in sessions.into_iter().zip(std::mem::take(&mut talk.numbers)) {
         talk.record.closed_session(number, session.close().await);
@@ -90,7 +90,7 @@ enum Ended {
     Error,
 }
 
-async fn speak(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
+async fn run_agent(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> Ended {
     for server in &talk.agent.servers {
         match talk.context.opener.open(&server.spec, talk.variables, talk.deadline).await {
             Ok(session) => {
@@ -134,16 +134,16 @@ async fn act(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Ended {
     let (expect, problems) = expectations::resolve(talk.case, &talk.case.expect, talk.variables);
     talk.record.findings.extend(problems);
     let files = crate::observe::FilesBefore::read(&expect.checks);
-    let mut speaker = match Speaker::of(talk, &toolbox) {
-        Ok(speaker) => speaker,
+    let mut model_source = match ModelSource::of(talk, &toolbox) {
+        Ok(model_source) => model_source,
         Err(finding) => {
             talk.record.findings.push(*finding);
             return Ended::Error;
         }
     };
-    let transcript = turns::take(talk, &mut speaker, &toolbox, &mut injection, sessions).await;
+    let transcript = agent_loop::take(talk, &mut model_source, &toolbox, &mut injection, sessions).await;
     talk.record.mark(|timings| &mut timings.call);
-    talk.record.findings.extend(speaker.finish(&transcript));
+    talk.record.findings.extend(model_source.finish(&transcript));
     let earlier = talk.record.trace.iter().filter(|event| matches!(event, TraceEvent::Call(_))).count();
     talk.record.trace.extend(trace(&transcript, earlier));
     let seen = judging::judge(talk, &transcript, &injection, (&expect, files.and_after())).await;
@@ -209,7 +209,7 @@ impl AgentCase<'_> {
             record: self.record,
             deadline: self.deadline,
             storing: self.context.storing,
-            ahead: &mut self.ahead,
+            pipeline: &mut self.pipeline,
         }
     }
 

@@ -10,7 +10,7 @@ use mcprove_model::{
 use mcprove_suite::template::{Variables, substitute_by};
 use serde_json::{Value, json};
 
-use super::toolbox::{Found, Toolbox};
+use super::toolbox::{ToolLookup, Toolbox};
 use super::transcript::{Called, Stopped};
 
 /// A script on its way.
@@ -66,7 +66,7 @@ impl<'s> Player<'s> {
     }
 
     /// Takes the results of the calls of a turn.
-    pub(super) fn hear(&mut self, called: &[Called]) {
+    pub(super) fn add_results(&mut self, called: &[Called]) {
         self.last = called.iter().map(|call| (call.is_error, call.text.clone())).collect();
         let told: Vec<Value> = called.iter().map(result_of).collect();
         let mut results = self.seen.extra.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -103,13 +103,13 @@ impl<'s> Player<'s> {
         let tool = as_text(&self.filled(&call.tool)?);
         let arguments = self.filled(&call.args)?;
         let name = match toolbox.find(call.server.as_deref(), &tool) {
-            Found::One(tool) => tool.known_as.clone(),
+            ToolLookup::One(tool) => tool.known_as.clone(),
             // The model of a real agent may also name a missing tool, and gets an error for it.
-            Found::None => match &call.server {
+            ToolLookup::None => match &call.server {
                 Some(server) => format!("{server}.{tool}"),
                 None => tool,
             },
-            Found::Several(servers) => {
+            ToolLookup::Several(servers) => {
                 let message = format!("the tool `{tool}` is of {}", servers.join(" and "));
                 return Err(self.stopped(&call.tool, message, "say which with `server:`"));
             }
@@ -224,7 +224,7 @@ mod tests {
                         reply.calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
                     told.push(calls.join(" + "));
                     match answers.next() {
-                        Some(answer) => player.hear(answer),
+                        Some(answer) => player.add_results(answer),
                         None => break,
                     }
                 }

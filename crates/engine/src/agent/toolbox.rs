@@ -30,7 +30,7 @@ pub(super) struct Tool {
 
 /// Result of looking up a tool by name.
 #[derive(Debug)]
-pub(super) enum Found<'t> {
+pub(super) enum ToolLookup<'t> {
     One(&'t Tool),
     None,
     /// Several servers have it.
@@ -77,14 +77,14 @@ impl Toolbox {
     }
 
     /// The tool of a server, or of whichever server has it.
-    pub(super) fn find(&self, server: Option<&str>, name: &str) -> Found<'_> {
+    pub(super) fn find(&self, server: Option<&str>, name: &str) -> ToolLookup<'_> {
         let fits = |tool: &&Tool| tool.name == name && server.is_none_or(|own| self.servers[tool.server] == own);
         let found: Vec<&Tool> = self.tools.iter().filter(fits).collect();
         match (found.as_slice(), server) {
-            ([], None) => self.called(name).map_or(Found::None, Found::One),
-            ([], Some(_)) => Found::None,
-            ([one], _) => Found::One(one),
-            (many, _) => Found::Several(many.iter().map(|tool| self.servers[tool.server].as_str()).collect()),
+            ([], None) => self.called(name).map_or(ToolLookup::None, ToolLookup::One),
+            ([], Some(_)) => ToolLookup::None,
+            ([one], _) => ToolLookup::One(one),
+            (many, _) => ToolLookup::Several(many.iter().map(|tool| self.servers[tool.server].as_str()).collect()),
         }
     }
 
@@ -145,10 +145,10 @@ mod tests {
     #[test]
     fn a_tool_is_found_by_its_own_name_when_that_is_clear() {
         let two = Toolbox::new(vec![("a".into(), tools(&["x", "y"])), ("b".into(), tools(&["x"]))]);
-        assert!(matches!(two.find(None, "y"), Found::One(tool) if tool.server == 0));
-        assert!(matches!(two.find(Some("b"), "x"), Found::One(tool) if tool.server == 1));
-        assert!(matches!(two.find(None, "x"), Found::Several(servers) if servers == ["a", "b"]));
-        assert!(matches!(two.find(None, "b__x"), Found::One(tool) if tool.server == 1));
-        assert!(matches!(two.find(Some("b"), "y"), Found::None));
+        assert!(matches!(two.find(None, "y"), ToolLookup::One(tool) if tool.server == 0));
+        assert!(matches!(two.find(Some("b"), "x"), ToolLookup::One(tool) if tool.server == 1));
+        assert!(matches!(two.find(None, "x"), ToolLookup::Several(servers) if servers == ["a", "b"]));
+        assert!(matches!(two.find(None, "b__x"), ToolLookup::One(tool) if tool.server == 1));
+        assert!(matches!(two.find(Some("b"), "y"), ToolLookup::None));
     }
 }

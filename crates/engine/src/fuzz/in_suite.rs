@@ -10,14 +10,14 @@ use mcprove_suite::template::Variables;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::line::Said;
-use super::telling;
+use super::connection::ConnectionLog;
+use super::context::{FuzzContext, FuzzSettings};
+use super::finding;
 use super::tool::{Task, ToolRun, work};
-use super::workshop::{Tools, Workshop};
 use crate::conversation::Conversation;
 use crate::server::Opener;
 use crate::stop::Stop;
-use crate::{expectations, not_recorded, remarks};
+use crate::{expectations, implicit_checks, not_recorded};
 
 /// Maximum number of fresh servers started to shrink one failure: a test is not a campaign.
 const ATTEMPTS: usize = 100;
@@ -40,14 +40,14 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
         talk.record.findings.push(not_recorded::finding("the calls of `fuzz` are not recorded").at(place));
         return;
     }
-    let Some(tool) = remarks::listed_tool(talk).await else {
+    let Some(tool) = implicit_checks::listed_tool(talk).await else {
         let text = "the tool cannot be fuzzed: the server does not list it";
         let place = talk.place(block.span);
         talk.record.findings.push(Finding::error("fuzz", text).at(place));
         return;
     };
     let variables: Variables = talk.variables.clone();
-    let workshop = Workshop::new(Tools {
+    let fuzz_context = FuzzContext::new(FuzzSettings {
         opener: around.opener.clone(),
         server: server.as_ref().clone(),
         variables,
@@ -66,10 +66,10 @@ pub(crate) async fn perform(block: &FuzzBlock, around: &Surroundings<'_>, talk: 
         seed: block.seed,
         runs: block.cases,
         pool: ValuePool::default(),
-        said: Said::default(),
+        said: ConnectionLog::default(),
         guard: HarmGuard::off(),
     };
-    let run = Box::pin(work(&workshop, task)).await;
+    let run = Box::pin(work(&fuzz_context, task)).await;
     judge(block, &run, talk);
 }
 
@@ -84,7 +84,7 @@ fn judge(block: &FuzzBlock, run: &ToolRun, talk: &mut Conversation<'_>) {
     let gate = counts["gate_passed"] == Value::Bool(true);
     let again = format!("`fuzz: {{seed: {}}}` of this test", block.seed);
     let mut findings: Vec<Finding> =
-        run.failures.iter().map(|failure| telling::finding(failure, &again, None).at(place.clone())).collect();
+        run.failures.iter().map(|failure| finding::finding(failure, &again, None).at(place.clone())).collect();
     findings.extend(run.notes.iter().cloned());
     if run.is_exhausted {
         let (made, asked) = (run.tally.runs, block.cases);

@@ -12,10 +12,10 @@ use mcprove_wire::{Closing, Session};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::connection::FuzzConnection;
+use super::context::{Called, FuzzContext, ReplyJudge};
 use super::failure::{Failure, Reproduction};
-use super::line::Line;
 use super::minimal::as_step;
-use super::workshop::{Bench, Called, Workshop};
 
 /// Number of concurrent calls.
 const AT_ONCE: usize = 8;
@@ -43,36 +43,36 @@ pub(crate) fn remember(known: &mut Vec<Answered>, arguments: &Value, result: &Va
 
 /// Opens calls at once on the line's server and says what went wrong.
 pub(crate) async fn under_load(
-    workshop: &Workshop,
-    bench: &Bench,
+    fuzz_context: &FuzzContext,
+    reply_judge: &ReplyJudge,
     known: &[Answered],
-    line: &mut Line<'_>,
+    line: &mut FuzzConnection<'_>,
 ) -> Option<Failure> {
     let total = Duration::from_micros(known.iter().map(|known| known.elapsed_us).sum());
     // Calls that a server works off one after the other must still be answered in time.
-    if known.len() < 2 || total > workshop.timeout / 2 || workshop.is_over() {
+    if known.len() < 2 || total > fuzz_context.timeout / 2 || fuzz_context.is_over() {
         return None;
     }
     let all: Vec<&Answered> = known.iter().collect();
     let session = line.session().await.ok()?;
-    let (mixed, closing) = burst(workshop, bench, session, &all).await;
+    let (mixed, closing) = burst(fuzz_context, reply_judge, session, &all).await;
     line.keep(closing);
     let mixed = mixed?;
     line.end().await;
-    if workshop.is_over() {
-        return Some(failure(bench, &mixed, &all, false));
+    if fuzz_context.is_over() {
+        return Some(failure(reply_judge, &mixed, &all, false));
     }
     // The two that were exchanged, in either order, before all of them.
     let (one, other) = (all[mixed.call], mixed.answered_as.map_or(all[usize::from(mixed.call == 0)], |at| all[at]));
     for set in [vec![one, other], vec![other, one], all.clone()] {
-        let Ok(mut fresh) = workshop.open().await else { continue };
-        let (again, _) = burst(workshop, bench, &mut fresh, &set).await;
+        let Ok(mut fresh) = fuzz_context.open().await else { continue };
+        let (again, _) = burst(fuzz_context, reply_judge, &mut fresh, &set).await;
         fresh.close().await;
         if let Some(again) = again {
-            return Some(failure(bench, &again, &set, true));
+            return Some(failure(reply_judge, &again, &set, true));
         }
     }
-    Some(failure(bench, &mixed, &all, false))
+    Some(failure(reply_judge, &mixed, &all, false))
 }
 
 /// Calls that were in flight together, and what was wrong with one of them that is not wrong when it is alone.
@@ -87,14 +87,14 @@ pub(crate) struct Flight<'f> {
 }
 
 /// A failure that needs concurrent calls, and the smallest number of them that causes it.
-pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'_>) -> Failure {
+pub(crate) async fn at_once(fuzz_context: &FuzzContext, reply_judge: &ReplyJudge, flight: Flight<'_>) -> Failure {
     let Flight { calls, at, plain, verdict, is_exit } = flight;
     let looked_for = (&verdict, is_exit);
     let mut least: Option<Vec<Value>> = None;
     // So many of the plainest call, then of the call itself, then all as they were.
     for call in plain.into_iter().chain([&calls[at]]) {
         let mut count = calls.len();
-        while count > 1 && goes_wrong(workshop, bench, &vec![call.clone(); count], looked_for).await {
+        while count > 1 && goes_wrong(fuzz_context, reply_judge, &vec![call.clone(); count], looked_for).await {
             least = Some(vec![as_step(call.clone()); count]);
             count /= 2;
         }
@@ -102,7 +102,7 @@ pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'
             break;
         }
     }
-    if least.is_none() && goes_wrong(workshop, bench, calls, looked_for).await {
+    if least.is_none() && goes_wrong(fuzz_context, reply_judge, calls, looked_for).await {
         let others = calls.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
         least = Some([&calls[at]].into_iter().chain(others).cloned().map(as_step).collect());
     }
@@ -111,7 +111,7 @@ pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'
         None => Reproduction::Gone,
     };
     Failure {
-        tool: bench.name.clone(),
+        tool: reply_judge.name.clone(),
         verdict: if is_exit { under(&verdict, calls.len()) } else { verdict },
         label: format!("{} calls at once", calls.len()),
         original: calls[at].clone(),
@@ -126,22 +126,22 @@ pub(crate) async fn at_once(workshop: &Workshop, bench: &Bench, flight: Flight<'
 
 /// True if calls that are sent together go wrong in the same way again.
 async fn goes_wrong(
-    workshop: &Workshop,
-    bench: &Bench,
+    fuzz_context: &FuzzContext,
+    reply_judge: &ReplyJudge,
     calls: &[Value],
     (verdict, is_exit): (&FuzzVerdict, bool),
 ) -> bool {
-    let Ok(mut session) = workshop.open().await else { return false };
+    let Ok(mut session) = fuzz_context.open().await else { return false };
     let texts: Vec<String> = calls.iter().map(Value::to_string).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let answers = session.call_together(&bench.name, &texts, workshop.timeout).await;
-    workshop.count_calls(texts.len());
+    let answers = session.call_together(&reply_judge.name, &texts, fuzz_context.timeout).await;
+    fuzz_context.count_calls(texts.len());
     let is_gone = session.how_it_closed().is_some();
     session.close().await;
     let is_same = |(arguments, exchange): (&Value, Option<Exchange>)| {
         let called = exchange.map(|exchange| Called::ended(exchange.outcome));
-        let again = called.map(|called| bench.verdict(&called, arguments, bench.accepts(arguments)));
-        again.is_some_and(|again| bench.signature(&again) == bench.signature(verdict))
+        let again = called.map(|called| reply_judge.verdict(&called, arguments, reply_judge.accepts(arguments)));
+        again.is_some_and(|again| reply_judge.signature(&again) == reply_judge.signature(verdict))
     };
     if is_exit { is_gone } else { calls.iter().zip(answers).any(is_same) }
 }
@@ -163,33 +163,33 @@ struct Mixed {
 
 /// Opens calls at once; says what went wrong, and what was said until then.
 async fn burst(
-    workshop: &Workshop,
-    bench: &Bench,
+    fuzz_context: &FuzzContext,
+    reply_judge: &ReplyJudge,
     session: &mut Session,
     set: &[&Answered],
 ) -> (Option<Mixed>, Closing) {
-    let deadline = Instant::now() + workshop.timeout;
+    let deadline = Instant::now() + fuzz_context.timeout;
     session.learn_schemas(deadline).await;
     let ids: Vec<u64> = set
         .iter()
         .map(|known| {
-            let params = session.tool_params(&bench.name, &known.arguments);
+            let params = session.tool_params(&reply_judge.name, &known.arguments);
             session.start("tools/call", &params)
         })
         .collect();
     let mut seen = Vec::new();
     for id in ids {
         seen.push(session.finish(id, deadline).await);
-        workshop.count_calls(1);
+        fuzz_context.count_calls(1);
     }
     let closing = session.drain();
-    (mixed(workshop, bench, session, set, (&seen, &closing.oddities)).await, closing)
+    (mixed(fuzz_context, reply_judge, session, set, (&seen, &closing.oddities)).await, closing)
 }
 
 /// The first call that was answered wrongly.
 async fn mixed(
-    workshop: &Workshop,
-    bench: &Bench,
+    fuzz_context: &FuzzContext,
+    reply_judge: &ReplyJudge,
     session: &mut Session,
     set: &[&Answered],
     (seen, odd): (&[Exchange], &[Finding]),
@@ -225,8 +225,8 @@ async fn mixed(
     });
     let (call, other) = exchanged?;
     for known in [set[call], set[other]].into_iter().cycle().take(2 * AGAIN) {
-        let again = session.call_tool(&bench.name, &known.arguments, Instant::now() + workshop.timeout).await;
-        workshop.count_calls(1);
+        let again = session.call_tool(&reply_judge.name, &known.arguments, Instant::now() + fuzz_context.timeout).await;
+        fuzz_context.count_calls(1);
         if again.outcome != Outcome::Result(known.result.clone()) {
             return None;
         }
@@ -235,7 +235,7 @@ async fn mixed(
     wrong(call, Some(other), FuzzVerdict::Protocol(evidence))
 }
 
-fn failure(bench: &Bench, mixed: &Mixed, set: &[&Answered], came_again: bool) -> Failure {
+fn failure(reply_judge: &ReplyJudge, mixed: &Mixed, set: &[&Answered], came_again: bool) -> Failure {
     let call = set[mixed.call];
     let others = set.iter().enumerate().filter(|(at, _)| *at != mixed.call).map(|(_, other)| other.arguments.clone());
     let text = text_of_tool_result(&call.result);
@@ -249,7 +249,7 @@ fn failure(bench: &Bench, mixed: &Mixed, set: &[&Answered], came_again: bool) ->
         Reproduction::Gone
     };
     Failure {
-        tool: bench.name.clone(),
+        tool: reply_judge.name.clone(),
         verdict: mixed.verdict.clone(),
         label: format!("{} calls at once", set.len()),
         original: call.arguments.clone(),

@@ -10,9 +10,9 @@ use mcprove_judge::fuzz::{FuzzVerdict, Shrinker};
 use mcprove_judge::harm::HarmGuard;
 use serde_json::{Map, Value};
 
-use super::attempt::{Tried, Wanted, attempt};
+use super::attempt::{AttemptOutcome, TargetFailure, attempt};
+use super::context::{FuzzContext, ReplyJudge};
 use super::failure::Reproduction;
-use super::workshop::{Bench, Workshop};
 
 /// Maximum number of calls over all attempts on a failure that takes many calls.
 const CALLS: usize = 20_000;
@@ -27,7 +27,7 @@ pub(crate) struct Minimal {
 
 /// A failure to be shrunk.
 pub(crate) struct Suspect<'a> {
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: TargetFailure,
     /// True if nothing came, rather than something wrong.
     pub(crate) is_silence: bool,
     pub(crate) arguments: &'a Value,
@@ -38,21 +38,21 @@ pub(crate) struct Suspect<'a> {
 }
 
 /// Makes a failure small.
-pub(crate) async fn minimal(workshop: &Workshop, bench: &Bench, suspect: &Suspect<'_>) -> Minimal {
+pub(crate) async fn minimal(fuzz_context: &FuzzContext, reply_judge: &ReplyJudge, suspect: &Suspect<'_>) -> Minimal {
     let mut search = Search {
-        workshop,
-        bench,
+        fuzz_context,
+        reply_judge,
         wanted: &suspect.wanted,
         guard: suspect.guard,
-        left: workshop.attempts,
+        left: fuzz_context.attempts,
         // Silence is waited for again and again; whether it lasts is made sure of in the end.
-        wait: if suspect.is_silence { workshop.short_wait() } else { workshop.timeout },
+        wait: if suspect.is_silence { fuzz_context.short_wait() } else { fuzz_context.timeout },
         verdict: None,
         is_of_the_call_before: false,
     };
     let reproduction = match search.find(suspect).await {
         Some(reproduction) => reproduction,
-        None if workshop.is_over() => Reproduction::NotTried,
+        None if fuzz_context.is_over() => Reproduction::NotTried,
         None => Reproduction::Gone,
     };
     Minimal { reproduction, verdict: search.verdict, is_of_the_call_before: search.is_of_the_call_before }
@@ -77,9 +77,9 @@ impl<'a> Form<'a> {
 }
 
 struct Search<'a> {
-    workshop: &'a Workshop,
-    bench: &'a Bench,
-    wanted: &'a Wanted,
+    fuzz_context: &'a FuzzContext,
+    reply_judge: &'a ReplyJudge,
+    wanted: &'a TargetFailure,
     guard: &'a HarmGuard,
     left: usize,
     wait: Duration,
@@ -123,17 +123,17 @@ impl Search<'_> {
 
     /// The call of a sequence that fails, if one does.
     async fn fails_at(&mut self, sequence: &[&Value]) -> Option<usize> {
-        if self.left == 0 || self.workshop.is_over() {
+        if self.left == 0 || self.fuzz_context.is_over() {
             return None;
         }
         self.left -= 1;
-        match attempt(self.workshop, self.bench, self.wanted, sequence, self.wait).await {
-            Tried::Failed { at, verdict } => {
+        match attempt(self.fuzz_context, self.reply_judge, self.wanted, sequence, self.wait).await {
+            AttemptOutcome::Failed { at, verdict } => {
                 self.verdict = Some(verdict);
                 Some(at)
             }
-            Tried::Fine => None,
-            Tried::Impossible => {
+            AttemptOutcome::Fine => None,
+            AttemptOutcome::Impossible => {
                 self.left = 0;
                 None
             }
@@ -145,7 +145,7 @@ impl Search<'_> {
         let mut shrinker = Shrinker::new(arguments.clone(), self.left).guarded(self.guard.clone());
         let mut steps = vec![arguments];
         while let Some(candidate) = shrinker.next_candidate() {
-            if self.left == 0 || self.workshop.is_over() {
+            if self.left == 0 || self.fuzz_context.is_over() {
                 break;
             }
             let fails = self.fails_at(&form.sequence(&candidate)).await.is_some();
@@ -154,7 +154,7 @@ impl Search<'_> {
                 steps.push(candidate);
             }
         }
-        if self.wait == self.workshop.timeout {
+        if self.wait == self.fuzz_context.timeout {
             return shrinker.best().clone();
         }
         self.lasting(steps, form).await
@@ -162,7 +162,7 @@ impl Search<'_> {
 
     /// The smallest of ever smaller arguments that fails also when it is waited for as long as in the run.
     async fn lasting(&mut self, mut steps: Vec<Value>, form: Form<'_>) -> Value {
-        self.wait = self.workshop.timeout;
+        self.wait = self.fuzz_context.timeout;
         self.left = self.left.max(8);
         let (mut low, mut high) = (0, steps.len());
         // The first is known to last; the last is looked at first, because most hangs do.

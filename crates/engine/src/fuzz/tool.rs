@@ -9,12 +9,12 @@ use mcprove_model::{CallRecord, CallRole, Finding, Outcome};
 use mcprove_wire::OpenFailure;
 use serde_json::Value;
 
-use super::attempt::Wanted;
+use super::attempt::TargetFailure;
+use super::connection::{ConnectionLog, FuzzConnection, ToolInput};
+use super::context::{Called, FuzzContext, ReplyJudge};
 use super::failure::{Failure, Reproduction};
-use super::line::{Line, Said, ToolInput};
 use super::load::{self, Answered};
 use super::minimal::{Suspect, as_step, minimal};
-use super::workshop::{Bench, Called, Workshop};
 use crate::calls;
 
 /// Maximum number of unanswered calls of a tool before the rest of its plan is skipped.
@@ -31,7 +31,7 @@ const SHRUNK: usize = 12;
 
 /// Results of the calls of a tool, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CallCounts {
     /// Calls of the plan that were made.
     pub runs: usize,
     /// Answered properly.
@@ -60,7 +60,7 @@ pub(crate) struct Task<'t> {
     pub(crate) seed: u64,
     pub(crate) runs: usize,
     pub(crate) pool: ValuePool,
-    pub(crate) said: Said,
+    pub(crate) said: ConnectionLog,
     /// Guard for the inputs that may be sent.
     pub(crate) guard: HarmGuard,
 }
@@ -68,7 +68,7 @@ pub(crate) struct Task<'t> {
 /// Result of fuzzing one tool.
 #[derive(Debug)]
 pub(crate) struct ToolRun {
-    pub(crate) tally: Tally,
+    pub(crate) tally: CallCounts,
     pub(crate) failures: Vec<Failure>,
     /// The first call of each failure.
     pub(crate) records: Vec<CallRecord>,
@@ -78,16 +78,16 @@ pub(crate) struct ToolRun {
     pub(crate) is_complete: bool,
     /// True if there were fewer distinct inputs than calls were asked for.
     pub(crate) is_exhausted: bool,
-    pub(crate) said: Said,
+    pub(crate) said: ConnectionLog,
 }
 
 /// Works through a tool's plan, then makes each failure small.
-pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
-    let bench = workshop.bench(task.tool);
-    let mut hand = Hand {
-        workshop,
-        bench: &bench,
-        line: Line::new(workshop, task.said),
+pub(crate) async fn work(fuzz_context: &FuzzContext, task: Task<'_>) -> ToolRun {
+    let reply_judge = fuzz_context.reply_judge(task.tool);
+    let mut hand = ToolFuzzer {
+        fuzz_context,
+        reply_judge: &reply_judge,
+        line: FuzzConnection::new(fuzz_context, task.said),
         sent: Vec::new(),
         since: 0,
         found: Vec::new(),
@@ -98,18 +98,18 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
         troubles: 0,
         guard: task.guard.clone(),
         run: ToolRun {
-            tally: Tally::default(),
+            tally: CallCounts::default(),
             failures: Vec::new(),
             records: Vec::new(),
             notes: Vec::new(),
             is_complete: true,
             is_exhausted: false,
-            said: Said::default(),
+            said: ConnectionLog::default(),
         },
     };
     let schema = argument_schema(task.tool);
     let mut plan = FuzzPlan::new(&schema, task.seed, task.runs).guarded(task.guard);
-    let first = plan.first(&hand.pool, &|| workshop.is_over());
+    let first = plan.first(&hand.pool, &|| fuzz_context.is_over());
     let mut goes_on = hand.make(first).await;
     // What is made from now on knows what the server has said until here.
     hand.learns = false;
@@ -121,7 +121,7 @@ pub(crate) async fn work(workshop: &Workshop, task: Task<'_>) -> ToolRun {
         goes_on = hand.make(more).await;
     }
     if goes_on {
-        let failed = Box::pin(load::under_load(workshop, &bench, &hand.answered, &mut hand.line)).await;
+        let failed = Box::pin(load::under_load(fuzz_context, &reply_judge, &hand.answered, &mut hand.line)).await;
         if let Some(failure) = failed {
             hand.add(failure);
         }
@@ -142,7 +142,7 @@ pub(super) struct Sent {
 }
 
 /// The first call that failed in a way that was not known before.
-pub(super) struct Found {
+pub(super) struct FirstFailure {
     pub(super) signature: String,
     pub(super) verdict: FuzzVerdict,
     pub(super) arguments: Value,
@@ -157,15 +157,15 @@ pub(super) struct Found {
 }
 
 /// The work in progress.
-pub(super) struct Hand<'w> {
-    pub(super) workshop: &'w Workshop,
-    pub(super) bench: &'w Bench,
-    pub(super) line: Line<'w>,
+pub(super) struct ToolFuzzer<'w> {
+    pub(super) fuzz_context: &'w FuzzContext,
+    pub(super) reply_judge: &'w ReplyJudge,
+    pub(super) line: FuzzConnection<'w>,
     /// The calls sent so far.
     pub(super) sent: Vec<Sent>,
     /// The first of them that the current server got.
     pub(super) since: usize,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FirstFailure>,
     pub(super) answered: Vec<Answered>,
     /// Number of unanswered calls.
     silences: usize,
@@ -179,7 +179,7 @@ pub(super) struct Hand<'w> {
     pub(super) run: ToolRun,
 }
 
-impl Hand<'_> {
+impl ToolFuzzer<'_> {
     /// Makes calls; false when the rest of the plan is to be left.
     async fn make(&mut self, cases: Vec<FuzzCase>) -> bool {
         let mut cases = VecDeque::from(cases);
@@ -198,19 +198,19 @@ impl Hand<'_> {
     /// Makes calls, each once the one before it is judged; false when the rest of the plan is to be left.
     pub(super) async fn one_by_one(&mut self, cases: Vec<FuzzCase>) -> bool {
         for case in cases {
-            if self.workshop.is_over() {
+            if self.fuzz_context.is_over() {
                 return false;
             }
             if self.line.is_fresh() {
                 self.since = self.sent.len();
             }
             let call =
-                ToolInput { tool: &self.bench.name, arguments: &case.arguments, is_left_out: case.is_left_out() };
+                ToolInput { tool: &self.reply_judge.name, arguments: &case.arguments, is_left_out: case.is_left_out() };
             let called = match self.line.call(call, self.wait()).await {
                 Ok(called) => called,
                 Err(failure) => return self.not_started(*failure),
             };
-            let verdict = self.bench.verdict(&called, &case.arguments, case.accepted);
+            let verdict = self.reply_judge.verdict(&called, &case.arguments, case.accepted);
             self.silences += usize::from(called.is_silence());
             self.take(case, &called, verdict);
             if self.silences >= SILENCES {
@@ -244,16 +244,16 @@ impl Hand<'_> {
         self.sent.push(Sent { label: case.label, text: case.text });
         self.run.tally.add(&verdict);
         // Calls that are wanted besides those that fail.
-        let is_new = !self.is_known(&verdict) && fails(&verdict, self.workshop.strict_input);
-        if self.workshop.keep_frames && !is_new && self.run.records.len() < KEPT {
-            self.run.records.push(calls::record(CallRole::Probe, Some(&self.bench.name), &called.exchange));
+        let is_new = !self.is_known(&verdict) && fails(&verdict, self.fuzz_context.strict_input);
+        if self.fuzz_context.keep_frames && !is_new && self.run.records.len() < KEPT {
+            self.run.records.push(calls::record(CallRole::Probe, Some(&self.reply_judge.name), &called.exchange));
         }
         self.note(verdict, called, case.arguments);
     }
 
     /// Time a call may take: shorter once the tool is known to hang, so that the full timeout is not awaited each time.
     pub(super) fn wait(&self) -> Duration {
-        if self.silences > 0 { self.workshop.short_wait() } else { self.workshop.timeout }
+        if self.silences > 0 { self.fuzz_context.short_wait() } else { self.fuzz_context.timeout }
     }
 
     /// True if a verdict needs no closer look: a handled call, or a known failure.
@@ -265,7 +265,7 @@ impl Hand<'_> {
     fn found_before(&self, verdict: &FuzzVerdict) -> Option<usize> {
         // Most are the same to the letter, and telling so takes no normalising.
         self.found.iter().position(|known| known.verdict == *verdict).or_else(|| {
-            let signature = self.bench.signature(verdict)?;
+            let signature = self.reply_judge.signature(verdict)?;
             self.found.iter().position(|known| known.signature == signature)
         })
     }
@@ -279,11 +279,11 @@ impl Hand<'_> {
             self.found[known].times += 1;
             return;
         }
-        let Some(signature) = self.bench.signature(&verdict) else { return };
-        if fails(&verdict, self.workshop.strict_input) {
-            self.run.records.push(calls::record(CallRole::Act, Some(&self.bench.name), &called.exchange));
+        let Some(signature) = self.reply_judge.signature(&verdict) else { return };
+        if fails(&verdict, self.fuzz_context.strict_input) {
+            self.run.records.push(calls::record(CallRole::Act, Some(&self.reply_judge.name), &called.exchange));
         }
-        self.found.push(Found {
+        self.found.push(FirstFailure {
             signature,
             verdict,
             arguments,
@@ -309,9 +309,9 @@ impl Hand<'_> {
 
     /// Adds a failure that concurrent calls cause; duplicates are reported once.
     pub(super) fn add(&mut self, failure: Failure) {
-        let signature = self.bench.signature(&failure.verdict);
+        let signature = self.reply_judge.signature(&failure.verdict);
         if let Some(known) =
-            self.run.failures.iter_mut().find(|known| self.bench.signature(&known.verdict) == signature)
+            self.run.failures.iter_mut().find(|known| self.reply_judge.signature(&known.verdict) == signature)
         {
             known.times += 1;
         } else {
@@ -329,10 +329,10 @@ impl Hand<'_> {
     async fn make_small(&mut self) {
         let mut small = 0;
         for found in std::mem::take(&mut self.found) {
-            let fails = fails(&found.verdict, self.workshop.strict_input);
+            let fails = fails(&found.verdict, self.fuzz_context.strict_input);
             let is_left_out = self.sent[found.at].text.is_empty();
             let mut failure = Failure {
-                tool: self.bench.name.clone(),
+                tool: self.reply_judge.name.clone(),
                 verdict: found.verdict,
                 label: self.sent[found.at].label.clone(),
                 original: found.arguments,
@@ -343,13 +343,13 @@ impl Hand<'_> {
                 stderr: found.stderr,
                 fails,
             };
-            if fails && small < SHRUNK && !self.workshop.is_over() {
+            if fails && small < SHRUNK && !self.fuzz_context.is_over() {
                 small += 1;
                 let before = (found.since..found.at).map(|at| as_step(self.arguments(at))).collect();
-                let wanted = Wanted { signature: found.signature, is_exit: found.is_exit, is_left_out };
+                let wanted = TargetFailure { signature: found.signature, is_exit: found.is_exit, is_left_out };
                 let (is_silence, arguments) = (found.is_silence, &failure.original);
                 let suspect = Suspect { wanted, is_silence, arguments, before, guard: &self.guard };
-                let minimal = minimal(self.workshop, self.bench, &suspect).await;
+                let minimal = minimal(self.fuzz_context, self.reply_judge, &suspect).await;
                 failure.reproduction = minimal.reproduction;
                 if let Some(blamed) = found.at.checked_sub(1).filter(|_| minimal.is_of_the_call_before) {
                     (failure.label, failure.original) = (self.sent[blamed].label.clone(), self.arguments(blamed));
@@ -375,7 +375,7 @@ pub(super) fn fails(verdict: &FuzzVerdict, strict_input: bool) -> bool {
     }
 }
 
-impl Tally {
+impl CallCounts {
     fn add(&mut self, verdict: &FuzzVerdict) {
         self.runs += 1;
         *self.of(verdict) += 1;
@@ -407,7 +407,7 @@ impl Tally {
 
     /// Results of the calls in words: `2 crashed, 1 hung, 47 handled`; including failures of concurrent calls, so that a
     /// tool whose calls were all handled is not reported as healthy if concurrent ones failed.
-    pub fn told(&self) -> String {
+    pub fn counts_text(&self) -> String {
         let counts = [
             (self.crashes, "crashed"),
             (self.hangs, "hung"),
@@ -434,10 +434,10 @@ mod tests {
 
     #[test]
     fn what_only_calls_at_once_bring_about_is_told_beside_the_calls() {
-        let tally = Tally { runs: 150, handled: 148, crashes: 2, ..Tally::default() };
-        assert_eq!(tally.told(), "2 crashed, 148 handled");
-        let tally = Tally { runs: 150, handled: 150, at_once: 1, ..Tally::default() };
-        assert_eq!(tally.told(), "150 handled; 1 failure of concurrent calls");
-        assert_eq!(Tally { at_once: 2, ..tally }.told(), "150 handled; 2 failures of concurrent calls");
+        let tally = CallCounts { runs: 150, handled: 148, crashes: 2, ..CallCounts::default() };
+        assert_eq!(tally.counts_text(), "2 crashed, 148 handled");
+        let tally = CallCounts { runs: 150, handled: 150, at_once: 1, ..CallCounts::default() };
+        assert_eq!(tally.counts_text(), "150 handled; 1 failure of concurrent calls");
+        assert_eq!(CallCounts { at_once: 2, ..tally }.counts_text(), "150 handled; 2 failures of concurrent calls");
     }
 }

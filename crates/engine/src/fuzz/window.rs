@@ -8,11 +8,11 @@ use mcprove_judge::fuzz::{FuzzCase, FuzzVerdict};
 use mcprove_model::Outcome;
 use serde_json::Value;
 
-use super::attempt::{Tried, Wanted, attempt};
-use super::line::{Together, Trouble};
+use super::attempt::{AttemptOutcome, TargetFailure, attempt};
+use super::connection::{Together, Trouble};
+use super::context::Called;
 use super::load::{self, Flight};
-use super::tool::{Found, Hand, fails};
-use super::workshop::Called;
+use super::tool::{FirstFailure, ToolFuzzer, fails};
 
 /// Number of calls in flight.
 const WINDOW: usize = 16;
@@ -32,7 +32,7 @@ struct Suspicion {
     is_silence: bool,
 }
 
-impl Hand<'_> {
+impl ToolFuzzer<'_> {
     /// Number of calls that may be in flight next.
     pub(super) fn width(&self) -> usize {
         if self.troubles < TROUBLES && self.line.is_steady() { WINDOW } else { 1 }
@@ -40,11 +40,11 @@ impl Hand<'_> {
 
     /// Makes calls without waiting in between; false when the rest of the plan is to be left.
     pub(super) async fn together(&mut self, cases: Vec<FuzzCase>) -> bool {
-        if self.workshop.is_over() {
+        if self.fuzz_context.is_over() {
             return false;
         }
         let texts: Vec<&str> = cases.iter().map(|case| case.text.as_str()).collect();
-        let suspicion = match self.line.together(&self.bench.name, &texts, self.wait()).await {
+        let suspicion = match self.line.together(&self.reply_judge.name, &texts, self.wait()).await {
             Ok(Together::Clear(called)) => match self.judged(&cases, &called) {
                 Ok(verdicts) => {
                     for ((case, called), verdict) in cases.into_iter().zip(&called).zip(verdicts) {
@@ -66,7 +66,7 @@ impl Hand<'_> {
     /// The verdicts on calls that were all answered, or the first that is new.
     fn judged(&self, cases: &[FuzzCase], called: &[Called]) -> Result<Vec<FuzzVerdict>, Suspicion> {
         let judge = |(at, (case, called)): (usize, (&FuzzCase, &Called))| {
-            let verdict = self.bench.verdict(called, &case.arguments, case.accepted);
+            let verdict = self.reply_judge.verdict(called, &case.arguments, case.accepted);
             if self.is_known(&verdict) {
                 return Ok(verdict);
             }
@@ -79,7 +79,7 @@ impl Hand<'_> {
     fn suspicion(&self, cases: &[FuzzCase], trouble: &Trouble) -> Suspicion {
         let Trouble { at, called } = trouble;
         Suspicion {
-            verdict: self.bench.verdict(called, &cases[*at].arguments, cases[*at].accepted),
+            verdict: self.reply_judge.verdict(called, &cases[*at].arguments, cases[*at].accepted),
             at: *at,
             is_exit: matches!(called.exchange.outcome, Outcome::Closed { .. }),
             is_silence: called.is_silence(),
@@ -97,12 +97,12 @@ impl Hand<'_> {
             return true;
         }
         // A server may well be slow when much is asked of it at once.
-        let is_worth_telling = fails(&suspicion.verdict, self.workshop.strict_input) && !suspicion.is_silence;
-        if !self.look_back(since, &suspicion).await && is_worth_telling && !self.workshop.is_over() {
+        let is_worth_telling = fails(&suspicion.verdict, self.fuzz_context.strict_input) && !suspicion.is_silence;
+        if !self.look_back(since, &suspicion).await && is_worth_telling && !self.fuzz_context.is_over() {
             let Suspicion { verdict, at, is_exit, .. } = suspicion;
             let plain = self.answered.first().map(|answered| &answered.arguments);
             let flight = Flight { calls: &window, at, plain, verdict, is_exit };
-            let failure = Box::pin(load::at_once(self.workshop, self.bench, flight)).await;
+            let failure = Box::pin(load::at_once(self.fuzz_context, self.reply_judge, flight)).await;
             self.add(failure);
         }
         true
@@ -110,15 +110,15 @@ impl Hand<'_> {
 
     /// Repeats all calls that the server had got; true if the failure occurred again.
     async fn look_back(&mut self, since: usize, suspicion: &Suspicion) -> bool {
-        let Some(signature) = self.bench.signature(&suspicion.verdict) else { return false };
+        let Some(signature) = self.reply_judge.signature(&suspicion.verdict) else { return false };
         let since = since.max(self.sent.len().saturating_sub(LOOK_BACK));
         let calls: Vec<Value> = (since..self.sent.len()).map(|at| self.arguments(at)).collect();
         let sequence: Vec<&Value> = calls.iter().collect();
-        let wanted = Wanted { signature, is_exit: suspicion.is_exit, is_left_out: false };
-        let tried = attempt(self.workshop, self.bench, &wanted, &sequence, self.workshop.timeout).await;
-        let Tried::Failed { at, verdict } = tried else { return false };
+        let wanted = TargetFailure { signature, is_exit: suspicion.is_exit, is_left_out: false };
+        let tried = attempt(self.fuzz_context, self.reply_judge, &wanted, &sequence, self.fuzz_context.timeout).await;
+        let AttemptOutcome::Failed { at, verdict } = tried else { return false };
         self.run.tally.correct(&verdict);
-        self.found.push(Found {
+        self.found.push(FirstFailure {
             signature: wanted.signature,
             verdict,
             arguments: calls[at].clone(),

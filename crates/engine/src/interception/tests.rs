@@ -15,8 +15,8 @@ impl Sink for Events {
     fn progress(&mut self, _: &Progress<'_>) {}
 }
 
-fn about() -> AboutInterception {
-    AboutInterception {
+fn about() -> InterceptionOptions {
+    InterceptionOptions {
         program: "mcprove".to_owned(),
         started_unix_ms: 0,
         server: "s".to_owned(),
@@ -46,7 +46,7 @@ fn calls_are_put_together_with_their_answers_and_not_with_those_of_the_other_sid
         (30, Direction::Sent, &roots),
         (60, Direction::Received, &answer),
     ] {
-        news.extend(listening.hear(heard(at, direction, message), &mut events));
+        news.extend(listening.observe(heard(at, direction, message), &mut events));
     }
     let tool = "a".to_owned();
     assert_eq!(
@@ -69,7 +69,7 @@ fn a_call_without_an_answer_is_told_in_the_end() {
     let mut events = Events::default();
     let mut listening = Interception::begin(about(), &mut events);
     let call = json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": "hang"}});
-    listening.hear(heard(1, Direction::Sent, &call), &mut events);
+    listening.observe(heard(1, Direction::Sent, &call), &mut events);
     listening.end(InterceptionEnd::default(), &mut events);
     let told = events.0.iter().any(|event| {
         matches!(event, Event::CaseFinished(finished) if finished.findings.iter().any(|f| f.rule == "unanswered-call"))

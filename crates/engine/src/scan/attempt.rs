@@ -7,18 +7,18 @@ use mcprove_wire::Closing;
 
 use super::{Connections, Scan, ScanCase, ScanEnd};
 use crate::case_run::{Attempt, interrupted, session};
+use crate::fixture_guard::FixtureGuard;
+use crate::lane_state::LaneState;
 use crate::restart::Restartable;
-use crate::shared::Shared;
-use crate::workplace::Workplace;
 
 /// Performs a scan; what the server does is part of the result.
-pub(crate) async fn attempt(scan: &dyn Scan, attempt: Attempt<'_>, shared: &mut Shared) -> Verdict {
-    let workplace = match shared.workplace.take() {
-        Some(workplace) => Ok(workplace),
-        None => Workplace::new(attempt.case.fixture.as_deref()),
+pub(crate) async fn attempt(scan: &dyn Scan, attempt: Attempt<'_>, shared: &mut LaneState) -> Verdict {
+    let fixture_guard = match shared.fixture_guard.take() {
+        Some(fixture_guard) => Ok(fixture_guard),
+        None => FixtureGuard::new(attempt.case.fixture.as_deref()),
     };
-    let workplace = match workplace {
-        Ok(workplace) => workplace,
+    let fixture_guard = match fixture_guard {
+        Ok(fixture_guard) => fixture_guard,
         Err(error) => {
             let text = format!("the fixture folder could not be copied: {error}");
             attempt.record.findings.push(Finding::error("fixture", text));
@@ -27,32 +27,37 @@ pub(crate) async fn attempt(scan: &dyn Scan, attempt: Attempt<'_>, shared: &mut 
     };
     attempt.record.mark(|timings| &mut timings.fixture);
     // A server in a sandbox may write to the scratch folder.
-    let server = attempt.case.server.as_ref().map(|server| Arc::new(workplace.writable_for(server)));
+    let server = attempt.case.server.as_ref().map(|server| Arc::new(fixture_guard.writable_for(server)));
     let case = Case { server, ..attempt.case.clone() };
     let attempt = Attempt { case: &case, ..attempt };
     let verdict = match scan.connections() {
-        Connections::Lane => in_lane(scan, attempt, &workplace, shared).await,
-        Connections::Own => alone(scan, attempt, &workplace).await,
+        Connections::Lane => in_lane(scan, attempt, &fixture_guard, shared).await,
+        Connections::Own => alone(scan, attempt, &fixture_guard).await,
     };
-    shared.workplace = Some(workplace);
+    shared.fixture_guard = Some(fixture_guard);
     verdict
 }
 
 /// Performs a scan that opens its connections itself. It ends by itself when the run is stopped.
-async fn alone(scan: &dyn Scan, attempt: Attempt<'_>, workplace: &Workplace) -> Verdict {
+async fn alone(scan: &dyn Scan, attempt: Attempt<'_>, fixture_guard: &FixtureGuard) -> Verdict {
     let Attempt { case, record, context, .. } = attempt;
     let Some(server) = &case.server else { unreachable!("a scan is of a server") };
     let Ok(_permit) = context.acting.acquire().await else { return interrupted() };
     record.mark(|timings| &mut timings.waiting);
-    let end = scan.perform(ScanCase { lane: None, server, workplace, record: &mut *record, context }).await;
+    let end = scan.perform(ScanCase { lane: None, server, fixture_guard, record: &mut *record, context }).await;
     verdict(end, record.verdict(context.strict))
 }
 
 /// Performs a scan on the session of its lane, which is handed on if it is still good.
-async fn in_lane(scan: &dyn Scan, attempt: Attempt<'_>, workplace: &Workplace, shared: &mut Shared) -> Verdict {
+async fn in_lane(
+    scan: &dyn Scan,
+    attempt: Attempt<'_>,
+    fixture_guard: &FixtureGuard,
+    shared: &mut LaneState,
+) -> Verdict {
     let Attempt { case, variables, record, context, deadline } = attempt;
     let Some(server) = &case.server else { unreachable!("a scan is of a server") };
-    *variables = workplace.variables().clone();
+    *variables = fixture_guard.variables().clone();
     let inherited = shared.session.take();
     let is_fresh = inherited.is_none();
     let opening = Attempt { case, variables: &mut *variables, record: &mut *record, context, deadline };
@@ -80,7 +85,7 @@ async fn in_lane(scan: &dyn Scan, attempt: Attempt<'_>, workplace: &Workplace, s
     let end = tokio::select! {
         biased;
         () = stop.stopped() => None,
-        end = scan.perform(ScanCase { lane, server, workplace, record: &mut *record, context }) => Some(end),
+        end = scan.perform(ScanCase { lane, server, fixture_guard, record: &mut *record, context }) => Some(end),
     };
     drop(permit);
     if end.is_some() && shared.goes_on && session.is_sound() {

@@ -18,8 +18,8 @@ use tokio::time::Instant;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::calls;
 use crate::discover::tool_name;
-use crate::refused::{SandboxRules, excuse};
 use crate::restart::Restartable;
+use crate::sandbox_refusals::{SandboxRules, excuse};
 
 /// The number of lines of standard error that are shown of a server that died.
 const LAST_LINES: usize = 6;
@@ -47,7 +47,7 @@ pub(crate) struct AuditTool {
 
 /// A tool with the input that was made for it.
 #[derive(Debug)]
-pub struct Called {
+pub struct PlannedCall {
     /// The tool's name.
     pub tool: String,
     /// Its input; `None` when none could be made. The path of the fixture copy is `{{fixture}}`.
@@ -71,7 +71,7 @@ impl Scan for AuditTool {
 impl AuditTool {
     async fn audit(&self, mut case: ScanCase<'_>) -> ScanEnd {
         let name = tool_name(&self.tool);
-        let mut input = case.workplace.filled(&self.input);
+        let mut input = case.fixture_guard.filled(&self.input);
         let (mut exchange, mut judged) = self.call(&mut case, &input).await;
         if matches!(judged.verdict, ToolVerdict::Fails(FailureCause::InputNotFound | FailureCause::Other))
             && let Some(listed) = self.listed(&input, &mut case).await
@@ -98,7 +98,7 @@ impl AuditTool {
             case.record.server_ended(what);
         }
         case.record.findings.extend(found.into_iter().chain(output_mismatch(&self.tool, &seen)));
-        let rules = SandboxRules::of(case.server, case.workplace.variables());
+        let rules = SandboxRules::of(case.server, case.fixture_guard.variables());
         let refusal = rules.and_then(|rules| rules.refusal(&seen, &lane.session.stderr()));
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
@@ -107,7 +107,7 @@ impl AuditTool {
             let finding = Finding::error("leak", format!("the reply gives something away: {}", leak.message));
             case.record.findings.push(finding.help("answer with a text made for the agent"));
         }
-        match case.workplace.restore() {
+        match case.fixture_guard.restore() {
             Ok(changes) if self.effect == ToolEffect::Reads => case.record.findings.extend(contradiction(&changes)),
             Ok(_) => {}
             Err(error) => {
@@ -126,9 +126,9 @@ impl AuditTool {
         if skipped.is_some() {
             replies.clear();
         }
-        let replies = replies.into_iter().map(|seen| case.workplace.seen_as_template(seen)).collect();
-        let input = Some(case.workplace.as_template(&input));
-        let called = Called { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file };
+        let replies = replies.into_iter().map(|seen| case.fixture_guard.seen_as_template(seen)).collect();
+        let input = Some(case.fixture_guard.as_template(&input));
+        let called = PlannedCall { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file };
         case.record.scanned = Some(ScanResult::Audit(called));
         ScanEnd::Judged
     }
@@ -149,14 +149,14 @@ impl AuditTool {
 
     /// An input with optional arguments.
     fn fuller(&self, case: &ScanCase<'_>) -> Option<Value> {
-        let guard = case.workplace.guard(&self.tool, &self.effect, &[]);
+        let guard = case.fixture_guard.guard(&self.tool, &self.effect, &[]);
         let guard = if self.allows_all { guard.allowing_all() } else { guard };
-        guard.fuller_input(&self.tool, self.fuller_seed?, case.workplace.places().as_ref())
+        guard.fuller_input(&self.tool, self.fuller_seed?, case.fixture_guard.places().as_ref())
     }
 
     /// The input with values that other tools list in the place of those that were made up.
     async fn listed(&self, input: &Value, case: &mut ScanCase<'_>) -> Option<Value> {
-        let guard = case.workplace.guard(&self.tool, &self.effect, &[]);
+        let guard = case.fixture_guard.guard(&self.tool, &self.effect, &[]);
         for name in &self.listing {
             let lane = case.lane.as_mut()?;
             if !lane.restore(case.record).await {
@@ -185,7 +185,7 @@ impl AuditTool {
         let closing = Closing { oddities: Vec::new(), ..fresh.close().await };
         case.record.closed_session(number, closing);
         // What it changed is of no interest the second time; what cannot be put back was reported above.
-        let _ = case.workplace.restore();
+        let _ = case.fixture_guard.restore();
         Some(Observation::of_tool_call(exchange.outcome))
     }
 }

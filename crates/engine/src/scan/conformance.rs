@@ -238,14 +238,14 @@ impl RuleCase {
             let mut runs = shared.runs.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(runs.entry((variant, trial)).or_default())
         };
-        let endpoint = case.context.opener.raw_endpoint(case.server, case.workplace.variables());
+        let endpoint = case.context.opener.raw_endpoint(case.server, case.fixture_guard.variables());
         let verdicts = examined.verdicts.get_or_init(|| async {
             let Some(endpoint) = endpoint else {
                 return Err("only servers over stdio and Streamable HTTP can be tested".to_owned());
             };
             let probe = ProbeOptions {
-                scratch: case.workplace.scratch().to_owned(),
-                places: case.workplace.places(),
+                scratch: case.fixture_guard.scratch().to_owned(),
+                places: case.fixture_guard.places(),
                 ..shared.probe.clone()
             };
             shared.examine(endpoint, probe).await

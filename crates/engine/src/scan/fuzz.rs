@@ -14,13 +14,13 @@ use tokio::time::Instant;
 
 use super::{Connections, Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::discover::tool_name;
-use crate::fuzz::line::Said;
+use crate::fuzz::connection::ConnectionLog;
+use crate::fuzz::context::{FuzzContext, FuzzSettings};
+use crate::fuzz::finding::{self, quoted};
 use crate::fuzz::survey::survey;
-use crate::fuzz::telling::{self, quoted};
 use crate::fuzz::tool::{Task, ToolRun, work};
-use crate::fuzz::workshop::{Tools, Workshop};
-use crate::fuzz::{Failure, Tally};
-use crate::refused::refusal_note;
+use crate::fuzz::{CallCounts, Failure};
+use crate::sandbox_refusals::refusal_note;
 
 /// Settings shared by the tools of a fuzz run.
 pub(crate) struct FuzzPlan {
@@ -64,7 +64,7 @@ pub(crate) struct Begun {
     /// Values that the tools answer with.
     pool: ValuePool,
     /// The conversation about each tool so far, until its case takes it.
-    said: Mutex<BTreeMap<usize, Said>>,
+    said: Mutex<BTreeMap<usize, ConnectionLog>>,
 }
 
 /// The adversarial calls of one tool.
@@ -80,7 +80,7 @@ pub struct FuzzedTool {
     /// Its name.
     pub name: String,
     /// The results of its calls, counted.
-    pub tally: Tally,
+    pub tally: CallCounts,
     /// Failures and notes.
     pub failures: Vec<Failure>,
     /// All calls that were made, also those that shrank failures.
@@ -105,9 +105,9 @@ impl FuzzTool {
     async fn fuzz(&self, case: ScanCase<'_>) -> ScanEnd {
         let plan = &*self.plan;
         let begun = plan.begun.get_or_init(|| plan.begin(&case)).await;
-        let workshop = plan.workshop(&case, begun.until);
-        let not_called = || ScanEnd::Skipped(format!("{} before its first call", workshop.why_over()));
-        if workshop.is_over() {
+        let fuzz_context = plan.fuzz_context(&case, begun.until);
+        let not_called = || ScanEnd::Skipped(format!("{} before its first call", fuzz_context.why_over()));
+        if fuzz_context.is_over() {
             return not_called();
         }
         let FuzzTarget { tool, given, .. } = &plan.tools[self.at];
@@ -117,16 +117,16 @@ impl FuzzTool {
         }
         let said = begun.said.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.at).unwrap_or_default();
         let guard = plan.guard(self.at, &case);
-        let run = work(&workshop, Task { tool, seed: plan.seed, runs: plan.runs, pool, said, guard }).await;
+        let run = work(&fuzz_context, Task { tool, seed: plan.seed, runs: plan.runs, pool, said, guard }).await;
         // A tool that was not called did not pass, unless something else is known to be wrong.
         if run.tally.runs == 0 && !run.notes.iter().any(|note| note.severity >= Severity::Error) {
             return not_called();
         }
-        self.record(run, &workshop, case);
+        self.record(run, &fuzz_context, case);
         ScanEnd::Judged
     }
 
-    fn record(&self, run: ToolRun, workshop: &Workshop, case: ScanCase<'_>) {
+    fn record(&self, run: ToolRun, fuzz_context: &FuzzContext, case: ScanCase<'_>) {
         let name = tool_name(&self.plan.tools[self.at].tool).to_owned();
         let again = self.plan.again(&name);
         // Other reasons to stop early have notes of their own.
@@ -134,25 +134,25 @@ impl FuzzTool {
         let record = case.record;
         record
             .findings
-            .extend(run.failures.iter().map(|failure| telling::finding(failure, &again, Some(&self.plan.call))));
+            .extend(run.failures.iter().map(|failure| finding::finding(failure, &again, Some(&self.plan.call))));
         if run.tally.runs == 0 && !run.is_complete {
             record.is_unreachable = true;
         }
         record.findings.extend(run.notes);
         let calls = if run.tally.runs == 1 { "call" } else { "calls" };
         let until = match (cut_off, run.is_exhausted) {
-            (true, _) => format!(" until {}", workshop.why_over()),
+            (true, _) => format!(" until {}", fuzz_context.why_over()),
             (false, true) => format!(" instead of {}, because there are no more distinct inputs", self.plan.runs),
             (false, false) => String::new(),
         };
-        let summary = format!("{} {calls}{until}: {}", run.tally.runs, run.tally.told());
+        let summary = format!("{} {calls}{until}: {}", run.tally.runs, run.tally.counts_text());
         let oddities = record.take_said(run.said);
         record.findings.extend(oddities);
         record.findings.push(Finding::note("fuzzed", summary));
-        record.findings.extend(workshop.refused().map(refusal_note));
+        record.findings.extend(fuzz_context.refused().map(refusal_note));
         record.calls.extend(run.records);
         record.mark(|timings| &mut timings.call);
-        let calls = workshop.calls();
+        let calls = fuzz_context.calls();
         let is_exhausted = run.is_exhausted;
         let fuzzed = FuzzedTool { name, tally: run.tally, failures: run.failures, calls, is_exhausted, again };
         record.scanned = Some(ScanResult::Fuzz(Box::new(fuzzed)));
@@ -167,18 +167,18 @@ impl FuzzPlan {
         let tools: Vec<(&Value, &HarmGuard)> = self.tools.iter().map(|target| &target.tool).zip(&guards).collect();
         // One tool has no other to learn from.
         let (pool, said) = if tools.len() > 1 {
-            survey(&self.workshop(case, until), &tools, self.seed).await
+            survey(&self.fuzz_context(case, until), &tools, self.seed).await
         } else {
             (ValuePool::default(), Vec::new())
         };
         Begun { until, pool, said: Mutex::new(said.into_iter().enumerate().collect()) }
     }
 
-    fn workshop(&self, case: &ScanCase<'_>, until: Option<Instant>) -> Workshop {
-        Workshop::new(Tools {
+    fn fuzz_context(&self, case: &ScanCase<'_>, until: Option<Instant>) -> FuzzContext {
+        FuzzContext::new(FuzzSettings {
             opener: case.context.opener.as_ref().clone(),
             server: case.server.as_ref().clone(),
-            variables: case.workplace.variables().clone(),
+            variables: case.fixture_guard.variables().clone(),
             start: self.start,
             timeout: self.timeout,
             attempts: self.attempts,
@@ -193,7 +193,7 @@ impl FuzzPlan {
 
     fn guard(&self, at: usize, case: &ScanCase<'_>) -> HarmGuard {
         let FuzzTarget { tool, effect, given } = &self.tools[at];
-        let guard = case.workplace.guard(tool, effect, given);
+        let guard = case.fixture_guard.guard(tool, effect, given);
         if self.allows_all { guard.allowing_all() } else { guard }
     }
 

@@ -20,12 +20,12 @@ use std::time::Duration;
 use mcprove_model::{Act, Case, Expectation, Isolation, ScanWork, ServerSpec, Skip, SourceFile, Span};
 
 use crate::case_run::CaseContext;
+use crate::fixture_guard::FixtureGuard;
 use crate::record::CaseRecord;
 use crate::restart::Restartable;
-use crate::workplace::Workplace;
 
 pub(crate) use attempt::attempt;
-pub use audit::Called;
+pub use audit::PlannedCall;
 pub use conformance::{ConformanceOptions, expand_conformance, plan_conformance};
 pub use fuzz::FuzzedTool;
 pub use offer::{expanded_template, prompt_arguments};
@@ -69,7 +69,7 @@ pub(crate) struct ScanCase<'s> {
     pub(crate) lane: Option<Restartable<'s>>,
     pub(crate) server: &'s Arc<ServerSpec>,
     /// The fixture copy and the scratch folder.
-    pub(crate) workplace: &'s Workplace,
+    pub(crate) fixture_guard: &'s FixtureGuard,
     pub(crate) record: &'s mut CaseRecord,
     pub(crate) context: &'s CaseContext,
 }
@@ -78,7 +78,7 @@ pub(crate) struct ScanCase<'s> {
 #[derive(Debug)]
 pub enum ScanResult {
     /// A tool that was called.
-    Audit(Called),
+    Audit(PlannedCall),
     /// A tool that was fuzzed.
     Fuzz(Box<FuzzedTool>),
 }

@@ -17,12 +17,12 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::ScanSubject;
-use super::audit::{AuditTool, Called};
+use super::audit::{AuditTool, PlannedCall};
 use super::fuzz::{FuzzPlan, FuzzTarget, FuzzTool};
 use super::offer::offered_items;
 use super::probe::ProbeTool;
 use crate::discover::{Catalog, nameless, tool_name};
-use crate::workplace::{SCRATCH, written};
+use crate::fixture_guard::{SCRATCH, written};
 
 /// A scan of the tools of a server.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ pub struct PlannedScan {
     /// Which tools are called, and why not.
     pub tools: ScanPlan,
     /// Each tool with the input that was made for it, and no answers yet.
-    pub called: Vec<Called>,
+    pub called: Vec<PlannedCall>,
 }
 
 /// Plans a scan of the tools that a server lists.
@@ -100,7 +100,7 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
         |tool: &&Value| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only);
     let tools: Vec<Value> = catalog.tools.iter().filter(is_chosen).cloned().collect();
     let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
-    let called: Vec<Called> =
+    let called: Vec<PlannedCall> =
         tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
     let works = works(&tools, &plan, &called, options);
     let cases = tools.iter().zip(&called).zip(works).enumerate().map(|(at, ((tool, called), work))| {
@@ -139,7 +139,7 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
             subject.case("audit", item)
         }));
     }
-    let called = called.into_iter().map(|called| Called { input: called.input.as_ref().map(written), ..called });
+    let called = called.into_iter().map(|called| PlannedCall { input: called.input.as_ref().map(written), ..called });
     PlannedScan { cases, findings, called: called.collect(), tools: plan }
 }
 
@@ -159,7 +159,7 @@ enum Work {
 }
 
 /// The work on each tool.
-fn works(tools: &[Value], plan: &ScanPlan, called: &[Called], options: &ScanOptions) -> Vec<Work> {
+fn works(tools: &[Value], plan: &ScanPlan, called: &[PlannedCall], options: &ScanOptions) -> Vec<Work> {
     let allows_all = options.consent == Consent::IncludeWrites;
     let given = |tool: &Value| options.given.get(tool_name(tool)).cloned().unwrap_or_default();
     let input = |at: usize| called[at].input.clone().unwrap_or_default();
@@ -245,7 +245,7 @@ fn guard_of(tool: &Value, effect: &ToolEffect, options: &ScanOptions) -> HarmGua
 }
 
 /// A tool with the input that is made for it, or the reason why it is not called.
-fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, options: &ScanOptions) -> Called {
+fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, options: &ScanOptions) -> PlannedCall {
     let given = options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
     let guard = guard_of(tool, plan.effect(at), options);
     let made = match given.first() {
@@ -260,7 +260,7 @@ fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, opt
         (Err(_) | Ok(_), None) => None,
     };
     let (tool, input) = (tool_name(tool).to_owned(), made.ok());
-    Called { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false }
+    PlannedCall { tool, input, judged: None, replies: Vec::new(), skipped, misses_file: false }
 }
 
 /// The tag of a case, by the effect of its tool.

@@ -14,8 +14,8 @@ use super::audit::judge_exchange;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture};
 use crate::calls;
 use crate::discover::tool_name;
-use crate::probing::{self, Probing};
-use crate::refused::SandboxRules;
+use crate::probes::{self, Probing};
+use crate::sandbox_refusals::SandboxRules;
 
 /// Wrong requests to a tool.
 pub(crate) struct ProbeTool {
@@ -43,14 +43,14 @@ impl Scan for ProbeTool {
 impl ProbeTool {
     async fn probe(&self, case: ScanCase<'_>) -> ScanEnd {
         let Some(server) = case.lane else { unreachable!("probes work on the session of their lane") };
-        let guard = case.workplace.guard(&self.tool, &self.effect, &self.given);
-        let (schema, base) = (argument_schema(&self.tool), case.workplace.filled(&self.input));
+        let guard = case.fixture_guard.guard(&self.tool, &self.effect, &self.given);
+        let (schema, base) = (argument_schema(&self.tool), case.fixture_guard.filled(&self.input));
         // A rejection proves something only where valid input is not rejected.
         let name = tool_name(&self.tool);
         let exchange = server.session.call_tool(name, &base, Instant::now() + self.timeout).await;
         case.record.calls.push(calls::record(CallRole::Setup, Some(name), &exchange));
         let mut control = judge_exchange(&exchange, server.session, |call| ScanCall { arguments: &base, ..call });
-        let rules = SandboxRules::of(case.server, case.workplace.variables());
+        let rules = SandboxRules::of(case.server, case.fixture_guard.variables());
         let seen = Observation::of_tool_call(exchange.outcome);
         if let Some(refusal) = rules.and_then(|rules| rules.refusal(&seen, &server.session.stderr())) {
             control.sentence = refusal.to_string();
@@ -69,7 +69,7 @@ impl ProbeTool {
             guard: if self.allows_all { guard.allowing_all() } else { guard },
             control: Some(control),
         };
-        probing::make(&self.probes, &mut probing).await;
+        probes::make(&self.probes, &mut probing).await;
         ScanEnd::Judged
     }
 }

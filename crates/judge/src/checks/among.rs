@@ -4,7 +4,7 @@ use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedChec
 
 use super::shape;
 use crate::excerpt::{self, quoted};
-use crate::near;
+use crate::nearest_match;
 
 /// Texts that are searched.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Check for Among {
             (TextPresence::Required, Some(_)) | (TextPresence::Forbidden, None) => Ok(()),
             (TextPresence::Required, None) => {
                 let all = texts.join("\n");
-                let near = near::find(&all, &self.part);
+                let near = nearest_match::find(&all, &self.part);
                 let view = near.as_ref().map_or(0..0, |near| near.range.clone());
                 Err(Mismatch {
                     message: format!("{} {part}", self.texts.none),

@@ -5,7 +5,7 @@ use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedChec
 use super::example::{fails, holds};
 use super::{CheckKind, Seen, shape};
 use crate::excerpt::{self, quoted};
-use crate::near;
+use crate::nearest_match;
 
 const NAME: &str = "contains";
 
@@ -38,7 +38,7 @@ impl Check for Contains {
         if seen.text.contains(&self.part) {
             return Ok(());
         }
-        let near = near::find(&seen.text, &self.part);
+        let near = nearest_match::find(&seen.text, &self.part);
         let view = near.as_ref().map_or(0..0, |near| near.range.clone());
         Err(Mismatch {
             message: format!("the text does not contain {}", quoted(&self.part)),

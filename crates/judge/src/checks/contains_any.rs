@@ -5,7 +5,7 @@ use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedChec
 use super::example::{fails, holds};
 use super::{CheckKind, Seen, contains, shape};
 use crate::excerpt::{self, quoted};
-use crate::near;
+use crate::nearest_match;
 
 const NAME: &str = "contains_any";
 
@@ -36,7 +36,7 @@ impl Check for ContainsAny {
         if self.parts.iter().any(|part| seen.text.contains(part)) {
             return Ok(());
         }
-        let near = self.parts.iter().find_map(|part| near::find(&seen.text, part));
+        let near = self.parts.iter().find_map(|part| nearest_match::find(&seen.text, part));
         let view = near.as_ref().map_or(0..0, |near| near.range.clone());
         let parts: Vec<String> = self.parts.iter().map(|part| quoted(part)).collect();
         Err(Mismatch {

@@ -5,7 +5,7 @@ use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedChec
 use super::example::{fails, holds};
 use super::{CheckKind, Seen, file_state, shape};
 use crate::excerpt::{self, quoted};
-use crate::near;
+use crate::nearest_match;
 
 const NAME: &str = "file_contains";
 
@@ -43,7 +43,7 @@ impl Check for FileContains {
         if content.contains(&self.part) {
             return Ok(());
         }
-        let near = near::find(&content, &self.part);
+        let near = nearest_match::find(&content, &self.part);
         let view = near.as_ref().map_or(0..0, |near| near.range.clone());
         Err(Mismatch {
             message: format!("file {} does not contain {}", quoted(&self.path), quoted(&self.part)),

@@ -10,7 +10,7 @@ use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedChec
 use super::example::{fails, holds};
 use super::{CheckKind, Seen, shape};
 use crate::excerpt::{self, quoted};
-use crate::near;
+use crate::nearest_match;
 
 const NAME: &str = "in_order";
 
@@ -64,7 +64,7 @@ impl Check for InOrder {
                 help: Some(format!("it occurs earlier, at byte {start}; {} ends at byte {from}", quoted(previous))),
             });
         }
-        let near = near::find(&seen.text[from..], part);
+        let near = nearest_match::find(&seen.text[from..], part);
         let view = near.as_ref().map_or(from..from, |near| from + near.range.start..from + near.range.end);
         let after = previous.map(|previous| format!(", neither after {} nor before", quoted(previous)));
         Err(Mismatch {

@@ -254,7 +254,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::oracle::Oracle;
-    use super::super::sketch::{random_schema, random_value};
+    use super::super::random_schema::{random_schema, random_value};
     use super::*;
 
     /// The standard leaves open the meaning of a schema that refers to itself at the same value.

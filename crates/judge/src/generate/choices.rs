@@ -1,6 +1,6 @@
 //! A walk through all combinations of choices: each run of the same code takes the next combination.
 
-use super::dice::hash;
+use super::seeded_random::hash;
 
 /// One combination of choices, and the way to the next.
 ///

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::Ungeneratable;
 use super::checked::Checked;
-use super::dice::hash;
 use super::document::Document;
 use super::facts::Demand;
-use super::maker::{Cause, Failure, GeneratorOptions, Maker, OptionalProperties};
 use super::names;
 use super::oracle::Oracle;
 use super::place::Place;
+use super::seeded_random::hash;
+use super::value_builder::{Cause, Failure, GeneratorOptions, Maker, OptionalProperties};
 
 /// Budget of work for one value.
 const FUEL: u32 = 400_000;

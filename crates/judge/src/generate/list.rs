@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::accepts::same;
 use super::facts::{Demand, Facts, ListFacts};
-use super::maker::{Cause, Failure, Maker, OptionalProperties};
 use super::place::Place;
+use super::value_builder::{Cause, Failure, Maker, OptionalProperties};
 
 /// The longest list that is made.
 const LONGEST: u64 = 2000;

@@ -10,15 +10,13 @@ use serde_json::{Map, Value};
 mod accepts;
 mod checked;
 mod choices;
+mod constraints;
 mod decimal;
-mod dice;
 mod document;
 mod facts;
 mod format;
-mod gather;
 mod generator;
 mod list;
-mod maker;
 mod names;
 mod negate;
 mod oracle;
@@ -27,12 +25,14 @@ mod place;
 mod placed;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod random_schema;
 mod range;
 mod record;
-#[cfg(test)]
-mod sketch;
+mod seeded_random;
 mod text;
 mod types;
+mod value_builder;
 
 pub use oracle::Oracle;
 pub use placed::{Places, placed};
@@ -40,25 +40,25 @@ pub use placed::{Places, placed};
 pub(crate) use accepts::same;
 pub(crate) use checked::Checked;
 pub(crate) use choices::Choices;
+pub(crate) use constraints::gather;
 pub(crate) use decimal::{Decimal, whole_number};
-pub(crate) use dice::Dice;
-pub use dice::hash;
 pub(crate) use document::Document;
 pub(crate) use facts::{Demand, Facts};
-pub(crate) use gather::gather;
 pub(crate) use generator::Generator;
-pub(crate) use maker::OptionalProperties;
 pub(crate) use names::{singular, words};
 #[cfg(test)]
 pub(crate) use oracle::is_deeper_than;
+pub(crate) use seeded_random::Dice;
+pub use seeded_random::hash;
 pub(crate) use types::Types;
+pub(crate) use value_builder::OptionalProperties;
 
 #[cfg(test)]
 pub(crate) mod test_schemas {
     //! Random schemas for the tests of those who use generated values.
 
     pub(crate) use super::properties::with_turned_keys;
-    pub(crate) use super::sketch::{random_schema, random_value};
+    pub(crate) use super::random_schema::{random_schema, random_value};
 }
 
 /// Maximum number of inputs with optional properties.

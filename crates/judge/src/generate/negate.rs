@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::accepts::{count, names_in, range_of};
+use super::constraints::Gatherer;
 use super::facts::Demand;
-use super::gather::Gatherer;
 use super::range::Bound;
 use super::types::Types;
 

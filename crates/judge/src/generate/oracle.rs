@@ -3,19 +3,19 @@
 use mcprove_model::shorten;
 use serde_json::Value;
 
-use crate::judged::Judged;
+use crate::budgeted_schema::BudgetedSchema;
 use crate::schema::described;
 
 /// A schema, compiled once, that says what it accepts.
 #[derive(Debug)]
 pub struct Oracle {
-    judged: Judged,
+    judged: BudgetedSchema,
 }
 
 impl Oracle {
     /// Compiles a schema; one that cannot be used or is too complex to judge is an error that says why.
     pub fn new(schema: &Value) -> Result<Self, String> {
-        Judged::new(schema).map(|judged| Self { judged })
+        BudgetedSchema::new(schema).map(|judged| Self { judged })
     }
 
     /// True if the value can be judged within the budget.

@@ -6,7 +6,7 @@
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-use super::dice::Dice;
+use super::seeded_random::Dice;
 
 /// The longest text written for a pattern, in characters.
 const LONGEST: usize = 65_536;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::dice;
+use super::seeded_random;
 
 /// A place in the value being made, known by the way to it.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +24,12 @@ impl<'p> Place<'p> {
     pub(crate) const TOP: Self = Self { parent: None, step: Step::Top, depth: 0, hash: 0 };
 
     pub(crate) fn property(&'p self, name: &'p str) -> Self {
-        let hash = dice::hash(self.hash, name.as_bytes());
+        let hash = seeded_random::hash(self.hash, name.as_bytes());
         Self { parent: Some(self), step: Step::Name(name), depth: self.depth + 1, hash }
     }
 
     pub(crate) fn item(&'p self, index: usize) -> Self {
-        let hash = dice::hash(self.hash, &index.to_le_bytes());
+        let hash = seeded_random::hash(self.hash, &index.to_le_bytes());
         Self { parent: Some(self), step: Step::Index(index), depth: self.depth + 1, hash }
     }
 

@@ -4,7 +4,7 @@ use jsonschema::canonical::Satisfiability;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::sketch::{random_schema, satisfiable_schema};
+use super::random_schema::{random_schema, satisfiable_schema};
 use super::*;
 
 /// Makes a value for each schema and asks the oracle; at least 99 of 100 must succeed.

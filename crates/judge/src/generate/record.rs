@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::facts::{Demand, Facts, RecordFacts};
-use super::maker::{Cause, Failure, Maker, OptionalProperties};
 use super::pattern::TextOptions;
 use super::place::Place;
+use super::value_builder::{Cause, Failure, Maker, OptionalProperties};
 
 /// The most properties that an object is filled up to.
 const MOST: u64 = 1000;

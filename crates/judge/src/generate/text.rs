@@ -1,10 +1,10 @@
 //! Texts: by their patterns, by their format, or by what the property is called.
 
-use super::dice::Dice;
 use super::facts::Facts;
-use super::maker::{Cause, Failure, Maker};
 use super::pattern::TextOptions;
 use super::place::Place;
+use super::seeded_random::Dice;
+use super::value_builder::{Cause, Failure, Maker};
 use super::{format, names};
 
 /// The longest text that is made.

@@ -6,7 +6,7 @@
 //! of them when they are shrunk.
 
 mod role;
-mod value;
+mod safe_value;
 
 use serde_json::{Map, Value};
 
@@ -35,7 +35,7 @@ pub struct HarmGuard {
     /// True if the tool says that it only reads: then paths may be any.
     reads: bool,
     paths: PathRule,
-    speaks_of_sql: bool,
+    mentions_sql: bool,
     /// A folder of mcprove's.
     scratch: String,
     /// A copy of the fixture.
@@ -56,7 +56,7 @@ impl HarmGuard {
             is_off: false,
             reads,
             paths: if reads { PathRule::Any } else { PathRule::Harmless },
-            speaks_of_sql: speaks_of_sql(tool),
+            mentions_sql: mentions_sql(tool),
             scratch: scratch.trim_end_matches('/').to_owned(),
             fixture: None,
             given: Vec::new(),
@@ -104,7 +104,7 @@ impl HarmGuard {
         }
         for fault in self.faults(&arguments) {
             if let Some(leaf) = arguments.pointer_mut(&fault.pointer) {
-                *leaf = value::altered(leaf, fault.role, &self.scratch);
+                *leaf = safe_value::altered(leaf, fault.role, &self.scratch);
             }
         }
         arguments
@@ -150,8 +150,8 @@ impl HarmGuard {
     fn replaced(&self, input: &Value, fault: &HarmfulValue, oracle: &Oracle) -> Result<Value, Ungeneratable> {
         let old = input.pointer(&fault.pointer).cloned().unwrap_or_default();
         let operations = self.authored.iter().filter(|_| matches!(fault.role, Some(Role::Operation | Role::Command)));
-        let operations = operations.filter(|value| value.is_string() && !value::is_change(value)).cloned();
-        for candidate in operations.chain(value::candidates(&old, fault.role, &fault.name, &self.scratch)) {
+        let operations = operations.filter(|value| value.is_string() && !safe_value::is_change(value)).cloned();
+        for candidate in operations.chain(safe_value::candidates(&old, fault.role, &fault.name, &self.scratch)) {
             let mut changed = input.clone();
             if let Some(leaf) = changed.pointer_mut(&fault.pointer) {
                 *leaf = candidate;
@@ -185,7 +185,7 @@ impl HarmGuard {
             Value::Object(map) => {
                 for (key, inner) in map {
                     let pointer = format!("{}/{}", place.pointer, key.replace('~', "~0").replace('/', "~1"));
-                    let role = role(key, self.speaks_of_sql);
+                    let role = role(key, self.mentions_sql);
                     self.walk(inner, &mut Place { pointer, name: key.clone(), role }, found);
                 }
             }
@@ -212,7 +212,7 @@ impl HarmGuard {
             return false;
         }
         // A tool may do several things, and the author lists them all.
-        if matches!(role, Role::Operation | Role::Command) && !self.reads && value::is_change(value) {
+        if matches!(role, Role::Operation | Role::Command) && !self.reads && safe_value::is_change(value) {
             return true;
         }
         let is_id = role == Role::ProcessId;
@@ -222,10 +222,11 @@ impl HarmGuard {
         if self.paths == PathRule::Any && matches!(role, Role::File | Role::Folder | Role::Pattern) {
             return false;
         }
-        let is_in_fixture = |text: &str| self.fixture.as_deref().is_some_and(|folder| value::is_within(text, folder));
+        let is_in_fixture =
+            |text: &str| self.fixture.as_deref().is_some_and(|folder| safe_value::is_within(text, folder));
         match (role, value) {
             (Role::File | Role::Folder, Value::String(text)) if is_in_fixture(text) => false,
-            (_, _) => !value::is_harmless(value, role, &self.scratch),
+            (_, _) => !safe_value::is_harmless(value, role, &self.scratch),
         }
     }
 }
@@ -265,7 +266,7 @@ pub fn argument_schema(tool: &Value) -> Value {
     Value::Object(map)
 }
 
-fn speaks_of_sql(tool: &Value) -> bool {
+fn mentions_sql(tool: &Value) -> bool {
     let texts = ["/name", "/description", "/inputSchema/properties/query/description"];
     let known = ["sql", "postgres", "database", "bigquery", "duckdb", "snowflake", "clickhouse"];
     let text = |pointer: &&str| tool.pointer(pointer).and_then(Value::as_str).map(str::to_lowercase);

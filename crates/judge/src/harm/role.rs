@@ -39,8 +39,8 @@ const HOSTS: &[&str] = &["domain", "host", "hostname", "ip"];
 const OPERATIONS: &[&str] = &["action", "method", "mode", "op", "operation", "subcommand", "verb"];
 const PATTERNS: &[&str] = &["glob", "mask", "pattern", "wildcard"];
 
-/// The role of a property; `None` when its name speaks of nothing outside. `speaks_of_sql` is true if the tool does.
-pub(crate) fn role(name: &str, speaks_of_sql: bool) -> Option<Role> {
+/// The role of a property; `None` when its name speaks of nothing outside. `mentions_sql` is true if the tool does.
+pub(crate) fn role(name: &str, mentions_sql: bool) -> Option<Role> {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(|word| singular(word)).collect();
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
@@ -57,7 +57,7 @@ pub(crate) fn role(name: &str, speaks_of_sql: bool) -> Option<Role> {
     if has(COMMANDS) {
         return Some(Role::Command);
     }
-    if has(&["sql"]) || speaks_of_sql && has(&["query", "statement"]) {
+    if has(&["sql"]) || mentions_sql && has(&["query", "statement"]) {
         return Some(Role::Sql);
     }
     if has(URLS) {

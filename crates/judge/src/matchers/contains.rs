@@ -9,7 +9,7 @@ use super::difference::{both, closest, only_difference};
 use super::subset::lacking;
 use super::{Matcher, MatcherKind, fails, holds};
 use crate::json_equality::{JsonEquality, compare};
-use crate::{excerpt, near};
+use crate::{excerpt, nearest_match};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "contains",
@@ -58,7 +58,7 @@ impl Contains {
                 lacking_item("does not contain what it must".to_owned(), items, part, Some(part))
             }
             (Value::String(text), Value::String(part)) => {
-                let near = near::find(text, part);
+                let near = nearest_match::find(text, part);
                 let view = near.as_ref().map_or(0..0, |near| near.range.clone());
                 Mismatch {
                     message: "does not contain what it must".to_owned(),

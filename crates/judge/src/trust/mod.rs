@@ -9,13 +9,13 @@ pub mod propagation;
 pub mod rules;
 
 mod candidates;
-mod familiar;
 mod flow;
 mod haystack;
 mod json_text;
 mod needles;
 mod outputs;
 mod parts;
+mod prior_text;
 mod recording;
 mod rolling;
 mod routing;

@@ -12,10 +12,10 @@ use mcprove_model::{Boundary, Finding};
 use serde_json::Value;
 
 use super::candidates::{Candidate, What, candidates};
-use super::familiar::{self, Familiar, Moments, Origin};
 use super::flow::{Carried, Flow, Hop, Unmet};
 use super::haystack::{self, Haystack, SentCall};
 use super::parts::{self, ValuePart, Want};
+use super::prior_text::{self, Moments, Origin, PriorText};
 use super::routing::{Piece, Question, Routing, Sanitizing, routings};
 use super::trace::{Call, TraceEvent};
 
@@ -119,8 +119,8 @@ fn keep_strange(found: &mut Vec<Candidate>, record: &Record<'_>, haystack: &Hays
     }
     let prompts = record.prompts.iter().map(|(position, text)| (Origin::Prompt, *position, *text));
     let arguments = haystack.texts.iter().map(|told| (Origin::Arguments, record.asked[told.call].position, told.text));
-    let value = |(origin, position, text)| familiar::Given { origin, position, text };
-    let values: Vec<familiar::Given<'_>> = prompts.chain(arguments).map(value).collect();
+    let value = |(origin, position, text)| prior_text::Given { origin, position, text };
+    let values: Vec<prior_text::Given<'_>> = prompts.chain(arguments).map(value).collect();
     let mut open: Vec<&mut Candidate> = found.iter_mut().collect();
     // The beginning of a long text nearly always says enough.
     for limit in [HEAD, usize::MAX] {
@@ -132,12 +132,12 @@ fn keep_strange(found: &mut Vec<Candidate>, record: &Record<'_>, haystack: &Hays
             .zip(&texts)
             .flat_map(|(candidate, texts)| texts.iter().map(|head| (head.text, moments(candidate))))
             .collect();
-        let familiar = Familiar::learn(&asked, &values);
+        let prior_text = PriorText::learn(&asked, &values);
         let mut unsure = Vec::new();
         for (candidate, texts) in open.into_iter().zip(texts) {
             let moments = moments(candidate);
             let strange: Vec<String> =
-                texts.iter().map(|head| familiar.strange(head.text, head.sure, moments, min_length)).collect();
+                texts.iter().map(|head| prior_text.strange(head.text, head.sure, moments, min_length)).collect();
             let count: usize = strange.iter().map(|text| text.trim().chars().count()).sum();
             candidate.is_strange = count >= min_length && !strange.iter().all(|text| is_ruler(text));
             if !candidate.is_strange && texts.iter().any(|head| head.sure < head.text.len()) {
@@ -163,7 +163,7 @@ fn heads<'t>(candidate: &Candidate, haystack: &Haystack<'t>, limit: usize) -> Ve
     let head = |text: &'t str| {
         let cut = &text[..text.floor_char_boundary(limit)];
         // What is familiar may go on over the cut: no further than a window, of at most four bytes a character.
-        let sure = if cut.len() < text.len() { cut.len().saturating_sub(familiar::WINDOW * 4) } else { cut.len() };
+        let sure = if cut.len() < text.len() { cut.len().saturating_sub(prior_text::WINDOW * 4) } else { cut.len() };
         Head { text: cut, sure }
     };
     candidate.texts(haystack).into_iter().map(head).collect()

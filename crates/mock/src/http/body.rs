@@ -12,8 +12,8 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
+use crate::message_sink::OutgoingMessage;
 use crate::mutation::Mutant;
-use crate::outlet::Out;
 
 /// The content of a response.
 pub(super) enum Body {
@@ -26,8 +26,8 @@ pub(super) enum Body {
 /// A stream of events.
 pub(super) struct Events {
     /// A message that came before it was known that there would be a stream.
-    pub(super) first: Option<Out>,
-    pub(super) messages: Option<UnboundedReceiver<Out>>,
+    pub(super) first: Option<OutgoingMessage>,
+    pub(super) messages: Option<UnboundedReceiver<OutgoingMessage>>,
     /// Effect of a disconnection of the client.
     pub(super) leaving: Leaving,
     /// Changes to outgoing messages.
@@ -43,7 +43,7 @@ pub(super) enum Leaving {
     /// Nothing: until 2025-11-25 a disconnection does not cancel anything.
     Stay,
     /// The messages wait for the next stream.
-    GiveBack(Arc<Mutex<Option<UnboundedReceiver<Out>>>>),
+    GiveBack(Arc<Mutex<Option<UnboundedReceiver<OutgoingMessage>>>>),
 }
 
 /// Task that is aborted when the last owner drops this.

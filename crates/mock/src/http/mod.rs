@@ -3,8 +3,8 @@
 //! An answer is plain JSON unless something is to be said before it; then it comes at the end of an event stream.
 
 mod body;
-mod door;
 mod headers;
+mod listener;
 mod origin;
 
 use std::collections::{HashMap, VecDeque};
@@ -28,12 +28,12 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
-pub use door::Door;
+pub use listener::HttpListener;
 
 use crate::Mock;
 use crate::era::named_revision;
+use crate::message_sink::{MessageSink, OutgoingMessage};
 use crate::mutation::{Inward, Mutant, Web};
-use crate::outlet::{Out, Outlet};
 use crate::rpc::{INVALID_REQUEST, Incoming, Layer, Refusal, classify, read};
 use crate::session::{Kind, Session, Work};
 use body::{Body, CancelOnDrop, Events, Leaving};
@@ -44,15 +44,15 @@ const LONGEST: usize = 64 << 20;
 const BUSY: Duration = Duration::from_millis(50);
 
 impl Mock {
-    /// Serves clients at a door until `until` ends; what they still wait for then is dropped.
-    pub async fn serve_http(&self, door: Door, until: impl Future<Output = ()>) {
-        let endpoint = Arc::new(Endpoint::new(self, door.is_local()));
+    /// Serves clients of a listener until `until` ends; what they still wait for then is dropped.
+    pub async fn serve_http(&self, http_listener: HttpListener, until: impl Future<Output = ()>) {
+        let endpoint = Arc::new(Endpoint::new(self, http_listener.is_local()));
         let mut connections = JoinSet::new();
         tokio::pin!(until);
         loop {
             let stream = tokio::select! {
                 () = &mut until => break,
-                accepted = door.accept() => accepted,
+                accepted = http_listener.accept() => accepted,
             };
             let Ok(stream) = stream else {
                 tokio::time::sleep(BUSY).await;
@@ -119,7 +119,7 @@ struct Endpoint {
 struct Held {
     session: Arc<Session>,
     /// Messages that belong to no request, until a client listens for them.
-    general: Arc<Mutex<Option<UnboundedReceiver<Out>>>>,
+    general: Arc<Mutex<Option<UnboundedReceiver<OutgoingMessage>>>>,
     /// Time of its last use, in requests of all sessions.
     used: Arc<AtomicU64>,
 }
@@ -132,7 +132,7 @@ type Answer = Response<Body>;
 impl Endpoint {
     fn new(mock: &Mock, local_only: bool) -> Self {
         // Modern clients get messages only as part of their requests.
-        let (nowhere, _) = Outlet::new();
+        let (nowhere, _) = MessageSink::new();
         let stateless = Session::new(Arc::clone(&mock.shared), Kind::Stateless, nowhere);
         Self { mock: mock.clone(), local_only, stateless, sessions: Mutex::default(), requests: AtomicU64::new(0) }
     }
@@ -188,7 +188,7 @@ impl Endpoint {
         if !origin::is_welcome(&head.headers, self.local_only) {
             return plain(StatusCode::FORBIDDEN, "this origin may not ask");
         }
-        if head.uri.path() != door::PATH {
+        if head.uri.path() != listener::PATH {
             return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp");
         }
         match head.method {
@@ -228,9 +228,9 @@ impl Endpoint {
             }
             Incoming::Invalid { id, refusal } => return refused(&refusal, &id),
         }
-        let (outlet, outbox) = Outlet::new();
-        let work = self.stateless.take(message, &outlet);
-        drop(outlet);
+        let (sink, outbox) = MessageSink::new();
+        let work = self.stateless.take(message, &sink);
+        drop(sink);
         exchange(work, outbox, Era::Modern, &self.mock.shared.mutant).await
     }
 
@@ -242,10 +242,10 @@ impl Endpoint {
     }
 
     async fn legacy(&self, headers: &HeaderMap, message: Value) -> Answer {
-        let (outlet, outbox) = Outlet::new();
+        let (sink, outbox) = MessageSink::new();
         let Some(id) = session_id(headers) else {
             if message.get("method").and_then(Value::as_str) == Some("initialize") {
-                return self.begin(message, outlet, outbox).await;
+                return self.begin(message, sink, outbox).await;
             }
             let refusal = Refusal::new(INVALID_REQUEST, "`Mcp-Session-Id` is missing: send `initialize` first");
             return refused(&refusal, message.get("id").unwrap_or(&Value::Null));
@@ -254,17 +254,17 @@ impl Endpoint {
             Ok(held) => held,
             Err(answer) => return *answer,
         };
-        let work = held.session.take(message, &outlet);
-        drop(outlet);
+        let work = held.session.take(message, &sink);
+        drop(sink);
         exchange(work, outbox, Era::Legacy, &self.mock.shared.mutant).await
     }
 
     /// Begins a session with its handshake.
-    async fn begin(&self, message: Value, outlet: Outlet, outbox: UnboundedReceiver<Out>) -> Answer {
-        let (general, messages) = Outlet::new();
+    async fn begin(&self, message: Value, sink: MessageSink, outbox: UnboundedReceiver<OutgoingMessage>) -> Answer {
+        let (general, messages) = MessageSink::new();
         let session = Session::new(Arc::clone(&self.mock.shared), Kind::Lasting, general);
-        let work = session.take(message, &outlet);
-        drop(outlet);
+        let work = session.take(message, &sink);
+        drop(sink);
         let mut answer = exchange(work, outbox, Era::Legacy, &self.mock.shared.mutant).await;
         if session.state().agreed.is_some() {
             let id = self.mock.shared.fresh_id();
@@ -366,7 +366,12 @@ fn is_modern(headers: &HeaderMap, message: &Value) -> bool {
 }
 
 /// Works on a request until there is something to say, and decides how to say it.
-async fn exchange(work: Option<Work>, mut outbox: UnboundedReceiver<Out>, era: Era, mutant: &Mutant) -> Answer {
+async fn exchange(
+    work: Option<Work>,
+    mut outbox: UnboundedReceiver<OutgoingMessage>,
+    era: Era,
+    mutant: &Mutant,
+) -> Answer {
     let mutant = mutant.clone();
     let ready = VecDeque::new();
     let has_work = work.is_some();
@@ -375,8 +380,8 @@ async fn exchange(work: Option<Work>, mut outbox: UnboundedReceiver<Out>, era: E
         (Some(_) | None, _) => Leaving::Stay,
     };
     match outbox.recv().await {
-        Some(Out::Reply { message, wrong }) => json_answer(status(wrong, era), &message),
-        Some(first @ Out::Other(_)) => {
+        Some(OutgoingMessage::Reply { message, wrong }) => json_answer(status(wrong, era), &message),
+        Some(first @ OutgoingMessage::Other(_)) => {
             events(Events { first: Some(first), messages: Some(outbox), leaving, mutant, ready })
         }
         // The request was cancelled: its stream ends without an answer.

@@ -37,7 +37,7 @@ impl Call<'_> {
                 return Ok(ClientAnswers::Failed(format!("this needs a client that declares `{needed}`")));
             }
             let params = fill(&ask.params, scope);
-            match self.session.ask(self.outlet, ask.method.name(), &params).await? {
+            match self.session.ask(self.sink, ask.method.name(), &params).await? {
                 Ok(answer) => keep(scope, ask, answer),
                 Err(error) => {
                     let message = error.get("message").and_then(Value::as_str).unwrap_or("no reason was given");

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::era::{Caller, SERVER_INFO};
 use crate::manifest::{Level, Manifest};
-use crate::outlet::Outlet;
+use crate::message_sink::MessageSink;
 use crate::rpc::{Ended, METHOD_NOT_FOUND, Refusal, Request};
 use crate::session::Session;
 use lists::List;
@@ -28,7 +28,7 @@ struct Call<'c> {
     session: &'c Arc<Session>,
     manifest: &'c Manifest,
     request: &'c Request,
-    outlet: &'c Outlet,
+    sink: &'c MessageSink,
     caller: Caller,
 }
 
@@ -37,9 +37,9 @@ const CACHEABLE: &[&str] =
     &["prompts/list", "resources/list", "resources/read", "resources/templates/list", "server/discover", "tools/list"];
 
 /// Answers a request.
-pub(crate) async fn answer(session: &Arc<Session>, request: &Request, outlet: &Outlet) -> Result<Value, Ended> {
+pub(crate) async fn answer(session: &Arc<Session>, request: &Request, sink: &MessageSink) -> Result<Value, Ended> {
     let Some(manifest) = session.manifest() else { return replay::answer(session, request).await };
-    let call = Call { session, manifest, request, outlet, caller: session.caller(request)? };
+    let call = Call { session, manifest, request, sink, caller: session.caller(request)? };
     let result = call.result().await?;
     Ok(match call.caller.era() {
         Era::Legacy => result,

@@ -12,9 +12,9 @@ use crate::session::Wants;
 impl Call<'_> {
     pub(super) async fn listen(&self) -> Result<Value, Ended> {
         let (wants, honoured) = self.wants()?;
-        let listening = self.session.listen(self.request.id.clone(), wants, self.outlet.clone());
+        let listening = self.session.listen(self.request.id.clone(), wants, self.sink.clone());
         let acknowledged = json!({"_meta": {SUBSCRIPTION_ID: self.request.id}, "notifications": honoured});
-        self.outlet.notify("notifications/subscriptions/acknowledged", &acknowledged);
+        self.sink.notify("notifications/subscriptions/acknowledged", &acknowledged);
         self.session.closed().await;
         drop(listening);
         Err(Ended::Cut)

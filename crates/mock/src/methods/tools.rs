@@ -54,7 +54,7 @@ impl Call<'_> {
                 if let Some(logger) = &line.logger {
                     params["logger"] = json!(logger);
                 }
-                self.outlet.notify("notifications/message", &params);
+                self.sink.notify("notifications/message", &params);
             }
         }
         let token =
@@ -69,7 +69,7 @@ impl Call<'_> {
             if let Some(message) = message {
                 params["message"] = json!(fill_text(message, scope));
             }
-            self.outlet.notify("notifications/progress", &params);
+            self.sink.notify("notifications/progress", &params);
         }
         for change in &tool.notifies {
             self.session.announce(change);
@@ -106,7 +106,7 @@ impl Call<'_> {
 
 /// Applies the fault of a call before anything else happens to it.
 pub(super) async fn meet_fault(session: &Session, tool: &str) -> Result<(), Ended> {
-    match session.mock.faults.meet(tool) {
+    match session.mock.faults.next_delay(tool) {
         Delay::No => Ok(()),
         Delay::Late(delay) => session.pause(delay).await,
         Delay::Never => {

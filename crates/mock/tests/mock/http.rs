@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use mcprove_mock::{Door, Mock};
+use mcprove_mock::{HttpListener, Mock};
 use mcprove_model::{ClientCapabilities, ElicitationAction, ElicitationReply, Outcome, Protocol, SamplingReply};
 use mcprove_wire::{Endpoint, HttpClient, Session, SessionOptions};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ tools:
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A mock behind a door.
+/// A mock that listens over HTTP.
 struct Server {
     url: String,
     stop: Option<oneshot::Sender<()>>,
@@ -41,11 +41,11 @@ struct Server {
 
 impl Server {
     async fn start(mock: Mock) -> Self {
-        let door = Door::open("127.0.0.1:0").await.expect("a free port");
-        let url = door.url();
+        let http_listener = HttpListener::open("127.0.0.1:0").await.expect("a free port");
+        let url = http_listener.url();
         let (stop, stopped) = oneshot::channel::<()>();
         let served = tokio::spawn(async move {
-            mock.serve_http(door, async {
+            mock.serve_http(http_listener, async {
                 let _ = stopped.await;
             })
             .await;

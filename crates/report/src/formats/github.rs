@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use mcprove_model::{CaseReport, Finding, Place, Report, Severity};
 
 use super::{Format, Shows};
-use crate::harmless;
+use crate::escape;
 use crate::reliability::{Reliability, Trials};
 use crate::status::{Status, UNFINISHED, is_model_graded, name};
 
@@ -124,7 +124,7 @@ fn of_findings(findings: &[&Finding], strict: bool, case: Option<(&CaseReport, &
     let lead = worst_of(&told)?;
     let level = Level::of(lead, strict)?;
     let mut properties = place(lead, case.map(|(case, _)| case));
-    let rule = harmless::name(&lead.rule);
+    let rule = escape::name(&lead.rule);
     let case_name = |case: &CaseReport| {
         let mark = if is_model_graded(&case.started) { " (model-graded)" } else { "" };
         format!("{}{mark}", name(&case.started.name, case.started.variant.as_deref()))
@@ -152,9 +152,9 @@ fn worst_of<'f>(findings: &[&'f Finding]) -> Option<&'f Finding> {
 }
 
 fn text(finding: &Finding) -> String {
-    let mut text = harmless::line(&finding.message).into_owned();
+    let mut text = escape::line(&finding.message).into_owned();
     for (label, part) in finding.parts() {
-        let lines: Vec<_> = harmless::lines(part).collect();
+        let lines: Vec<_> = escape::lines(part).collect();
         let _ = write!(text, "\n{label}: {}", lines.join("\n  "));
     }
     text
@@ -164,7 +164,7 @@ fn place(finding: &Finding, case: Option<&CaseReport>) -> Vec<(&'static str, Str
     match (&finding.place, case) {
         (Some(Place::Text(place)), _) => {
             let mut properties =
-                vec![("file", harmless::line(&place.file).into_owned()), ("line", place.line.to_string())];
+                vec![("file", escape::line(&place.file).into_owned()), ("line", place.line.to_string())];
             // GitHub shows columns only where a place does not span lines.
             if place.end_line == place.line {
                 properties.push(("col", place.column.to_string()));
@@ -184,7 +184,7 @@ fn place_of(case: &CaseReport) -> Vec<(&'static str, String)> {
     if case.started.file.is_empty() {
         return Vec::new();
     }
-    vec![("file", harmless::line(&case.started.file).into_owned()), ("line", case.started.line.to_string())]
+    vec![("file", escape::line(&case.started.file).into_owned()), ("line", case.started.line.to_string())]
 }
 
 fn write_command(out: &mut String, command: &str, properties: &[(&str, String)], message: &str) {

@@ -26,7 +26,7 @@ use serde::Serialize;
 use super::{Format, Shows};
 use crate::reliability::{Reliability, Trials};
 use crate::status::{Status, duration_us};
-use crate::times::Times;
+use crate::time_breakdown::Times;
 use crate::usage::Used;
 use crate::{json_text, timestamp};
 

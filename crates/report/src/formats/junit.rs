@@ -14,7 +14,7 @@ use super::{Format, Shows};
 use crate::explanation::{explain_plainly, sub_results_plainly};
 use crate::reliability::{Reliability, worst, worst_message};
 use crate::status::{Status, UNFINISHED, duration_us, title};
-use crate::{harmless, timestamp};
+use crate::{escape, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format = Format {
@@ -159,13 +159,13 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, attributes: Attri
     let _ = writeln!(
         out,
         ">\n      <{element} message=\"{}\" type=\"{}\">{}</{element}>",
-        attribute(&harmless::line(message)),
+        attribute(&escape::line(message)),
         attribute(kind),
         text(&format!("{}{}", beginning(case), explain_plainly(case)))
     );
     let stderr = case.finished.as_ref().map_or("", |finished| finished.stderr.as_str());
     if !stderr.is_empty() {
-        let lines: Vec<_> = harmless::lines(stderr).collect();
+        let lines: Vec<_> = escape::lines(stderr).collect();
         let _ = writeln!(out, "      <system-err>{}</system-err>", text(&lines.join("\n")));
     }
     out.push_str("    </testcase>\n");
@@ -174,7 +174,7 @@ fn test_case(out: &mut String, case: &CaseReport, class: &str, attributes: Attri
 /// The place of a case as the beginning of a text; nothing where no file holds it.
 fn beginning(case: &CaseReport) -> String {
     let (file, line) = (&case.started.file, case.started.line);
-    if file.is_empty() { String::new() } else { format!("at {}:{line}\n\n", harmless::line(file)) }
+    if file.is_empty() { String::new() } else { format!("at {}:{line}\n\n", escape::line(file)) }
 }
 
 /// The file as a dotted name, which readers group by.

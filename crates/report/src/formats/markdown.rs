@@ -15,8 +15,8 @@ use crate::reliability::Reliability;
 use crate::snippet::render_findings;
 use crate::status::{Status, duration_us, title};
 use crate::style::Style;
-use crate::times::Times;
-use crate::{duration, harmless};
+use crate::time_breakdown::Times;
+use crate::{duration, escape};
 
 /// See the module.
 pub(super) const FORMAT: Format = Format {
@@ -92,7 +92,7 @@ fn failures(out: &mut String, bad: &[&CaseReport]) {
             return;
         }
         let place = case.started.place();
-        let place = harmless::line(&place);
+        let place = escape::line(&place);
         let (sign, name) = (sign(case), code(&title(&case.started)));
         let _ = writeln!(out, "<details><summary>{sign} {name} {}</summary>\n", code(&place));
         fenced(out, &explain_plainly(case));
@@ -120,7 +120,7 @@ fn matrix(out: &mut String, matrix: &Matrix<'_>) {
     }
     out.push_str("#### Matrix\n\n| Case |");
     for column in &matrix.columns {
-        let _ = write!(out, " {} |", code(&harmless::line(column)));
+        let _ = write!(out, " {} |", code(&escape::line(column)));
     }
     let _ = writeln!(out, "\n|---|{}", ":---:|".repeat(matrix.columns.len()));
     for row in &matrix.rows {
@@ -128,7 +128,7 @@ fn matrix(out: &mut String, matrix: &Matrix<'_>) {
             out.push_str("\nMore rows were left out.\n");
             break;
         }
-        let _ = write!(out, "| {} |", code(&harmless::line(row.name)));
+        let _ = write!(out, "| {} |", code(&escape::line(row.name)));
         for cell in &row.cells {
             let cell = Cell::of(*cell);
             let _ = write!(out, " {}{} |", cell.sign(), cell.word());
@@ -167,7 +167,7 @@ fn reliability(out: &mut String, trials: &Reliability) {
     let _ = writeln!(out, "\npass@k: {capable}/{judged} capable, pass^k: {reliable}/{judged} reliable\n");
     for row in trials.flaky() {
         if let Some(failing) = row.failing.as_ref().filter(|_| out.len() < WHOLE_BYTES) {
-            let (name, message) = (code(&row.title()), code(&harmless::line(&failing.message)));
+            let (name, message) = (code(&row.title()), code(&escape::line(&failing.message)));
             let _ = writeln!(out, "- {name} failed in trial {}: {message}", failing.trial);
         }
     }
@@ -180,7 +180,7 @@ fn times(out: &mut String, report: &Report) {
         let _ = writeln!(out, "Time: {}\n", text.replace('<', "&lt;"));
     }
     if let Some(hint) = report.end().and_then(|end| end.hint) {
-        let _ = writeln!(out, "Hint: {}\n", code(&harmless::line(&hint)));
+        let _ = writeln!(out, "Hint: {}\n", code(&escape::line(&hint)));
     }
 }
 
@@ -189,7 +189,7 @@ fn table<'a>(out: &mut String, cases: impl Iterator<Item = &'a CaseReport>) {
     let mut cases = cases.peekable();
     while let Some(case) = cases.next_if(|_| out.len() < WHOLE_BYTES) {
         let reason = match Status::of(case) {
-            Status::Skipped(reason) if !reason.is_empty() => format!(" ({})", code(&harmless::line(reason))),
+            Status::Skipped(reason) if !reason.is_empty() => format!(" ({})", code(&escape::line(reason))),
             Status::Skipped(_) | Status::Passed | Status::Failed | Status::Error | Status::Unfinished => String::new(),
         };
         let (sign, name) = (sign(case), code(&title(&case.started)));

@@ -12,7 +12,7 @@ use super::{Format, Shows};
 use crate::explanation::{explain_plainly, sub_results};
 use crate::reliability::{Reliability, worst_message};
 use crate::status::{Status, UNFINISHED, duration_us, title};
-use crate::{duration, harmless, json_text};
+use crate::{duration, escape, json_text};
 
 /// See the module.
 pub(super) const FORMAT: Format = Format {
@@ -35,7 +35,7 @@ fn render(report: &Report) -> String {
         }
     }
     for finding in &report.findings {
-        let _ = writeln!(out, "# {}: {}", finding.severity.word(), harmless::line(&finding.message));
+        let _ = writeln!(out, "# {}: {}", finding.severity.word(), escape::line(&finding.message));
     }
     for (position, case) in report.cases.iter().enumerate() {
         test_point(&mut out, position + 1, case);
@@ -63,7 +63,7 @@ fn test_point(out: &mut String, number: usize, case: &CaseReport) {
             let _ = writeln!(out, "ok {number} - {description}");
         }
         Status::Skipped(reason) => {
-            let line = format!("ok {number} - {description} # SKIP {}", harmless::line(reason));
+            let line = format!("ok {number} - {description} # SKIP {}", escape::line(reason));
             let _ = writeln!(out, "{}", line.trim_end());
         }
         Status::Failed | Status::Error | Status::Unfinished => {

@@ -3,7 +3,7 @@
 use mcprove_model::{Act, Completion, Diagnostics, Entry, Key, Kind, Node, Span, Vocabulary, nearest};
 use serde_json::json;
 
-use super::block::{self, Asked, Block, Input};
+use super::block::{self, Block, DecodedBlock, Input};
 use super::{expectation, texts};
 use crate::field::{self, Field};
 use crate::schema::fragment;
@@ -49,7 +49,7 @@ const FIELDS: &[Field] = &[
     }),
 ];
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let node = &input.entry.value;
     found.map(node, "`assert_completion`")?;
     found.known_keys(node, "`assert_completion`", &field::keys(FIELDS));
@@ -62,7 +62,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     }
     let expect = expectation::decode(node.get("expect"), Vocabulary::Completion, input.scope, found);
     let completion = Completion { reference: reference?, argument: argument?, context };
-    Some(Asked::new(Act::Complete(completion), expect))
+    Some(DecodedBlock::new(Act::Complete(completion), expect))
 }
 
 /// A map that the block must have.

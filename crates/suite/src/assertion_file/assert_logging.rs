@@ -3,7 +3,7 @@
 use mcprove_judge::log_level;
 use mcprove_model::{Act, Diagnostics, Logging, Node, Vocabulary};
 
-use super::block::{self, Asked, Block, Caller, Input};
+use super::block::{self, Block, Caller, DecodedBlock, Input};
 use super::{expectation, time};
 use crate::field::{self, Field};
 use crate::schema::fragment;
@@ -25,7 +25,7 @@ const FIELDS: &[Field] = &[
     Field::optional("tool", || fragment::text("The tool to call then.")),
 ];
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let node = &input.entry.value;
     found.map(node, "`assert_logging`")?;
     found.known_keys(node, "`assert_logging`", &field::keys(FIELDS));
@@ -51,7 +51,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         None
     };
     let expect = expectation::decode(node.get("expect"), Vocabulary::Logging, input.scope, found);
-    Some(Asked::new(Act::Logging(Logging { level, call, settle: time::settle(node, found) }), expect))
+    Some(DecodedBlock::new(Act::Logging(Logging { level, call, settle: time::settle(node, found) }), expect))
 }
 
 fn report_level(level: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) {

@@ -2,7 +2,7 @@
 
 use mcprove_model::{Act, CallTool, Diagnostics, Vocabulary};
 
-use super::block::{self, Asked, Block, Caller, Input};
+use super::block::{self, Block, Caller, DecodedBlock, Input};
 use super::{expectation, time};
 use crate::field::{self, Field};
 use crate::schema::fragment;
@@ -23,7 +23,7 @@ const FIELDS: &[Field] = &[
     Field::required("tool", || fragment::text("The tool to call.")),
 ];
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let node = &input.entry.value;
     found.map(node, "`assert_notifications`")?;
     found.known_keys(node, "`assert_notifications`", &field::keys(FIELDS));
@@ -32,5 +32,5 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let call = block::call(&caller, input.scope, found);
     let expect = expectation::decode(node.get("expect"), Vocabulary::Notifications, input.scope, found);
     let settle = time::settle(node, found);
-    Some(Asked::new(Act::Notifications(CallTool { settle, ..call? }), expect))
+    Some(DecodedBlock::new(Act::Notifications(CallTool { settle, ..call? }), expect))
 }

@@ -3,7 +3,7 @@
 use mcprove_model::{Act, Diagnostics, Entry, Prompts, Vocabulary};
 use serde_json::Value;
 
-use super::block::{self, Asked, Block, Input};
+use super::block::{self, Block, DecodedBlock, Input};
 use super::{expectation, listing, texts};
 use crate::field::{self, Field};
 use crate::schema::fragment;
@@ -34,7 +34,7 @@ fn get_schema() -> Value {
     get
 }
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let node = &input.entry.value;
     let entries = found.map(node, "`assert_prompts`")?;
     found.known_keys(node, "`assert_prompts`", &field::keys(FIELDS));
@@ -57,7 +57,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         }
     };
     let expect = expectation::decode(node.get("expect"), Vocabulary::Prompts, input.scope, found);
-    Some(Asked::new(Act::Prompts(prompts?), expect))
+    Some(DecodedBlock::new(Act::Prompts(prompts?), expect))
 }
 
 fn decode_get(entry: &Entry, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Prompts> {

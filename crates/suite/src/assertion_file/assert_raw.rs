@@ -3,7 +3,7 @@
 use mcprove_model::{Act, Diagnostics, Node, Raw, Vocabulary};
 use serde_json::json;
 
-use super::block::{self, Asked, Block, Input};
+use super::block::{self, Block, DecodedBlock, Input};
 use super::{expectation, texts};
 use crate::field::{self, Field};
 use crate::schema::fragment;
@@ -28,7 +28,7 @@ const FIELDS: &[Field] = &[
     ),
 ];
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let node = &input.entry.value;
     found.map(node, "`assert_raw`")?;
     found.known_keys(node, "`assert_raw`", &field::keys(FIELDS));
@@ -42,7 +42,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         }
     }
     let expect = expectation::decode(node.get("expect"), Vocabulary::Raw, input.scope, found);
-    Some(Asked::new(Act::Raw(raw?), expect))
+    Some(DecodedBlock::new(Act::Raw(raw?), expect))
 }
 
 /// A text is sent as it is written; an empty one is an empty line.

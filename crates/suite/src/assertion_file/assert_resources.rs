@@ -2,7 +2,7 @@
 
 use mcprove_model::{Act, Diagnostics, Entry, Node, ResourceAsk, Resources, Vocabulary};
 
-use super::block::{self, Asked, Block, Input};
+use super::block::{self, Block, DecodedBlock, Input};
 use super::{expectation, listing, texts, time};
 use crate::field::{self, Field};
 use crate::schema::fragment;
@@ -30,7 +30,7 @@ const FIELDS: &[Field] = &[
     Field::optional("unsubscribe", || fragment::text("The URI to unsubscribe from at the end.")),
 ];
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let node = &input.entry.value;
     let entries = found.map(node, "`assert_resources`")?;
     found.known_keys(node, "`assert_resources`", &field::keys(FIELDS));
@@ -71,7 +71,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let expect = expectation::decode(parts.as_ref(), Vocabulary::Resources, input.scope, found);
     let expect_notification = flag.and_then(Node::as_bool);
     let resources = Resources { subscribe, ask: ask?, expect_notification, settle, unsubscribe };
-    Some(Asked::new(Act::Resources(resources), expect))
+    Some(DecodedBlock::new(Act::Resources(resources), expect))
 }
 
 /// An update is awaited only where something is expected of it.

@@ -3,7 +3,7 @@
 use mcprove_model::{Act, Diagnostics, Node, SamplingReply, Vocabulary};
 use serde_json::json;
 
-use super::block::{self, Asked, Block, Caller, Input, Script};
+use super::block::{self, Block, Caller, DecodedBlock, Input, Script};
 use super::{client_capabilities, expectation, texts};
 use crate::field::{self, Field};
 use crate::schema::fragment;
@@ -35,7 +35,7 @@ const FIELDS: &[Field] = &[
     Field::required("tool", || fragment::text("The tool to call.")),
 ];
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let node = &input.entry.value;
     found.map(node, "`assert_sampling`")?;
     found.known_keys(node, "`assert_sampling`", &field::keys(FIELDS));
@@ -52,7 +52,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     let parts = expectation::parts(node, &["expect", "expect_sampling"]);
     let expect = expectation::decode(parts.as_ref(), Vocabulary::Sampling, input.scope, found);
     let script = Script { replies, span: input.entry.key.span };
-    Some(Asked { script: Some(script), ..Asked::new(Act::CallTool(call?), expect) })
+    Some(DecodedBlock { script: Some(script), ..DecodedBlock::new(Act::CallTool(call?), expect) })
 }
 
 /// The scripted answers, if any are written.

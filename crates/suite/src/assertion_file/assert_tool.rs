@@ -6,8 +6,8 @@ use std::time::Duration;
 use mcprove_model::{Act, CallTool, Diagnostics, Node, Span, Vocabulary};
 use serde_json::json;
 
-use super::block::{self, Asked, Block, Caller, Input};
-use super::{beside, expectation, fuzz, texts, time};
+use super::block::{self, Block, Caller, DecodedBlock, Input};
+use super::{concurrent_calls, expectation, fuzz, texts, time};
 use crate::field::{self, Field};
 use crate::schema::fragment;
 
@@ -24,7 +24,7 @@ const REPEATS: RangeInclusive<u64> = 1..=1_000_000;
 
 const FIELDS: &[Field] = &[
     Field::optional("args", || fragment::any_map("The arguments of the call.")),
-    Field::optional("beside", beside::schema),
+    Field::optional("beside", concurrent_calls::schema),
     Field::optional("cancel_after", || fragment::duration("Cancel the call after this time.")),
     Field::optional("capture_progress", || fragment::flag("Accepted for older files: progress is always captured.")),
     Field::optional("expect", || fragment::expect(Vocabulary::Tool)),
@@ -42,7 +42,7 @@ const FIELDS: &[Field] = &[
     Field::required("tool", || fragment::text("The tool to call.")),
 ];
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let node = &input.entry.value;
     let what = match input.entry.key.text.as_str() {
         "assert" => "`assert`".to_owned(),
@@ -66,10 +66,10 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
     call.cancel_after = cancel_after;
     call.lose_response = lose_response;
     call.repeat = repeat;
-    call.beside = beside::decode(node, &call.tool, input.scope, found);
+    call.beside = concurrent_calls::decode(node, &call.tool, input.scope, found);
     call.fuzz = fuzz;
     call.settle = time::settle(node, found);
-    Some(Asked::new(Act::CallTool(call), expect))
+    Some(DecodedBlock::new(Act::CallTool(call), expect))
 }
 
 /// `retry: {lose_response: true}`.

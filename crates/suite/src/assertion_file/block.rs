@@ -39,7 +39,7 @@ pub(crate) struct Block {
 }
 
 /// Decodes a block and reports what is wrong with it.
-pub(crate) type DecodeBlock = fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<Asked>;
+pub(crate) type DecodeBlock = fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<DecodedBlock>;
 
 /// Input of a block decoder.
 pub(crate) struct Input<'n> {
@@ -52,7 +52,7 @@ pub(crate) struct Input<'n> {
 }
 
 /// A decoded block.
-pub(crate) struct Asked {
+pub(crate) struct DecodedBlock {
     pub(crate) act: Act,
     pub(crate) expect: Expectation,
     /// Scripted answers of a model, for blocks that have them.
@@ -66,7 +66,7 @@ pub(crate) struct Script {
     pub(crate) span: Span,
 }
 
-impl Asked {
+impl DecodedBlock {
     pub(crate) fn new(act: Act, expect: Expectation) -> Self {
         Self { act, expect, script: None }
     }
@@ -133,7 +133,7 @@ pub(crate) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> O
 
 impl Chosen<'_> {
     /// Decodes the block.
-    pub(crate) fn decode(&self, document: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Asked> {
+    pub(crate) fn decode(&self, document: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
         (self.block.decode)(&Input { document, entry: self.entry, scope }, found)
     }
 }

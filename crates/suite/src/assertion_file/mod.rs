@@ -12,10 +12,10 @@ mod assert_raw;
 mod assert_resources;
 mod assert_sampling;
 pub(crate) mod assert_tool;
-mod beside;
 pub(crate) mod block;
 pub(crate) mod cases;
 pub(crate) mod client_capabilities;
+mod concurrent_calls;
 pub(crate) mod defaults;
 pub(crate) mod expectation;
 mod fuzz;
@@ -155,7 +155,7 @@ struct Parts {
     setup: Vec<mcprove_model::Step>,
     verify: Vec<mcprove_model::Step>,
     teardown: Vec<mcprove_model::Step>,
-    asked: block::Asked,
+    asked: block::DecodedBlock,
     timeout: Option<Duration>,
     skip: Option<mcprove_model::Skip>,
     known: Option<String>,

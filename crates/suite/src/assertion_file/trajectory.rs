@@ -3,7 +3,7 @@
 use mcprove_model::{Act, Diagnostics, Node, Trajectory, Vocabulary};
 use serde_json::{Value, json};
 
-use super::block::{self, Asked, Block, Caller, Input};
+use super::block::{self, Block, Caller, DecodedBlock, Input};
 use super::{expectation, texts};
 use crate::field::{self, Field};
 use crate::schema::fragment;
@@ -37,7 +37,7 @@ fn items_schema() -> Value {
     items
 }
 
-fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
+fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
     let document = input.document;
     let source = match (document.get("trace"), document.get("audit_log")) {
         (Some(trace), None) => decode_trace(trace, input, found),
@@ -69,7 +69,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Asked> {
         }
         items => expectation::decode(items, Vocabulary::Trajectory, input.scope, found),
     };
-    Some(Asked::new(Act::Trajectory(source?), expect))
+    Some(DecodedBlock::new(Act::Trajectory(source?), expect))
 }
 
 fn decode_trace(trace: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Trajectory> {

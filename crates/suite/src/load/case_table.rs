@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use mcprove_model::{Diagnostics, Kind, Node};
 use serde_json::Value;
 
-use super::bounded;
+use super::bounded_read;
 use crate::{csv, suite_file};
 
 /// Puts the rows of a file in the place of its path, for the tests of every list of a suite file.
@@ -48,7 +48,7 @@ fn rows(name: &str, folder: &Path) -> Result<Vec<Value>, String> {
     if climbs || !is_inside {
         return Err("it is outside the folder of the suite".to_owned());
     }
-    let text = bounded::read_to_string(&path).map_err(|error| error.to_string())?;
+    let text = bounded_read::read_to_string(&path).map_err(|error| error.to_string())?;
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
         return csv::parse(&text);
     }

@@ -23,13 +23,13 @@ pub(super) struct SuiteFile {
 
 /// Files found under the paths a user named.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundFiles {
     pub(super) files: Vec<SuiteFile>,
     pub(super) findings: Vec<Finding>,
 }
 
 /// Finds the files under each path, in order; a file that is reached twice counts once.
-pub(super) fn find(paths: &[PathBuf], fixture: Option<&Path>) -> Found {
+pub(super) fn find(paths: &[PathBuf], fixture: Option<&Path>) -> FoundFiles {
     let mut search = Search { fixture, ..Search::default() };
     if let Some(fixture) = fixture.filter(|fixture| !fixture.is_dir()) {
         let finding =
@@ -49,7 +49,7 @@ pub(super) fn find(paths: &[PathBuf], fixture: Option<&Path>) -> Found {
 #[derive(Default)]
 struct Search<'a> {
     fixture: Option<&'a Path>,
-    found: Found,
+    found: FoundFiles,
     /// Fixture folders, by their real path: what is in them is data.
     excluded: HashSet<PathBuf>,
     /// Folders that were read, by their real path, so that links in a circle end.

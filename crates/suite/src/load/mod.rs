@@ -1,6 +1,6 @@
 //! Files and folders → cases and findings. The one place of this crate that reads files.
 
-pub mod bounded;
+pub mod bounded_read;
 mod case_table;
 mod folder;
 mod imports;
@@ -337,7 +337,7 @@ pub(crate) fn place_in_file(finding: &Finding) -> (u32, u32) {
 }
 
 fn read(path: &Path) -> Result<String, Box<Finding>> {
-    let bytes = bounded::read(path).map_err(|error| Box::new(folder::unreadable(path, &error.to_string())))?;
+    let bytes = bounded_read::read(path).map_err(|error| Box::new(folder::unreadable(path, &error.to_string())))?;
     String::from_utf8(bytes).map_err(|error| {
         let bytes = error.as_bytes();
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {

@@ -31,7 +31,7 @@ pub(super) fn apply(
 ) -> (Vec<(String, String)>, Option<Auth>) {
     let Some(node) = auth else { return (headers, None) };
     let Some(entries) = found.map(node, "`auth`") else { return (headers, None) };
-    super::outside::known_keys(entries, "`auth`", (KEYS, OUTSIDE), found);
+    super::unsupported_keys::known_keys(entries, "`auth`", (KEYS, OUTSIDE), found);
     headers.extend(decode_headers(node, (context, secrets), found));
     let mut ways =
         entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "aws_sigv4" | "bearer_token_env" | "oauth"));

@@ -207,7 +207,7 @@ fn decode_node(
     found: &mut Diagnostics<'_>,
 ) -> Option<CompositionNode> {
     let entries = found.map(node, "a node")?;
-    super::outside::known_keys(entries, "a node", (NODE_KEYS, OUTSIDE_NODE), found);
+    super::unsupported_keys::known_keys(entries, "a node", (NODE_KEYS, OUTSIDE_NODE), found);
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     let part = |key: &str| node.get(key).filter(|part| !part.is_null());
     let id = block::named(node, "id", place, found)?.as_text()?.to_owned();
@@ -314,7 +314,7 @@ fn decode_output(output: Option<&Node>, nodes: &[CompositionNode], found: &mut D
 fn decode_budget(budget: Option<&Node>, found: &mut Diagnostics<'_>) -> Option<Duration> {
     let budget = budget.filter(|budget| !budget.is_null())?;
     let entries = found.map(budget, "`budget`")?;
-    super::outside::known_keys(entries, "`budget`", (BUDGET_KEYS, OUTSIDE_BUDGET), found);
+    super::unsupported_keys::known_keys(entries, "`budget`", (BUDGET_KEYS, OUTSIDE_BUDGET), found);
     let most = found.count_within(budget.get("max_duration_ms")?, "`max_duration_ms`", 1..=86_400_000)?;
     Some(Duration::from_millis(most))
 }

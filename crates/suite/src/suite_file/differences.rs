@@ -5,7 +5,7 @@
 
 use super::list::List;
 use super::{
-    agents, auth, compliance, compositions, evals, hooks, known_keys, outside, run_options, security, servers,
+    agents, auth, compliance, compositions, evals, hooks, known_keys, run_options, security, servers, unsupported_keys,
 };
 use super::{lifecycle, scenarios, stepwise, test};
 
@@ -27,7 +27,7 @@ const MAPS: &[Theirs] = &[
                prompts providers resources rubrics run_options scenarios scorers security server servers setup setup_per_test \
                stepwise target_versions teardown tool_quality tools variables",
         ours: known_keys,
-        refused: outside::OF_SUITE,
+        refused: unsupported_keys::OF_SUITE,
     },
     Theirs {
         map: "a server",
@@ -46,7 +46,7 @@ const MAPS: &[Theirs] = &[
         keys: "args cache derivedMetrics effects expect fuzz hooks inject_error input_responder input_responses metamorphic \
                name negative_path only server server_version skip tags threshold timeout_ms tool transform",
         ours: || of_list("tools"),
-        refused: outside::OF_TEST,
+        refused: unsupported_keys::OF_TEST,
     },
     Theirs {
         map: "a test of `agents`",

@@ -6,7 +6,7 @@ use super::{
     Suite, agents, calibration, compliance, compositions, conformance, evals, prompts, resources, scenarios, stepwise,
     tool_quality, tools,
 };
-use crate::assertion_file::block::{Asked, BLOCKS, Block, Input};
+use crate::assertion_file::block::{BLOCKS, Block, DecodedBlock, Input};
 use crate::assertion_file::templates::Scope;
 use crate::field::{self, Field};
 
@@ -105,10 +105,10 @@ impl List {
         test: &Entry,
         (scope, suite): (&Scope, &Suite<'_>),
         found: &mut Diagnostics<'_>,
-    ) -> Option<Asked> {
+    ) -> Option<DecodedBlock> {
         let whole = Input { document: &test.value, entry: test, scope };
         match self {
-            Self::Own(kind) => (kind.decode)(&whole, suite, found).map(|(act, expect)| Asked::new(act, expect)),
+            Self::Own(kind) => (kind.decode)(&whole, suite, found).map(|(act, expect)| DecodedBlock::new(act, expect)),
             Self::Of(block) if block.companions.is_empty() => (block.decode)(&whole, found),
             // Such a block is spread over its document: the test is the document.
             Self::Of(block) => {

@@ -26,7 +26,6 @@ mod lifecycle;
 mod list;
 mod metamorphic;
 mod negative_path;
-mod outside;
 mod performance;
 mod prompts;
 mod providers;
@@ -42,6 +41,7 @@ mod test;
 mod tool_quality;
 mod tools;
 mod transform;
+mod unsupported_keys;
 mod variables;
 
 use std::path::{Path, PathBuf};
@@ -362,7 +362,7 @@ impl Suite<'_> {
 fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
     let Some(entries) = found.map(node, "a suite file") else { return };
     let known = known_keys();
-    outside::known_keys(entries, "a suite file", (&known, outside::OF_SUITE), found);
+    unsupported_keys::known_keys(entries, "a suite file", (&known, unsupported_keys::OF_SUITE), found);
 }
 
 /// Every key a suite file may have.

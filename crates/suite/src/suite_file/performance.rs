@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcprove_model::{Diagnostics, Node};
 use serde_json::Value;
 
-use super::outside;
+use super::unsupported_keys;
 use crate::field::{self, Field};
 use crate::schema::fragment;
 
@@ -30,7 +30,7 @@ pub(super) struct Performance {
 /// Decodes `performance`.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Performance {
     let Some(entries) = found.map(node, "`performance`") else { return Performance::default() };
-    outside::known_keys(entries, "`performance`", (&field::keys(FIELDS), &[]), found);
+    unsupported_keys::known_keys(entries, "`performance`", (&field::keys(FIELDS), &[]), found);
     Performance {
         default_timeout: milliseconds(node, "default_timeout_ms", found),
         p95_latency: milliseconds(node, "p95_latency_ms", found),

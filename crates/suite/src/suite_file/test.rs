@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use super::list::List;
 use super::performance::{MILLISECONDS, milliseconds};
 use super::{
-    Suite, agents, compliance, compositions, conformance, default_test, evals, outside, scenarios, steps, tools,
+    Suite, agents, compliance, compositions, conformance, default_test, evals, scenarios, steps, tools,
+    unsupported_keys,
 };
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{self, aliases, cases, client_capabilities, mask, skip, tags, texts, time};
@@ -364,7 +365,8 @@ fn is_outside(list: List, entry: &Entry, what: &str, found: &mut Diagnostics<'_>
         key if key == scenarios::KIND.key => scenarios::OUTSIDE,
         _ => &[],
     };
-    outside::is_told(&entry.key, what, of_kind, found) || outside::is_told(&entry.key, what, outside::OF_TEST, found)
+    unsupported_keys::is_told(&entry.key, what, of_kind, found)
+        || unsupported_keys::is_told(&entry.key, what, unsupported_keys::OF_TEST, found)
 }
 
 /// The test with what every test expects.

@@ -1,8 +1,8 @@
 //! YAML as a spanned tree: every scalar, key, list and map knows the bytes it was written with.
 
 mod builder;
-mod everyday;
 mod extent;
+mod fast_path;
 mod merge;
 mod offsets;
 mod scalar;
@@ -17,7 +17,7 @@ pub use write::write;
 ///
 /// A syntax error ends the parsing; documents before it are kept.
 pub fn parse(source: &SourceFile) -> (Vec<Node>, Vec<Finding>) {
-    match everyday::read(source.text()) {
+    match fast_path::read(source.text()) {
         Some(document) => {
             let read = (vec![document], Vec::new());
             debug_assert_eq!(read, builder::build(source), "both readers read {} alike", source.path());

@@ -13,7 +13,7 @@ use mcprove_model::{ChatMessage, ChatReply, ChatTool, Dialect, Provider, escape_
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::transport::http_client::{HttpAsk, header, prepare, read_body};
+use crate::transport::http_client::{HttpRequestParts, header, prepare, read_body};
 use crate::{HttpClient, Limits};
 
 pub use retry::RetryPolicy;
@@ -103,7 +103,7 @@ async fn attempt(http: &HttpClient, provider: &Provider, ask: &ModelAsk<'_>) -> 
     headers.push(("user-agent".to_owned(), concat!("mcprove/", env!("CARGO_PKG_VERSION")).to_owned()));
     let url = format!("{}{}", provider.base_url, wanted.path);
     let body = Bytes::from(wanted.body.to_string());
-    let prepared = match prepare(HttpAsk { method: Method::POST, url: &url, headers, wished: &[], body }) {
+    let prepared = match prepare(HttpRequestParts { method: Method::POST, url: &url, headers, wished: &[], body }) {
         Ok(prepared) => prepared,
         // The only header that a user supplies is the key, and the cause of its rejection must not be shown.
         Err(none) => return Attempt::Failed(failure(provider, &none.what, Some("check the key and the address"))),

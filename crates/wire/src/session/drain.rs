@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use serde_json::Value;
 
 use super::{Closing, Session};
-use crate::kept::Kept;
+use crate::memory_reservation::MemoryReservation;
 
 /// Number of polls for a reply before waiting for it: some ten microseconds.
 const LOOKS: usize = 16;
@@ -22,7 +22,7 @@ impl Session {
         oddities.extend(std::mem::take(&mut self.non_protocol).finding());
         self.flood.frames += self.log.take_left_out();
         oddities.extend(std::mem::take(&mut self.flood).finding());
-        self.kept = Kept::default();
+        self.kept = MemoryReservation::default();
         Closing {
             frames: self.log.take(),
             oddities,

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_model::{
-    Era, Exchange, Finding, Outcome, Protocol, Revision, RpcError, escape_line, shorten, telling_line,
-};
+use mcprove_model::{Era, Exchange, Finding, Outcome, Protocol, Revision, RpcError, cause_line, escape_line, shorten};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -394,7 +392,7 @@ fn refused_by_clients(result: &Value) -> Result<(), Refusal> {
 fn reason(stderr: &str) -> Option<String> {
     let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
     let shown = |line: &str| shorten(&escape_line(line.trim()), 200).into_owned();
-    let at = telling_line(&lines)?;
+    let at = cause_line(&lines)?;
     let first = if at > 0 { format!("{} … ", shown(lines[0])) } else { String::new() };
     Some(format!("{first}{}", shown(lines[at])))
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Answer, Session};
-use crate::kept::Room;
+use crate::memory_reservation::Room;
 use crate::message::{Measured, Message, NonProtocol, Reply, ReplyBody, measure};
 use crate::transport::Arrival;
 

@@ -6,7 +6,7 @@ mod handshake;
 mod inbox;
 mod input_required;
 mod lists;
-mod live;
+mod live_request;
 mod modern;
 mod requests;
 mod responders;
@@ -23,14 +23,14 @@ use tokio::time::Instant;
 
 use crate::flood::Flood;
 use crate::frame_log::FrameLog;
-use crate::kept::Kept;
+use crate::memory_reservation::MemoryReservation;
 use crate::non_protocol_output::NonProtocolOutput;
 use crate::transport::Transport;
 use crate::{Limits, SpawnError};
 
 pub use connect::Endpoint;
 pub use lists::Listing;
-pub use live::{LiveRequest, Question, Step};
+pub use live_request::{LiveRequest, Question, Step};
 pub use requests::ToolCall;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
@@ -46,7 +46,7 @@ pub struct Session {
     cancelled: Vec<u64>,
     notifications: Vec<Notification>,
     /// Memory taken by notifications and requests of the server.
-    kept: Kept,
+    kept: MemoryReservation,
     flood: Flood,
     non_protocol: NonProtocolOutput,
     oddities: Vec<Finding>,
@@ -223,7 +223,7 @@ impl Session {
             pending: Vec::new(),
             cancelled: Vec::new(),
             notifications: Vec::new(),
-            kept: Kept::default(),
+            kept: MemoryReservation::default(),
             flood: Flood::default(),
             non_protocol: NonProtocolOutput::default(),
             oddities: Vec::new(),

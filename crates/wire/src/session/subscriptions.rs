@@ -1,4 +1,4 @@
-//! Standing wishes: resource updates and log messages, in the way of each era.
+//! Subscriptions: resource updates and log messages, in the way of each era.
 
 use bytes::Bytes;
 use mcprove_model::{Exchange, Notification, Outcome};

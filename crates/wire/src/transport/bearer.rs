@@ -10,7 +10,7 @@ use mcprove_model::{ClientCredentials, escape_line, shorten, without_password};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
-use super::http_client::{HttpAsk, HttpClient, NoResponse, header, prepare, read_body};
+use super::http_client::{HttpClient, HttpRequestParts, NoResponse, header, prepare, read_body};
 
 /// Time limit for a token endpoint.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ impl TokenSource {
         ];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let body = Bytes::from(self.form());
-        let ask = HttpAsk { method: Method::POST, url: token_endpoint, headers, wished: &[], body };
+        let ask = HttpRequestParts { method: Method::POST, url: token_endpoint, headers, wished: &[], body };
         let unreached = |none: NoResponse| NoResponse { what: format!("no token was given: {}", none.what), ..none };
         let response = client.send(prepare(ask).map_err(unreached)?).await.map_err(unreached)?;
         self.read(response).await

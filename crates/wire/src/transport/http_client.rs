@@ -41,7 +41,7 @@ pub struct HttpClient {
 
 /// A request, before it is one of hyper's.
 #[derive(Clone, Debug)]
-pub(crate) struct HttpAsk<'a> {
+pub(crate) struct HttpRequestParts<'a> {
     pub(crate) method: Method,
     pub(crate) url: &'a str,
     /// Headers set by mcprove.
@@ -149,7 +149,7 @@ impl HttpClient {
 
     /// The status that a URL answers a plain request with.
     pub(crate) async fn status(&self, method: Method, url: &str, body: Bytes) -> Result<u16, String> {
-        let prepared = prepare(HttpAsk { method, url, headers: Vec::new(), wished: &[], body });
+        let prepared = prepare(HttpRequestParts { method, url, headers: Vec::new(), wished: &[], body });
         let response = self.send(prepared.map_err(|error| error.what)?).await.map_err(|error| error.what)?;
         Ok(response.status().as_u16())
     }
@@ -195,7 +195,7 @@ fn connector() -> HttpConnector {
 }
 
 /// Makes a request ready, or says why it cannot be sent. A line break in a header is rejected here.
-pub(crate) fn prepare(ask: HttpAsk<'_>) -> Result<Prepared, NoResponse> {
+pub(crate) fn prepare(ask: HttpRequestParts<'_>) -> Result<Prepared, NoResponse> {
     let shown = || shorten(&escape_line(&without_password(ask.url)), 200).into_owned();
     let uri: Uri = ask.url.parse().map_err(|error| NoResponse {
         what: format!("`{}` is not an address: {error}", shown()),

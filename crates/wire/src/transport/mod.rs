@@ -3,11 +3,11 @@
 mod aws_sigv4;
 mod bearer;
 mod http;
-mod http_asking;
 pub(crate) mod http_client;
 mod http_exchange;
 mod http_exchanges;
 mod http_refusal;
+mod http_request_head;
 mod memory;
 mod sse;
 mod stdio;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use mcprove_mock::{Door, Mock, MockOptions, load};
+use mcprove_mock::{HttpListener, Mock, MockOptions, load};
 use mcprove_model::Direction;
 use mcprove_wire::{HttpRelay, Limits, Tap, Upstream};
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
@@ -41,7 +41,7 @@ async fn a_client_learns_the_same_over_http() {
     let (offer, _) = load(&manifest());
     let mock = Mock::new(offer.expect("an offer"), MockOptions::default());
     for era in eras() {
-        let door = Door::open("127.0.0.1:0").await.expect("a free port");
+        let door = HttpListener::open("127.0.0.1:0").await.expect("a free port");
         let url = door.url();
         let serving = mock.clone();
         tokio::spawn(async move { serving.serve_http(door, std::future::pending()).await });

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use mcprove_mock::{Door, FaultRule, Mock, MockOptions, load};
+use mcprove_mock::{FaultRule, HttpListener, Mock, MockOptions, load};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, GetPromptRequestParams, ProtocolVersion, ReadResourceRequestParams,
     SubscriptionFilter,
@@ -48,7 +48,7 @@ async fn over_pipe(mock: &Mock, era: ClientLifecycleMode) -> Client {
 }
 
 async fn over_http(mock: &Mock, era: ClientLifecycleMode) -> Client {
-    let door = Door::open("127.0.0.1:0").await.expect("a free port");
+    let door = HttpListener::open("127.0.0.1:0").await.expect("a free port");
     let transport = StreamableHttpClientTransport::from_uri(door.url());
     let mock = mock.clone();
     tokio::spawn(async move { mock.serve_http(door, std::future::pending()).await });

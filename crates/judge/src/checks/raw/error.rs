@@ -6,7 +6,7 @@ use serde_json::{Number, Value, json};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, outcome, shape};
 use crate::excerpt::{self, quoted};
-use crate::near;
+use crate::nearest_match;
 
 const NAME: &str = "error";
 const KEYS: &[&str] = &["code", "message_contains"];
@@ -102,7 +102,7 @@ impl Check for RpcErrorLike {
 }
 
 fn without_part(error: &RpcError, part: &str) -> Mismatch {
-    let near = near::find(&error.message, part);
+    let near = nearest_match::find(&error.message, part);
     let view = near.as_ref().map_or(0..0, |near| near.range.clone());
     Mismatch {
         message: format!("the message of the JSON-RPC error does not contain {}", quoted(part)),

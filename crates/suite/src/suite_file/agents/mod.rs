@@ -14,7 +14,7 @@ use mcprove_model::{Act, Agent, Diagnostics, Expectation, Kind as NodeKind, Node
 use serde_json::{Value, json};
 
 use super::list::{Kind, List};
-use super::{Suite, evals, outside};
+use super::{Suite, evals, unsupported_keys};
 use crate::assertion_file::block::Input;
 use crate::assertion_file::{expectation, texts};
 use crate::field::{self, Field};
@@ -71,7 +71,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let test = &input.entry.value;
     let place = input.entry.key.span;
     let entries = test.as_map().unwrap_or_default();
-    outside::known_keys(entries, "a test of `agents`", (&field::keys(FIELDS), OUTSIDE), found);
+    unsupported_keys::known_keys(entries, "a test of `agents`", (&field::keys(FIELDS), OUTSIDE), found);
     let servers = servers::decode(test, place, suite, found);
     let mut turns = decode_turns(test, place, input, found);
     let simulated_user = simulate::decode(test, &mut turns, input.scope, found);

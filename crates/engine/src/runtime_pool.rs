@@ -1,0 +1,79 @@
+//! The threads that lanes run on.
+//!
+//! Each has a runtime of its own: a session and its process stay on one thread, and nothing is woken across threads but the
+//! loop that takes the results. A runtime that hands tasks from thread to thread costs a short session a tenth of its time.
+
+use std::thread::JoinHandle;
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+/// Threads for lanes: the one that asks for them, and helpers.
+#[derive(Debug)]
+pub(crate) struct RuntimePool {
+    helpers: Vec<PoolThread>,
+    /// Number of lanes on each thread; the calling thread is the first.
+    busy: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct PoolThread {
+    handle: Handle,
+    /// Dropped when the helper may go.
+    over: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl RuntimePool {
+    /// As many threads as are wanted, or as many as there can be.
+    pub(crate) fn of(threads: usize) -> Self {
+        let helpers: Vec<_> = (1..threads).map_while(|_| PoolThread::start()).collect();
+        Self { busy: vec![0; helpers.len() + 1], helpers }
+    }
+
+    /// Number of threads.
+    pub(crate) fn size(&self) -> usize {
+        self.busy.len()
+    }
+
+    /// Starts a lane on the least busy thread; `lane` gets the index of that thread and returns it when it ends.
+    pub(crate) fn begin<F>(&mut self, running: &mut JoinSet<usize>, lane: impl FnOnce(usize) -> F)
+    where
+        F: Future<Output = usize> + Send + 'static,
+    {
+        let place = (0..self.size()).min_by_key(|place| self.busy[*place]).unwrap_or(0);
+        self.busy[place] += 1;
+        match place.checked_sub(1) {
+            Some(helper) => running.spawn_on(lane(place), &self.helpers[helper].handle),
+            None => running.spawn(lane(place)),
+        };
+    }
+
+    /// A lane has ended on this thread.
+    pub(crate) fn ended(&mut self, place: usize) {
+        self.busy[place] -= 1;
+    }
+}
+
+impl PoolThread {
+    fn start() -> Option<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build().ok()?;
+        let handle = runtime.handle().clone();
+        let (over, awaited) = oneshot::channel();
+        // Nothing is ever sent: it ends when the other side is dropped.
+        let work = move || drop(runtime.block_on(awaited));
+        let thread = std::thread::Builder::new().name("lanes".to_owned()).spawn(work).ok()?;
+        Some(Self { handle, over: Some(over), thread: Some(thread) })
+    }
+}
+
+impl Drop for PoolThread {
+    fn drop(&mut self) {
+        self.over = None;
+        // Tasks that still run there are dropped with the runtime, which ends their processes: wait until that is done.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! JSON text → a value, within bounds: what a text would take in memory is counted while it is read, because a few
+//! bytes of text can become forty times as many.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Number, Value};
+
+/// The most memory that one message may take once it is read.
+pub(crate) const MOST: usize = 160 << 20;
+
+/// Memory of a value in a list or a map, with spare capacity.
+const VALUE: usize = 108;
+/// Memory of a list or map besides its first value.
+const LIST: usize = 216;
+const MAP: usize = 400;
+/// Memory of a string besides its bytes.
+const TEXT: usize = 16;
+
+/// The start of the error for a text that would take too much.
+const TOO_LARGE: &str = "takes more than";
+
+/// A value with what is known about it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ParsedJson {
+    pub(crate) value: Value,
+    /// About how many bytes it takes in memory.
+    pub(crate) size: usize,
+    /// A key that is in one of its objects twice; the last value is kept.
+    pub(crate) duplicate: Option<String>,
+}
+
+/// Reads a text that may take `most` bytes in memory.
+pub(crate) fn read(bytes: &[u8], most: usize) -> Result<ParsedJson, serde_json::Error> {
+    let count = Count { left: Cell::new(most), most, duplicate: RefCell::default() };
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Seed(&count).deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(ParsedJson { value, size: most - count.left.get(), duplicate: count.duplicate.into_inner() })
+}
+
+/// True if an error of [`read`] says that the text would take too much memory.
+pub(crate) fn is_too_large(error: &serde_json::Error) -> bool {
+    error.to_string().starts_with(TOO_LARGE)
+}
+
+struct Count {
+    left: Cell<usize>,
+    most: usize,
+    duplicate: RefCell<Option<String>>,
+}
+
+impl Count {
+    fn take<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
+        match self.left.get().checked_sub(bytes) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => Err(E::custom(format_args!("{TOO_LARGE} {} MiB once it is read", self.most >> 20))),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Seed<'c>(&'c Count);
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any valid JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
+        self.0.take(value.len() + TEXT)?;
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E: serde::de::Error>(self, value: String) -> Result<Value, E> {
+        self.0.take(value.len() + TEXT)?;
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            self.0.take(if list.is_empty() { LIST + VALUE } else { VALUE })?;
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            self.0.take(key.len() + TEXT + if map.is_empty() { MAP + VALUE } else { VALUE })?;
+            let value = entries.next_value_seed(self)?;
+            match map.entry(key) {
+                Entry::Vacant(entry) => drop(entry.insert(value)),
+                Entry::Occupied(mut entry) => {
+                    self.0.duplicate.borrow_mut().get_or_insert_with(|| entry.key().clone());
+                    entry.insert(value);
+                }
+            }
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_grows_when_it_is_read_is_refused_before_it_has_grown() {
+        for item in ["0", "{}", "[]", "[0]", "{\"a\":0}", "\"\""] {
+            let text = format!("[{}]", vec![item; 100_000].join(","));
+            let error = read(text.as_bytes(), 1 << 20).expect_err(item);
+            assert!(is_too_large(&error), "{error}");
+            let tree = read(text.as_bytes(), MOST).expect("enough room");
+            assert!(tree.size > 100_000 * VALUE, "{item}: {}", tree.size);
+        }
+        assert!(!is_too_large(&read(b"[1,", MOST).expect_err("cut off")));
+        assert!(!is_too_large(&read(b"[1] 2", MOST).expect_err("two values")));
+    }
+
+    #[test]
+    fn duplicate_keys_are_seen_at_any_depth() {
+        let duplicate = |text: &str| read(text.as_bytes(), MOST).expect("JSON").duplicate;
+        assert_eq!(duplicate(r#"{"a":[{"isError":true,"isError":false}]}"#).as_deref(), Some("isError"));
+        assert_eq!(duplicate(r#"{"a":1,"\u0061":2}"#).as_deref(), Some("a"));
+        assert_eq!(duplicate(r#"{"a":{"b":1},"b":2}"#), None);
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_those_of_the_usual_parser(text in r#"[\[\]{},:0-9."a-z\\ eE+-]{0,40}"#) {
+            let usual = serde_json::from_str::<Value>(&text).ok();
+            prop_assert_eq!(read(text.as_bytes(), MOST).ok().map(|tree| tree.value), usual);
+        }
+    }
+}
