@@ -20,7 +20,7 @@ pub(crate) struct Baselines {
     /// Save the status of each case.
     #[arg(long, value_name = "FILE")]
     save_baseline: Option<PathBuf>,
-    /// Exit with 1 when there is a regression (`run` and `matrix` always do).
+    /// Exit with 1 when there is a regression; for `ci` and `report`, because the others always do.
     #[arg(long, requires = "baseline")]
     pub(crate) fail_on_regression: bool,
 }

@@ -30,7 +30,7 @@ const MOST_JOBS: usize = 1024;
 /// Execution options.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Execution {
-    /// Deadline of a case that has none of its own [default: 30s].
+    /// Default deadline of a case [default: 30s].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
     /// Number of concurrent cases: a number, or `auto` [default: 1, or what a suite says].
@@ -39,7 +39,7 @@ pub(crate) struct Execution {
     /// Server reuse: per case, per file, or per run.
     #[arg(long, value_name = "case|file|run", value_parser = ISOLATION, hide_possible_values = true)]
     isolation: Option<Isolation>,
-    /// Time limit for the server to show which protocol era it speaks (`--protocol auto`).
+    /// Time limit for detecting the protocol revision (`--protocol auto`).
     #[arg(long, value_name = "DURATION", default_value = PROBE_TIMEOUT_WORDS, value_parser = duration::parse)]
     probe_timeout: Duration,
     /// Run stdio servers in a container of this image.

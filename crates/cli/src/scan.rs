@@ -26,10 +26,10 @@ use crate::subject::Subject;
 /// Which tools of which server are called.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScanFlags {
-    /// Only this tool, even if it looks like it writes; may be repeated.
+    /// Only this tool, even if it looks like it writes (not if it is annotated as writing); may be repeated.
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
-    /// Also call tools that write or look like it, with any input.
+    /// Also call tools that write or look like it, and allow harmful inputs.
     #[arg(long, conflicts_with = "read_only")]
     pub(crate) include_writes: bool,
     /// Call only tools that are annotated as read-only.

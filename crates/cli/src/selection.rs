@@ -20,7 +20,7 @@ pub(crate) struct Selection {
     /// Only cases whose name contains the text, or matches a /regex/.
     #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
     filter: Option<Filter>,
-    /// Only cases with this tag; may be repeated, and one of them is enough.
+    /// Only cases with this tag; may be repeated: a case needs one of them.
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     tags: Vec<String>,
     /// No cases with this tag; may be repeated.
@@ -35,7 +35,7 @@ pub(crate) struct Selection {
     /// Run shard K of N; the case's name decides its shard.
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
-    /// Divide shards by the durations in this event log of an earlier run; give all shards the same.
+    /// Divide shards by the durations in this event log of an earlier run; every shard needs the same log.
     #[arg(long, value_name = "LOG", requires = "shard")]
     balance: Vec<PathBuf>,
     /// Show what would run, and start nothing.

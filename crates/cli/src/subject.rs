@@ -17,10 +17,10 @@ use crate::failure::Failure;
 /// options that follow.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Subject {
-    /// The command that starts the server, split as a shell would; it replaces the servers of a suite.
+    /// The command that starts the server, split as a shell would; where there are suites, it replaces their servers.
     #[arg(long, value_name = "CMD ARGS", help_heading = "Server")]
     server: Option<String>,
-    /// The URL of a running server; it replaces the servers of a suite.
+    /// The URL of a running server; where there are suites, it replaces their servers.
     #[arg(long, value_name = "URL", conflicts_with = "server", help_heading = "Server")]
     url: Option<String>,
     /// A header for the URL; may be repeated.

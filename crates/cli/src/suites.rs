@@ -27,7 +27,7 @@ pub(crate) struct Suites {
     /// A folder copied for each case; `{{fixture}}` is the copy.
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
-    /// Take variables that the environment does not set from this file of lines `NAME=value`; may be repeated.
+    /// Read variables that are not set from this file (lines of `NAME=value`); may be repeated.
     #[arg(long, value_name = "FILE")]
     env_file: Vec<PathBuf>,
     /// Variables that a command sets itself.

@@ -79,7 +79,7 @@ fn bash_offers_tools_values_and_options() {
 #[test]
 fn zsh_and_fish_ask_for_names_where_one_is_written() {
     let zsh = completions(&["zsh"]);
-    assert!(zsh.contains("[Only this tool, also if it looks like it writes; may be repeated]:NAME:_mcprove_tools'"));
+    assert!(zsh.contains("may be repeated]:NAME:_mcprove_tools'"), "{zsh}");
     assert!(
         zsh.contains("':tool -- The tool:_mcprove_tools'") && zsh.contains("':prompt -- The prompt:_mcprove_prompts'")
     );

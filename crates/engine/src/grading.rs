@@ -100,7 +100,7 @@ impl Judges {
         *costs.entry(case.source.path().to_owned()).or_default() += cost;
     }
 
-    /// What judges cost so far, by the path of the suite.
+    /// Cost of judges so far, by the path of the suite.
     pub(crate) fn costs(&self) -> BTreeMap<String, u64> {
         self.costs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

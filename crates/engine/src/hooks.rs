@@ -93,7 +93,7 @@ impl Hooks {
     }
 }
 
-/// What commands and calls need.
+/// Context of commands and calls.
 struct Tools {
     background: Arc<Mutex<Vec<Background>>>,
     opener: Option<Arc<Opener>>,

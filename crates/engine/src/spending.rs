@@ -57,7 +57,7 @@ pub(crate) fn of_run(case: &Case, model: &str, cost: Option<u64>) -> Option<Find
     }
 }
 
-/// What is said of the judges of one case, which cost this next to what its agent did.
+/// The findings about the cost of the judges of one case, in addition to that of its agent.
 pub(crate) fn of_judges(case: &Case, judges: u64, agent: u64) -> Option<Finding> {
     let limit = case.suite.as_ref()?.budget.per_test_usd_micros?;
     // An agent that cost too much alone was reported already.

@@ -176,7 +176,7 @@ mod tests {
             ("slow:99999999999", "up to a day"),
             ("hang:3", "takes no number"),
             ("recover-after:-1", "as in `recover-after:2`"),
-            ("explode", "give none, hang"),
+            ("explode", "expected none, hang"),
             ("=hang", "names no tool"),
         ] {
             let message = text.parse::<FaultRule>().expect_err(text);

@@ -1,4 +1,4 @@
-//! How requests over HTTP are made, where a suite says more than the URL.
+//! Settings of HTTP requests that a suite may give in addition to the URL.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub struct HttpSettings {
     pub timeout: Duration,
     /// The time in which a TCP connection must be made.
     pub connect_timeout: Duration,
-    /// How many redirects are followed.
+    /// Maximum number of redirects that are followed.
     pub max_redirects: u8,
     /// True if requests have a `User-Agent` header.
     pub sends_user_agent: bool,
@@ -38,7 +38,7 @@ pub struct TlsSettings {
     pub ca_bundle: Option<String>,
     /// True if TLS 1.2 is refused.
     pub requires_1_3: bool,
-    /// What the client identifies itself with.
+    /// Identity of the client.
     pub client: Option<ClientCertificate>,
 }
 

@@ -29,7 +29,7 @@ pub struct ServerSpec {
     pub sandbox: Option<Sandbox>,
     /// Waiting for a server that may still be starting.
     pub ready: Option<Ready>,
-    /// How requests over HTTP are made, where the suite says so.
+    /// Settings of HTTP requests, if the suite has any.
     pub http: Option<HttpSettings>,
     /// The server that a recording is made anew from.
     pub refresh: Option<Box<Target>>,

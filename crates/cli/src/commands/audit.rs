@@ -18,7 +18,7 @@ use crate::starter_files::{self, Described};
 use crate::stdout::print;
 use crate::subject::Subject;
 
-/// Call every tool of a server once with a valid input.
+/// Call the tools of a server once with a valid input; tools that write are skipped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove audit --server 'npx -y my-server'\n  \
                         mcprove audit --server 'npx -y my-server' --output evals/\n  \
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Exit with 0 also when something crashed or timed out.
     #[arg(long)]
     no_fail: bool,
-    /// Write an assertion file for each tool that expects what it answered; each is called once more for that.
+    /// Write an assertion file for each tool that expects what it answered; each is called once more.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// With `--output`: replace files that are there already.

@@ -28,7 +28,7 @@ use crate::stdout::print_exactly;
 )]
 pub(crate) struct Args {
     /// The shell.
-    #[arg(value_enum, required_unless_present = "names")]
+    #[arg(value_enum, required_unless_present = "names", value_name = "SHELL")]
     shell: Option<Shell>,
     /// Print the names that the server of a command line lists; for the scripts.
     #[arg(long, value_enum, hide = true, requires = "line", conflicts_with = "shell")]

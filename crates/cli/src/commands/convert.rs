@@ -176,9 +176,8 @@ fn tell_rewritten(args: &Args, rewritten: &[(&str, Rewritten)], context: &Contex
     Ok(())
 }
 
-/// What is said where the suite will not find its fixture.
-const NO_FIXTURE: &str =
-    "tests use {{fixture}}, and there is no `fixtures/` beside the suite; run it with `--fixture DIR`";
+/// Warning if the suite will not find its fixture.
+const NO_FIXTURE: &str = "tests use {{fixture}}, and `fixtures/` is not next to the suite; run it with `--fixture DIR`";
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     if path.exists() {

@@ -18,7 +18,7 @@ use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, usable};
 
-/// Measure how much of a server a suite tests.
+/// Compare a suite with what a server lists; no case is run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "What setup and teardown call is not coverage, nor is a case that is skipped or expects \
                         nothing.\n\nExamples:\n  mcprove coverage evals/ --server 'npx -y my-server'\n  \

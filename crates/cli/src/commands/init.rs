@@ -23,13 +23,11 @@ const WORKFLOW: &str = ".github/workflows/mcprove.yml";
 /// The first file of a user who has no server at hand.
 const TEMPLATE: &str = include_str!("init_template.yaml");
 
-/// Begin a suite: a template, or everything for a server.
+/// Create a suite: a template, or tests that are generated from a server.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "With a server: every tool that does not say that it writes is called, and each gets an assertion \
-                        file and a snapshot. Nobody is asked anything in CI, or where standard input is not a \
-                        terminal.\n\nExamples:\n  mcprove init\n  mcprove init evals/ --server 'npx -y my-server'"
-)]
+#[command(after_help = "With a server: each tool that does not write, or look like it, is called. Each tool gets an \
+                        assertion file (with `skip` when it was not called), and replies that stay the same are \
+                        stored as snapshots. It never prompts in CI, or where standard input is not a terminal.\n\nExamples:\n  mcprove init\n  mcprove init evals/ --server 'npx -y my-server'")]
 #[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 60s and 15s]")))]
 #[command(mut_arg("json", |json| json.help("Print what was written as JSON, and nothing else, on standard output")))]
 pub(crate) struct Args {
@@ -39,7 +37,7 @@ pub(crate) struct Args {
     /// Replace files that are there already.
     #[arg(long)]
     overwrite: bool,
-    /// Write files only for what works.
+    /// Write files only for tools that work.
     #[arg(long)]
     only_working: bool,
     /// Write no workflow for GitHub.

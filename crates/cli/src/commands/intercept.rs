@@ -31,7 +31,8 @@ use crate::subject::Subject;
 #[command(mut_arg("protocol", |protocol| protocol.hide(true)))]
 #[command(
     after_help = "Put it in front of the server's command in the client's configuration, or give the client the \
-                  address it prints. Every byte is passed on as it came. When one side closes, the other is closed, \
+                  address it prints. Every byte is passed on as it came, except with \
+                  `--strict`. When one side closes, the other is closed, \
                   and the exit code is the server's; it is 1 when the calls are not as `--trajectory` wants \
                   them.\n\nExamples:\n  mcprove intercept -- npx -y my-server\n  mcprove intercept --trajectory \
                   calls.yaml --events run.ndjson -- npx -y my-server\n  mcprove intercept --as-suite recorded.yaml -- \

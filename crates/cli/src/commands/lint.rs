@@ -17,9 +17,9 @@ use crate::fixes;
 use crate::stdout::print_exactly;
 use crate::suites::{default_paths, load_as_written};
 
-/// Find doubtful parts of suites, such as checks that cannot fail.
+/// Find mistakes in suites that load, such as checks that cannot fail.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 nothing is doubtful, 1 something is, 2 a file cannot be read.\n\nExamples:\n  \
+#[command(after_help = "Exit codes: 0 no findings, 1 findings, 2 a file cannot be read.\n\nExamples:\n  \
                         mcprove lint evals/\n  mcprove lint evals/ --target 2025-11-25\n  \
                         mcprove lint suite.yaml --fix --write\n\nRules: `mcprove explain` lists them.")]
 pub(crate) struct Args {

@@ -12,7 +12,7 @@ use crate::stop_signals::StopSignals;
 
 /// Pretend to be a server, from a manifest or a recording.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Faults touch `tools/call` alone: hang and wedged never answer (the mock gives up after ten \
+#[command(after_help = "Faults apply to `tools/call` only: hang and wedged never answer (the mock gives up after ten \
                         minutes), slow:<ms> answers late, recover-after:<n> hangs n times first.\n\nExamples:\n  \
                         mcprove mock --tools-from tools.yml\n  mcprove mock --tools-from tools.yml --fault \
                         search=hang --fault slow:200\n  mcprove mock --tools-from run.ndjson --http 127.0.0.1:0\n  \
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// A manifest, the JSON of a `tools/list`, a cassette, or the event log of a run.
     #[arg(long, value_name = "FILE", required_unless_present = "conforming")]
     tools_from: Option<PathBuf>,
-    /// Play the conforming profile that the rules of `mcprove conformance` are tested with.
+    /// Simulate a server that passes `mcprove conformance`.
     #[arg(long, conflicts_with = "tools_from")]
     conforming: bool,
     /// Break one rule of the protocol; docs/conformance-rules.md lists the mutations.

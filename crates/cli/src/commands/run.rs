@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// servers anew that name a `command` or `url`.
     #[arg(long)]
     record: bool,
-    /// Leave model-graded checks out; cases that have no other are skipped.
+    /// Skip model-graded checks, and cases that have no other checks.
     #[arg(long)]
     no_model: bool,
 }

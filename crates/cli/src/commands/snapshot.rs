@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Only cases whose name contains the text, or matches a /regex/.
     #[arg(long, value_name = "TEXT|/REGEX/", value_parser = Filter::parse)]
     filter: Option<Filter>,
-    /// Exit with 1 also for what is not stored yet; the default in CI.
+    /// Also fail on replies without a stored snapshot; the default in CI.
     #[arg(long)]
     ci: bool,
     /// Print the results as JSON, and nothing else, on standard output.

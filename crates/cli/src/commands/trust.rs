@@ -17,7 +17,7 @@ use crate::outputs::Outputs;
 use crate::stdout::print;
 use crate::suites::{load_as_written, usable};
 
-/// Judge recorded conversations by the trust rules of a suite.
+/// Check event logs for data flows between servers and for undeclared capabilities.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each case of a run is a conversation of its own; the logs of `mcprove intercept` are one together, in the \
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Event logs; `NAME=PATH` gives the server of a log a name, `-` is standard input.
     #[arg(value_name = "EVENTS", required = true)]
     logs: Vec<String>,
-    /// A suite file whose `security` declares what may flow; without it, nothing may.
+    /// A suite file whose `security` declares what may flow; without it, no flow is allowed.
     #[arg(long, value_name = "FILE")]
     suite: Option<PathBuf>,
     /// Print the results as JSON, and nothing else, on standard output.

@@ -18,11 +18,9 @@ use crate::ui::{Settings, serve};
 
 /// Try and test servers on a page in the browser.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "The page is served on 127.0.0.1 to whoever has the URL that is printed, and its token works once. An \
+#[command(after_help = "The page is served on 127.0.0.1. The URL that is printed has a token that works once. An \
                         interrupt (Ctrl-C) ends it.\n\nExamples:\n  mcprove ui --server 'npx -y my-server'\n  mcprove ui evals/\n  \
-                        mcprove ui --no-open --port 4000"
-)]
+                        mcprove ui --no-open --port 4000")]
 pub(crate) struct Args {
     /// Suites to test, and to take servers from.
     #[arg(value_name = "SUITE")]

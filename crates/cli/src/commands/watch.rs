@@ -29,6 +29,7 @@ use crate::terminal_mode::SingleKeys;
 
 /// Run suites again whenever something they depend on changes.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("dry_run", |flag| flag.hide(true)))]
 #[command(
     after_help = "A changed suite file runs its own cases again; a changed fixture, server program or `--also` path \
                   runs all. On a terminal: `a` all, `f` those that failed, `t` type a filter, `q` quit.\n\nExamples:\n  \

@@ -146,7 +146,7 @@ impl OpenObjects<'_, '_> {
         match part {
             RelatedSchema::Reference(target) => self.alone.push((*target, self.head)),
             RelatedSchema::And(_) | RelatedSchema::Or(_) | RelatedSchema::Sometimes(_) => {
-                part.sites().iter().for_each(|id| self.visit(*id))
+                part.sites().iter().for_each(|id| self.visit(*id));
             }
         }
     }

@@ -77,7 +77,7 @@ impl<'t> Search<'_, 't> {
         for part in tree.parts(id) {
             match part {
                 RelatedSchema::And(part) | RelatedSchema::Reference(part) | RelatedSchema::Sometimes(part) => {
-                    self.conjoin(*part, conjoined, path)
+                    self.conjoin(*part, conjoined, path);
                 }
                 RelatedSchema::Or(choice) => self.conjoin_choice(choice, conjoined, path),
             }

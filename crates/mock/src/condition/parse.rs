@@ -412,7 +412,7 @@ mod tests {
             ("args.a == ", "", "ends too early", "a value"),
             ("has(args)", "has", "asks for an argument", "has(args.city)"),
             ("exists(args.a)", "exists", "is not known", "known: has"),
-            ("- args.a > 1", "-", "before numbers only", "a number"),
+            ("- args.a > 1", "-", "only before numbers", "a number"),
         ] {
             let wrong = parse(text).expect_err(text);
             assert_eq!(&text[wrong.start..wrong.end], place, "{text}: {wrong:?}");

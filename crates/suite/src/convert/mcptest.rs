@@ -1,6 +1,6 @@
 //! A suite file of mcptest → the same file without what mcprove does not know. Pure: text in, text out.
 //!
-//! What mcprove refuses is commented out where it has lines of its own, and cut out elsewhere; each is listed with its
+//! Keys that mcprove refuses are commented out where they have lines of their own, and cut out elsewhere; each is listed with its
 //! place in the original. Comments, order and layout stay.
 
 use std::fmt::Write as _;
@@ -21,11 +21,11 @@ const MOST: usize = 1_000;
 pub struct Rewritten {
     /// Its text.
     pub text: String,
-    /// What was left out, with its place in the original.
+    /// Keys that were left out, with their places in the original.
     pub left_out: Vec<Finding>,
-    /// How many values were written in another way.
+    /// Number of values that were written in another way.
     pub rewritten: usize,
-    /// What is wrong with the file besides; it is not to be written then.
+    /// Other mistakes in the file; with any, it is not written.
     pub errors: Vec<Finding>,
 }
 
@@ -57,7 +57,7 @@ pub fn rewrite(path: &str, original: &str, check: impl Fn(&str) -> Vec<Finding>)
         result.text = text;
     }
     if !result.errors.is_empty() {
-        // Places in the original are of more use than those in a text that nobody sees.
+        // Places in the original are of more use than those in a text that is not shown.
         let mut of_original: Vec<Finding> = check(original).into_iter().filter(is_of_suite).collect();
         of_original.retain(|finding| finding.rule != "unsupported-key");
         if !of_original.is_empty() {

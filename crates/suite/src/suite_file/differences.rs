@@ -1,4 +1,4 @@
-//! The keys of mcptest suites and what becomes of each here, for the page of formats.
+//! The keys of mcptest suites and how mcprove treats each, for the page of formats.
 //!
 //! Which keys are known and which are refused is read from the tables that decode them; `differences.txt` has what differs
 //! in keys that both tools know.
@@ -122,27 +122,27 @@ const MAPS: &[Theirs] = &[
     },
 ];
 
-/// A key of either tool, and what becomes of it.
+/// A key of either tool, and how it is treated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyDifference {
     /// The map that it is a key of.
     pub map: &'static str,
     /// The key.
     pub key: &'static str,
-    /// What becomes of it.
+    /// The treatment by both tools.
     pub here: Here,
 }
 
-/// What becomes of a key.
+/// Treatment of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Here {
     /// It means the same.
     Same,
     /// It is known, and differs.
     Differs {
-        /// What mcptest does.
+        /// Behaviour of mcptest.
         there: &'static str,
-        /// What mcprove does.
+        /// Behaviour of mcprove.
         here: &'static str,
     },
     /// It is refused; the text says what to do instead.
@@ -156,7 +156,7 @@ pub fn maps() -> impl Iterator<Item = &'static str> {
     MAPS.iter().map(|theirs| theirs.map)
 }
 
-/// What becomes of every key of mcptest, and what else `differences.txt` has, map by map, sorted by key.
+/// Treatment of every key of mcptest, and of the other keys of `differences.txt`, map by map, sorted by key.
 pub fn differences() -> Vec<KeyDifference> {
     let mut all = Vec::new();
     for theirs in MAPS {

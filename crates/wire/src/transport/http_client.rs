@@ -35,7 +35,7 @@ pub struct HttpClient {
     tokens: Option<Arc<TokenSource>>,
     /// Signs every request, when there is one.
     signer: Option<Arc<AwsSigner>>,
-    /// What the suite says about requests.
+    /// Settings of requests from the suite.
     settings: Option<Arc<HttpSettings>>,
 }
 
@@ -107,7 +107,7 @@ impl HttpClient {
         Self { signer: Some(signer), ..self.clone() }
     }
 
-    /// How many redirects are followed.
+    /// Maximum number of redirects that are followed.
     pub(super) fn max_redirects(&self) -> u8 {
         self.settings.as_ref().map_or(0, |settings| settings.max_redirects)
     }

@@ -42,7 +42,9 @@ fn roots(bundle: Option<&str>) -> Result<RootCertStore, String> {
         return if added > 0 { Ok(roots) } else { Err("the platform has no root certificates".to_owned()) };
     };
     for certificate in certificates(bundle)? {
-        roots.add(certificate).map_err(|error| format!("`{bundle}` holds a certificate that is no root: {error}"))?;
+        roots
+            .add(certificate)
+            .map_err(|error| format!("`{bundle}` holds a certificate that is not a root: {error}"))?;
     }
     Ok(roots)
 }
