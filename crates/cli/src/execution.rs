@@ -40,7 +40,7 @@ pub(crate) struct Execution {
     #[arg(long, value_name = "case|file|run", value_parser = ISOLATION, hide_possible_values = true)]
     isolation: Option<Isolation>,
     /// Time limit for detecting the protocol revision (`--protocol auto`).
-    #[arg(long, value_name = "DURATION", default_value = PROBE_TIMEOUT_WORDS, value_parser = duration::parse)]
+    #[arg(long, visible_alias = "detect-timeout", value_name = "DURATION", default_value = PROBE_TIMEOUT_WORDS, value_parser = duration::parse)]
     probe_timeout: Duration,
     /// Run stdio servers in a container of this image.
     #[arg(long, value_name = "IMAGE")]

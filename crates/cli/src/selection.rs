@@ -36,7 +36,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
     /// Divide shards by the durations in this event log of an earlier run; every shard needs the same log.
-    #[arg(long, value_name = "LOG", requires = "shard")]
+    #[arg(long, visible_alias = "durations-from", value_name = "LOG", requires = "shard")]
     balance: Vec<PathBuf>,
     /// Show what would run, and start nothing.
     #[arg(long)]

@@ -18,7 +18,7 @@ use crate::starter_files::{self, Described};
 use crate::stdout::print;
 use crate::subject::Subject;
 
-/// Call the tools of a server once with a valid input; tools that write are skipped.
+/// Call tools that do not write once with a valid input.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove audit --server 'npx -y my-server'\n  \
                         mcprove audit --server 'npx -y my-server' --output evals/\n  \

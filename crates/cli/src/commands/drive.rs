@@ -22,7 +22,7 @@ use crate::stdout::print;
 /// The version of the protocol; a change that breaks clients counts it up.
 const PROTOCOL: u32 = 1;
 
-/// Run suites and call servers from another program, by JSON lines on standard input and output.
+/// Run suites and call servers from another program (JSON lines).
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "One request per line on standard input, one reply per line on standard output; docs/drive.md lists the \

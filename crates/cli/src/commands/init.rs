@@ -23,7 +23,7 @@ const WORKFLOW: &str = ".github/workflows/mcprove.yml";
 /// The first file of a user who has no server at hand.
 const TEMPLATE: &str = include_str!("init_template.yaml");
 
-/// Create a suite: a template, or tests that are generated from a server.
+/// Create a suite: a template, or tests generated from a server.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "With a server: each tool that does not write, or look like it, is called. Each tool gets an \
                         assertion file (with `skip` when it was not called), and replies that stay the same are \

@@ -17,7 +17,7 @@ use crate::fixes;
 use crate::stdout::print_exactly;
 use crate::suites::{default_paths, load_as_written};
 
-/// Find mistakes in suites that load, such as checks that cannot fail.
+/// Find mistakes in suites, such as checks that cannot fail.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 no findings, 1 findings, 2 a file cannot be read.\n\nExamples:\n  \
                         mcprove lint evals/\n  mcprove lint evals/ --target 2025-11-25\n  \

@@ -20,7 +20,7 @@ use crate::stop_signals::StopSignals;
 /// The server's lists: names, descriptions and schemas. The answers come from [`tools::Tools`].
 const OFFER: &str = include_str!("mcp/offer.yaml");
 
-/// Run mcprove as an MCP server, so that coding agents can inspect and test servers.
+/// Run mcprove as an MCP server that tests servers for agents.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Only servers that a suite of the folder, a client's configuration or `--add-server` names are started. Files are \

@@ -43,7 +43,7 @@ use crate::failure::Failure;
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Call the tools of a server once with a valid input; tools that write are skipped.
+    /// Call tools that do not write once with a valid input.
     Audit(audit::Args),
     /// Call a tool of a server.
     Call(call::Args),
@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Coverage(coverage::Args),
     /// Turn assertion files into one suite file with the same verdicts.
     Convert(convert::Args),
-    /// Find mistakes in suites that load, such as checks that cannot fail.
+    /// Find mistakes in suites, such as checks that cannot fail.
     Lint(lint::Args),
     /// List the tools, resources, templates and prompts of a server.
     List(list::Args),
@@ -65,17 +65,17 @@ pub(crate) enum Command {
     Matrix(matrix::Args),
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
-    /// Call the tools of a server with inputs that break programs; tools that write are skipped.
+    /// Call tools that do not write with inputs that break programs.
     Fuzz(fuzz::Args),
     /// Write an assertion file per tool, resource and prompt.
     Generate(generate::Args),
-    /// Create a suite: a template, or tests that are generated from a server.
+    /// Create a suite: a template, or tests generated from a server.
     Init(init::Args),
     /// Record the traffic between a client and a server.
     Intercept(intercept::Args),
     /// Simulate a server from a manifest.
     Mock(mock::Args),
-    /// Send the tools of a server requests that they should reject; tools that write are skipped.
+    /// Send tools that do not write requests that they should reject.
     Negative(negative::Args),
     /// Get a prompt of a server.
     Prompt(prompt::Args),
@@ -89,7 +89,7 @@ pub(crate) enum Command {
     SchemaLint(schema_lint::Args),
     /// Compare replies, or a whole catalog, with stored ones.
     Snapshot(snapshot::Args),
-    /// Check event logs for data flows between servers and for undeclared capabilities.
+    /// Check logs for data flows between servers and for capabilities.
     Trust(trust::Args),
     /// Try and test servers on a page in the browser.
     Ui(ui::Args),
@@ -101,9 +101,9 @@ pub(crate) enum Command {
     Watch(watch::Args),
     /// Check what is installed, and whether a server can be reached.
     Doctor(doctor::Args),
-    /// Run suites and call servers from another program, by JSON lines on standard input and output.
+    /// Run suites and call servers from another program (JSON lines).
     Drive(drive::Args),
-    /// Run mcprove as an MCP server, so that coding agents can inspect and test servers.
+    /// Run mcprove as an MCP server that tests servers for agents.
     Mcp(mcp::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),

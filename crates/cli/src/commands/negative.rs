@@ -11,7 +11,7 @@ use crate::run_flags::RunFlags;
 use crate::scan::{InputFlags, Scan, ScanFlags, ScanRequest, ScanTimes, scan};
 use crate::stdout::print;
 
-/// Send the tools of a server requests that they should reject; tools that write are skipped.
+/// Send tools that do not write requests that they should reject.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  mcprove negative --server 'npx -y my-server' --checks unknown_tool,missing_required"

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) flags: RunFlags,
     /// Try the positions (line, column, …) around those of a failing case.
-    #[arg(long)]
+    #[arg(long, visible_alias = "fix-positions")]
     fix: bool,
     /// With `--fix`: change the files to the positions that pass.
     #[arg(long, requires = "fix")]

@@ -17,7 +17,7 @@ use crate::outputs::Outputs;
 use crate::stdout::print;
 use crate::suites::{load_as_written, usable};
 
-/// Check event logs for data flows between servers and for undeclared capabilities.
+/// Check logs for data flows between servers and for capabilities.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each case of a run is a conversation of its own; the logs of `mcprove intercept` are one together, in the \

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     subject: Subject,
     /// Run everything again when this file or folder changes; may be repeated.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, visible_alias = "watch-path", value_name = "PATH")]
     also: Vec<PathBuf>,
     /// Debounce interval: time without changes before anything runs.
     #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = duration::parse)]
