@@ -18,27 +18,31 @@ pub(crate) enum Room {
 /// Bytes that one session keeps of one kind of message; dropping it releases them.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryReservation {
-    bytes: usize,
+    /// What this session brought, whether or not there was room for it: its own bound does not depend on others.
+    brought: usize,
+    /// What is kept of it.
+    kept: usize,
 }
 
 impl MemoryReservation {
     /// Counts something that is to be kept, if there is room for it.
     pub(crate) fn add(&mut self, bytes: usize, most: usize, most_of_all: usize) -> Room {
-        if self.bytes.saturating_add(bytes) > most {
+        if self.brought.saturating_add(bytes) > most {
             return Room::UsedUp;
         }
+        self.brought += bytes;
         if ALL.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > most_of_all {
             ALL.fetch_sub(bytes, Ordering::Relaxed);
             return Room::UsedByOthers;
         }
-        self.bytes += bytes;
+        self.kept += bytes;
         Room::Enough
     }
 }
 
 impl Drop for MemoryReservation {
     fn drop(&mut self) {
-        ALL.fetch_sub(self.bytes, Ordering::Relaxed);
+        ALL.fetch_sub(self.kept, Ordering::Relaxed);
     }
 }
 
@@ -52,8 +56,15 @@ mod tests {
         assert_eq!(first.add(6, 10, usize::MAX), Room::Enough);
         assert_eq!(first.add(6, 10, usize::MAX), Room::UsedUp);
         let mut second = MemoryReservation::default();
-        assert_eq!(second.add(6, 10, 0), Room::UsedByOthers);
+        assert_eq!(second.add(6, 20, 0), Room::UsedByOthers);
         drop(first);
-        assert_eq!(second.add(6, 10, usize::MAX), Room::Enough);
+        assert_eq!(second.add(6, 20, usize::MAX), Room::Enough);
+    }
+
+    #[test]
+    fn a_session_that_brings_too_much_is_named_also_when_others_have_used_all_the_room() {
+        let mut flooding = MemoryReservation::default();
+        assert_eq!(flooding.add(6, 10, 0), Room::UsedByOthers);
+        assert_eq!(flooding.add(6, 10, 0), Room::UsedUp);
     }
 }
