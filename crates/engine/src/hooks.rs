@@ -82,11 +82,14 @@ impl Hooks {
     }
 
     async fn run(&self, hooks: &[Hook], when: &'static str, suite: &Arc<SuiteOptions>) -> Option<Finding> {
-        let tools = Tools { background: Arc::clone(&self.background), opener: self.opener.clone() };
-        let stop = self.stop.clone();
-        let Some(runtime) = &self.runtime else { return run(hooks, when, suite, (&tools, stop)).await };
+        let context = HookContext {
+            background: Arc::clone(&self.background),
+            opener: self.opener.clone(),
+            stop: self.stop.clone(),
+        };
+        let Some(runtime) = &self.runtime else { return run(hooks, when, suite, &context).await };
         let (hooks, suite) = (hooks.to_vec(), Arc::clone(suite));
-        let running = runtime.spawn(async move { run(&hooks, when, &suite, (&tools, stop)).await });
+        let running = runtime.spawn(async move { run(&hooks, when, &suite, &context).await });
         running.await.unwrap_or_else(|error| {
             Some(Finding::error("hook", format!("the `{when}` hook could not be awaited: {error}")))
         })
@@ -94,21 +97,18 @@ impl Hooks {
 }
 
 /// Context of commands and calls.
-struct Tools {
+struct HookContext {
     background: Arc<Mutex<Vec<Background>>>,
     opener: Option<Arc<Opener>>,
+    stop: Option<Stop>,
 }
 
 fn identity(suite: &Arc<SuiteOptions>) -> usize {
     Arc::as_ptr(suite) as usize
 }
 
-async fn run(
-    hooks: &[Hook],
-    when: &str,
-    suite: &SuiteOptions,
-    (tools, mut stop): (&Tools, Option<Stop>),
-) -> Option<Finding> {
+async fn run(hooks: &[Hook], when: &str, suite: &SuiteOptions, context: &HookContext) -> Option<Finding> {
+    let mut stop = context.stop.clone();
     // What cleans up is given a moment; what prepares has nothing to prepare for any more.
     let grace = if when.starts_with("after") { GRACE } else { Duration::ZERO };
     for hook in hooks {
@@ -121,7 +121,7 @@ async fn run(
         };
         // A command that is no longer awaited is ended.
         let ended = tokio::select! {
-            ended = run_one(hook, tools) => ended,
+            ended = run_one(hook, context) => ended,
             () = stopped => Err("the run was stopped".to_owned()),
         };
         if let Err(reason) = ended {
@@ -135,13 +135,13 @@ async fn run(
     None
 }
 
-async fn run_one(hook: &Hook, tools: &Tools) -> Result<(), String> {
+async fn run_one(hook: &Hook, context: &HookContext) -> Result<(), String> {
     if let Some(call) = &hook.call {
-        return Box::pin(call_tool(call, hook.timeout, tools)).await;
+        return Box::pin(call_tool(call, hook.timeout, context)).await;
     }
     if hook.background {
         let started = Background::start(&hook.words)?;
-        tools.background.lock().unwrap_or_else(PoisonError::into_inner).push(started);
+        context.background.lock().unwrap_or_else(PoisonError::into_inner).push(started);
     } else {
         run_command(&hook.words, hook.timeout).await?;
     }
@@ -152,8 +152,8 @@ async fn run_one(hook: &Hook, tools: &Tools) -> Result<(), String> {
 }
 
 /// Calls a tool on a session of its own; an error of any kind is a failure.
-async fn call_tool(call: &HookCall, timeout: Duration, tools: &Tools) -> Result<(), String> {
-    let Some(opener) = &tools.opener else { return Err("no session can be opened here".to_owned()) };
+async fn call_tool(call: &HookCall, timeout: Duration, context: &HookContext) -> Result<(), String> {
+    let Some(opener) = &context.opener else { return Err("no session can be opened here".to_owned()) };
     let deadline = Instant::now() + timeout;
     let opened = opener.open(&call.server, &Variables::default(), deadline).await;
     let mut session = opened.map_err(|failure| format!("`{}`: {}", call.server.name, failure.message))?;

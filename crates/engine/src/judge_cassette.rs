@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcprove_model::{Case, Question, Redactor};
+use mcprove_model::{Case, FNV_START, Question, Redactor, fnv1a};
 use serde::{Deserialize, Serialize};
 
-use crate::agent::FOLDER;
+use crate::agent::{FOLDER, write_cassette};
 
 /// The recordings of a run, each read once.
 #[derive(Clone, Debug, Default)]
@@ -39,18 +38,14 @@ impl JudgeCassettes {
         let replies = files.entry(path.clone()).or_insert_with(|| read(&path));
         let secrets = case.servers().flat_map(|server| server.secrets.iter()).map(String::as_str);
         replies.replies.insert(key, Redactor::new(secrets).text(reply).into_owned());
-        write(&path, replies)
+        write_cassette(&path, replies)
             .map_err(|error| format!("the cassette `{}` could not be written: {error}", path.display()))
     }
 }
 
 /// The key of a question: who is asked, and a hash of everything that is asked.
 pub(crate) fn key_of(model: &str, question: &Question, prompt: &str) -> String {
-    // FNV-1a: the same in every version of the program.
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in prompt.bytes().chain(question.sample.to_string().bytes()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
+    let hash = fnv1a(FNV_START, prompt.bytes().chain(question.sample.to_string().bytes()));
     format!("{model} {hash:016x}")
 }
 
@@ -62,14 +57,4 @@ fn path_of(case: &Case) -> PathBuf {
 
 fn read(path: &Path) -> Replies {
     fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-}
-
-fn write(path: &Path, replies: &Replies) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    fs::create_dir_all(folder)?;
-    let mut draft = tempfile::Builder::new().prefix(".mcprove-").tempfile_in(folder)?;
-    serde_json::to_writer_pretty(&mut draft, replies)?;
-    io::Write::write_all(&mut draft, b"\n")?;
-    draft.persist(path)?;
-    Ok(())
 }

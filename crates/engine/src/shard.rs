@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::str::FromStr;
 
-use mcprove_model::{Plan, PlannedCase, Report, ShardOf};
+use mcprove_model::{FNV_START, Plan, PlannedCase, Report, ShardOf, fnv1a};
 
 /// Which part of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,15 +129,11 @@ fn fingerprint(whole: &[PlannedCase]) -> u64 {
     of_cases.fold(0, |all, one| hash([&all.to_le_bytes()[..], &one.to_le_bytes()]))
 }
 
-/// FNV-1a with a final mix. It is our own because it must be the same on every machine and in every version.
+/// FNV-1a with a final mix.
 fn hash<const N: usize>(parts: [&[u8]; N]) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for part in parts {
-        // The length keeps neighbouring parts apart.
-        for byte in part.iter().copied().chain((part.len() as u64).to_le_bytes()) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
+    // The length keeps neighbouring parts apart.
+    let bytes = |part: &[u8]| part.iter().copied().chain((part.len() as u64).to_le_bytes()).collect::<Vec<_>>();
+    let mut hash = fnv1a(FNV_START, parts.into_iter().flat_map(bytes));
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash ^ hash >> 33

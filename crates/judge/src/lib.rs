@@ -16,6 +16,7 @@ pub mod harm;
 pub mod hidden_text;
 pub mod jq;
 pub mod json_path;
+mod json_pointer;
 pub mod listed_values;
 pub mod log_level;
 pub mod matchers;

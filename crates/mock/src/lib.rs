@@ -22,7 +22,6 @@ mod rpc;
 mod serve;
 mod session;
 mod tasks;
-mod timestamp;
 mod uri_template;
 
 pub use clock::{Clock, RealClock, Sleep, Standstill, VirtualClock};

@@ -4,6 +4,7 @@
 //! the client's answers, `input` the answers to `input_required` by their keys, `uri` the resource asked for.
 //! `${faker.<kind>}` is made up, the same at every call. What names nothing stays as it was written.
 
+use mcprove_model::{FNV_START, fnv1a};
 use serde_json::Value;
 
 /// Fills in every placeholder of every text.
@@ -57,9 +58,7 @@ const WORDS: [&str; 8] = ["basalt", "cedar", "drift", "fjord", "heron", "lichen"
 
 /// A made-up value that depends only on its position.
 fn fake(kind: &str, text: &str, nth: u64) -> Option<String> {
-    let mut seed = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64 ^ nth, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let mut seed = fnv1a(FNV_START ^ nth, text.bytes());
     // The same person in one text, whichever part of it is asked for.
     let person = text.bytes().fold(17_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
     let pick = |from: [&'static str; 8], seed: u64| from[usize::try_from(seed % 8).unwrap_or_default()];

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use mcprove_model::utc_timestamp;
 use serde_json::{Value, json};
-
-use crate::timestamp::iso_8601;
 
 /// The tasks of a session.
 #[derive(Debug, Default)]
@@ -81,8 +80,8 @@ impl RunningTask {
         let mut handle = json!({
             "taskId": self.id,
             "status": self.status.name(),
-            "createdAt": iso_8601(self.created_ms),
-            "lastUpdatedAt": iso_8601(self.updated_ms),
+            "createdAt": utc_timestamp(self.created_ms),
+            "lastUpdatedAt": utc_timestamp(self.updated_ms),
             "ttlMs": self.ttl_ms,
         });
         if let Some(interval) = self.poll_interval_ms {

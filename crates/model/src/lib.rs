@@ -8,6 +8,7 @@
 mod act;
 mod address;
 mod agent;
+mod calendar;
 mod case;
 mod chat;
 mod check;
@@ -33,6 +34,7 @@ mod node;
 mod observation;
 mod offline;
 mod origin;
+mod percent_encoding;
 mod plan;
 mod redact;
 mod report;
@@ -47,6 +49,7 @@ mod server;
 mod server_override;
 mod snapshot;
 mod source;
+mod stable_hash;
 mod stderr_cause;
 mod suite_options;
 mod tool_verdict;
@@ -62,6 +65,7 @@ pub use agent::{
     Provider, ProviderKey, Recovery, Repeat, ScriptAction, ScriptCall, ScriptStep, Secret, SimulatedUser, StopReason,
     ToolSelection, When,
 };
+pub use calendar::utc_timestamp;
 pub use case::{Capture, Case, Expectation, Poll, Skip, Step, StepCall};
 pub use chat::{ChatCall, ChatMessage, ChatReply, ChatResult, ChatTool, Usage};
 pub use check::{Check, Mismatch, PlannedCheck};
@@ -90,6 +94,7 @@ pub use node::{Entry, Key, Kind, Meaning, Node, Scalar, ScalarStyle};
 pub use observation::{AskedOfClient, FileSeen, FileState, Observation, TracedCall};
 pub use offline::{Evaluated, Offline};
 pub use origin::{Origin, OriginPart};
+pub use percent_encoding::{is_unreserved, percent_encoded};
 pub use plan::{Plan, PlannedCase};
 pub use redact::Redactor;
 pub use report::{CaseReport, Report, RunReport, Summary};
@@ -107,6 +112,7 @@ pub use server::{
 pub use server_override::{NewServer, Override};
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
+pub use stable_hash::{FNV_START, fnv1a};
 pub use stderr_cause::cause_line;
 pub use suite_options::{Budget, Coverage, Hook, HookCall, Hooks, Parallel, SuiteOptions, WaitFor};
 pub use tool_verdict::{FailureCause, OFFER_TAG, ScanCounts, ToolVerdict};

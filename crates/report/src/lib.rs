@@ -31,7 +31,6 @@ mod style;
 mod terminal;
 mod threshold;
 mod time_breakdown;
-mod timestamp;
 mod trials_tables;
 mod usage;
 mod wrap;

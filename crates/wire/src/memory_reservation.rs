@@ -18,9 +18,9 @@ pub(crate) enum Room {
 /// Bytes that one session keeps of one kind of message; dropping it releases them.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryReservation {
-    /// What this session brought, whether or not there was room for it: its own bound does not depend on others.
+    /// Bytes of this session, whether or not there was room for them: its own bound does not depend on others.
     brought: usize,
-    /// What is kept of it.
+    /// Bytes of them that are kept.
     kept: usize,
 }
 

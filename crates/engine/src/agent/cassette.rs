@@ -126,21 +126,7 @@ impl Recorder {
             let message = format!("the cassette `{shown}` is of the agent `{}`", earlier.head.agent);
             return Some(Finding::error("cassette", message).help("give one of the two agents another name"));
         }
-        let write = || {
-            let folder = self.path.parent().unwrap_or(Path::new(""));
-            fs::create_dir_all(folder)?;
-            if fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_symlink()) {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "its folder is a symbolic link"));
-            }
-            let mut text = serde_json::to_string_pretty(&self.cassette)?;
-            text.push('\n');
-            // An unpredictable name, so that no link is there already.
-            let mut draft = tempfile::Builder::new().prefix(".mcprove-").tempfile_in(folder)?;
-            draft.write_all(text.as_bytes())?;
-            draft.persist(&self.path)?;
-            Ok(())
-        };
-        match write() {
+        match write_cassette(&self.path, &self.cassette) {
             Ok(()) => Some(Finding::note("recorded", format!("the conversation was recorded in `{shown}`"))),
             Err(error) => {
                 let message = format!("the cassette `{shown}` could not be written: {error}");
@@ -148,6 +134,22 @@ impl Recorder {
             }
         }
     }
+}
+
+/// Writes a cassette whole or not at all; its folder may not lead elsewhere.
+pub(crate) fn write_cassette(path: &Path, cassette: &impl Serialize) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder)?;
+    if fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_symlink()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "its folder is a symbolic link"));
+    }
+    let mut text = serde_json::to_string_pretty(cassette)?;
+    text.push('\n');
+    // An unpredictable name, so that no link is there already.
+    let mut draft = tempfile::Builder::new().prefix(".mcprove-").tempfile_in(folder)?;
+    draft.write_all(text.as_bytes())?;
+    draft.persist(path)?;
+    Ok(())
 }
 
 /// A recorded conversation that is played.
@@ -356,5 +358,17 @@ mod tests {
         let reply = ChatReply { text: "the key is s3cret-value".into(), ..ChatReply::default() };
         let kept = serde_json::to_string(&masked(&reply, &redactor)).expect("JSON");
         assert!(!kept.contains("s3cret-value"), "{kept}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_cassette_is_not_written_through_a_link() {
+        let home = tempfile::tempdir().expect("a folder");
+        let outside = tempfile::tempdir().expect("a folder");
+        let linked = home.path().join(FOLDER);
+        std::os::unix::fs::symlink(outside.path(), &linked).expect("a link");
+        let refused = write_cassette(&linked.join("one.json"), &"text").expect_err("refused");
+        assert_eq!(refused.to_string(), "its folder is a symbolic link");
+        assert_eq!(fs::read_dir(outside.path()).expect("a folder").count(), 0);
     }
 }

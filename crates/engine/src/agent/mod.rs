@@ -29,7 +29,7 @@ use crate::conversation::{self, Conversation, ExtraSessions};
 use crate::pipelining::Pipeline;
 use crate::record::CaseRecord;
 use crate::{calls, expectations, steps};
-pub(crate) use cassette::FOLDER;
+pub(crate) use cassette::{FOLDER, write_cassette};
 pub(crate) use judging::same_function;
 pub use keys::{MissingKey, missing_keys};
 pub(crate) use price::cost_usd_micros;

@@ -149,8 +149,7 @@ impl AuditTool {
 
     /// An input with optional arguments.
     fn fuller(&self, case: &ScanCase<'_>) -> Option<Value> {
-        let guard = case.fixture_guard.guard(&self.tool, &self.effect, &[]);
-        let guard = if self.allows_all { guard.allowing_all() } else { guard };
+        let guard = case.fixture_guard.guard(&self.tool, &self.effect, &[]).allowing_all_if(self.allows_all);
         guard.fuller_input(&self.tool, self.fuller_seed?, case.fixture_guard.places().as_ref())
     }
 

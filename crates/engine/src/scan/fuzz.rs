@@ -193,8 +193,7 @@ impl FuzzPlan {
 
     fn guard(&self, at: usize, case: &ScanCase<'_>) -> HarmGuard {
         let FuzzTarget { tool, effect, given } = &self.tools[at];
-        let guard = case.fixture_guard.guard(tool, effect, given);
-        if self.allows_all { guard.allowing_all() } else { guard }
+        case.fixture_guard.guard(tool, effect, given).allowing_all_if(self.allows_all)
     }
 
     /// The command that works on one tool again.

@@ -238,10 +238,7 @@ fn guard_of(tool: &Value, effect: &ToolEffect, options: &ScanOptions) -> HarmGua
     if options.fixture.is_some() {
         guard = guard.with_fixture(&format!("{{{{{FIXTURE}}}}}"));
     }
-    if options.consent == Consent::IncludeWrites {
-        guard = guard.allowing_all();
-    }
-    guard
+    guard.allowing_all_if(options.consent == Consent::IncludeWrites)
 }
 
 /// A tool with the input that is made for it, or the reason why it is not called.

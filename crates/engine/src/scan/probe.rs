@@ -66,7 +66,7 @@ impl ProbeTool {
             record: case.record,
             timeout: self.timeout,
             is_listed: true,
-            guard: if self.allows_all { guard.allowing_all() } else { guard },
+            guard: guard.allowing_all_if(self.allows_all),
             control: Some(control),
         };
         probes::make(&self.probes, &mut probing).await;

@@ -57,12 +57,10 @@ pub fn calls(tools: &[Value], instructions: Option<&str>, options: CallOptions<'
         if plans.calls.len() >= most {
             continue;
         }
-        let mut guard = HarmGuard::new(tool, plan.effect(at), scratch);
+        let mut guard =
+            HarmGuard::new(tool, plan.effect(at), scratch).allowing_all_if(consent == Consent::IncludeWrites);
         if let Some(places) = places {
             guard = guard.with_fixture(&places.folder);
-        }
-        if consent == Consent::IncludeWrites {
-            guard = guard.allowing_all();
         }
         let input = match guard.input(tool, seed, places) {
             Ok(input) => input,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::seeded_random;
+use crate::json_pointer::escaped;
 
 /// A place in the value being made, known by the way to it.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,7 @@ impl<'p> Place<'p> {
             Step::Top => {}
             Step::Name(name) => {
                 pointer.push('/');
-                pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                pointer.push_str(&escaped(name));
             }
             Step::Index(index) => {
                 let _ = write!(pointer, "/{index}");

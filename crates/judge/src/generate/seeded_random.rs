@@ -3,6 +3,8 @@
 //! A generator of a few lines (`SplitMix64`) rather than a library: a seed that someone wrote into a bug report must
 //! give the same bytes after every update of every dependency.
 
+use mcprove_model::{FNV_START, fnv1a};
+
 /// A stream of choices.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice {
@@ -50,10 +52,7 @@ impl Dice {
 
 /// Adds bytes to a hash that is the same everywhere.
 pub fn hash(start: u64, bytes: &[u8]) -> u64 {
-    let fnv = bytes
-        .iter()
-        .fold(start ^ 0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    mix(fnv)
+    mix(fnv1a(start ^ FNV_START, bytes.iter().copied()))
 }
 
 fn mix(bits: u64) -> u64 {

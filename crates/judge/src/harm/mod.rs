@@ -11,6 +11,7 @@ mod safe_value;
 use serde_json::{Map, Value};
 
 use crate::generate::{Oracle, Places, Ungeneratable, fuller_input, placed, valid_input};
+use crate::json_pointer::escaped;
 use crate::tool_effect::ToolEffect;
 
 use role::{Role, role};
@@ -66,13 +67,13 @@ impl HarmGuard {
 
     /// A guard that lets everything through.
     pub fn off() -> Self {
-        Self::new(&Value::Null, &ToolEffect::Unclear, "").allowing_all()
+        Self::new(&Value::Null, &ToolEffect::Unclear, "").allowing_all_if(true)
     }
 
     /// Lets everything through, for a user who asked for calls that write; valid inputs stay harmless where they can.
     #[must_use]
-    pub fn allowing_all(mut self) -> Self {
-        self.is_off = true;
+    pub fn allowing_all_if(mut self, is_asked_for: bool) -> Self {
+        self.is_off |= is_asked_for;
         self
     }
 
@@ -184,7 +185,7 @@ impl HarmGuard {
         match value {
             Value::Object(map) => {
                 for (key, inner) in map {
-                    let pointer = format!("{}/{}", place.pointer, key.replace('~', "~0").replace('/', "~1"));
+                    let pointer = format!("{}/{}", place.pointer, escaped(key));
                     let role = role(key, self.mentions_sql);
                     self.walk(inner, &mut Place { pointer, name: key.clone(), role }, found);
                 }

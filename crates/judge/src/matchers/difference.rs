@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::shown;
 use crate::excerpt;
 use crate::json_equality::{JsonEquality, compare};
+use crate::json_pointer::escaped;
 
 /// A place at which two values differ.
 pub(super) struct Difference<'v> {
@@ -63,11 +64,6 @@ pub(super) fn only_difference<'v>(expected: &'v Value, actual: &'v Value, place:
         (Some((name, left, right)), None) => only_difference(left, right, format!("{place}/{name}")),
         (Some(_) | None, _) => Difference { place, expected, actual: Some(actual) },
     }
-}
-
-/// A key as a part of a JSON pointer.
-pub(super) fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// The item of a list that is most like a value, with its position; `None` where none has anything in common with it.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use mcprove_model::Mismatch;
 use serde_json::{Value, json};
 
-use super::difference::{Difference, escaped, only_difference};
+use super::difference::{Difference, only_difference};
 use super::{Matcher, MatcherKind, fails, holds};
 use crate::json_equality::{JsonEquality, compare};
+use crate::json_pointer::escaped;
 
 pub(super) const KIND: MatcherKind = MatcherKind {
     name: "subset",

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::json_pointer::escaped;
+
 /// Effect of a change on the values that a schema accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
@@ -483,10 +485,6 @@ fn shown(value: Option<&Value>) -> String {
         Some(Value::String(text)) => format!("`{text}`"),
         Some(other) => format!("`{other}`"),
     }
-}
-
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

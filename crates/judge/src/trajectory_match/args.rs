@@ -4,6 +4,7 @@ use mcprove_model::shorten;
 use serde_json::Value;
 
 use crate::json_equality::{JsonEquality, compare};
+use crate::json_pointer::escaped;
 use crate::schema;
 
 /// Requirements on the arguments of a call.
@@ -49,7 +50,7 @@ fn missing(expected: &Value, args: &Value, pointer: &mut String) -> Option<Strin
     members.iter().find_map(|(key, member)| {
         let length = pointer.len();
         pointer.push('/');
-        pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        pointer.push_str(&escaped(key));
         let found = match given.get(key) {
             Some(given) => missing(member, given, pointer),
             None => Some(format!("expected {} at {pointer}, found nothing", shown(member))),

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
+use crate::json_pointer::escaped;
+
 /// Maximum nesting of JSON text inside JSON text.
 pub(super) const NESTING: usize = 2;
 
@@ -181,7 +183,7 @@ pub(super) fn pointer(path: &[Step<'_>]) -> String {
     for step in path {
         pointer.push('/');
         match step {
-            Step::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
+            Step::Key(key) => pointer.push_str(&escaped(key)),
             Step::Index(index) => {
                 let _ = write!(pointer, "{index}");
             }

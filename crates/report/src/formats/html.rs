@@ -54,6 +54,8 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
+    use mcprove_model::{FNV_START, fnv1a};
+
     use super::*;
 
     fn ui() -> PathBuf {
@@ -82,12 +84,8 @@ mod tests {
 
     #[test]
     fn the_built_page_matches_its_sources() {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for (name, content) in sources() {
-            for byte in name.bytes().chain([0]).chain(content).chain([0]) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        }
+        let bytes = |(name, content): (String, Vec<u8>)| [name.into_bytes(), content].join(&0).into_iter().chain([0]);
+        let hash = fnv1a(FNV_START, sources().into_iter().flat_map(bytes));
         let expected = format!("sources {hash:016x}.");
         let head = PAGE_SCRIPT.lines().next().unwrap_or_default();
         assert!(head.contains(&expected), "{head}\nui/ has changed ({expected}): cd ui && npm ci && npm run build");

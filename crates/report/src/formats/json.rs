@@ -19,16 +19,16 @@ use std::fmt::Write as _;
 
 use mcprove_model::{
     AgentRecord, CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, ProcessEnd, Report,
-    RunContext, Timings, WirePart,
+    RunContext, Timings, WirePart, utc_timestamp,
 };
 use serde::Serialize;
 
 use super::{Format, Shows};
+use crate::json_text;
 use crate::reliability::{Reliability, Trials};
 use crate::status::{Status, duration_us};
 use crate::time_breakdown::Times;
 use crate::usage::Used;
-use crate::{json_text, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format =
@@ -182,7 +182,7 @@ impl<'a> Whole<'a> {
         let reliability = Reliability::of(report);
         Self {
             schema: 1,
-            started: head.as_ref().map(|head| timestamp::utc(head.started_unix_ms)),
+            started: head.as_ref().map(|head| utc_timestamp(head.started_unix_ms)),
             duration_us: end.as_ref().map(|end| end.duration_us),
             interrupted: end.as_ref().is_some_and(|end| end.interrupted),
             strict: report.strict(),

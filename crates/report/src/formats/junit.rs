@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcprove_model::{CaseReport, Finding, Report, escape_text, shorten};
+use mcprove_model::{CaseReport, Finding, Report, escape_text, shorten, utc_timestamp};
 
 use super::{Format, Shows};
+use crate::escape;
 use crate::explanation::{explain_plainly, sub_results_plainly};
 use crate::reliability::{Reliability, worst, worst_message};
 use crate::status::{Status, UNFINISHED, duration_us, title};
-use crate::{escape, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format = Format {
@@ -63,7 +63,7 @@ fn render(report: &Report, attributes: Attributes) -> String {
         counts.errors,
         seconds(total_us)
     );
-    let started = report.head().map(|head| timestamp::utc(head.started_unix_ms));
+    let started = report.head().map(|head| utc_timestamp(head.started_unix_ms));
     for (file, cases) in by_file(report) {
         suite(&mut out, file, &cases, (started.as_deref(), attributes));
     }

@@ -5,12 +5,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcprove_model::{CaseReport, Finding, Fix, Place, Report, RuleText, Severity, TextPlace};
+use mcprove_model::{
+    CaseReport, FNV_START, Finding, Fix, Place, Report, RuleText, Severity, TextPlace, fnv1a, is_unreserved,
+    percent_encoded, utc_timestamp,
+};
 use serde::Serialize;
 
 use super::{Format, Shows};
+use crate::json_text;
 use crate::reliability::{Reliability, Trials};
-use crate::{json_text, timestamp};
 
 /// See the module.
 pub(super) const FORMAT: Format = Format {
@@ -41,7 +44,7 @@ fn render(report: &Report) -> String {
                 execution_successful: report.summary().errors == 0
                     && report.summary().unfinished == 0
                     && report.is_complete(),
-                start_time_utc: started.map(|started| timestamp::utc(started.started_unix_ms)),
+                start_time_utc: started.map(|started| utc_timestamp(started.started_unix_ms)),
             }],
             column_kind: "unicodeCodePoints",
             results,
@@ -145,14 +148,9 @@ fn fingerprint(finding: &Finding, case: Option<&CaseReport>) -> String {
         None => ["", ""],
     };
     let message = if finding.place.is_some() { "" } else { finding.message.as_str() };
-    // FNV-1a: the parts are short, and a collision would only show a finding once.
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for part in [&*finding.rule, file, name, variant, place[0], place[1], message] {
-        for byte in part.bytes().chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    format!("{hash:016x}")
+    let parts = [&*finding.rule, file, name, variant, place[0], place[1], message];
+    // The parts are short, and a collision would only show a finding once.
+    format!("{:016x}", fnv1a(FNV_START, parts.into_iter().flat_map(|part| part.bytes().chain([0]))))
 }
 
 fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, (rules, strict): (&Rules<'a>, bool)) -> Outcome<'a> {
@@ -279,16 +277,8 @@ fn change<'a>(fix: &'a Fix, file: &str) -> Change<'a> {
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let path = path.strip_prefix("./").unwrap_or(&path);
-    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
-            _ => {
-                let _ = write!(uri, "%{byte:02X}");
-            }
-        }
-    }
-    uri
+    let scheme = if path.starts_with('/') { "file://" } else { "" };
+    format!("{scheme}{}", percent_encoded(path, |byte| byte == b'/' || is_unreserved(byte)))
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! Replies to requests of the server.
 
-use mcprove_model::{ElicitationAction, Finding, escape_line, filled_form, shorten};
+use mcprove_model::{ElicitationAction, Finding, escape_line, filled_form, is_unreserved, percent_encoded, shorten};
 use serde_json::{Map, Value, json};
 
 use super::{ServerRequest, Session};
@@ -170,9 +170,7 @@ fn root(path: &str) -> Value {
 
 /// A path, percent-encoded for a URL.
 fn encoded(path: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=:@".contains(&byte);
-    let encode = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    path.bytes().map(encode).collect()
+    percent_encoded(path, |byte| is_unreserved(byte) || b"/!$&'()*+,;=:@".contains(&byte))
 }
 
 #[cfg(test)]

@@ -5,11 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyper::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue};
 use hyper::{Request, Uri};
-use mcprove_model::{AwsKeySource, AwsKeys, AwsSigV4};
+use mcprove_model::{AwsKeySource, AwsKeys, AwsSigV4, is_unreserved, percent_encoded, utc_timestamp};
 use ring::{digest, hmac};
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
-const SECONDS_PER_DAY: u64 = 86_400;
 
 /// Signs requests.
 #[derive(Debug)]
@@ -83,7 +82,7 @@ fn host(uri: &Uri) -> String {
 /// The path, encoded once more than it is sent.
 fn canonical_path(uri: &Uri) -> String {
     let path = uri.path();
-    if path.is_empty() { "/".to_owned() } else { path.split('/').map(encoded).collect::<Vec<_>>().join("/") }
+    if path.is_empty() { "/".to_owned() } else { percent_encoded(path, |byte| byte == b'/' || is_unreserved(byte)) }
 }
 
 /// The parameters, sorted.
@@ -92,17 +91,6 @@ fn canonical_query(uri: &Uri) -> String {
     let mut pairs: Vec<(&str, &str)> = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).collect();
     pairs.sort_unstable();
     pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
-}
-
-fn encoded(segment: &str) -> String {
-    let mut text = String::new();
-    for byte in segment.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => text.push(char::from(byte)),
-            _ => drop(write!(text, "%{byte:02X}")),
-        }
-    }
-    text
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -114,16 +102,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// A time as `20150830T123600Z`.
 fn basic_time(seconds: u64) -> String {
-    let (days, second) = (seconds / SECONDS_PER_DAY, seconds % SECONDS_PER_DAY);
-    // Days since 0000-03-01, in eras of 400 years, so that leap days come last.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (date, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year:04}{month:02}{date:02}T{:02}{:02}{:02}Z", second / 3600, second / 60 % 60, second % 60)
+    format!("{}Z", utc_timestamp(seconds * 1000)[..19].replace(['-', ':'], ""))
 }
 
 /// The keys of a profile in a credentials file.

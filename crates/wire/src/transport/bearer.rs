@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Method, Response, StatusCode, body::Incoming};
-use mcprove_model::{ClientCredentials, escape_line, shorten, without_password};
+use mcprove_model::{ClientCredentials, escape_line, is_unreserved, percent_encoded, shorten, without_password};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
@@ -128,13 +128,7 @@ impl TokenSource {
             [("client_id", Some(client_id)), ("client_secret", Some(client_secret)), ("scope", scope.as_ref())];
         let mut form = "grant_type=client_credentials".to_owned();
         for (name, value) in fields.iter().filter_map(|(name, value)| Some((name, (*value)?))) {
-            let _ = write!(form, "&{name}=");
-            for byte in value.bytes() {
-                match byte {
-                    b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => form.push(char::from(byte)),
-                    _ => drop(write!(form, "%{byte:02X}")),
-                }
-            }
+            let _ = write!(form, "&{name}={}", percent_encoded(value, is_unreserved));
         }
         form
     }
