@@ -1,6 +1,7 @@
 //! Small JSON Schemas that blocks are put together from.
 
-use mcprove_judge::checks;
+use mcprove_judge::agent_measures::{MEASURES, STABILITY_TARGETS};
+use mcprove_judge::{checks, target_sets};
 use mcprove_model::Vocabulary;
 use serde_json::{Value, json};
 
@@ -84,16 +85,49 @@ pub(crate) fn listing(description: &str) -> Value {
     })
 }
 
-/// Schema of the expectations of a block.
+/// Schema of the expectations of a block: its name and description. It is large, so [`definition`] makes it once.
 pub(crate) fn expect(vocabulary: Vocabulary) -> Value {
-    let mut schema = checks::schema(vocabulary);
-    let name = match vocabulary {
-        Vocabulary::Targets(targets) => targets.name.to_owned(),
-        other => format!("{other:?}").to_lowercase(),
-    };
-    schema[DEFINITION] = format!("expect-{name}").into();
-    schema["description"] = "What is expected: a map of checks, or a list of targets, each with a matcher.".into();
-    schema
+    json!({
+        DEFINITION: expect_name(vocabulary),
+        "description": "What is expected: a map of checks, or a list of targets, each with a matcher.",
+    })
+}
+
+/// The schema of a name that [`expect`] gave.
+pub(super) fn definition(name: &str) -> Value {
+    const OF_BLOCKS: [Vocabulary; 14] = [
+        Vocabulary::Tool,
+        Vocabulary::ToolStep,
+        Vocabulary::ReadStep,
+        Vocabulary::Resources,
+        Vocabulary::Prompts,
+        Vocabulary::Completion,
+        Vocabulary::Sampling,
+        Vocabulary::Logging,
+        Vocabulary::Notifications,
+        Vocabulary::Raw,
+        Vocabulary::Agent,
+        Vocabulary::ToolQuality,
+        Vocabulary::NegativePath,
+        Vocabulary::Fuzz,
+    ];
+    let sets = MEASURES.iter().map(|kind| kind.targets).chain([
+        &target_sets::CALIBRATION,
+        &target_sets::COMPOSITION,
+        &target_sets::METAMORPHIC,
+        &target_sets::SCENARIO,
+        &target_sets::SPEC_VERSION,
+        &STABILITY_TARGETS,
+    ]);
+    let mut vocabularies = OF_BLOCKS.into_iter().chain(sets.map(Vocabulary::Targets));
+    vocabularies.find(|vocabulary| expect_name(*vocabulary) == name).map(checks::schema).unwrap_or_default()
+}
+
+fn expect_name(vocabulary: Vocabulary) -> String {
+    match vocabulary {
+        Vocabulary::Targets(targets) => format!("expect-{}", targets.name),
+        other => format!("expect-{other:?}").to_lowercase(),
+    }
 }
 
 /// A scripted answer of a model.

@@ -96,7 +96,9 @@ fn shared(schema: Value, definitions: &mut Map<String, Value>) -> Value {
     let Some(name) = repeated(&mut map) else { return inside(map, definitions) };
     let description = map.shift_remove("description");
     if !definitions.contains_key(&name) {
-        let body = inside(map, definitions);
+        let body = if map.is_empty() { fragment::definition(&name) } else { Value::Object(map) };
+        let Value::Object(body) = body else { return body };
+        let body = inside(body, definitions);
         definitions.insert(name.clone(), body);
     }
     let mut reference = json!({"$ref": format!("#/$defs/{name}")});

@@ -97,7 +97,7 @@ fn rules(test: &Node, key: &str, found: &mut Diagnostics<'_>) -> Vec<String> {
         }
         let help = match nearest(id, RULES.iter().map(|rule| rule.id)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "docs/conformance-rules.md lists all rules".to_owned(),
+            None => "`mcprove explain conformance` lists all rules".to_owned(),
         };
         found.error_with_help("unknown-rule", node.span, format!("there is no rule `{id}`"), help);
     }
