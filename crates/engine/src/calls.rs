@@ -38,6 +38,15 @@ pub(crate) fn shown(bytes: &[u8], characters: usize) -> String {
     }
 }
 
+/// True if the message of an error says that there is no tool, prompt or resource of the name.
+fn names_nothing(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    has(&["tool", "prompt", "resource"])
+        && has(&["unknown", "not found", "no such", "does not exist"])
+        && !has(&["argument", "parameter"])
+}
+
 /// The finding about a call that did not end with a result, if it did not. `what` names the call.
 pub(crate) fn no_result(what: &str, outcome: &Outcome, place: Option<TextPlace>) -> Option<Finding> {
     let finding = match outcome {
@@ -48,6 +57,9 @@ pub(crate) fn no_result(what: &str, outcome: &Outcome, place: Option<TextPlace>)
             let data = error.data.as_ref().map(|data| format!(" (data: {})", shorten(&data.to_string(), 300)));
             finding.actual = Some(format!("error {error}{}", data.unwrap_or_default()));
             finding.help(match error.code {
+                -32602 if names_nothing(&error.message) => {
+                    "the server has nothing of this name; `mcprove list` prints what it offers"
+                }
                 -32602 => "the server rejects the arguments; `protocol_error: -32602` expects that",
                 -32601 => "the server does not know the method or tool; `protocol_error: -32601` expects that",
                 _ => "`protocol_error: true` expects an error; tools should report failures with `isError`",
@@ -83,4 +95,20 @@ pub(crate) fn no_result(what: &str, outcome: &Outcome, place: Option<TextPlace>)
 
 fn seconds(ms: u64) -> String {
     format!("{:.1} s", Duration::from_millis(ms).as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_nothing;
+
+    #[test]
+    fn a_missing_name_is_told_from_bad_arguments() {
+        for message in ["Unknown tool: echo", "MCP error -32602: Tool echo not found", "unknown tool `echo` (at /name)"]
+        {
+            assert!(names_nothing(message), "{message}");
+        }
+        for message in ["Invalid arguments for tool echo: unknown key", "`city` is missing", "File not found"] {
+            assert!(!names_nothing(message), "{message}");
+        }
+    }
 }

@@ -72,6 +72,9 @@ pub(crate) fn message(failure: &Failure) -> String {
         FuzzVerdict::Handled => "handled".to_owned(),
         FuzzVerdict::Crash(evidence) => format!("the call crashed: {}", evidence.message),
         FuzzVerdict::Hang => "the call was not answered, and the server answers nothing any more".to_owned(),
+        FuzzVerdict::Slow if failure.fails => {
+            "no call was answered in time, also with valid input, but the server still answers a ping".to_owned()
+        }
         FuzzVerdict::Slow => "the call was not answered in time, but the server still answers a ping".to_owned(),
         FuzzVerdict::Protocol(evidence) => format!("the reply breaks the protocol: {}", evidence.message),
         FuzzVerdict::Leak(evidence) => format!("the reply gives away too much: {}", evidence.message),

@@ -328,8 +328,11 @@ impl ToolFuzzer<'_> {
 
     async fn make_small(&mut self) {
         let mut small = 0;
+        // A tool that answered nothing at all is not slow on some inputs: it does not work.
+        let is_silent = self.run.tally.slow > 0 && self.run.tally.slow == self.run.tally.runs;
         for found in std::mem::take(&mut self.found) {
-            let fails = fails(&found.verdict, self.fuzz_context.strict_input);
+            let is_shrunk = fails(&found.verdict, self.fuzz_context.strict_input);
+            let fails = is_shrunk || is_silent;
             let is_left_out = self.sent[found.at].text.is_empty();
             let mut failure = Failure {
                 tool: self.reply_judge.name.clone(),
@@ -343,7 +346,7 @@ impl ToolFuzzer<'_> {
                 stderr: found.stderr,
                 fails,
             };
-            if fails && small < SHRUNK && !self.fuzz_context.is_over() {
+            if is_shrunk && small < SHRUNK && !self.fuzz_context.is_over() {
                 small += 1;
                 let before = (found.since..found.at).map(|at| as_step(self.arguments(at))).collect();
                 let wanted = TargetFailure { signature: found.signature, is_exit: found.is_exit, is_left_out };
