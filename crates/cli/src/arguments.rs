@@ -8,8 +8,10 @@ use crate::limits::{self, Limit};
 /// Tests MCP servers and the agents that use them.
 #[derive(Debug, Parser)]
 #[command(name = "mcprove", version, about, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 good, 1 something is wrong with the subject, 2 the job could not be done, \
-                        4 nothing was selected, 130 interrupted.")]
+#[command(
+    after_help = "Exit codes: 0 good, 1 the server, the tests or the files are not, 2 the job could not be done, \
+                        4 nothing was selected, 70 a bug of mcprove, 130 interrupted; each command says its own."
+)]
 pub struct Arguments {
     /// The subcommand.
     #[command(subcommand)]
@@ -17,13 +19,13 @@ pub struct Arguments {
     /// When to use colours.
     #[arg(long, global = true, help_heading = "Everywhere", value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// Print less: failures and the summary only.
+    /// Print less: of suites, failures and the summary only.
     #[arg(short, long, global = true, help_heading = "Everywhere", conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     /// Print more: calls, timings, notes.
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) verbose: bool,
-    /// Change a resource limit, such as message=128MiB; SECURITY.md lists them.
+    /// Change a resource limit, such as message=128MiB; a wrong name lists them all.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "NAME=VALUE", value_parser = limits::parse)]
     pub(crate) limit: Vec<Limit>,
 }

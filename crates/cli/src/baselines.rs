@@ -14,7 +14,7 @@ use crate::failure::Failure;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Baseline")]
 pub(crate) struct Baselines {
-    /// Compare with a saved baseline: a case that passed then and does not pass now is a regression.
+    /// Compare with a saved baseline: a case that failed then, too, is known and does not fail the run; one that passed then is a regression.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Save the status of each case.

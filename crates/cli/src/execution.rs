@@ -36,7 +36,7 @@ pub(crate) struct Execution {
     /// Number of concurrent cases: a number, or `auto` [default: 1, or what a suite says].
     #[arg(short, long, value_name = "N")]
     jobs: Option<Jobs>,
-    /// Server reuse: per case, per file, or per run.
+    /// A new server for each case, for each file, or one for the whole run [default: what each kind of file promises].
     #[arg(long, value_name = "case|file|run", value_parser = ISOLATION, hide_possible_values = true)]
     isolation: Option<Isolation>,
     /// Time limit for detecting the protocol revision (`--protocol auto`).
@@ -54,7 +54,7 @@ pub(crate) struct Execution {
     /// Treat warnings as failures.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Write everything that happened, every frame, to a log file.
+    /// Write everything that happened, every message, to a log file.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::CommandFactory as _;
 
-use crate::Arguments;
+use crate::{Arguments, help_texts};
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
@@ -150,7 +150,7 @@ pub fn command_line() -> clap::Command {
         HEADING,
         HEADING.render_reset()
     );
-    compact(Arguments::command()).help_template(template)
+    compact(Arguments::command().mut_subcommands(help_texts::adapted)).help_template(template)
 }
 
 /// The same with one line an option: a second, longer text, or help for single values of an

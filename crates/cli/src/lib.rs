@@ -27,6 +27,7 @@ mod finding_report;
 mod finish;
 mod fixes;
 mod help;
+mod help_texts;
 mod interception_log;
 mod json_outputs;
 mod limits;

@@ -29,7 +29,7 @@ pub(crate) struct ScanFlags {
     /// Only this tool, even if it looks like it writes (not if it is annotated as writing); may be repeated.
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
-    /// Also call tools that write or look like it, and allow harmful inputs.
+    /// Also call tools that write or look like it, with any input, without asking.
     #[arg(long, conflicts_with = "read_only")]
     pub(crate) include_writes: bool,
     /// Call only tools that are annotated as read-only.
@@ -38,7 +38,7 @@ pub(crate) struct ScanFlags {
     /// A YAML or JSON file with arguments to use: a map from tools to arguments, or to lists of them.
     #[arg(long = "seed-args", value_name = "FILE")]
     pub(crate) given: Option<PathBuf>,
-    /// Do not ask before the first call.
+    /// Do not ask; on a terminal, the question comes when the server has no sandbox and a tool is not marked as read-only.
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]

@@ -29,13 +29,13 @@ pub(crate) struct Selection {
     /// Only cases that failed in this event log of an earlier run (`--events`); may be repeated.
     #[arg(long, value_name = "LOG")]
     last_failed: Vec<PathBuf>,
-    /// Run each case N times; pass@k and pass^k are reported.
+    /// Run each case N times, and report how reliably it passes (pass@k, pass^k).
     #[arg(long, value_name = "N", default_value = "1", value_parser = trials)]
     trials: NonZeroU32,
-    /// Run shard K of N; the case's name decides its shard.
+    /// Run shard K of N; the case's name decides its shard, and a shard without cases is good.
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
-    /// Divide shards by the durations in this event log of an earlier run; every shard needs the same log.
+    /// With `--shard`: divide by the durations in this event log of an earlier run; every shard needs the same log.
     #[arg(long, visible_alias = "durations-from", value_name = "LOG", requires = "shard")]
     balance: Vec<PathBuf>,
     /// Show what would run, and start nothing.

@@ -35,13 +35,13 @@ pub(crate) struct Subject {
     /// The server of the configuration file.
     #[arg(long, value_name = "NAME", requires = "client_config", help_heading = "Server")]
     name: Option<String>,
-    /// The protocol revision to speak: legacy, modern, auto or a date [default: the suite's, or legacy].
+    /// The protocol revision to speak: legacy (before 2026-07-28), modern, auto or a date [default: the suite's, or legacy].
     #[arg(long, value_name = "REVISION", value_parser = PROTOCOL, hide_possible_values = true, help_heading = "Server")]
     protocol: Option<Protocol>,
-    /// A variable for the server's environment; may be repeated.
+    /// A variable for the environment of a server that is named here; may be repeated.
     #[arg(long = "env", value_name = "NAME=VALUE", conflicts_with = "url", value_parser = variable, help_heading = "Server")]
     env: Vec<(String, String)>,
-    /// The folder in which the server is started.
+    /// The folder in which a server that is named here is started.
     #[arg(long, value_name = "DIR", conflicts_with = "url", help_heading = "Server")]
     cwd: Option<PathBuf>,
     /// The command and its arguments, after `--`.

@@ -18,6 +18,7 @@ up_to_date!(conformance_rules, pages::conformance::page(), "../../../docs/confor
 up_to_date!(findings, pages::findings::page(), "../../../docs/findings.md");
 up_to_date!(rule_texts, pages::rule_texts::page(), "../../model/src/rule_texts.txt");
 up_to_date!(formats, pages::formats::page(), "../../../docs/formats.md");
+up_to_date!(public_names, pages::public_names::page(), "../../../schema/public-names.txt");
 up_to_date!(keys, pages::keys::page(), "../../../docs/keys.md");
 
 #[test]

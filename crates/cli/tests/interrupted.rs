@@ -4,6 +4,7 @@
 mod processes;
 mod subject;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,6 +19,33 @@ fn a_signal_ends_a_call_that_hangs() {
     for command in ["audit", "negative", "fuzz", "init"] {
         interrupt(&misbehave, &[command, "--timeout", "60s"], "half-a-reply");
     }
+}
+
+#[test]
+fn cases_that_a_signal_kept_from_running_are_summed_up_in_one_line() {
+    let misbehave = subject::build("misbehave");
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().canonicalize().expect("it is there");
+    let mut suite = format!("servers: {{s: {{command: {misbehave:?}, args: [half-a-reply]}}}}\ntools:\n");
+    for number in 0..6 {
+        let _ = writeln!(suite, "  - {{name: t{number}, tool: echo, args: {{text: hi}}, expect: {{contains: [hi]}}}}");
+    }
+    fs::write(home.join("suite.yaml"), suite).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    command.args(["run", "suite.yaml", "--timeout", "60s"]).current_dir(&home).stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mcprove runs");
+    while !processes_in(&home).iter().any(|process| process.starts_with(misbehave.to_string_lossy().as_ref())) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    let lines: Vec<&str> = printed.lines().filter(|line| line.contains("interrupted")).collect();
+    assert_eq!(lines, ["interrupted: 6 of 6 cases were not run to their end"], "{printed}");
+    assert!(!printed.contains("t5"), "{printed}");
 }
 
 #[test]
@@ -52,6 +80,11 @@ fn a_signal_ends_a_hook_that_hangs() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!home.join("done").exists(), "the hook was waited for");
+    // A process that is killed takes a moment to go.
+    let ended = Instant::now();
+    while ended.elapsed() < Duration::from_secs(15) && !processes_in(&home).is_empty() {
+        thread::sleep(Duration::from_millis(5));
+    }
     assert_eq!(processes_in(&home), Vec::<String>::new());
 }
 
@@ -91,9 +124,9 @@ fn interrupt(misbehave: &Path, args: &[&str], behaviour: &str) {
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(killed.success());
     let output = child.wait_with_output().expect("it ends");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{command}: {told}");
-    assert!(told.lines().any(|line| line.starts_with("interrupted")), "{command}: {told}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{command}: {said}");
+    assert!(said.lines().any(|line| line.starts_with("interrupted")), "{command}: {said}");
     assert!(began.elapsed() < Duration::from_secs(30), "{command} waited for the server");
     // A process that is killed takes a moment to go.
     while began.elapsed() < Duration::from_secs(30) && !processes_in(&home).is_empty() {
@@ -116,9 +149,9 @@ fn a_server_that_dies_before_it_lists_tools_was_not_reached() {
             .arg(format!("'{}' exit-after-initialize", misbehave.display()))
             .output()
             .expect("mcprove runs");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{command}: {told}");
-        assert!(told.contains("before it answered `tools/list`"), "{command}: {told}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert!(said.contains("before it answered `tools/list`"), "{command}: {said}");
     }
 }
 
@@ -139,9 +172,9 @@ fn what_a_server_printed_where_messages_belong_is_quoted() {
             .stdin(Stdio::null())
             .output()
             .expect("mcprove runs");
-        let told = [output.stdout, output.stderr].concat();
-        let told = String::from_utf8_lossy(&told);
-        assert!(told.contains(quoted), "{command} {behaviour}: {told}");
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains(quoted), "{command} {behaviour}: {said}");
     }
 }
 

@@ -18,17 +18,19 @@ use crate::starter_files::{self, Described};
 use crate::stdout::print;
 use crate::subject::Subject;
 
-/// Call tools that do not write once with a valid input.
+/// Call each tool that does not write, once, with valid input.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove audit --server 'npx -y my-server'\n  \
+#[command(
+    after_help = "Resources and prompts are read, too. A tool that is annotated as writing, or looks like it, is skipped.\n\nExamples:\n  mcprove audit --server 'npx -y my-server'\n  \
                         mcprove audit --server 'npx -y my-server' --output evals/\n  \
-                        mcprove audit --url http://localhost:3000/mcp")]
+                        mcprove audit --url http://localhost:3000/mcp"
+)]
 #[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 60s and 15s]")))]
 pub(crate) struct Args {
     /// Exit with 0 also when something crashed or timed out.
     #[arg(long)]
     no_fail: bool,
-    /// Write an assertion file for each tool that expects what it answered; each is called once more.
+    /// Write a test for each tool: it expects what the tool answered; each tool is called once more.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// With `--output`: replace files that are there already.

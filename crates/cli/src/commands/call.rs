@@ -19,7 +19,7 @@ use crate::starter_files;
 #[command(
     after_help = "`key=value` gets the type that the tool's schema says; a key of an array may be repeated, and `a.b=1` \
                         is a field of `a`. `key:=json` is sent as it is. `key=@FILE` and `key:=@FILE` read a file. \
-                        Required arguments that are missing are asked for on a terminal.\n\nExamples:\n  \
+                        Required arguments that are missing are asked for on a terminal. The tool is called without a question, even if it writes, and the server has no sandbox.\n\nExamples:\n  \
                         mcprove call search query=rust limit=3 --server 'npx -y my-server'\n  \
                         mcprove call search --args query.json --save evals/search.yaml --url http://localhost:3000/mcp"
 )]

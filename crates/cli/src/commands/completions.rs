@@ -20,8 +20,9 @@ use crate::stdout::print_exactly;
 /// Print a completion script for a shell.
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "mcprove completions <SHELL>",
     after_help = "In bash, zsh and fish, names of tools and prompts come from the server that the command line names: it \
-                  is started or asked when a name is completed, and has 3 seconds to answer.\n\nExamples:\n  \
+                  is started or asked when a name is completed, and has 3 seconds to answer. The folder of the script must exist.\n\nExamples:\n  \
                   mcprove completions bash > ~/.local/share/bash-completion/completions/mcprove\n  \
                         mcprove completions zsh > ~/.zfunc/_mcprove\n  \
                         mcprove completions fish > ~/.config/fish/completions/mcprove.fish"

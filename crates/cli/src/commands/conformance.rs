@@ -22,9 +22,11 @@ use crate::subject::Subject;
 
 /// Check a server against the protocol, in every revision.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove conformance -- npx -y my-server\n  \
+#[command(
+    after_help = "Up to 12 tools that do not write are called. A run takes about 20 seconds or more.\n\nExamples:\n  mcprove conformance -- npx -y my-server\n  \
                         mcprove conformance --url http://localhost:3000/mcp --protocol 2026-07-28\n  \
-                        mcprove conformance run.ndjson")]
+                        mcprove conformance run.ndjson"
+)]
 pub(crate) struct Args {
     /// Event logs of earlier runs: what was recorded is judged, and no server is started.
     #[arg(value_name = "EVENTS", conflicts_with_all = ["server", "url", "client_config", "command"])]
@@ -103,7 +105,7 @@ fn known_rules(wanted: &[String]) -> Result<(), Failure> {
     let Some(unknown) = wanted.iter().find(|id| !ids().any(|known| known == id.as_str())) else { return Ok(()) };
     let help = match nearest(unknown, ids()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "docs/conformance-rules.md lists all rules".to_owned(),
+        None => "`mcprove explain conformance` lists all rules".to_owned(),
     };
     Err(Failure::new(format!("unknown rule `{unknown}`"), help))
 }

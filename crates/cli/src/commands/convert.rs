@@ -18,7 +18,7 @@ use crate::stdout::{print, print_exactly};
 
 /// Turn files of other tools into suite files with the same verdicts.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove convert evals/ > suite.yaml\n  mcprove convert evals/ -o suite.yaml\n  \
+#[command(after_help = "Examples:\n  mcprove convert evals/ > suite.yaml\n  mcprove convert evals/ -o all.yaml\n  \
                         mcprove convert --from mcptest mcptest.yaml > mcprove.yaml\n  \
                         mcprove convert --from mcptest tests/ --write")]
 pub(crate) struct Args {

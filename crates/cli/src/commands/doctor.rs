@@ -26,8 +26,7 @@ const STDERR_LINES: usize = 12;
 
 /// Check what is installed, and whether a server can be reached.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Without a server only the machine is looked at. A program that is missing is no failure; a \
-                        server that cannot be reached is exit code 2, one that cannot list what it has 1.\n\nExamples:\n  mcprove doctor\n  \
+#[command(after_help = "Without a server only the machine is looked at.\n\nExamples:\n  mcprove doctor\n  \
                         mcprove doctor --server 'npx -y my-server'\n  mcprove doctor --url http://localhost:3000/mcp")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -157,7 +156,10 @@ fn server_text(server: &ServerSpec, met: &Result<ServerInfo, Box<OpenFailure>>, 
             }
             let sound = !met.catalog.findings.iter().chain(&met.findings).any(|f| f.severity >= Severity::Warning);
             if sound && !met.catalog.tools.is_empty() {
-                let _ = writeln!(text, "\nnext: `mcprove audit` with the same server calls each of its tools once");
+                let _ = writeln!(
+                    text,
+                    "\nnext: `mcprove audit` with the same server calls each of its tools that does not write"
+                );
             }
         }
         Err(failure) => {

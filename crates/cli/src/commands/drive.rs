@@ -25,8 +25,8 @@ const PROTOCOL: u32 = 1;
 /// Run suites and call servers from another program (JSON lines).
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "One request per line on standard input, one reply per line on standard output; docs/drive.md lists the \
-                  methods.\n\nExample:\n  echo '{\"id\": 1, \"method\": \"collect\", \"params\": {\"args\": [\"evals/\"]}}' \
+    after_help = "One request per line on standard input, one reply per line on standard output. Methods: call, close, collect, expect, \
+                  list, open, prompt, read, run, test, version.\n\nExample:\n  echo '{\"id\": 1, \"method\": \"collect\", \"params\": {\"args\": [\"evals/\"]}}' \
                   | mcprove drive"
 )]
 pub(crate) struct Args {}

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use mcprove_judge::checks::{CheckKind, TABLES};
-use mcprove_judge::conformance::Rule as ConformanceRule;
+use mcprove_judge::conformance::{RULES as CONFORMANCE_RULES, Rule as ConformanceRule};
 use mcprove_judge::matchers::{MATCHERS, MatcherKind};
 use mcprove_judge::negative::Probe;
 use mcprove_judge::trust::{self, TrustRule};
 use mcprove_judge::{RULES, Rule, RuleExample};
+use mcprove_mock::{MUTATIONS, Mutation};
 use mcprove_model::{ExitStatus, FindingKind, finding_kinds, nearest};
 use mcprove_suite::lint::{RULES as SUITE_RULES, Rule as SuiteRule};
 use serde_json::{Value, json};
@@ -27,9 +28,11 @@ const TRUST_GROUP: &str = "SEC";
 /// Lists that can be asked for by name.
 const LISTS: &[NamedList] = &[
     ("checks", checks),
+    ("conformance", conformance_rules),
     ("exit-codes", exit_codes),
     ("findings", all_findings),
     ("matchers", matchers),
+    ("mutations", mutations),
     ("rules", || list(RULES.iter()) + "\n" + &trust_list() + &suite_rules()),
     (TRUST_GROUP, trust_list),
 ];
@@ -41,8 +44,8 @@ const WIDTH: usize = 100;
 #[command(after_help = "Examples:\n  mcprove explain SCH-001\n  mcprove explain stdout-pollution\n  \
                         mcprove explain json_path\n  mcprove explain exit-codes")]
 pub(crate) struct Args {
-    /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR, SEC), or one of the lists: checks,
-    /// exit-codes, findings, matchers, rules; without it, all rules are listed.
+    /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR, TXT, SEC), or one of the lists: checks,
+    /// conformance, exit-codes, findings, matchers, mutations, rules; without it, all rules but those of conformance.
     #[arg(value_name = "NAME", value_parser = TOPIC, hide_possible_values = true)]
     topic: Option<String>,
     /// Print the explanation as JSON, and nothing else, on standard output.
@@ -164,6 +167,20 @@ fn trust_page(rule: &TrustRule) -> String {
 fn suite_rules() -> String {
     let line = |rule: &SuiteRule| format!("  {:18}  {}\n", rule.id, rule.summary);
     SUITE_RULES.iter().fold("\nsuites (`mcprove lint`)\n".to_owned(), |all, rule| all + &line(rule))
+}
+
+/// What `mcprove conformance` checks.
+fn conformance_rules() -> String {
+    let line = |rule: &ConformanceRule| format!("  {:26}  {:7}  {}\n", rule.id, rule.level.as_str(), rule.title);
+    CONFORMANCE_RULES.iter().fold("protocol (`mcprove conformance`)\n".to_owned(), |all, rule| all + &line(rule))
+}
+
+/// What `mcprove mock --mutation` does.
+fn mutations() -> String {
+    let line = |mutation: &Mutation| format!("  {:28}  {} ({})\n", mutation.name, mutation.what, mutation.rule);
+    MUTATIONS
+        .iter()
+        .fold("faulty servers (`mcprove mock --conforming --mutation`)\n".to_owned(), |all, one| all + &line(one))
 }
 
 fn rule_page(rule: &Rule) -> String {

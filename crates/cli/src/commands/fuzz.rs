@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 300;
 /// Default time limits of servers.
 const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Duration::from_secs(5) };
 
-/// Call tools that do not write with inputs that break programs.
+/// Call each tool that does not write, with odd and broken inputs.
 ///
 /// Each tool gets a plan of calls that its schema and the seed decide: what is missing or null, values that break
 /// programs, the bounds of the schema, and valid inputs with something changed. A crash, a hang, a broken reply or a leak

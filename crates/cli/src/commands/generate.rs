@@ -18,8 +18,10 @@ use crate::subject::Subject;
 
 /// Write an assertion file for each tool, resource and prompt of a server; nothing is called.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "`mcprove audit --output DIR` also calls the tools, and writes down what they answer.\n\n\
-                        Examples:\n  mcprove generate --server 'npx -y my-server' --output evals/")]
+#[command(
+    after_help = "The tests are drafts: no tool is called, and some will need other arguments. Files that are there already are kept. `mcprove audit --output DIR` also calls the tools, and writes down what they answer.\n\n\
+                        Examples:\n  mcprove generate --server 'npx -y my-server' --output evals/"
+)]
 pub(crate) struct Args {
     /// The folder to write to; created if missing.
     #[arg(short, long, value_name = "DIR", default_value = "evals")]

@@ -23,11 +23,13 @@ const WORKFLOW: &str = ".github/workflows/mcprove.yml";
 /// The first file of a user who has no server at hand.
 const TEMPLATE: &str = include_str!("init_template.yaml");
 
-/// Create a suite: a template, or tests generated from a server.
+/// Create a suite: a template, or tests made by calling a server.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "With a server: each tool that does not write, or look like it, is called. Each tool gets an \
+#[command(
+    after_help = "Without a server, DIR/example.yaml is written; on a terminal, a command is asked for first. With a server, each tool that does not write, or look like it, is called. Each tool gets an \
                         assertion file (with `skip` when it was not called), and replies that stay the same are \
-                        stored as snapshots. It never prompts in CI, or where standard input is not a terminal.\n\nExamples:\n  mcprove init\n  mcprove init evals/ --server 'npx -y my-server'")]
+                        stored in DIR/.snapshots. The tests are run twice, and a workflow for GitHub is written to .github/ in the current folder. It never prompts in CI, or where standard input is not a terminal.\n\nExamples:\n  mcprove init\n  mcprove init evals/ --server 'npx -y my-server'"
+)]
 #[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 60s and 15s]")))]
 #[command(mut_arg("json", |json| json.help("Print what was written as JSON, and nothing else, on standard output")))]
 pub(crate) struct Args {

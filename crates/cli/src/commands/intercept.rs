@@ -26,15 +26,15 @@ use crate::failure::Failure;
 use crate::interception_log::{InterceptionLog, LiveCalls};
 use crate::subject::Subject;
 
-/// Record the traffic between a client and a server.
+/// Pass on the traffic of a client and a server, and record it.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("protocol", |protocol| protocol.hide(true)))]
 #[command(
     after_help = "Put it in front of the server's command in the client's configuration, or give the client the \
                   address it prints. Every byte is passed on as it came, except with \
-                  `--strict`. When one side closes, the other is closed, \
-                  and the exit code is the server's; it is 1 when the calls are not as `--trajectory` wants \
-                  them.\n\nExamples:\n  mcprove intercept -- npx -y my-server\n  mcprove intercept --trajectory \
+                  `--strict`. When one side closes, the other is closed. \
+                  Without `--events`, `--as-suite` or `--trajectory` nothing is \
+                  recorded.\n\nExamples:\n  mcprove intercept --events run.ndjson -- npx -y my-server\n  mcprove intercept --trajectory \
                   calls.yaml --events run.ndjson -- npx -y my-server\n  mcprove intercept --as-suite recorded.yaml -- \
                   npx -y my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
 )]
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Judge the calls at the end by the `trajectory` of this file; may be repeated.
     #[arg(long, value_name = "FILE")]
     trajectory: Vec<PathBuf>,
-    /// Write the whole conversation to a log file.
+    /// Record the whole conversation in a log file.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
     /// Write a suite that makes the same requests and expects the same answers.

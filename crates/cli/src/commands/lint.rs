@@ -19,7 +19,7 @@ use crate::suites::{default_paths, load_as_written};
 
 /// Find mistakes in suites, such as checks that cannot fail.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 no findings, 1 findings, 2 a file cannot be read.\n\nExamples:\n  \
+#[command(after_help = "Examples:\n  \
                         mcprove lint evals/\n  mcprove lint evals/ --target 2025-11-25\n  \
                         mcprove lint suite.yaml --fix --write\n\nRules: `mcprove explain` lists them.")]
 pub(crate) struct Args {

@@ -23,15 +23,13 @@ const GATES: Gates = Gates { threshold: None, regressions: true };
 
 /// Run a suite on several servers and protocol revisions.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  mcprove matrix evals/ --server py='python server.py' --server ts='node server.js'\n  \
-                  mcprove matrix evals/ --protocol all\n  mcprove matrix evals/ --protocol 2025-06-18,2025-11-25 \
-                  --server v1='./server-v1' --server v2='./server-v2'"
-)]
+#[command(after_help = "Examples:\n  mcprove matrix evals/ --server py='python a.py' --server ts='node b.js'\n  \
+                  mcprove matrix evals/ --protocol all\n  \
+                  mcprove matrix evals/ --protocol 2025-06-18,2025-11-25 --server v1=./v1 --server v2=./v2")]
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,
-    /// A variant: a server command or URL in place of the suite's.
+    /// A variant, NAME=COMMAND or NAME=URL, in place of the suite's server; may be repeated.
     #[arg(long, value_name = "NAME=CMD ARGS|URL")]
     server: Vec<NamedServer>,
     /// A variant for each language: `agent-lsp LANGUAGE:SERVER` in place of the suite's server.

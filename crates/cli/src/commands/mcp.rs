@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Offer this server, too; may be repeated.
     #[arg(long, value_name = "NAME=CMD ARGS")]
     add_server: Vec<String>,
-    /// Write no files.
+    /// Write no files; tools of the servers are still called.
     #[arg(long)]
     read_only: bool,
     /// Serve over HTTP at this address; port 0 takes a free one.

@@ -12,19 +12,22 @@ use crate::stop_signals::StopSignals;
 
 /// Pretend to be a server, from a manifest or a recording.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Faults apply to `tools/call` only: hang and wedged never answer (the mock gives up after ten \
+#[command(override_usage = "mcprove mock <--tools-from <FILE>|--conforming> [OPTIONS]")]
+#[command(
+    after_help = "Faults apply to `tools/call` only: hang, also called wedged, never answers (the mock gives up after ten \
                         minutes), slow:<ms> answers late, recover-after:<n> hangs n times first.\n\nExamples:\n  \
                         mcprove mock --tools-from tools.yml\n  mcprove mock --tools-from tools.yml --fault \
                         search=hang --fault slow:200\n  mcprove mock --tools-from run.ndjson --http 127.0.0.1:0\n  \
-                        mcprove mock --conforming --mutation string-ids")]
+                        mcprove mock --conforming --mutation string-ids"
+)]
 pub(crate) struct Args {
-    /// A manifest, the JSON of a `tools/list`, a cassette, or the event log of a run.
+    /// A manifest (docs/mock.md), the JSON of a `tools/list`, a cassette, or an event log; a log answers what was asked in it.
     #[arg(long, value_name = "FILE", required_unless_present = "conforming")]
     tools_from: Option<PathBuf>,
     /// Simulate a server that passes `mcprove conformance`.
     #[arg(long, conflicts_with = "tools_from")]
     conforming: bool,
-    /// Break one rule of the protocol; docs/conformance-rules.md lists the mutations.
+    /// Break one rule of the protocol; `mcprove explain mutations` lists them.
     #[arg(long, value_name = "NAME", value_parser = mutation)]
     mutation: Option<&'static str>,
     /// Inject a fault, for every tool or for one: none, hang, wedged, slow:<ms>, recover-after:<n>.
@@ -67,7 +70,7 @@ fn mutation(name: &str) -> Result<&'static str, String> {
     let names = MUTATIONS.iter().map(|mutation| mutation.name);
     names.clone().find(|known| *known == name).ok_or_else(|| match nearest(name, names) {
         Some(near) => format!("no mutation is called that; did you mean `{near}`?"),
-        None => "no mutation is called that; docs/conformance-rules.md lists them".to_owned(),
+        None => "no mutation is called that; `mcprove explain mutations` lists them".to_owned(),
     })
 }
 

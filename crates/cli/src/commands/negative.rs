@@ -11,14 +11,14 @@ use crate::run_flags::RunFlags;
 use crate::scan::{InputFlags, Scan, ScanFlags, ScanRequest, ScanTimes, scan};
 use crate::stdout::print;
 
-/// Send tools that do not write requests that they should reject.
+/// Send bad requests to each tool that does not write; all must be rejected.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  mcprove negative --server 'npx -y my-server' --checks unknown_tool,missing_required"
 )]
 #[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 60s and 15s]")))]
 pub(crate) struct Args {
-    /// The probes to make [default: all five].
+    /// Only these probes: unknown_tool, missing_required, wrong_type, extra_field, oversized [default: all].
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = probe)]
     checks: Vec<&'static Probe>,
     /// Size of an oversized argument in bytes.

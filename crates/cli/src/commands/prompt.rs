@@ -12,7 +12,9 @@ use crate::failure::Failure;
 
 /// Get a prompt of a server.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  mcprove prompt review language=rust --server 'npx -y my-server'")]
+#[command(
+    after_help = "Required arguments that are missing are asked for on a terminal.\n\nExamples:\n  mcprove prompt review language=rust --server 'npx -y my-server'"
+)]
 pub(crate) struct Args {
     /// The prompt.
     #[arg(value_name = "NAME")]

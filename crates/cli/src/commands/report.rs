@@ -21,8 +21,7 @@ use crate::stdout::print_exactly;
 /// Render event logs; the logs of shards become one report.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The exit code is that of the run: 1 when a case failed, 2 when a shard is missing or a log breaks off.\n\n\
-                  Examples:\n  mcprove report run.ndjson\n  mcprove report run.ndjson --format html -o report.html\n  \
+    after_help = "Examples:\n  mcprove report run.ndjson\n  mcprove report run.ndjson --format html -o report.html\n  \
                   mcprove report shard-*.ndjson --junit junit.xml --html report.html"
 )]
 pub(crate) struct Args {

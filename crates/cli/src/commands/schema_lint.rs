@@ -31,10 +31,10 @@ const STANDARD_INPUT: &str = "<stdin>";
 #[command(
     after_help = "Examples:\n  mcprove schema-lint tools.json\n  mcprove schema-lint tools.json --fix --write\n  \
                         mcprove schema-lint tools.json --all --allow POR,USE-004\n  \
-                        mcprove schema-lint run.ndjson --json\n\nRules: `mcprove explain` lists them."
+                        mcprove schema-lint recorded.ndjson --json\n\nRules: `mcprove explain` lists them."
 )]
 pub(crate) struct Args {
-    /// What `tools/list` answered, or an event log; `-` is standard input.
+    /// What `tools/list` answered, or an event log that has it (of `mcprove intercept`); `-` is standard input.
     #[arg(value_name = "SNAPSHOT")]
     snapshots: Vec<PathBuf>,
     #[command(flatten)]

@@ -17,11 +17,11 @@ use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, usable};
 
-/// Compare replies, or a whole catalog, with stored ones.
+/// Compare the replies of cases, or a catalog, with stored ones.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(
-    after_help = "What changes from run to run is masked: durations, temporary folders, timestamps, UUIDs, days of the week, the \
+    after_help = "Replies are stored in `.snapshots` next to the suite; what cases expect is not judged. What changes from run to run is masked: durations, temporary folders, timestamps, UUIDs, days of the week, the \
                   fixture folder, and what a file lists under `mask:`.\n\nExamples:\n  mcprove snapshot evals/ --update\n  \
                   mcprove snapshot evals/\n  mcprove snapshot evals/ --catalog --server 'npx -y my-server'"
 )]

@@ -20,8 +20,8 @@ use crate::suites::{load_as_written, usable};
 /// Check logs for data flows between servers and for capabilities.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Each case of a run is a conversation of its own; the logs of `mcprove intercept` are one together, in the \
-                  order of time.\n\nExamples:\n  mcprove trust run.ndjson --suite suite.yaml\n  \
+    after_help = "In the log of a run, each case is a conversation of its own. Logs of `mcprove intercept` are taken together \
+                  as one conversation, in the order of time.\n\nExamples:\n  mcprove trust run.ndjson --suite suite.yaml\n  \
                   mcprove trust fetcher=fetcher.ndjson database=database.ndjson\n\n\
                   Rules: `mcprove explain SEC-060`, `mcprove explain SEC-061`."
 )]

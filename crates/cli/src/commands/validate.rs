@@ -10,7 +10,7 @@ use crate::suites::Suites;
 
 /// Check suites for mistakes, without starting a server.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 they can be run, 2 they cannot.\n\nExamples:\n  mcprove validate evals/\n  \
+#[command(after_help = "Examples:\n  mcprove validate evals/\n  \
                         mcprove validate evals/ --strict --env-file .env.test\n  mcprove validate suite.yaml --json")]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -6,6 +6,7 @@ pub(crate) mod conformance;
 pub(crate) mod findings;
 pub(crate) mod formats;
 pub(crate) mod keys;
+pub(crate) mod public_names;
 pub(crate) mod rule_texts;
 
 /// Says where a page comes from, for whoever opens the file.

@@ -35,6 +35,13 @@ pub(super) struct Servers {
 
 impl Servers {
     pub(super) fn new(folder: &Folder, configs: &[PathBuf], allowed: &[String]) -> Result<Self, Failure> {
+        if let Some(missing) = configs.iter().find(|path| !path.is_file()) {
+            let message = format!("the configuration `{}` is not a file", missing.display());
+            return Err(Failure::new(
+                message,
+                "name a file such as `.mcp.json`; the path is taken from the current folder",
+            ));
+        }
         let of_folder = CONFIGS.iter().map(|name| folder.root().join(name)).filter(|path| path.is_file());
         let configs = configs.iter().cloned().chain(of_folder).collect();
         let allowed = allowed.iter().map(|text| allowed_server(text)).collect::<Result<_, _>>()?;

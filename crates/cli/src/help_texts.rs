@@ -1,0 +1,194 @@
+//! Help that depends on the command: exit codes, and shared options that mean something special in one command.
+
+use clap::Command;
+
+/// Commands that take a server and no suite.
+const WITHOUT_SUITES: &[&str] = &[
+    "audit",
+    "call",
+    "complete",
+    "conformance",
+    "doctor",
+    "fuzz",
+    "generate",
+    "init",
+    "intercept",
+    "list",
+    "negative",
+    "prompt",
+    "read",
+    "schema-lint",
+];
+
+/// Commands that discover tools and call them.
+const SCANS: &[&str] = &["audit", "conformance", "fuzz", "init", "negative"];
+
+/// Options of a group of commands with the help they have there.
+const IN_GROUPS: &[(&[&str], &str, &str)] = &[
+    (WITHOUT_SUITES, "server", "The command that starts the server, split as a shell would"),
+    (WITHOUT_SUITES, "url", "The URL of a running server"),
+    (
+        WITHOUT_SUITES,
+        "protocol",
+        "The protocol revision to speak: legacy (before 2026-07-28), modern, auto or a date [default: legacy]",
+    ),
+    (
+        &["conformance"],
+        "protocol",
+        "Only this protocol revision: legacy, modern or a date [default: every revision that the server accepts]",
+    ),
+    (SCANS, "jobs", "Number of concurrent cases: a number, or `auto` [default: 1]"),
+    (SCANS, "dry_run", "Start the server, list what would be called, and call nothing"),
+    (
+        SCANS,
+        "no_sandbox",
+        "Start the server without a sandbox: it may then write wherever you may, not only to the fixture copy, temporary folders and package caches",
+    ),
+    (&["report"], "fail_on_regression", "With `--threshold`: exit with 1 on a regression, too"),
+    (&["ci"], "fail_on_regression", "Exit with 1 when there is a regression, also above the threshold"),
+];
+
+/// Options of a group of commands that have no effect of their own there; they are accepted.
+const LEFT_OUT: &[(&[&str], &[&str])] = &[
+    (SCANS, &["sandbox", "fail_on_regression"]),
+    (&["matrix", "run", "watch"], &["fail_on_regression"]),
+    (&["watch"], &["dry_run"]),
+    (
+        &["init"],
+        &[
+            "balance",
+            "baseline",
+            "fail_fast",
+            "filter",
+            "last_failed",
+            "save_baseline",
+            "shard",
+            "skip_tags",
+            "tags",
+            "trials",
+        ],
+    ),
+];
+
+/// The exit codes of each command; 130 for an interrupt holds for all that do not say otherwise.
+const EXIT_CODES: &[(&str, &str)] = &[
+    (
+        "run",
+        "0 all passed, 1 a case failed, 2 something could not be done, 4 no case was selected. With `--baseline`, a case that failed there, too, does not fail the run.",
+    ),
+    ("watch", "0 after `q`, whatever the cases did, 130 after Ctrl-C."),
+    ("ci", "as `run`; with `--threshold`, 1 only when fewer cases pass."),
+    ("matrix", "as `run`; 2 without a variant: `--server`, `--protocol`, `--languages`, or `matrix:` in the suite."),
+    (
+        "fuzz",
+        "0 nothing found (slow answers are warnings), 1 a crash, a hang, a broken reply or a leak, 2 the server could not be reached, 4 no tool could be called.",
+    ),
+    ("ui", "0 after Ctrl-C."),
+    ("list", "0 listed, 1 a list was refused, 2 the server could not be reached, or has no such name."),
+    (
+        "call",
+        "0 a result, 1 an error of the tool or the server, 2 the server could not be reached, or has no such tool.",
+    ),
+    ("read", "0 a result, 1 an error of the server, 2 it could not be reached."),
+    ("prompt", "0 a result, 1 an error of the server, 2 it could not be reached, or has no such prompt."),
+    ("complete", "0 a result, 1 an error of the server, 2 it could not be reached."),
+    (
+        "doctor",
+        "0 good, 1 the server cannot list what it has, 2 it could not be reached. A program that is missing is no failure.",
+    ),
+    (
+        "audit",
+        "0 nothing crashed (a tool that answers with an error lowers the score only), 1 something crashed or timed out, 2 the server could not be reached, 4 no tool could be called.",
+    ),
+    ("conformance", "0 no rule is broken (warnings are shown), 1 a rule is broken, 2 the server could not be reached."),
+    (
+        "negative",
+        "0 all requests were rejected as they should be, 1 one was accepted or broke the server, 2 the server could not be reached, 4 no tool could be called.",
+    ),
+    ("schema-lint", "0 no findings, 1 findings (from warnings on), 2 there is nothing to read."),
+    ("trust", "0 no undeclared flow, 1 one was found, 2 a log cannot be read."),
+    (
+        "init",
+        "0 files were written, 2 the server could not be reached, or files are there already, 4 no tool could be called.",
+    ),
+    ("generate", "0 files were written, or are there already and were kept, 2 the server could not be reached."),
+    ("validate", "0 they can be run, 2 they cannot."),
+    ("lint", "0 no findings, 1 findings, 2 a file cannot be read."),
+    ("convert", "0 converted, 2 a file cannot be read or converted."),
+    ("schema", "0."),
+    (
+        "snapshot",
+        "0 the same, or new outside CI; 1 different, or new in CI; 2 something could not be done, 4 no case was selected.",
+    ),
+    ("coverage", "0 enough is covered, 1 less than `--min`, 2 the server could not be reached."),
+    ("mock", "0 at the end of its input or after Ctrl-C, 2 the file cannot be simulated."),
+    ("intercept", "that of the server; 1 when the calls are not as `--trajectory` wants them, 0 after Ctrl-C."),
+    ("drive", "0 at the end of its input; a request that fails has an `error` in its reply."),
+    ("mcp", "0 at the end of its input or after Ctrl-C."),
+    (
+        "report",
+        "that of the run: 0, or 1 when a case failed (not one that failed in the `--baseline`, too), 2 when a shard is missing or a log breaks off.",
+    ),
+    ("explain", "0, or 2 for a name that does not exist."),
+    ("completions", "0."),
+    ("man", "0, or 2 when the folder cannot be written."),
+];
+
+/// A command with the help that depends on it.
+pub(crate) fn adapted(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let exits = EXIT_CODES.iter().find(|(command, _)| *command == name);
+    // Examples come last, because they are what most people look for.
+    let after = match (exits, after.find("Example")) {
+        (Some((_, exits)), Some(at)) => format!("{}Exit codes: {exits}\n\n{}", &after[..at], &after[at..]),
+        (Some((_, exits)), None) => format!("{after}\n\nExit codes: {exits}"),
+        (None, _) => after,
+    };
+    let command = command.after_help(after.trim_start().to_owned());
+    command.mut_args(|argument| {
+        let id = argument.get_id().as_str().to_owned();
+        let is_left_out = LEFT_OUT.iter().any(|(commands, ids)| commands.contains(&&*name) && ids.contains(&&*id));
+        let help = IN_GROUPS.iter().filter(|(commands, of, _)| commands.contains(&&*name) && *of == id).next_back();
+        let argument = match help {
+            Some((_, _, help)) => argument.help(*help),
+            None => argument,
+        };
+        let is_hidden = is_left_out || argument.is_hide_set();
+        argument.hide(is_hidden)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::Arguments;
+
+    #[test]
+    fn every_command_states_its_exit_codes() {
+        let command = Arguments::command();
+        for command in command.get_subcommands() {
+            assert!(EXIT_CODES.iter().any(|(name, _)| *name == command.get_name()), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn every_row_is_about_an_option_that_exists() {
+        let command = Arguments::command();
+        let has = |name: &str, id: &str| {
+            let command = command.find_subcommand(name);
+            command.is_some_and(|command| command.get_arguments().any(|argument| argument.get_id() == id))
+        };
+        for (commands, id, _) in IN_GROUPS {
+            let without: Vec<&&str> = commands.iter().filter(|name| !has(name, id)).collect();
+            assert!(without.is_empty(), "{id}: {without:?}");
+        }
+        for (commands, ids) in LEFT_OUT {
+            for (name, id) in commands.iter().flat_map(|name| ids.iter().map(move |id| (name, id))) {
+                assert!(has(name, id), "{name} has no {id}");
+            }
+        }
+    }
+}
