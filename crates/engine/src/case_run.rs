@@ -21,6 +21,7 @@ use crate::grading::Judges;
 use crate::hooks::Hooks;
 use crate::lane_state::LaneState;
 use crate::lanes::Lane;
+use crate::load::LoadMeter;
 use crate::observe::FilesBefore;
 use crate::pipelining::{self, Pipeline, lone_call};
 use crate::record::{CaseRecord, CaseRun};
@@ -61,6 +62,8 @@ pub(crate) struct CaseContext {
     pub(crate) environment: Arc<[String]>,
     /// The calls that scans have made so far.
     pub(crate) calls: Arc<AtomicUsize>,
+    /// The numbers of a load while it runs.
+    pub(crate) load: Arc<LoadMeter>,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.

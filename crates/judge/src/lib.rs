@@ -17,6 +17,7 @@ pub mod hidden_text;
 pub mod jq;
 pub mod json_path;
 pub mod listed_values;
+pub mod load;
 pub mod log_level;
 pub mod matchers;
 pub mod metamorphic;

@@ -188,6 +188,21 @@ fn events_with(text: &str) -> Vec<Event> {
                 cost_usd_micros: None,
                 recovery: some(),
             })),
+            load: Some(Box::new(crate::LoadRecord {
+                calls: [(
+                    own(),
+                    crate::CallStats {
+                        errors: [(
+                            crate::LoadError::Refused,
+                            crate::ErrorStats { count: 1, example: own(), concurrent: 1 },
+                        )]
+                        .into(),
+                        ..crate::CallStats::default()
+                    },
+                )]
+                .into(),
+                ..crate::LoadRecord::default()
+            })),
         })
     };
     let mut events = vec![
