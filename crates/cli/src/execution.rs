@@ -171,6 +171,11 @@ impl Execution {
         }
     }
 
+    /// The same with an event log.
+    pub(crate) fn logged(self, events: Option<PathBuf>) -> Self {
+        Self { events, ..self }
+    }
+
     /// Plain execution of the cases, with the concurrency of these flags.
     pub(crate) fn verifying(&self, timeout: Duration) -> Self {
         Self { jobs: self.jobs, ..Self::plain(timeout) }

@@ -8,7 +8,7 @@ use crate::Arguments;
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
-    ("Test", &["run", "watch", "ci", "matrix", "fuzz"]),
+    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench"]),
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),

@@ -116,7 +116,7 @@ pub use server_override::{NewServer, Override};
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
 pub use stderr_cause::cause_line;
-pub use suite_options::{Budget, Coverage, Hook, HookCall, Hooks, Parallel, SuiteOptions, WaitFor};
+pub use suite_options::{Budget, Coverage, Hook, HookCall, Hooks, Parallel, SuiteLoad, SuiteOptions, WaitFor};
 pub use tool_verdict::{FailureCause, OFFER_TAG, ScanCounts, ToolVerdict};
 pub use units::{duration_text, number_text, size_text};
 pub use vocabulary::{Targets, Vocabulary};
