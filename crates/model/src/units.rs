@@ -14,7 +14,9 @@ pub fn duration_text(us: f64) -> String {
 /// A size in bytes, in the unit that suits it.
 pub fn size_text(size: f64) -> String {
     let positive = size.abs();
-    if positive < 1e3 {
+    if positive < 0.5 {
+        "0 B".to_owned()
+    } else if positive < 1e3 {
         format!("{size:.0} B")
     } else if positive < 1e6 {
         format!("{} kB", number_text(size / 1e3))

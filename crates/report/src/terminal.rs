@@ -246,6 +246,10 @@ impl<W: io::Write> Terminal<W> {
             }
             Verdict::Error => self.summary.errors += 1,
         }
+        if finished.load.is_some() {
+            // The cases of a load cannot be run one by one.
+            self.next_step = NextStep::None;
+        }
         self.remember(&current.started, Some(finished));
         self.used.add(finished);
         self.times.add(finished, &current.sessions);

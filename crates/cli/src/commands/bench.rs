@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::atomic_write;
 use crate::baselines::Baselines;
 use crate::context::Context;
-use crate::execution::{Execution, RunMode, redactor_of};
+use crate::execution::{Execution, RunMode, TIMEOUT, redactor_of};
 use crate::failure::Failure;
 use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
 use crate::k6_export;
@@ -166,10 +166,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mode = RunMode {
         shown: !args.json,
         shows: args.outputs.shows().max(Shows::Calls),
-        again: std::iter::once("bench".to_owned()).chain(args.subject.words()).collect(),
         ..RunMode::new(planned.findings, redactor_of(&plan, &planned.secrets))
     };
-    let execution = Execution::plain(options.timeout).logged(args.events.clone());
+    let execution = Execution::plain(TIMEOUT).logged(args.events.clone());
     let mut outcome = execution.run(&plan, mode, context)?;
     if let Some(earlier) = &earlier {
         load_baseline::compare(earlier, &mut outcome, (!args.json).then_some(&context.style()))?;

@@ -347,7 +347,7 @@ impl Client {
             ended = Instant::now();
         }
         if open.judged {
-            pace.recorder.checked();
+            pace.recorder.checked(open.intended);
         }
         let verdict = self.shared.references[open.call].verdict(call, &exchange, open.judged);
         let OpenCall { call, intended, sent, concurrent, .. } = open;

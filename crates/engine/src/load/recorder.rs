@@ -154,8 +154,10 @@ impl Recorder {
     }
 
     /// Takes down that a reply was judged.
-    pub(super) fn checked(&self) {
-        self.state().record.checked += 1;
+    pub(super) fn checked(&self, intended: Instant) {
+        if self.window_at(intended).is_some() {
+            self.state().record.checked += 1;
+        }
     }
 
     /// Takes down a session that was opened, and the time of its phases.

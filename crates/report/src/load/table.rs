@@ -102,7 +102,7 @@ pub(super) fn headlines(load: &LoadRecord) -> Vec<(&'static str, String)> {
         facts.push(("own delay", format!("p99 {}", micros(load.lag.quantile(0.99)))));
     }
     facts.extend(usage(load).map(|usage| ("server", usage)));
-    facts.extend(load.growth.map(|growth| ("memory", format!("grows by {growth}"))));
+    facts.extend(load.growth.map(|growth| ("growth", growth.to_string())));
     facts
 }
 
@@ -110,13 +110,21 @@ pub(super) fn headlines(load: &LoadRecord) -> Vec<(&'static str, String)> {
 fn described(load: &LoadRecord) -> String {
     let plan = &load.plan;
     let stages: Vec<&str> = plan.shape.split(',').collect();
-    let level = |stage: &str| stage.split('@').next().unwrap_or_default().to_owned();
-    let what = if plan.is_open { "/s" } else { " clients" };
+    let level = |stage: &str| {
+        let level = stage.split('@').next().unwrap_or_default();
+        level.parse().map_or(level.to_owned(), number_text)
+    };
+    let many = |number: u32, what: &str| if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") };
+    let what = match (plan.is_open, plan.clients) {
+        (true, _) => "/s",
+        (false, 1) => " client",
+        (false, _) => " clients",
+    };
     let shape = match stages.as_slice() {
         [one] => format!("{}{what}", level(one)),
         _ => format!("{}{what}", plan.shape),
     };
-    let clients = if plan.is_open { format!(" on {} sessions", plan.clients) } else { String::new() };
+    let clients = if plan.is_open { format!(" on {}", many(plan.clients, "session")) } else { String::new() };
     let in_flight = if plan.in_flight > 1 { format!(", up to {} calls each", plan.in_flight) } else { String::new() };
     let per =
         if plan.session_per == "client" { String::new() } else { format!(", a session per {}", plan.session_per) };
