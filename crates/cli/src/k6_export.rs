@@ -32,9 +32,9 @@ pub(crate) fn write(
             "leave out the tests of resources and prompts",
         ));
     }
-    let percentiles = options.gates.iter().filter(|gate| gate.is_upper).filter_map(|gate| match gate.quantity {
-        Quantity::Percentile(percent) => Some((percent, gate.limit / 1000.0)),
-        _ => None,
+    let percentiles = options.gates.iter().filter(|gate| gate.is_upper).filter_map(|gate| {
+        let Quantity::Percentile(percent) = gate.quantity else { return None };
+        Some((percent, gate.limit / 1000.0))
     });
     let errors = options.gates.iter().find(|gate| gate.quantity == Quantity::Errors && gate.is_upper);
     let script = K6Script {

@@ -101,7 +101,7 @@ fn a_server_that_slows_down_with_its_sessions_is_named() {
 #[test]
 fn a_server_that_loses_replies_is_named() {
     let server = Running::start("loses");
-    let few = bench(&["--url", &server.url, "--clients", "20", "--calls", "1000"]);
+    let few = bench(&["--url", &server.url, "--clients", "20", "--calls", "200"]);
     assert_eq!((few.0, rules(&few.1)), (0, Vec::new()), "{:#}", few.1);
     let (code, load) = bench(&["--url", &server.url, "--clients", "80", "--calls", "1000", "--timeout", "2s"]);
     assert_eq!((code, rules(&load)), (1, vec!["lost-reply"]), "{load:#}");
@@ -111,9 +111,9 @@ fn a_server_that_loses_replies_is_named() {
 #[test]
 fn a_server_that_answers_wrongly_under_load_is_named() {
     let server = Running::start("confuses");
-    let few = bench(&["--url", &server.url, "--clients", "4", "--calls", "500", "--check-every", "1"]);
+    let few = bench(&["--url", &server.url, "--clients", "4", "--calls", "100", "--check-every", "1"]);
     assert_eq!((few.0, rules(&few.1)), (0, Vec::new()), "{:#}", few.1);
-    let (code, load) = bench(&["--url", &server.url, "--clients", "32", "--calls", "2000"]);
+    let (code, load) = bench(&["--url", &server.url, "--clients", "32", "--calls", "1000"]);
     assert_eq!((code, rules(&load)), (1, vec!["wrong-under-load"]), "{load:#}");
 }
 

@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The longest duration that is told apart from longer ones: a day.
+/// The longest duration that is kept apart from longer ones: a day.
 const LONGEST_US: u64 = 86_400_000_000;
 
 /// A distribution of durations in microseconds, with a constant relative error. Two of the same precision merge exactly: the
@@ -142,7 +142,9 @@ mod tests {
 
     fn of(durations: &[u64]) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::default();
-        durations.iter().for_each(|us| histogram.record(*us));
+        for us in durations {
+            histogram.record(*us);
+        }
         histogram
     }
 

@@ -43,7 +43,6 @@ use crate::suites::{Suites, Watched, stand_in, usable};
                   mcprove bench evals/ --rate 50/s --html load.html --gate 'errors < 0.1%'\n  \
                   mcprove bench --url http://localhost:3000/mcp --find-limit"
 )]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     #[command(flatten)]
     suites: Suites,
@@ -137,6 +136,8 @@ const STEP: Duration = Duration::from_secs(5);
 const WARM_UP: Duration = Duration::from_secs(1);
 /// The first rate of the search where none is given.
 const FIRST_RATE: f64 = 10.0;
+/// The most clients.
+const MOST_CLIENTS: f64 = 10_000.0;
 /// The longest load that ends with its last call.
 const LONGEST: Duration = Duration::from_hours(24);
 
@@ -289,13 +290,12 @@ impl Args {
                 Shape::constant(level, self.duration.unwrap_or(default))
             }
         };
-        let clients = if is_open {
-            self.clients.unwrap_or(1)
-        } else {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million clients")]
-            let most = shape.highest().ceil() as u32;
-            most
-        };
+        if !is_open && shape.highest() > MOST_CLIENTS {
+            return Err(Failure::new("the stages have more than 10,000 clients", "give fewer clients"));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 10,000 clients")]
+        let most = shape.highest().min(MOST_CLIENTS).ceil() as u32;
+        let clients = if is_open { self.clients.unwrap_or(1) } else { most };
         let warm_up = self.warm_up.unwrap_or(if self.calls.is_some() { Duration::ZERO } else { WARM_UP });
         Ok(LoadOptions {
             shape,

@@ -40,10 +40,10 @@ impl Scan for GateCase {
     fn perform<'s>(&'s self, case: ScanCase<'s>) -> ScanFuture<'s> {
         Box::pin(async move {
             let Some(record) = self.record.get() else {
-                return ScanEnd::Skipped("there was no load to judge".to_owned());
+                return ScanEnd::Skipped("the load was not run".to_owned());
             };
             let (verdict, finding) = self.gate.verdict(record);
-            // A gate that could not be judged is no defect of the server.
+            // A gate that could not be judged says nothing about the server.
             case.record.is_ungraded = verdict == Verdict::Error;
             case.record.findings.push(finding);
             ScanEnd::Judged
@@ -116,7 +116,6 @@ impl LoadCase {
     }
 
     /// The calls that work alone, with their replies; `None` where one fails that the user named.
-    #[expect(clippy::type_complexity, reason = "a result with its transport and revision")]
     async fn referenced(
         &self,
         workload: Workload,

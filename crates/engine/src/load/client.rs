@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_millis(10);
 /// A session without open calls is looked at this often.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What the clients of a load share.
+/// State shared by the clients of a load.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) options: LoadOptions,
@@ -352,7 +352,7 @@ impl Client {
         let verdict = self.shared.references[open.call].verdict(call, &exchange, open.judged);
         let OpenCall { call, intended, sent, concurrent, .. } = open;
         pace.recorder.ended(Ended { call, intended, sent, at: ended, concurrent, verdict });
-        if self.used % FORGET == 0 || !session.is_open() {
+        if self.used.is_multiple_of(FORGET) || !session.is_open() {
             pace.recorder.odd(session.forget());
         }
         let is_gone = matches!(exchange.outcome, Outcome::Closed { .. }) || !session.is_open();
@@ -407,7 +407,7 @@ impl Shared {
     /// True if the reply to the next call is one of those that are judged.
     fn is_judged(&self, call: usize) -> bool {
         let number = self.next_reply.fetch_add(1, Ordering::Relaxed);
-        number % self.options.check_every.max(1) == 0 && self.references[call].judges(&self.calls[call])
+        number.is_multiple_of(self.options.check_every.max(1)) && self.references[call].judges(&self.calls[call])
     }
 
     /// Opens a session as a host does: it connects, agrees on a revision, and asks for the tools.

@@ -15,7 +15,7 @@ const ALONE: usize = 2;
 /// Characters of an example.
 const EXAMPLE: usize = 200;
 
-/// What a call is compared with.
+/// The reply that a call is compared with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reference {
     /// The result that it got alone, each time the same; `None` where it differs by itself or a suite judges it.

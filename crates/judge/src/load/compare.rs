@@ -81,7 +81,7 @@ pub fn compare(before: &LoadRecord, after: &LoadRecord) -> Result<Vec<Change>, S
         );
     }
     if before.windows.len() < FEWEST || after.windows.len() < FEWEST {
-        return Err(format!("a run of fewer than {FEWEST} windows cannot be told from noise: raise `--duration`"));
+        return Err(format!("a run of fewer than {FEWEST} windows cannot be separated from noise: raise `--duration`"));
     }
     Ok(Measure::ALL.into_iter().filter_map(|measure| change(measure, before, after)).collect())
 }
@@ -105,7 +105,7 @@ fn change(measure: Measure, before: &LoadRecord, after: &LoadRecord) -> Option<C
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    if values.len() % 2 == 0 { f64::midpoint(values[middle - 1], values[middle]) } else { values[middle] }
+    if values.len().is_multiple_of(2) { f64::midpoint(values[middle - 1], values[middle]) } else { values[middle] }
 }
 
 /// The two-sided probability that two samples of one distribution differ as these do, by the normal approximation with a

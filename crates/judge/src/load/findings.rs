@@ -1,4 +1,4 @@
-//! What is wrong with a server under load, whatever the gates are.
+//! Defects of a server that a load shows, whatever the gates are.
 
 use std::collections::BTreeMap;
 

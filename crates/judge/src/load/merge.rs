@@ -119,7 +119,9 @@ mod tests {
 
     fn shard(number: u32, latencies: &[u64]) -> Vec<Event> {
         let mut stats = CallStats::default();
-        latencies.iter().for_each(|us| stats.latency.record(*us));
+        for us in latencies {
+            stats.latency.record(*us);
+        }
         let load = LoadRecord {
             plan: LoadPlan { gates: vec!["max < 25us".to_owned(), "p50 < 25us".to_owned()], ..LoadPlan::default() },
             calls: [("echo".to_owned(), stats)].into(),

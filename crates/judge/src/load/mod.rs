@@ -1,4 +1,4 @@
-//! What a server holds: when calls arrive, and what their latencies, errors and memory prove. Pure.
+//! Load: when calls arrive, and what their latencies, errors and memory prove. Pure.
 
 mod compare;
 mod findings;

@@ -34,7 +34,7 @@ impl Schedule {
         let mut begin = Duration::ZERO;
         for stage in self.shape.stages() {
             let seconds = stage.length.as_secs_f64();
-            let calls = (stage.from + stage.to) / 2.0 * seconds;
+            let calls = f64::midpoint(stage.from, stage.to) * seconds;
             // A call at the very end of a stage belongs to the next.
             if wanted < calls - 1e-9 {
                 return Some(begin + Duration::from_secs_f64(time_of(stage, wanted).clamp(0.0, seconds)));

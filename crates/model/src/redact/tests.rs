@@ -123,6 +123,13 @@ fn run_started_with(text: &str) -> Event {
 }
 
 /// One event of every kind, with `text` in every place that takes text.
+fn load_with(text: String) -> crate::LoadRecord {
+    let errors = crate::ErrorStats { count: 1, example: text.clone(), concurrent: 1 };
+    let errors = [(crate::LoadError::Refused, errors)].into();
+    let stats = crate::CallStats { errors, ..crate::CallStats::default() };
+    crate::LoadRecord { calls: [(text, stats)].into(), ..crate::LoadRecord::default() }
+}
+
 fn events_with(text: &str) -> Vec<Event> {
     let own = || text.to_owned();
     let some = || Some(own());
@@ -188,21 +195,7 @@ fn events_with(text: &str) -> Vec<Event> {
                 cost_usd_micros: None,
                 recovery: some(),
             })),
-            load: Some(Box::new(crate::LoadRecord {
-                calls: [(
-                    own(),
-                    crate::CallStats {
-                        errors: [(
-                            crate::LoadError::Refused,
-                            crate::ErrorStats { count: 1, example: own(), concurrent: 1 },
-                        )]
-                        .into(),
-                        ..crate::CallStats::default()
-                    },
-                )]
-                .into(),
-                ..crate::LoadRecord::default()
-            })),
+            load: Some(Box::new(load_with(own()))),
         })
     };
     let mut events = vec![

@@ -1,4 +1,4 @@
-//! OpenMetrics text, for Prometheus and everything that reads its format.
+//! `OpenMetrics` text, for Prometheus and everything that reads its format.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ const BOUNDS: [(&str, u64); 14] = [
     ("10.0", 10_000_000),
 ];
 
-/// The load of a report in the OpenMetrics text format; only the end mark where there is none.
+/// The load of a report in the `OpenMetrics` text format; only the end mark where there is none.
 pub fn openmetrics(report: &Report) -> String {
     let mut out = String::new();
     if let Some((_, load)) = load_of(report) {

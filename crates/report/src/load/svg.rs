@@ -121,7 +121,7 @@ fn open() -> String {
 fn time_axis(svg: &mut String, seconds: f64) {
     for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let x = x_of(seconds * part, seconds);
-        let anchor = if part == 1.0 { "end" } else { "middle" };
+        let anchor = if part > 0.99 { "end" } else { "middle" };
         let _ = write!(
             svg,
             "<text x='{x:.1}' y='{:.1}' class='axis' text-anchor='{anchor}'>{:.1} s</text>",

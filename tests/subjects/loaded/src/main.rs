@@ -1,7 +1,8 @@
 //! A server with one defect that only a load shows: `loaded healthy|leaks|slows|loses|confuses [--stdio]`.
 //!
 //! It speaks Streamable HTTP, prints its URL and ends with its standard input; with `--stdio` it speaks there. Its only tool
-//! is `echo {text}`, which takes two milliseconds.
+//! is `echo {text}`, which takes two milliseconds, or fifty where
+//! the defect needs concurrent calls.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
@@ -15,6 +16,8 @@ use serde_json::{Value, json};
 
 /// The time that a call takes.
 const WORK: Duration = Duration::from_millis(2);
+/// The time that a call takes where concurrent calls are needed.
+const LONG_WORK: Duration = Duration::from_millis(50);
 /// Memory that a leaking server keeps per call, in bytes.
 const KEPT: usize = 1000;
 /// The number of concurrent calls at which replies are lost.
@@ -163,6 +166,8 @@ impl Server {
         if self.defect == Defect::Slows {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
             thread::sleep(WORK * u32::try_from(self.sessions.load(Ordering::SeqCst)).unwrap_or(1));
+        } else if matches!(self.defect, Defect::Loses | Defect::Confuses) {
+            thread::sleep(LONG_WORK);
         } else {
             thread::sleep(WORK);
         }
