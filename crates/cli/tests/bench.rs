@@ -69,7 +69,7 @@ fn a_healthy_server_is_clean() {
     ] {
         let (code, load) = bench(&[&["--url", server.url.as_str()], args].concat());
         assert_eq!((code, rules(&load)), (0, Vec::new()), "{args:?}: {load:#}");
-        assert!(load["answered"].as_u64() > Some(0), "{load:#}");
+        assert!(load["load"]["answered"].as_u64() > Some(0), "{load:#}");
     }
 }
 
@@ -81,7 +81,7 @@ fn a_server_that_leaks_is_named() {
         &[&args[..], &["--gate", "memory growth < 100kB/1000 calls", "--", &server, "leaks", "--stdio"]].concat(),
     );
     if cfg!(target_os = "linux") {
-        let growth = load["memory_growth_bytes_per_call"]["per_call"].as_f64().expect("measured");
+        let growth = load["load"]["memory_growth"]["per_call"].as_f64().expect("measured");
         assert!((500.0..2000.0).contains(&growth), "{growth}: {load:#}");
         assert_eq!((code, rules(&load)), (1, vec!["memory-growth"]), "{load:#}");
         assert_eq!(load["gates"][0]["kept"], false);
@@ -105,7 +105,7 @@ fn a_server_that_loses_replies_is_named() {
     assert_eq!((few.0, rules(&few.1)), (0, Vec::new()), "{:#}", few.1);
     let (code, load) = bench(&["--url", &server.url, "--clients", "80", "--calls", "1000", "--timeout", "2s"]);
     assert_eq!((code, rules(&load)), (1, vec!["lost-reply"]), "{load:#}");
-    assert!(load["errors"]["timeout"]["concurrent"].as_u64() >= Some(50), "{load:#}");
+    assert!(load["load"]["errors"]["timeout"]["concurrent"].as_u64() >= Some(50), "{load:#}");
 }
 
 #[test]
@@ -181,9 +181,9 @@ fn a_suite_is_a_workload_with_weights_gates_and_checks() {
     write("b");
     let (code, load) = run(&suite);
     assert_eq!((code, rules(&load)), (Some(0), Vec::new()), "{load:#}");
-    assert_eq!(load["calls"]["often"]["latency_us"]["count"], 150);
+    assert_eq!(load["load"]["calls"]["often"]["latency_us"]["count"], 150);
     assert_eq!(
-        (load["calls"]["seldom"]["latency_us"]["count"].as_u64(), load["checked"].as_u64()),
+        (load["load"]["calls"]["seldom"]["latency_us"]["count"].as_u64(), load["load"]["checked"].as_u64()),
         (Some(50), Some(200))
     );
     assert_eq!(load["gates"][0]["gate"], "errors <= 0%");

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// Also call tools that write or look like it.
     #[arg(long)]
     include_writes: bool,
-    /// Calls that arrive per second, such as `100/s`, or per minute, such as `30/min`.
+    /// Calls that arrive per second, such as `100/s` or `30/min`.
     #[arg(long, value_name = "N/s", value_parser = rate, help_heading = "Load")]
     rate: Option<f64>,
     /// Number of sessions; without `--rate`, each waits for its reply before it calls again [default: 1].
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     /// Stages of the rate or the clients: `50@10s` holds a level, `..200@30s` moves to one; separated by commas.
     #[arg(long, value_name = "STAGES", conflicts_with_all = ["duration", "calls", "find_limit"], help_heading = "Load")]
     ramp: Option<String>,
-    /// Length of the measurement [default: 10s; 5s for each step of --find-limit].
+    /// Length of the measurement [default: 10s; 5s a step with --find-limit].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, help_heading = "Load")]
     duration: Option<Duration>,
     /// Stop after this number of calls.
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     /// Judge every N-th reply: by the checks of the suite, or by the reply that the call gets alone.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Load")]
     check_every: u64,
-    /// Raise the rate until a gate breaks, and report the highest rate held [gates when none is given: p99 < 1s, errors < 1%].
+    /// Find the highest rate that keeps the gates [default: p99 < 1s, errors < 1%].
     #[arg(long, conflicts_with = "shard", help_heading = "Load")]
     find_limit: bool,
     /// Allow load on this host, which is not a loopback or private address; may be repeated.

@@ -146,7 +146,7 @@ impl LoadCase {
             }
         }
         let closing = session.close().await;
-        record.closed_session(number, mcprove_wire::Closing { frames: Vec::new(), ..closing });
+        record.closed_session(number, closing);
         if calls.is_empty() && failed.is_empty() {
             let text = "no tool could be called with a generated input";
             failed

@@ -122,7 +122,7 @@ fn run_started_with(text: &str) -> Event {
     })
 }
 
-/// One event of every kind, with `text` in every place that takes text.
+/// A load with `text` in every place that takes text.
 fn load_with(text: String) -> crate::LoadRecord {
     let errors = crate::ErrorStats { count: 1, example: text.clone(), concurrent: 1 };
     let errors = [(crate::LoadError::Refused, errors)].into();
@@ -130,6 +130,7 @@ fn load_with(text: String) -> crate::LoadRecord {
     crate::LoadRecord { calls: [(text, stats)].into(), ..crate::LoadRecord::default() }
 }
 
+/// One event of every kind, with `text` in every place that takes text.
 fn events_with(text: &str) -> Vec<Event> {
     let own = || text.to_owned();
     let some = || Some(own());

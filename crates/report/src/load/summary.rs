@@ -1,13 +1,35 @@
 //! A load as one JSON object: what programs ask of it, without the histograms.
 
-use mcprove_model::{LatencyHistogram, Report, Verdict};
+use mcprove_model::{LatencyHistogram, LoadRecord, Report, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::{PERCENTILES, load_of};
 
-/// The load of a report; null where there is none.
+/// The load of a report, its gates and its findings.
 pub fn load_summary(report: &Report) -> Value {
-    let Some((case, load)) = load_of(report) else { return Value::Null };
+    let record = load_of(report).map(|(_, load)| load);
+    let gates: Vec<Value> = report
+        .cases
+        .iter()
+        .filter(|case| record.is_some_and(|load| load.plan.gates.contains(&case.started.name)))
+        .filter_map(|gate| {
+            let finished = gate.finished.as_ref()?;
+            let message = finished.findings.first().map(|finding| finding.message.as_str());
+            Some(json!({"gate": gate.started.name, "kept": finished.verdict == Verdict::Passed, "message": message}))
+        })
+        .collect();
+    let first = report.cases.first();
+    let findings = first.and_then(|case| case.finished.as_ref()).into_iter().flat_map(|finished| &finished.findings);
+    json!({
+        "schema": 1,
+        "server": first.and_then(|case| case.started.server.as_deref()),
+        "load": record.map(load_value),
+        "gates": gates,
+        "findings": findings.chain(&report.findings).collect::<Vec<_>>(),
+    })
+}
+
+fn load_value(load: &LoadRecord) -> Value {
     let calls: Map<String, Value> = load
         .calls
         .iter()
@@ -28,20 +50,7 @@ pub fn load_summary(report: &Report) -> Value {
             (kind.to_string(), stats)
         })
         .collect();
-    let gates: Vec<Value> = report
-        .cases
-        .iter()
-        .filter(|gate| load.plan.gates.contains(&gate.started.name))
-        .filter_map(|gate| {
-            let finished = gate.finished.as_ref()?;
-            let message = finished.findings.first().map(|finding| finding.message.as_str());
-            Some(json!({"gate": gate.started.name, "kept": finished.verdict == Verdict::Passed, "message": message}))
-        })
-        .collect();
-    let findings = case.finished.iter().flat_map(|finished| &finished.findings).chain(&report.findings);
     json!({
-        "schema": 1,
-        "server": case.started.server,
         "plan": load.plan,
         "transport": load.transport,
         "protocol": load.protocol,
@@ -58,11 +67,9 @@ pub fn load_summary(report: &Report) -> Value {
         "errors": errors,
         "calls": calls,
         "phases": phases,
-        "memory_growth_bytes_per_call": load.growth,
+        "memory_growth": load.growth,
         "usage": load.usage,
         "limit": load.limit,
-        "gates": gates,
-        "findings": findings.collect::<Vec<_>>(),
     })
 }
 
