@@ -1,6 +1,6 @@
 //! Which hosts may be loaded: loopback and private addresses, and those that the user names.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use mcprove_model::{ServerSpec, Target};
 

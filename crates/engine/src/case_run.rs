@@ -21,7 +21,6 @@ use crate::grading::Judges;
 use crate::hooks::Hooks;
 use crate::lane_state::LaneState;
 use crate::lanes::Lane;
-use crate::load::LoadMeter;
 use crate::observe::FilesBefore;
 use crate::pipelining::{self, Pipeline, lone_call};
 use crate::record::{CaseRecord, CaseRun};
@@ -62,8 +61,7 @@ pub(crate) struct CaseContext {
     pub(crate) environment: Arc<[String]>,
     /// The calls that scans have made so far.
     pub(crate) calls: Arc<AtomicUsize>,
-    /// The numbers of a load while it runs.
-    pub(crate) load: Arc<LoadMeter>,
+    pub(crate) load: Arc<crate::load::LoadMeter>,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
@@ -202,7 +200,6 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Lane
         return (record.finish(Verdict::Error), false);
     }
     record.mark(|timings| &mut timings.fixture);
-
     let verdict = match &case.act {
         Act::Trajectory(trajectory) => {
             offline::judge_trajectory(case, trajectory, &variables, &mut record, context.strict)

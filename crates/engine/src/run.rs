@@ -179,8 +179,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         halt,
     };
     let hooks = context.hooks.clone();
-    let calls = Arc::clone(&context.calls);
-    let load = Arc::clone(&context.load);
+    let (calls, load) = (Arc::clone(&context.calls), Arc::clone(&context.load));
     let opener = Arc::clone(&context.opener);
     // Dropped after the lanes: dropping a run in the middle waits for what they leave behind.
     let mut pool = RuntimePool::of(options.jobs.min(options.cores));

@@ -50,8 +50,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
     /// Arguments of the tool [default: made from its schema].
-    #[arg(long, value_name = "JSON", requires = "tool")]
-    args: Option<String>,
+    #[arg(long = "args", id = "args", value_name = "JSON", requires = "tool")]
+    arguments: Option<String>,
     /// Also call tools that write or look like it.
     #[arg(long)]
     include_writes: bool,
@@ -115,7 +115,7 @@ pub(crate) struct Args {
     /// Write the load as a script for k6, and make no load.
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     export_k6: Option<PathBuf>,
-    /// Write OpenMetrics text for Prometheus.
+    /// Write the text format of Prometheus (`OpenMetrics`).
     #[arg(long, value_name = "PATH", help_heading = "Reports")]
     openmetrics: Option<PathBuf>,
     /// Write OTLP metrics as JSON, the body of `POST /v1/metrics`.
@@ -181,13 +181,13 @@ impl Args {
     /// The server, the calls and the gates.
     fn planned(&self, context: &Context) -> Result<Planned, Failure> {
         let is_suite = self.suites.first().is_some() || !self.subject.is_named();
-        let planned = if is_suite { self.from_suite()? } else { self.from_catalog(context)? };
+        let planned = if is_suite { self.of_suite()? } else { self.of_catalog(context)? };
         may_load(&planned.server, &self.i_may_load)?;
         Ok(planned)
     }
 
     /// The tests of a suite that are one request each.
-    fn from_suite(&self) -> Result<Planned, Failure> {
+    fn of_suite(&self) -> Result<Planned, Failure> {
         if self.tool.is_some() || self.include_writes {
             return Err(Failure::new(
                 "`--tool` and `--include-writes` choose from the tools of a server, and a suite says what to call",
@@ -222,7 +222,7 @@ impl Args {
     }
 
     /// The tool that was named, or all tools that say that they only read.
-    fn from_catalog(&self, context: &Context) -> Result<Planned, Failure> {
+    fn of_catalog(&self, context: &Context) -> Result<Planned, Failure> {
         let mut server = self.subject.spec()?;
         // Nothing is asked of a host that may not be loaded.
         may_load(&server, &self.i_may_load)?;
@@ -236,7 +236,7 @@ impl Args {
         let tools: Vec<String> = self.tool.iter().cloned().collect();
         known_tools(&tools, &listed, &info)?;
         let mut given = BTreeMap::new();
-        if let (Some(tool), Some(text)) = (&self.tool, &self.args) {
+        if let (Some(tool), Some(text)) = (&self.tool, &self.arguments) {
             given.insert(tool.clone(), vec![arguments(text)?]);
         }
         // Load on a tool that may write is made only where the user names it.

@@ -108,7 +108,7 @@ impl LoadCase {
         // The shards of a load are judged together.
         if self.options.shard.is_none() {
             record.findings.extend(findings(&load));
-            record.findings.extend(self.no_limit(&load));
+            record.findings.extend(no_limit(&load));
             let _ = self.record.set(load.clone());
         }
         record.load = Some(Box::new(load));
@@ -203,16 +203,16 @@ impl LoadCase {
         let (record, oddities) = best.or(last).unwrap_or_default();
         Ok((LoadRecord { limit: Some(limit), ..record }, oddities))
     }
+}
 
-    /// The finding about a server that holds no rate at all.
-    fn no_limit(&self, load: &LoadRecord) -> Option<Finding> {
-        let limit = load.limit.as_ref()?;
-        limit.held.is_none().then(|| {
-            let first = limit.steps.first().and_then(|step| step.broken.clone()).unwrap_or_default();
-            Finding::error("no-rate-held", format!("the server holds no rate: {first}"))
-                .help("begin lower with `--rate`, or loosen the gates")
-        })
-    }
+/// The finding about a server that holds no rate at all.
+fn no_limit(load: &LoadRecord) -> Option<Finding> {
+    let limit = load.limit.as_ref()?;
+    limit.held.is_none().then(|| {
+        let first = limit.steps.first().and_then(|step| step.broken.clone()).unwrap_or_default();
+        Finding::error("no-rate-held", format!("the server holds no rate: {first}"))
+            .help("begin lower with `--rate`, or loosen the gates")
+    })
 }
 
 /// The reason why a rate was not held.

@@ -108,10 +108,7 @@ pub(super) async fn drive(
         tasks.shutdown().await;
     }
     settled(&shared, &pace.recorder).await;
-    let recorder = match Arc::try_unwrap(pace.recorder) {
-        Ok(recorder) => recorder,
-        Err(_) => unreachable!("every client has ended"),
-    };
+    let Ok(recorder) = Arc::try_unwrap(pace.recorder) else { unreachable!("every client has ended") };
     let (record, oddities) = recorder.into_record(work.calls.iter().map(|call| call.name.as_str()));
     let growth = memory_growth(&record.usage);
     Ok((LoadRecord { plan: options.described(), growth, ..record }, oddities))

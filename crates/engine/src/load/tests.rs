@@ -110,7 +110,7 @@ fn stalling(peer: Peer) {
         let ready = if into < Duration::from_secs(9) {
             Instant::now()
         } else {
-            Instant::now() + (Duration::from_secs(10) - into)
+            Instant::now() + Duration::from_secs(10).saturating_sub(into)
         };
         sleep_until(ready).await;
         Some(text("ok"))
@@ -124,7 +124,7 @@ fn stalling_with_work(peer: Peer) {
         tokio::time::sleep(Duration::from_millis(10)).await;
         let into = Duration::from_micros(u64::try_from(began.elapsed().as_micros()).unwrap_or(0) % 10_000_000);
         if into >= Duration::from_secs(9) {
-            sleep_until(Instant::now() + (Duration::from_secs(10) - into)).await;
+            sleep_until(Instant::now() + Duration::from_secs(10).saturating_sub(into)).await;
         }
         Some(text("ok"))
     });
@@ -162,7 +162,7 @@ async fn calls_are_counted_from_when_they_should_have_started() {
         serve(peer, |_, _| async {
             tokio::time::sleep(Duration::from_millis(20)).await;
             Some(text("ok"))
-        })
+        });
     };
     let record = load(slow, Sessions::Peer(serve_slowly)).await;
     let stats = &record.calls["echo"];
@@ -181,7 +181,7 @@ async fn arrivals_that_wait_longer_than_the_time_limit_are_dropped() {
         serve(peer, |_, _| async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             Some(text("ok"))
-        })
+        });
     };
     let record = load(hopeless, Sessions::Peer(serve_slowly)).await;
     assert!(record.dropped > 100 && record.total() == 200, "{} of {}", record.dropped, record.total());
@@ -198,7 +198,7 @@ async fn a_server_that_loses_replies_under_concurrency_is_named() {
             tokio::time::sleep(Duration::from_millis(100)).await;
             OPEN.fetch_sub(1, Ordering::SeqCst);
             (open < 50).then(|| text("ok"))
-        })
+        });
     };
     let timeout = Duration::from_secs(2);
     let few = LoadOptions { timeout, ..options(constant(40.0, 2), false) };
@@ -217,7 +217,7 @@ async fn a_server_that_answers_wrongly_under_load_is_named_and_one_that_varies_i
         serve(peer, |number, _| async move {
             tokio::time::sleep(Duration::from_millis(10)).await;
             Some(text(if number > 100 && number.is_multiple_of(10) { "other" } else { "ok" }))
-        })
+        });
     };
     let record = load(options(constant(4.0, 2), false), Sessions::Peer(wrong)).await;
     assert!(record.errors().contains_key(&LoadError::WrongReply), "{:?}", record.errors());
@@ -227,7 +227,7 @@ async fn a_server_that_answers_wrongly_under_load_is_named_and_one_that_varies_i
         serve(peer, |_, _| async move {
             tokio::time::sleep(Duration::from_millis(10)).await;
             Some(text(&format!("{:?}", Instant::now())))
-        })
+        });
     };
     let record = load(options(constant(4.0, 2), false), Sessions::Peer(varying)).await;
     assert!(findings(&record).is_empty() && record.answered() > 500, "{:?}", record.errors());
@@ -239,7 +239,7 @@ async fn sessions_are_renewed_and_stages_have_their_clients() {
         serve(peer, |_, _| async {
             tokio::time::sleep(Duration::from_millis(10)).await;
             Some(text("ok"))
-        })
+        });
     };
     let per_call =
         LoadOptions { session_per: SessionPer::Calls(5), calls: Some(100), ..options(constant(2.0, 60), false) };
