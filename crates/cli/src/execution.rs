@@ -20,7 +20,7 @@ use crate::run_sink::{RunSink, SinkOptions};
 use crate::stop_signals::StopSignals;
 
 /// The default deadline of a case.
-const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// Default time limit for the probe of a server's protocol era, as written for `--probe-timeout`.
 const PROBE_TIMEOUT_WORDS: &str = "2s";
 pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -169,6 +169,11 @@ impl Execution {
             strict: false,
             events: None,
         }
+    }
+
+    /// The same with an event log.
+    pub(crate) fn logged(self, events: Option<PathBuf>) -> Self {
+        Self { events, ..self }
     }
 
     /// Plain execution of the cases, with the concurrency of these flags.

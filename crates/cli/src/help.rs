@@ -8,7 +8,7 @@ use crate::{Arguments, help_texts};
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
-    ("Test", &["run", "watch", "ci", "matrix", "fuzz"]),
+    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench"]),
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
@@ -30,6 +30,20 @@ const RARE: &[&str] = &[
     "answers",
     "badge",
     "balance",
+    "bench check_every",
+    "bench compare",
+    "bench cwd",
+    "bench env",
+    "bench export_k6",
+    "bench fixture",
+    "bench i_may_load",
+    "bench in_flight",
+    "bench openmetrics",
+    "bench otlp",
+    "bench pid",
+    "bench session_per",
+    "bench start_at",
+    "bench warm_up",
     "ci command",
     "ci dry_run",
     "ci fix",
@@ -275,6 +289,7 @@ mod tests {
         ("audit", "output", "a file for each tool"),
         ("generate", "output", "a file for each tool"),
         ("trust", "suite", "one file, for what it declares"),
+        ("bench", "args", "the arguments themselves, for a script of one line"),
         ("fuzz", "save", "a file for each failure"),
     ];
 

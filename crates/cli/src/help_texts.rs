@@ -83,6 +83,7 @@ const EXIT_CODES: &[(&str, &str)] = &[
         "fuzz",
         "0 nothing found (slow answers are warnings), 1 a crash, a hang, a broken reply or a leak, 2 the server could not be reached, 4 no tool could be called.",
     ),
+    ("bench", "0 all gates are kept, 1 something is wrong with the server under load, 2 the load could not be made."),
     ("ui", "0 after Ctrl-C."),
     ("list", "0 listed, 1 a list was refused, 2 the server could not be reached, or has no such name."),
     (

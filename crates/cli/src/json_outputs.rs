@@ -12,6 +12,7 @@ pub struct JsonOutput {
 /// Every command that has `--json`, sorted.
 pub const JSON_OUTPUTS: &[JsonOutput] = &[
     JsonOutput { command: "audit", schema: include_str!("../../../schema/json/audit.json") },
+    JsonOutput { command: "bench", schema: include_str!("../../../schema/json/bench.json") },
     JsonOutput { command: "call", schema: include_str!("../../../schema/json/request.json") },
     JsonOutput { command: "ci", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "complete", schema: include_str!("../../../schema/json/request.json") },

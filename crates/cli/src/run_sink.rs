@@ -216,7 +216,10 @@ impl Sink for RunSink<'_> {
         }
         let (name, width) = (progress.next.unwrap_or_default(), self.context.width.unwrap_or(80).saturating_sub(1));
         let elapsed_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let line = if self.planned_calls > 0 {
+        let line = if let Some(load) = &progress.load {
+            let mcprove_engine::LoadProgress { answered, failed, open, p50_us, p99_us, ref history } = *load;
+            mcprove_report::LoadLine { answered, failed, open, p50_us, p99_us, history, elapsed_us }.line(width)
+        } else if self.planned_calls > 0 {
             let (done, total) = (progress.calls, self.planned_calls);
             mcprove_report::CallProgress { done, total, tool: name, elapsed_us }.line(width)
         } else {

@@ -216,13 +216,14 @@ impl Scanned {
 }
 
 /// Answers what the server may ask of its client where the user does not say how: a tool that asks is tried, too.
-fn answer_by_default(server: &mut ServerSpec) {
+pub(crate) fn answer_by_default(server: &mut ServerSpec) {
     if server.client == ClientCapabilities::default() {
         server.client = ClientCapabilities::canned(None);
     }
 }
 
-fn discover(
+/// Asks a server for its lists.
+pub(crate) fn discover(
     server: &ServerSpec,
     fixture: Option<&Path>,
     (times, probe_timeout): (ScanTimes, Duration),
@@ -234,7 +235,7 @@ fn discover(
 }
 
 /// Refuses to scan what is not there.
-fn known_tools(wanted: &[String], listed: &[String], info: &ServerInfo) -> Result<(), Failure> {
+pub(crate) fn known_tools(wanted: &[String], listed: &[String], info: &ServerInfo) -> Result<(), Failure> {
     if listed.is_empty() {
         // A list that could not be fetched is not an empty list.
         let failed = info.catalog.findings.iter().find(|finding| finding.severity >= Severity::Error);

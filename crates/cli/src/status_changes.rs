@@ -119,6 +119,7 @@ mod tests {
         };
         let finished = CaseFinished {
             agent: None,
+            load: None,
             index: 0,
             verdict,
             findings: Vec::new(),

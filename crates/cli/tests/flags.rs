@@ -26,6 +26,7 @@ const SUITE: &str = "servers: {s: {command: [sh, server.sh]}}\ntools:\n  - {name
 /// The least that each command with report flags needs.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("audit", &["--server", "sh server.sh", "--no-sandbox"]),
+    ("bench", &["suite.yaml", "--calls", "4"]),
     ("ci", &["suite.yaml"]),
     ("conformance", &["--server", "sh server.sh", "--no-sandbox", "--rule", "mcp-ping", "--protocol", "2025-06-18"]),
     ("fuzz", &["--server", "sh server.sh", "--no-sandbox", "--runs", "2", "--seed", "1", "--timeout", "2s"]),
@@ -113,9 +114,11 @@ fn every_command_with_reports_has_a_row() {
 
 #[test]
 fn a_command_that_runs_cases_takes_all_flags_of_a_run() {
-    // Those that only judge what was recorded run nothing.
-    let runs: Vec<String> =
-        commands_with("junit").into_iter().filter(|name| name != "report" && name != "trust").collect();
+    // Those that only judge what was recorded run nothing, and a load is one case that is not selected or repeated.
+    let runs: Vec<String> = commands_with("junit")
+        .into_iter()
+        .filter(|name| !matches!(name.as_str(), "bench" | "report" | "trust"))
+        .collect();
     for flag in RUN_FLAGS {
         let with = commands_with(flag);
         for command in &runs {
@@ -178,7 +181,8 @@ fn every_command_whose_report_cannot_be_written_ends_with_2() {
 #[test]
 fn runs_are_sharded_compared_and_listed_by_every_command_that_runs_cases() {
     let place = Place::new();
-    for command in commands_with("shard").into_iter().filter(|command| command != "watch") {
+    // The shards of a load are parts of its calls (`tests/bench.rs`).
+    for command in commands_with("shard").into_iter().filter(|command| command != "watch" && command != "bench") {
         let saved = format!("{command}.baseline.json");
         place.with(&command, &["--save-baseline", &saved]);
         assert!(place.path().join(&saved).exists(), "{command} saves no baseline");

@@ -38,6 +38,8 @@ const LINES: &[&[&str]] = &[
     &["explain", "oversized"],
     &["explain", "nothing-expected"],
     &["explain", "timeout"],
+    &["bench", "examples/bench/load.yaml", "--calls", "8"],
+    &["bench", "--server", SHOP, "--tool", "weigh", "--calls", "8"],
     &["fuzz", "--server", SHOP, "--tool", "weigh", "--seed", "7", "--runs", "5"],
     &["generate", "--server", SHOP, "-o", "generated"],
     &["init", "template"],

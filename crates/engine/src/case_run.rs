@@ -61,6 +61,7 @@ pub(crate) struct CaseContext {
     pub(crate) environment: Arc<[String]>,
     /// The calls that scans have made so far.
     pub(crate) calls: Arc<AtomicUsize>,
+    pub(crate) load: Arc<crate::load::LoadMeter>,
     /// The user wants the run to end.
     pub(crate) stop: Stop,
     /// A case failed, and that is enough.
@@ -199,7 +200,6 @@ async fn attempt(planned: &PlannedCase, context: &CaseContext, shared: &mut Lane
         return (record.finish(Verdict::Error), false);
     }
     record.mark(|timings| &mut timings.fixture);
-
     let verdict = match &case.act {
         Act::Trajectory(trajectory) => {
             offline::judge_trajectory(case, trajectory, &variables, &mut record, context.strict)

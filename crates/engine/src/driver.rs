@@ -184,6 +184,7 @@ fn context(options: &DriverOptions) -> CaseContext {
         hooks: Hooks::default(),
         environment: Arc::clone(&options.environment),
         calls: Arc::default(),
+        load: Arc::default(),
         stop,
         enough,
         halt: None,

@@ -400,6 +400,7 @@ impl Interception {
             process_end: end.process_end,
             snapshots: Vec::new(),
             agent: None,
+            load: None,
         }));
         let trace: Vec<TracedCall> =
             self.calls.into_iter().map(|call| TracedCall { tool: call.tool, args: call.args }).collect();
@@ -465,6 +466,7 @@ fn judge(
         process_end: None,
         snapshots: Vec::new(),
         agent: None,
+        load: None,
     }));
 }
 

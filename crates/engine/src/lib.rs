@@ -26,6 +26,7 @@ mod known_failures;
 mod lane_state;
 mod lanes;
 mod latency;
+mod load;
 mod metamorphic;
 mod mock_files;
 mod negative_path;
@@ -69,6 +70,10 @@ pub use fixture_guard::NOWHERE;
 pub use fuzz::{CallCounts, Failure, Keeping, KeptTest, Reproduction, kept_test};
 pub use interception::{
     Answer, CallNews, Interception, InterceptionEnd, InterceptionOptions, ObservedCall, ObservedClient, ObservedRequest,
+};
+pub use load::{
+    CatalogWorkload, LoadMeter, LoadOptions, LoadProgress, SessionPer, SuiteWorkload, Workload, catalog_workload,
+    plan_load, suite_workload,
 };
 pub use mcprove_judge::tool_effect::Consent;
 pub use mock_files::problems_of_played;

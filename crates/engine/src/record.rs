@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mcprove_judge::trust::TraceEvent;
 use mcprove_model::{
-    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, Observation, Outcome,
-    PlannedCase, ProcessEnd, Severity, Snapshot, Timings, Verdict, shorten,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Event, Finding, Frame, LoadRecord, Observation,
+    Outcome, PlannedCase, ProcessEnd, Severity, Snapshot, Timings, Verdict, shorten,
 };
 use mcprove_wire::{Closing, OpenFailure, Session};
 // The runtime's time, which may be virtual.
@@ -71,6 +71,8 @@ pub(crate) struct CaseRecord {
     pub(crate) seen: Option<Observation>,
     /// Record of an agent besides its calls.
     pub(crate) agent: Option<Box<AgentRecord>>,
+    /// Record of a load.
+    pub(crate) load: Option<Box<LoadRecord>>,
     /// Messages to and from servers, complete and in order, if a check needs them.
     pub(crate) trace: Vec<TraceEvent>,
     /// Result of a scan besides its events.
@@ -116,6 +118,7 @@ impl CaseRecord {
             snapshots: Vec::new(),
             seen: None,
             agent: None,
+            load: None,
             trace: Vec::new(),
             scanned: None,
             is_unreachable: false,
@@ -258,6 +261,7 @@ impl CaseRecord {
                 process_end: self.end,
                 snapshots: self.snapshots,
                 agent: self.agent,
+                load: self.load,
             },
         })
     }

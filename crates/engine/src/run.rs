@@ -20,6 +20,7 @@ use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
 use crate::lanes::lanes;
 use crate::latency::too_slow;
+use crate::load::LoadProgress;
 use crate::record::CaseRun;
 use crate::runtime_pool::RuntimePool;
 use crate::sanitizers;
@@ -111,6 +112,8 @@ pub struct Progress<'a> {
     pub running: usize,
     /// Number of calls made by scans.
     pub calls: usize,
+    /// The numbers of a load, while there is one.
+    pub load: Option<LoadProgress>,
 }
 
 /// Runs a plan to its end and reports it to `sink` in plan order.
@@ -168,6 +171,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         judges: judges.clone(),
         acting: Arc::new(Semaphore::new(options.jobs)),
         calls: Arc::default(),
+        load: Arc::default(),
         stop: stop.clone(),
         hooks: Hooks::of_run(stop, &opener),
         environment: Arc::clone(&options.environment),
@@ -175,7 +179,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         halt,
     };
     let hooks = context.hooks.clone();
-    let calls = Arc::clone(&context.calls);
+    let (calls, load) = (Arc::clone(&context.calls), Arc::clone(&context.load));
     let opener = Arc::clone(&context.opener);
     // Dropped after the lanes: dropping a run in the middle waits for what they leave behind.
     let mut pool = RuntimePool::of(options.jobs.min(options.cores));
@@ -216,7 +220,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
                 }
             });
         }
-        ordered.show_progress((workers.len(), calls.load(Ordering::Relaxed)), sink);
+        ordered.show_progress((workers.len(), calls.load(Ordering::Relaxed)), load.progress(), sink);
         tokio::select! {
             biased;
             Some(run) = reports.recv() => {
@@ -321,7 +325,7 @@ impl InOrder<'_> {
         }
     }
 
-    fn show_progress(&self, (running, calls): (usize, usize), sink: &mut dyn Sink) {
+    fn show_progress(&self, (running, calls): (usize, usize), load: Option<LoadProgress>, sink: &mut dyn Sink) {
         let mut due = self.plan.cases[self.next..].iter().filter(|planned| !self.waiting.contains_key(&planned.index));
         sink.progress(&Progress {
             done: self.next + self.waiting.len(),
@@ -329,6 +333,7 @@ impl InOrder<'_> {
             next: due.next().map(|planned| planned.case.name.as_str()),
             running,
             calls,
+            load,
         });
     }
 }

@@ -18,6 +18,7 @@ pub mod jq;
 pub mod json_path;
 mod json_pointer;
 pub mod listed_values;
+pub mod load;
 pub mod log_level;
 pub mod matchers;
 pub mod metamorphic;

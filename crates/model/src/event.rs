@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Frame, ProcessEnd, Snapshot, StopReason, Usage};
+use crate::{Finding, Frame, LoadRecord, ProcessEnd, Snapshot, StopReason, Usage};
 
 /// Something that happened in a run. Events of a case come together and cases come in plan order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -189,6 +189,9 @@ pub struct CaseFinished {
     /// Record of its agent, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Box<AgentRecord>>,
+    /// Record of its load, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<LoadRecord>>,
 }
 
 /// Record of an agent besides its calls. Texts may be shortened.

@@ -26,7 +26,9 @@ mod frame;
 mod grading;
 mod http_settings;
 mod isolation;
+mod latency;
 mod lenient_view;
+mod load;
 mod matrix;
 mod metamorphic;
 mod nearest;
@@ -53,6 +55,7 @@ mod stable_hash;
 mod stderr_cause;
 mod suite_options;
 mod tool_verdict;
+mod units;
 mod vocabulary;
 
 pub use act::{
@@ -86,7 +89,12 @@ pub use frame::{Direction, Frame, FrameKind, WirePart};
 pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Question, ScriptedGrade};
 pub use http_settings::{ClientCertificate, HttpSettings, TlsSettings};
 pub use isolation::Isolation;
+pub use latency::LatencyHistogram;
 pub use lenient_view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
+pub use load::{
+    CallStats, ErrorStats, LoadError, LoadPlan, LoadRecord, LoadWindow, MemoryGrowth, RateLimit, RateStep, UsageSample,
+    per_second, share,
+};
 pub use matrix::{Column, ColumnServer, Matrix};
 pub use metamorphic::{Metamorphic, Relation};
 pub use nearest::nearest;
@@ -114,6 +122,7 @@ pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
 pub use stable_hash::{FNV_START, fnv1a};
 pub use stderr_cause::cause_line;
-pub use suite_options::{Budget, Coverage, Hook, HookCall, Hooks, Parallel, SuiteOptions, WaitFor};
+pub use suite_options::{Budget, Coverage, Hook, HookCall, Hooks, Parallel, SuiteLoad, SuiteOptions, WaitFor};
 pub use tool_verdict::{FailureCause, OFFER_TAG, ScanCounts, ToolVerdict};
+pub use units::{duration_text, number_text, size_text};
 pub use vocabulary::{Targets, Vocabulary};

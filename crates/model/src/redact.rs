@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::{
-    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Evidence, Finding, Fix, Frame, Place,
-    RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePart, WirePlace,
+    AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Evidence, Finding, Fix, Frame,
+    LoadRecord, Place, RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePart, WirePlace,
 };
 use search::Search;
 
@@ -127,6 +127,7 @@ impl Redactor {
             process_end: _,
             snapshots,
             agent,
+            load,
         } = finished;
         match verdict {
             Verdict::Skipped { reason } => self.string(reason),
@@ -142,9 +143,27 @@ impl Redactor {
         if let Some(agent) = agent {
             self.agent(agent);
         }
+        if let Some(load) = load {
+            self.load(load);
+        }
         self.string(stderr);
         for Snapshot { kind: _, name, text } in snapshots {
             self.strings([name, text]);
+        }
+    }
+
+    /// Names of tools and messages of servers are the texts of a load that come from outside.
+    fn load(&self, load: &mut LoadRecord) {
+        let calls = std::mem::take(&mut load.calls).into_iter().map(|(mut name, mut stats)| {
+            self.string(&mut name);
+            for errors in stats.errors.values_mut() {
+                self.string(&mut errors.example);
+            }
+            (name, stats)
+        });
+        load.calls = calls.collect();
+        for step in load.limit.iter_mut().flat_map(|limit| &mut limit.steps) {
+            self.optionals([&mut step.broken]);
         }
     }
 

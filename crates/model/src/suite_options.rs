@@ -16,6 +16,8 @@ pub struct SuiteOptions {
     pub parallel: Parallel,
     /// Limit for the 95th percentile of request latency.
     pub p95_latency: Option<Duration>,
+    /// Gates and weights of a load of its tests.
+    pub load: SuiteLoad,
     /// Commands run around its cases.
     pub hooks: Hooks,
     /// Required coverage.
@@ -28,6 +30,15 @@ pub struct SuiteOptions {
     pub judge: Option<Judge>,
     /// Providers of the language models that grade.
     pub providers: Vec<Arc<Provider>>,
+}
+
+/// Gates and weights of a load of the tests of a suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SuiteLoad {
+    /// The limits that fail the load, as they are written; all are valid.
+    pub gates: Vec<String>,
+    /// Tests whose share of the calls is not that of the others.
+    pub weights: Vec<(String, u32)>,
 }
 
 /// Limits for the cost of language models, in millionths of a US dollar; an absent limit is not checked.

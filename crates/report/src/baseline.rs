@@ -284,6 +284,7 @@ mod tests {
                 process_end: None,
                 snapshots: Vec::new(),
                 agent: None,
+                load: None,
             }),
         };
         Report { cases: cases.iter().enumerate().map(case).collect(), ..Report::default() }

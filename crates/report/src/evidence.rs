@@ -210,6 +210,7 @@ mod tests {
             process_end: None,
             snapshots: Vec::new(),
             agent: None,
+            load: None,
         }
     }
 

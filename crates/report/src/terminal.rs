@@ -13,6 +13,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::evidence::{self, View};
 use crate::explanation::{Depth, explain};
+use crate::load::table;
 use crate::reliability::{Reliability, worst_message};
 use crate::rerun_command::Known;
 use crate::snippet::{render_finding, severity_role};
@@ -245,6 +246,10 @@ impl<W: io::Write> Terminal<W> {
             }
             Verdict::Error => self.summary.errors += 1,
         }
+        if finished.load.is_some() {
+            // The cases of a load cannot be run one by one.
+            self.next_step = NextStep::None;
+        }
         self.remember(&current.started, Some(finished));
         self.used.add(finished);
         self.times.add(finished, &current.sessions);
@@ -252,7 +257,7 @@ impl<W: io::Write> Terminal<W> {
             Verdict::Passed => {
                 if self.verbosity != Verbosity::Quiet {
                     self.result_line(text, &current.started, finished);
-                    let mut details = String::new();
+                    let mut details = self.load_details(finished);
                     self.passing_details(&mut details, &current, finished);
                     indent(text, &details);
                 }
@@ -269,7 +274,7 @@ impl<W: io::Write> Terminal<W> {
                 let reason = worst_message(&finished.findings).to_owned();
                 self.failed.push(FailedCase { started: current.started.clone(), reason });
                 self.result_line(text, &current.started, finished);
-                let mut details = String::new();
+                let mut details = self.load_details(finished);
                 self.failing_details(&mut details, &current, finished);
                 indent(text, &details);
                 text.push('\n');
@@ -319,6 +324,11 @@ impl<W: io::Write> Terminal<W> {
             Verdict::Error => ("ERROR", "!", Role::Bad),
         };
         if self.style.color { format!("{} ", self.style.paint(role, sign)) } else { format!("{word:<6}") }
+    }
+
+    /// The table of a load.
+    fn load_details(&self, finished: &CaseFinished) -> String {
+        finished.load.as_deref().map(|load| table(load, &self.style)).unwrap_or_default()
     }
 
     fn passing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {

@@ -15,6 +15,7 @@ mod message;
 mod non_protocol_output;
 mod process;
 mod process_group;
+mod process_usage;
 mod provider;
 mod raw_http;
 mod raw_pipe;
@@ -32,6 +33,7 @@ pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
+pub use process_usage::{ProcessUsage, process_usage};
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};
@@ -45,8 +47,8 @@ pub use sandbox::{
     sandbox_support, writable_paths,
 };
 pub use session::{
-    Closing, Endpoint, Listing, LiveRequest, Negotiated, OpenFailure, Question, ServerRequest, Session, SessionOptions,
-    Stage, Step, ToolCall,
+    Closing, Endpoint, Finished, Listing, LiveRequest, Negotiated, OpenFailure, Question, ServerRequest, Session,
+    SessionOptions, Stage, Step, ToolCall,
 };
 pub use sse_parser::{SseEvent, SseParser, TooLong};
 pub use transport::{AwsSigner, HttpClient, TokenSource, Tokens, Transport};

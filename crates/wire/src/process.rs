@@ -132,6 +132,11 @@ impl Process {
         Ok((process, Pipes { stdin, stdout }))
     }
 
+    /// Its id while it runs.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// Waits for the leader to exit. Safe to cancel.
     pub(crate) async fn exited(&mut self) -> ProcessEnd {
         if let Some(end) = self.end {

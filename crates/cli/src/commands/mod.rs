@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod audit;
+mod bench;
 mod call;
 mod ci;
 mod complete;
@@ -45,6 +46,8 @@ use crate::failure::Failure;
 pub(crate) enum Command {
     /// Call tools that do not write once with a valid input.
     Audit(audit::Args),
+    /// Measure what a server holds: throughput, latency, errors, memory.
+    Bench(Box<bench::Args>),
     /// Call a tool of a server.
     Call(call::Args),
     /// Complete an argument of a prompt or a resource template.
@@ -115,6 +118,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     let status = match command {
         Command::Audit(args) => audit::run(&args, context),
+        Command::Bench(args) => bench::run(&args, context),
         Command::Call(args) => call::run(&args, context),
         Command::Complete(args) => complete::run(&args, context),
         Command::Ci(args) => ci::run(args, context),

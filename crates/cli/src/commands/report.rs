@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use mcprove_judge::load::merge_loads;
 use mcprove_model::{ExitStatus, Report};
 use mcprove_report::{FORMATS, Format, Shows, Terminal, TerminalOptions, Threshold};
 
@@ -60,9 +61,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let own = if args.open { Shows::Frames } else { args.format.map(|format| format.shows).unwrap_or_default() };
     let shows = own.max(args.outputs.shows());
     let waiting = context.waiting("reading event logs");
-    let logs::Read { report, complaints } =
+    let logs::Read { mut report, complaints } =
         logs::read(&args.logs, if shows == Shows::Frames { Frames::Keep } else { Frames::Drop })?;
     drop(waiting);
+    merge_loads(&mut report);
     for complaint in complaints {
         context.write_stderr(&format!("warning: {complaint}\n"));
     }

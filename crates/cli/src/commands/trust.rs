@@ -130,6 +130,7 @@ fn judge(report: &Report, recordings: &[Recording], security: Option<&Security>)
                 process_end: None,
                 snapshots: Vec::new(),
                 agent: None,
+                load: None,
             }),
         });
     }

@@ -29,6 +29,7 @@ pub use audit::PlannedCall;
 pub use conformance::{ConformanceOptions, expand_conformance, plan_conformance};
 pub use fuzz::FuzzedTool;
 pub use offer::{expanded_template, prompt_arguments};
+pub(crate) use plan::planned_inputs;
 pub use plan::{FuzzScan, PlannedScan, ScanKind, ScanOptions, plan_scan};
 
 /// A piece of work on a server that judges what it sees by itself.

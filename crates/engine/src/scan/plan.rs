@@ -96,9 +96,7 @@ pub struct PlannedScan {
 
 /// Plans a scan of the tools that a server lists.
 pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOptions) -> PlannedScan {
-    let is_chosen =
-        |tool: &&Value| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only);
-    let tools: Vec<Value> = catalog.tools.iter().filter(is_chosen).cloned().collect();
+    let tools = chosen_tools(catalog, options);
     let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
     let called: Vec<PlannedCall> =
         tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
@@ -141,6 +139,21 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     }
     let called = called.into_iter().map(|called| PlannedCall { input: called.input.as_ref().map(written), ..called });
     PlannedScan { cases, findings, called: called.collect(), tools: plan }
+}
+
+/// The tools that are chosen, in listed order.
+fn chosen_tools(catalog: &Catalog, options: &ScanOptions) -> Vec<Value> {
+    let is_chosen =
+        |tool: &&Value| options.tools.is_empty() || options.tools.iter().any(|only| tool_name(tool) == only);
+    catalog.tools.iter().filter(is_chosen).cloned().collect()
+}
+
+/// The chosen tools with the inputs that are made for them. Paths in the inputs are templates.
+pub(crate) fn planned_inputs(catalog: &Catalog, options: &ScanOptions) -> (ScanPlan, Vec<PlannedCall>) {
+    let tools = chosen_tools(catalog, options);
+    let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
+    let calls = tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
+    (plan, calls)
 }
 
 /// Schemas of a tool that are too complex to judge.

@@ -122,6 +122,14 @@ fn run_started_with(text: &str) -> Event {
     })
 }
 
+/// A load with `text` in every place that takes text.
+fn load_with(text: String) -> crate::LoadRecord {
+    let errors = crate::ErrorStats { count: 1, example: text.clone(), concurrent: 1 };
+    let errors = [(crate::LoadError::Refused, errors)].into();
+    let stats = crate::CallStats { errors, ..crate::CallStats::default() };
+    crate::LoadRecord { calls: [(text, stats)].into(), ..crate::LoadRecord::default() }
+}
+
 /// One event of every kind, with `text` in every place that takes text.
 fn events_with(text: &str) -> Vec<Event> {
     let own = || text.to_owned();
@@ -188,6 +196,7 @@ fn events_with(text: &str) -> Vec<Event> {
                 cost_usd_micros: None,
                 recovery: some(),
             })),
+            load: Some(Box::new(load_with(own()))),
         })
     };
     let mut events = vec![

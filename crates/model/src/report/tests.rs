@@ -38,6 +38,7 @@ fn case(index: usize, verdict: Verdict) -> [Event; 2] {
         process_end: None,
         snapshots: Vec::new(),
         agent: None,
+        load: None,
     };
     [Event::CaseStarted(started), Event::CaseFinished(finished)]
 }

@@ -9,7 +9,7 @@ use mcprove_model::Report;
 
 use super::json::Whole;
 use super::{Format, Shows};
-use crate::json_text;
+use crate::{json_text, load};
 
 /// See the module.
 pub(super) const FORMAT: Format = Format {
@@ -34,6 +34,10 @@ pub fn page_data(report: &Report) -> String {
 }
 
 fn render(report: &Report) -> String {
+    // A load is plots over time rather than calls.
+    if let Some(page) = load::page(report) {
+        return page;
+    }
     let data = page_data(report);
     let mut page = String::with_capacity(PAGE.len() + PAGE_STYLE.len() + PAGE_SCRIPT.len() + data.len());
     // The parts are added from left to right, so that a marker inside the data is never looked for.

@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use mcprove_model::{
-    AgentRecord, CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, ProcessEnd, Report,
-    RunContext, Timings, WirePart, utc_timestamp,
+    AgentRecord, CallRecord, CaseReport, Connected, Direction, Finding, Frame, FrameKind, LoadRecord, ProcessEnd,
+    Report, RunContext, Timings, WirePart, utc_timestamp,
 };
 use serde::Serialize;
 
@@ -132,6 +132,8 @@ struct Case<'a> {
     calls: &'a [CallRecord],
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<&'a AgentRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load: Option<&'a LoadRecord>,
     sessions: Vec<Session<'a>>,
     stderr: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -366,6 +368,7 @@ impl<'a> Case<'a> {
             findings: finished.map_or(&[], |finished| &finished.findings),
             calls: finished.map_or(&[], |finished| &finished.calls),
             agent: finished.and_then(|finished| finished.agent.as_deref()),
+            load: finished.and_then(|finished| finished.load.as_deref()),
             sessions: case.sessions.iter().map(Session::of).collect(),
             stderr: finished.map_or("", |finished| &finished.stderr),
             process_end: finished.and_then(|finished| finished.process_end.as_ref()),

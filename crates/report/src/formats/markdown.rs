@@ -16,7 +16,7 @@ use crate::snippet::render_findings;
 use crate::status::{Status, duration_us, title};
 use crate::style::Style;
 use crate::time_breakdown::Times;
-use crate::{duration, escape};
+use crate::{duration, escape, load};
 
 /// See the module.
 pub(super) const FORMAT: Format = Format {
@@ -45,6 +45,9 @@ fn render(report: &Report) -> String {
         .cases
         .iter()
         .partition(|case| matches!(Status::of(case), Status::Failed | Status::Error | Status::Unfinished));
+    if let Some((_, record)) = load::load_of(report) {
+        out.push_str(&load::markdown(record));
+    }
     failures(&mut out, &bad);
     parts(&mut out, &good);
     let trials = Reliability::of(report);

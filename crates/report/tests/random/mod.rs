@@ -97,6 +97,7 @@ fn case_events(
         process_end: Some(ProcessEnd { code: None, signal: Some(9) }),
         snapshots: Vec::new(),
         agent: (index == 0).then(|| Box::new(agent(text))),
+        load: None,
     };
     vec![
         Event::CaseStarted(started),

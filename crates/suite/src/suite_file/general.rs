@@ -60,6 +60,7 @@ impl General {
             source: Arc::clone(&units[0].source),
             parallel: run.parallel,
             p95_latency: performance.p95_latency,
+            load: performance.load.clone(),
             hooks,
             coverage,
             budget,

@@ -8,6 +8,7 @@ mod input_required;
 mod lists;
 mod live_request;
 mod modern;
+mod overlapping;
 mod requests;
 mod responders;
 mod subscriptions;
@@ -31,6 +32,7 @@ use crate::{Limits, SpawnError};
 pub use connect::Endpoint;
 pub use lists::Listing;
 pub use live_request::{LiveRequest, Question, Step};
+pub use overlapping::Finished;
 pub use requests::ToolCall;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.

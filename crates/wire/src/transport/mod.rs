@@ -267,6 +267,14 @@ impl Transport {
         }
     }
 
+    /// The id of the process that was started for it.
+    pub fn process_id(&self) -> Option<u32> {
+        match self {
+            Self::Stdio(stdio) => stdio.process_id(),
+            Self::Http(_) | Self::Sse(_) | Self::Memory(_) => None,
+        }
+    }
+
     /// Ends the connection and, with it, the process.
     pub async fn close(self, limits: &Limits) -> Ended {
         match self {

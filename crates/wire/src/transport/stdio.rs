@@ -51,6 +51,10 @@ impl Stdio {
         self.process.stderr().text()
     }
 
+    pub(super) fn process_id(&self) -> Option<u32> {
+        self.process.id()
+    }
+
     pub(super) async fn receive(&mut self) -> Arrival {
         loop {
             if let Some(exited) = self.exited {

@@ -368,5 +368,6 @@ fn finished(verdict: Verdict) -> CaseFinished {
         process_end: None,
         snapshots: Vec::new(),
         agent: None,
+        load: None,
     }
 }

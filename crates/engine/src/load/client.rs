@@ -1,0 +1,433 @@
+//! A client of a load: it owns a session and keeps calls open on it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use mcprove_judge::load::Shape;
+use mcprove_model::{LoadError, Outcome, ServerSpec};
+use mcprove_suite::template::Variables;
+use mcprove_wire::{Finished, OpenFailure, Session};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{Instant, sleep};
+
+use super::pacer::Arrival;
+use super::recorder::{CallVerdict, Ended, Recorder};
+use super::reference::Reference;
+use super::workload::{LoadCall, LoadRequest};
+use super::{LoadOptions, SessionPer};
+use crate::server::Opener;
+
+/// After how many calls the record of a session is dropped.
+const FORGET: u64 = 64;
+/// The pause after a session could not be opened.
+const RETRY: Duration = Duration::from_millis(100);
+/// The pause of a client that is not needed at the moment.
+const IDLE: Duration = Duration::from_millis(10);
+/// A session without open calls is looked at this often.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// State shared by the clients of a load.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) options: LoadOptions,
+    pub(super) sessions: Sessions,
+    pub(super) calls: Vec<LoadCall>,
+    pub(super) references: Vec<Reference>,
+    /// The order of calls, by position.
+    pub(super) order: Vec<usize>,
+    /// Sessions that may be opened at the same time.
+    pub(super) opening: Semaphore,
+    /// True once no more calls are wanted.
+    pub(super) is_over: Arc<AtomicBool>,
+    /// Calls that may still be started, of a closed loop.
+    pub(super) budget: AtomicI64,
+    pub(super) next_number: AtomicU64,
+    pub(super) next_reply: AtomicU64,
+    pub(super) active: AtomicU64,
+}
+
+/// Where sessions come from.
+#[derive(Clone, Debug)]
+pub(super) enum Sessions {
+    /// The server of the case.
+    Server { server: Arc<ServerSpec>, variables: Variables, opener: Arc<Opener> },
+    /// A peer in this process.
+    #[cfg(test)]
+    Peer(fn(mcprove_wire::transport::Peer)),
+}
+
+impl Sessions {
+    pub(super) async fn open(&self, deadline: Instant) -> Result<Session, Box<OpenFailure>> {
+        match self {
+            Self::Server { server, variables, opener } => opener.open(server, variables, deadline).await,
+            #[cfg(test)]
+            Self::Peer(serve) => {
+                let (transport, peer) = mcprove_wire::Transport::memory(&mcprove_wire::Limits::default());
+                serve(peer);
+                Session::open(transport, &mcprove_wire::SessionOptions::default(), deadline).await
+            }
+        }
+    }
+}
+
+/// A moment of the load and its end; known once all clients are ready.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    pub(super) begin: Instant,
+    pub(super) end: Instant,
+    /// The shape with the warm-up.
+    pub(super) shape: Arc<Shape>,
+    pub(super) recorder: Arc<Recorder>,
+}
+
+/// A client.
+pub(super) struct Client {
+    /// Its number in the whole load.
+    number: u32,
+    shared: Arc<Shared>,
+    /// The calls it is handed, in an open loop.
+    arrivals: Option<mpsc::UnboundedReceiver<Arrival>>,
+    waiting: VecDeque<Arrival>,
+    session: Option<Box<Session>>,
+    pid: Option<u32>,
+    /// Calls that were made on the session.
+    used: u64,
+    open: Vec<OpenCall>,
+    is_active: bool,
+    /// True once no more calls will be handed to it.
+    is_drained: bool,
+}
+
+/// A call that waits for its reply.
+struct OpenCall {
+    id: u64,
+    call: usize,
+    intended: Instant,
+    sent: Instant,
+    concurrent: u64,
+    judged: bool,
+}
+
+/// The time that the phases of opening a session took.
+pub(super) type Phases = Vec<(&'static str, Duration)>;
+
+impl Client {
+    pub(super) fn new(number: u32, shared: Arc<Shared>, arrivals: Option<mpsc::UnboundedReceiver<Arrival>>) -> Self {
+        Self {
+            number,
+            shared,
+            arrivals,
+            waiting: VecDeque::new(),
+            session: None,
+            pid: None,
+            used: 0,
+            open: Vec::new(),
+            is_active: false,
+            is_drained: false,
+        }
+    }
+
+    /// Opens its session ahead of the load.
+    pub(super) async fn prepare(&mut self) -> Result<Phases, Box<OpenFailure>> {
+        let (session, phases) = self.shared.open().await?;
+        self.pid = session.process_id();
+        self.session = Some(session);
+        self.used = 0;
+        Ok(phases)
+    }
+
+    /// The process of its session.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    /// Makes calls until the load is over, and waits for their replies.
+    pub(super) async fn run(mut self, pace: Pace) {
+        loop {
+            let more = self.fill(&pace).await;
+            if !more && self.open.is_empty() && self.waiting.is_empty() {
+                break;
+            }
+            self.wait(&pace).await;
+        }
+        self.rest();
+        self.close(&pace).await;
+    }
+
+    /// Starts calls for as long as there is room; false once no more will come.
+    async fn fill(&mut self, pace: &Pace) -> bool {
+        loop {
+            if self.shared.is_over.load(Ordering::Relaxed) {
+                self.waiting.clear();
+                return false;
+            }
+            if self.open.len() >= self.shared.options.in_flight as usize {
+                return true;
+            }
+            if self.is_worn_out() {
+                if !self.open.is_empty() {
+                    return true;
+                }
+                self.close(pace).await;
+            }
+            let arrival = match self.next_arrival(pace) {
+                Next::Call(arrival) => arrival,
+                Next::Later => return true,
+                Next::Never => return false,
+            };
+            if self.session.is_none() && !self.open_session(pace, &arrival).await {
+                continue;
+            }
+            self.start(arrival, pace);
+        }
+    }
+
+    fn is_worn_out(&self) -> bool {
+        match self.shared.options.session_per {
+            SessionPer::Client => false,
+            SessionPer::Calls(number) => self.session.is_some() && self.used >= number,
+        }
+    }
+
+    /// The call that is to be started now.
+    fn next_arrival(&mut self, pace: &Pace) -> Next {
+        let Some(arrivals) = &mut self.arrivals else { return self.next_of_loop(pace) };
+        loop {
+            let arrival = match self.waiting.pop_front() {
+                Some(arrival) => arrival,
+                None => match arrivals.try_recv() {
+                    Ok(arrival) => arrival,
+                    Err(mpsc::error::TryRecvError::Empty) => return Next::Later,
+                    Err(mpsc::error::TryRecvError::Disconnected) => return Next::Never,
+                },
+            };
+            // A caller would have given up by now.
+            if arrival.intended.elapsed() > self.shared.options.timeout {
+                pace.recorder.dropped(arrival.intended);
+                continue;
+            }
+            return Next::Call(arrival);
+        }
+    }
+
+    /// The next call of a closed loop: at once, if this client is one of those that are wanted at the moment.
+    fn next_of_loop(&mut self, pace: &Pace) -> Next {
+        let now = Instant::now();
+        if now >= pace.end {
+            return Next::Never;
+        }
+        let level = pace.shape.level(now.saturating_duration_since(pace.begin));
+        if now < pace.begin || f64::from(self.number) + 0.5 >= level {
+            self.rest();
+            return Next::Later;
+        }
+        if self.shared.budget.fetch_sub(1, Ordering::Relaxed) <= 0 {
+            return Next::Never;
+        }
+        if !self.is_active {
+            self.is_active = true;
+            pace.recorder.active(self.shared.active.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        Next::Call(Arrival { number: self.shared.next_number.fetch_add(1, Ordering::Relaxed), intended: now })
+    }
+
+    /// Counts the client as inactive.
+    fn rest(&mut self) {
+        if std::mem::take(&mut self.is_active) {
+            self.shared.active.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Opens a session for a call; where that fails, the call has failed.
+    async fn open_session(&mut self, pace: &Pace, arrival: &Arrival) -> bool {
+        let sent = Instant::now();
+        match self.prepare().await {
+            Ok(phases) => {
+                pace.recorder.opened(&phases, self.pid);
+                true
+            }
+            Err(failure) => {
+                pace.recorder.unopened();
+                let concurrent = pace.recorder.meter.started();
+                pace.recorder.ended(Ended {
+                    call: self.shared.call_of(arrival.number),
+                    intended: arrival.intended,
+                    sent,
+                    at: Instant::now(),
+                    concurrent,
+                    verdict: CallVerdict::Failed(LoadError::NoSession, failure.message.clone()),
+                });
+                sleep(RETRY).await;
+                false
+            }
+        }
+    }
+
+    fn start(&mut self, arrival: Arrival, pace: &Pace) {
+        let Some(session) = &mut self.session else { return };
+        let call = self.shared.call_of(arrival.number);
+        let is_idle = self.open.is_empty();
+        let id = match &self.shared.calls[call].request {
+            LoadRequest::Tool { name, arguments } => session.start_call(name, arguments),
+            LoadRequest::Other { method, params } => session.start(method, params),
+        };
+        let sent = Instant::now();
+        if is_idle && self.arrivals.is_some() {
+            pace.recorder.lag(arrival.intended, sent);
+        }
+        self.used += 1;
+        if self.arrivals.is_none() {
+            pace.recorder.active(self.shared.active.load(Ordering::Relaxed));
+        }
+        self.open.push(OpenCall {
+            id,
+            call,
+            intended: arrival.intended,
+            sent,
+            concurrent: pace.recorder.meter.started(),
+            judged: self.shared.is_judged(call),
+        });
+    }
+
+    /// Waits for a reply, a call that is to start, or the time limit of a call.
+    async fn wait(&mut self, pace: &Pace) {
+        let timeout = self.shared.options.timeout;
+        let until = self.open.iter().map(|open| open.sent + timeout).min();
+        let has_room = self.open.len() < self.shared.options.in_flight as usize && !self.is_worn_out();
+        let finished = {
+            let session = &mut self.session;
+            let finish = async {
+                match session {
+                    Some(session) => session.finish_any(until.unwrap_or_else(|| Instant::now() + LOOK)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let arrive = async {
+                match &mut self.arrivals {
+                    Some(arrivals) if has_room && !self.is_drained => arrivals.recv().await,
+                    // A closed loop begins its next call when a reply comes; a client that is not needed looks again later.
+                    None if has_room && self.open.is_empty() => {
+                        sleep(IDLE).await;
+                        None
+                    }
+                    Some(_) | None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                finished = finish => finished,
+                arrival = arrive => {
+                    self.is_drained = arrival.is_none() && self.arrivals.is_some();
+                    self.waiting.extend(arrival);
+                    return;
+                }
+            }
+        };
+        match finished {
+            Some(finished) => self.take(finished, pace).await,
+            None => self.expire(pace).await,
+        }
+    }
+
+    /// Takes a reply, and with it the end of a session that is gone.
+    async fn take(&mut self, finished: Finished, pace: &Pace) {
+        let Some(at) = self.open.iter().position(|open| open.id == finished.id) else { return };
+        let open = self.open.swap_remove(at);
+        let call = &self.shared.calls[open.call];
+        let Finished { mut exchange, at: mut ended, .. } = finished;
+        let Some(session) = &mut self.session else { return };
+        if session.goes_on(&exchange) {
+            let params = match &call.request {
+                LoadRequest::Tool { name, arguments } => session.tool_params(name, arguments),
+                LoadRequest::Other { params, .. } => params.clone(),
+            };
+            exchange = session.go_on(exchange, &params, open.sent + self.shared.options.timeout).await;
+            ended = Instant::now();
+        }
+        if open.judged {
+            pace.recorder.checked(open.intended);
+        }
+        let verdict = self.shared.references[open.call].verdict(call, &exchange, open.judged);
+        let OpenCall { call, intended, sent, concurrent, .. } = open;
+        pace.recorder.ended(Ended { call, intended, sent, at: ended, concurrent, verdict });
+        if self.used.is_multiple_of(FORGET) || !session.is_open() {
+            pace.recorder.odd(session.forget());
+        }
+        let is_gone = matches!(exchange.outcome, Outcome::Closed { .. }) || !session.is_open();
+        if is_gone && self.open.is_empty() {
+            self.close(pace).await;
+        }
+    }
+
+    /// Gives up the calls whose time is over.
+    async fn expire(&mut self, pace: &Pace) {
+        let timeout = self.shared.options.timeout;
+        let Some(session) = &mut self.session else { return };
+        if !session.is_open() && self.open.is_empty() {
+            self.close(pace).await;
+            return;
+        }
+        while let Some(at) = self.open.iter().position(|open| open.sent + timeout <= Instant::now()) {
+            let OpenCall { id, call, intended, sent, concurrent, .. } = self.open.swap_remove(at);
+            session.cancel(id, "timed out").await;
+            session.give_up(id);
+            let text = format!("no reply after {} ms", timeout.as_millis());
+            let verdict = CallVerdict::Failed(LoadError::Timeout, text);
+            pace.recorder.ended(Ended { call, intended, sent, at: Instant::now(), concurrent, verdict });
+        }
+    }
+
+    async fn close(&mut self, pace: &Pace) {
+        if let Some(session) = self.session.take() {
+            pace.recorder.closed(self.pid.take());
+            let closing = session.close().await;
+            pace.recorder.odd(closing.oddities);
+        }
+    }
+}
+
+/// The next call of a client.
+enum Next {
+    Call(Arrival),
+    /// None at the moment.
+    Later,
+    /// No more.
+    Never,
+}
+
+impl Shared {
+    /// The kind of the call with a number.
+    fn call_of(&self, number: u64) -> usize {
+        let at = usize::try_from(number % self.order.len().max(1) as u64).unwrap_or(0);
+        self.order.get(at).copied().unwrap_or(0)
+    }
+
+    /// True if the reply to the next call is one of those that are judged.
+    fn is_judged(&self, call: usize) -> bool {
+        let number = self.next_reply.fetch_add(1, Ordering::Relaxed);
+        number.is_multiple_of(self.options.check_every.max(1)) && self.references[call].judges(&self.calls[call])
+    }
+
+    /// Opens a session as a host does: it connects, agrees on a revision, and asks for the tools.
+    pub(super) async fn open(&self) -> Result<(Box<Session>, Phases), Box<OpenFailure>> {
+        let _permit = self.opening.acquire().await;
+        let begun = Instant::now();
+        let deadline = begun + self.options.start;
+        let mut session = Box::new(self.sessions.open(deadline).await?);
+        let opened = Instant::now();
+        let mut phases = Vec::new();
+        // A process is started before its session begins; elsewhere there is nothing to start.
+        let ready = if session.transport_name() == "stdio" { session.began().max(begun) } else { begun };
+        if ready > begun {
+            phases.push(("start", ready - begun));
+        }
+        phases.push(("handshake", opened - ready));
+        session.learn_schemas(deadline).await;
+        session.list("tools/list", "tools", deadline).await;
+        phases.push(("list", opened.elapsed()));
+        session.forget();
+        Ok((session, phases))
+    }
+}

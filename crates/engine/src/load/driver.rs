@@ -1,0 +1,235 @@
+//! The driver of a load: it opens the sessions, lets the clients and the pacer go, and waits for them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use mcprove_judge::load::{Schedule, memory_growth};
+use mcprove_model::{Finding, LoadRecord, UsageSample};
+use mcprove_wire::{OpenFailure, process_usage};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use super::client::{Client, Pace, Sessions, Shared};
+use super::pacer::Pacer;
+use super::recorder::{Recorder, Timeline};
+use super::reference::{Reference, reference};
+use super::workload::LoadCall;
+use super::{LoadMeter, LoadOptions, SessionPer};
+use crate::stop::Stop;
+
+/// Number of sessions that are opened at the same time.
+const OPENING: usize = 8;
+/// The time between the last preparation and the first call.
+const READY: Duration = Duration::from_millis(5);
+/// The longest pause between two samples of the use of the machine.
+const SAMPLES: Duration = Duration::from_secs(1);
+
+/// The surroundings of a load.
+pub(super) struct Surroundings {
+    pub(super) sessions: Sessions,
+    pub(super) meter: Arc<LoadMeter>,
+    pub(super) stop: Stop,
+    /// True if the time of the runtime is virtual.
+    pub(super) is_virtual: bool,
+}
+
+/// The calls of a load, and the replies they get alone.
+#[derive(Clone, Debug)]
+pub(super) struct ReferencedCalls {
+    pub(super) calls: Vec<LoadCall>,
+    pub(super) references: Vec<Reference>,
+    pub(super) order: Vec<usize>,
+}
+
+/// Runs a load to its end.
+pub(super) async fn drive(
+    options: &LoadOptions,
+    work: &ReferencedCalls,
+    around: &Surroundings,
+) -> Result<(LoadRecord, Vec<Finding>), Box<OpenFailure>> {
+    let shared = Arc::new(Shared {
+        options: options.clone(),
+        sessions: around.sessions.clone(),
+        calls: work.calls.clone(),
+        references: work.references.clone(),
+        order: work.order.clone(),
+        opening: Semaphore::new(OPENING),
+        is_over: Arc::new(AtomicBool::new(false)),
+        budget: AtomicI64::new(options.budget().map_or(i64::MAX, |calls| i64::try_from(calls).unwrap_or(i64::MAX))),
+        next_number: AtomicU64::new(0),
+        next_reply: AtomicU64::new(0),
+        active: AtomicU64::new(0),
+    });
+    let (clients, senders) = clients(&shared);
+    let (clients, phases) = prepared(clients, &shared).await?;
+    let pace = pace(options, work.calls.len(), around);
+    for (phases, client) in phases.iter().zip(&clients).filter(|(phases, _)| !phases.is_empty()) {
+        pace.recorder.opened(phases, client.pid());
+    }
+    let mut tasks = JoinSet::new();
+    for client in clients {
+        tasks.spawn(client.run(pace.clone()));
+    }
+    let pacing = options.is_open.then(|| {
+        let (part, parts) = options.part();
+        Pacer {
+            schedule: Schedule::new((*pace.shape).clone()).shard(part, parts),
+            begin: pace.begin,
+            clients: senders,
+            is_over: Arc::clone(&shared.is_over),
+            calls: options.budget().unwrap_or(u64::MAX),
+        }
+    });
+    let pacing = async {
+        match pacing {
+            Some(pacer) if around.is_virtual => pacer.run().await,
+            Some(pacer) => drop(pacer.run_on_thread().await),
+            None => {}
+        }
+    };
+    let watching = watch(options, &pace.recorder);
+    let mut stop = around.stop.clone();
+    let is_stopped = {
+        let all = async {
+            pacing.await;
+            while tasks.join_next().await.is_some() {}
+        };
+        tokio::select! {
+            biased;
+            () = stop.stopped() => true,
+            () = all => false,
+            () = watching => false,
+        }
+    };
+    shared.is_over.store(true, Ordering::Relaxed);
+    if is_stopped {
+        tasks.shutdown().await;
+    }
+    settled(&shared, &pace.recorder).await;
+    let Ok(recorder) = Arc::try_unwrap(pace.recorder) else { unreachable!("every client has ended") };
+    let (record, oddities) = recorder.into_record(work.calls.iter().map(|call| call.name.as_str()));
+    let growth = memory_growth(&record.usage);
+    Ok((LoadRecord { plan: options.described(), growth, ..record }, oddities))
+}
+
+/// The clients of this shard, and the ways to hand them calls.
+fn clients(shared: &Arc<Shared>) -> (Vec<Client>, Vec<mpsc::UnboundedSender<super::pacer::Arrival>>) {
+    let options = &shared.options;
+    let (part, parts) = options.part();
+    let mut senders = Vec::new();
+    let numbers = (0..options.clients).filter(|number| number % parts == part);
+    // A shard without a client of its own still has its part of the arrivals.
+    let numbers: Vec<u32> = if options.is_open && options.clients <= part { vec![part] } else { numbers.collect() };
+    let clients = numbers.into_iter().map(|number| {
+        let arrivals = options.is_open.then(|| {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            senders.push(sender);
+            receiver
+        });
+        Client::new(number, Arc::clone(shared), arrivals)
+    });
+    (clients.collect(), senders)
+}
+
+/// Opens the sessions that are needed at the beginning; the first that cannot be opened ends the load.
+async fn prepared(
+    clients: Vec<Client>,
+    shared: &Shared,
+) -> Result<(Vec<Client>, Vec<super::client::Phases>), Box<OpenFailure>> {
+    let options = &shared.options;
+    let first = if options.is_open { f64::INFINITY } else { options.shape.level(Duration::ZERO) };
+    let (_, parts) = options.part();
+    let mut opening = JoinSet::new();
+    let mut ready: Vec<Option<(Client, super::client::Phases)>> = Vec::new();
+    for (at, mut client) in clients.into_iter().enumerate() {
+        #[expect(clippy::cast_precision_loss, reason = "a number of clients")]
+        let is_needed = ((at as u64 * u64::from(parts)) as f64) < first;
+        ready.push(None);
+        if options.session_per == SessionPer::Client && is_needed {
+            opening.spawn(async move {
+                let opened = client.prepare().await;
+                opened.map(|phases| (at, client, phases))
+            });
+        } else {
+            ready[at] = Some((client, Vec::new()));
+        }
+    }
+    while let Some(opened) = opening.join_next().await {
+        let Ok(opened) = opened else { continue };
+        let (at, client, phases) = opened?;
+        ready[at] = Some((client, phases));
+    }
+    Ok(ready.into_iter().flatten().unzip())
+}
+
+/// The begin and the end of the load, and its record.
+fn pace(options: &LoadOptions, calls: usize, around: &Surroundings) -> Pace {
+    let ready = Instant::now() + READY;
+    let begin = options.begin.filter(|_| !around.is_virtual).map_or(ready, |at| Instant::from_std(at).max(ready));
+    let shape = Arc::new(options.shape.clone().after(options.warm_up));
+    let end = begin + shape.length();
+    let measured = (begin + options.warm_up, end);
+    let timeline = Timeline {
+        begin: measured.0,
+        end: measured.1,
+        window: options.window(),
+        is_open_ended: options.is_open_ended(),
+    };
+    let recorder = Recorder::new(timeline, calls, Arc::clone(&around.meter));
+    Pace { begin, end, shape, recorder: Arc::new(recorder) }
+}
+
+/// Samples the use of the machine and turns the meter; never ends.
+async fn watch(options: &LoadOptions, recorder: &Recorder) {
+    let mut ticks = interval(options.window().min(SAMPLES));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut turned = Instant::now();
+    loop {
+        ticks.tick().await;
+        if turned.elapsed() >= SAMPLES {
+            turned = Instant::now();
+            recorder.meter.rotate();
+        }
+        let pids = options.pid.map_or_else(|| recorder.pids(), |pid| vec![pid]);
+        if pids.is_empty() {
+            continue;
+        }
+        let calls = recorder.meter.answered();
+        // Reading the files of the system must not hold up replies.
+        let Ok(Some(usage)) = tokio::task::spawn_blocking(move || process_usage(&pids)).await else { continue };
+        recorder.used(UsageSample {
+            at_us: 0,
+            calls,
+            cpu_us: usage.cpu_us,
+            memory: usage.memory,
+            files: usage.files,
+            threads: usage.threads,
+            processes: usage.processes,
+        });
+    }
+}
+
+/// Decides about replies that differ from their references: the reference is made again, alone. A tool that now answers
+/// differently by itself is not blamed.
+async fn settled(shared: &Shared, recorder: &Recorder) {
+    let doubtful = recorder.doubtful();
+    if doubtful.is_empty() {
+        return;
+    }
+    let mut session = shared.open().await.ok();
+    for call in &doubtful {
+        let again = match &mut session {
+            Some((session, _)) => {
+                reference(&shared.calls[*call], session, shared.options.timeout).await.ok().map(|again| again.result)
+            }
+            None => None,
+        };
+        // A server that no longer answers at all was wrong before.
+        recorder.settle(*call, again.is_none_or(|again| again == shared.references[*call].result));
+    }
+    if let Some((session, _)) = session {
+        session.close().await;
+    }
+}

@@ -1,0 +1,96 @@
+//! The numbers of a load while it runs, for the line that people watch.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use mcprove_model::LatencyHistogram;
+
+/// The seconds that are remembered.
+const REMEMBERED: usize = 30;
+
+/// The numbers of a load while it runs.
+#[derive(Debug, Default)]
+pub struct LoadMeter {
+    answered: AtomicU64,
+    failed: AtomicU64,
+    open: AtomicU64,
+    recent: Mutex<Recent>,
+}
+
+#[derive(Debug, Default)]
+struct Recent {
+    current: Option<LatencyHistogram>,
+    last: Option<LatencyHistogram>,
+    /// Calls answered in each of the last seconds.
+    history: VecDeque<u64>,
+}
+
+/// A moment of a load.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoadProgress {
+    /// Calls that were answered well so far.
+    pub answered: u64,
+    /// Calls that failed so far.
+    pub failed: u64,
+    /// Calls that wait for their reply.
+    pub open: u64,
+    /// The median latency of the last second, in microseconds.
+    pub p50_us: u64,
+    /// The 99th percentile of the last second.
+    pub p99_us: u64,
+    /// Calls answered in each of the last seconds.
+    pub history: Vec<u64>,
+}
+
+impl LoadMeter {
+    pub(super) fn started(&self) -> u64 {
+        self.open.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(super) fn ended(&self, latency_us: Option<u64>) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        let Some(us) = latency_us else {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        self.answered.fetch_add(1, Ordering::Relaxed);
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.current.get_or_insert_with(|| LatencyHistogram::with_digits(LatencyHistogram::COARSE)).record(us);
+    }
+
+    /// Calls that were answered so far.
+    pub(super) fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// A second is over.
+    pub(super) fn rotate(&self) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = recent.current.take();
+        recent.history.push_back(current.as_ref().map_or(0, LatencyHistogram::count));
+        if recent.history.len() > REMEMBERED {
+            recent.history.pop_front();
+        }
+        recent.last = current;
+    }
+
+    /// The numbers of this moment; `None` before the first call.
+    pub fn progress(&self) -> Option<LoadProgress> {
+        let (answered, failed) = (self.answered(), self.failed.load(Ordering::Relaxed));
+        if answered + failed == 0 {
+            return None;
+        }
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let latency = recent.last.as_ref().or(recent.current.as_ref());
+        let quantile = |share: f64| latency.map_or(0, |latency| latency.quantile(share));
+        Some(LoadProgress {
+            answered,
+            failed,
+            open: self.open.load(Ordering::Relaxed),
+            p50_us: quantile(0.5),
+            p99_us: quantile(0.99),
+            history: recent.history.iter().copied().collect(),
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! Record of the calls of a load, as they end.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mcprove_model::{CallStats, ErrorStats, Finding, LatencyHistogram, LoadError, LoadRecord, LoadWindow, UsageSample};
+use tokio::time::Instant;
+
+use super::{LoadMeter, micros};
+
+/// Different oddities of sessions that are kept.
+const ODDITIES: usize = 10;
+/// The most windows of a timeline; calls after them are counted in the last.
+const WINDOWS: usize = 3_600;
+
+/// Record of the calls of a load, shared by its clients.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    time: Timeline,
+    pub(super) meter: Arc<LoadMeter>,
+    state: Mutex<State>,
+}
+
+/// The measured time, cut into windows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timeline {
+    /// Begin of the measurement: calls that were to start before are not counted.
+    pub(super) begin: Instant,
+    pub(super) end: Instant,
+    pub(super) window: Duration,
+    /// True if the load ends with its last call rather than at a time.
+    pub(super) is_open_ended: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    record: LoadRecord,
+    /// Results by the position of the call in the workload.
+    calls: Vec<CallStats>,
+    /// Replies that differ from the reference, until it is known whether the reference still holds.
+    doubtful: Vec<Doubtful>,
+    oddities: Vec<Finding>,
+    last: Option<Instant>,
+    pids: BTreeSet<u32>,
+}
+
+/// Replies that differ from the one that the call got alone.
+#[derive(Clone, Debug, Default)]
+struct Doubtful {
+    latency: LatencyHistogram,
+    errors: ErrorStats,
+}
+
+/// A call that has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) call: usize,
+    pub(super) intended: Instant,
+    pub(super) sent: Instant,
+    pub(super) at: Instant,
+    /// The number of concurrent calls when it was sent.
+    pub(super) concurrent: u64,
+    pub(super) verdict: CallVerdict,
+}
+
+/// The verdict on one reply.
+#[derive(Debug, PartialEq)]
+pub(super) enum CallVerdict {
+    Good,
+    Failed(LoadError, String),
+    /// It differs from the reply that the call got alone.
+    Differs(String),
+}
+
+impl State {
+    /// A window of the timeline, which grows as needed.
+    fn window(&mut self, at: usize) -> &mut LoadWindow {
+        let at = at.min(WINDOWS - 1);
+        if self.record.windows.len() <= at {
+            self.record.windows.resize_with(at + 1, LoadWindow::default);
+        }
+        &mut self.record.windows[at]
+    }
+}
+
+impl Recorder {
+    pub(super) fn new(time: Timeline, calls: usize, meter: Arc<LoadMeter>) -> Self {
+        let mut state = State::default();
+        if !time.is_open_ended {
+            let windows = micros(time.end - time.begin).div_ceil(micros(time.window).max(1));
+            state.record.windows.resize_with(usize::try_from(windows).unwrap_or(0).min(WINDOWS), LoadWindow::default);
+        }
+        state.calls.resize_with(calls, CallStats::default);
+        state.doubtful.resize_with(calls, Doubtful::default);
+        Self { time, meter, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The position of a moment in the timeline; `None` outside of the measurement.
+    fn window_at(&self, at: Instant) -> Option<usize> {
+        let since = at.checked_duration_since(self.time.begin).filter(|_| at < self.time.end)?;
+        usize::try_from(micros(since) / micros(self.time.window).max(1)).ok()
+    }
+
+    /// Takes down a call that has ended.
+    pub(super) fn ended(&self, ended: Ended) {
+        let latency = micros(ended.at.saturating_duration_since(ended.intended));
+        let service = micros(ended.at.saturating_duration_since(ended.sent));
+        self.meter.ended((ended.verdict == CallVerdict::Good).then_some(latency));
+        let mut state = self.state();
+        let Some(started_in) = self.window_at(ended.intended) else { return };
+        state.last = state.last.max(Some(ended.at));
+        match ended.verdict {
+            CallVerdict::Good => {
+                if let Some(completed_in) = self.window_at(ended.at) {
+                    state.window(completed_in).completed += 1;
+                }
+                state.window(started_in).latency.record(latency);
+                let phase = state.record.phases.entry("call".to_owned()).or_default();
+                phase.record(service);
+                let stats = &mut state.calls[ended.call];
+                stats.latency.record(latency);
+                stats.service.record(service);
+            }
+            CallVerdict::Failed(kind, example) => {
+                count(state.calls[ended.call].errors.entry(kind).or_default(), example, ended.concurrent);
+                state.window(started_in).errors += 1;
+            }
+            CallVerdict::Differs(example) => {
+                let doubtful = &mut state.doubtful[ended.call];
+                doubtful.latency.record(latency);
+                count(&mut doubtful.errors, example, ended.concurrent);
+            }
+        }
+    }
+
+    /// Takes down an arrival that was not started in time.
+    pub(super) fn dropped(&self, intended: Instant) {
+        let Some(window) = self.window_at(intended) else { return };
+        let mut state = self.state();
+        state.record.dropped += 1;
+        state.window(window).dropped += 1;
+    }
+
+    /// Takes down mcprove's own delay of a call.
+    pub(super) fn lag(&self, intended: Instant, sent: Instant) {
+        if self.window_at(intended).is_some() {
+            self.state().record.lag.record(micros(sent.saturating_duration_since(intended)));
+        }
+    }
+
+    /// Takes down that a reply was judged.
+    pub(super) fn checked(&self, intended: Instant) {
+        if self.window_at(intended).is_some() {
+            self.state().record.checked += 1;
+        }
+    }
+
+    /// Takes down a session that was opened, and the time of its phases.
+    pub(super) fn opened(&self, phases: &[(&str, Duration)], pid: Option<u32>) {
+        let mut state = self.state();
+        state.record.sessions += 1;
+        state.pids.extend(pid);
+        for (name, time) in phases {
+            state.record.phases.entry((*name).to_owned()).or_default().record(micros(*time));
+        }
+    }
+
+    pub(super) fn unopened(&self) {
+        self.state().record.unopened += 1;
+    }
+
+    /// Forgets the process of a session that was closed, and keeps what was odd about the session.
+    pub(super) fn closed(&self, pid: Option<u32>) {
+        if let Some(pid) = pid {
+            self.state().pids.remove(&pid);
+        }
+    }
+
+    pub(super) fn odd(&self, oddities: Vec<Finding>) {
+        if oddities.is_empty() {
+            return;
+        }
+        let mut state = self.state();
+        for oddity in oddities {
+            if state.oddities.len() < ODDITIES && !state.oddities.iter().any(|known| known.rule == oddity.rule) {
+                state.oddities.push(oddity);
+            }
+        }
+    }
+
+    /// Takes down the number of active clients.
+    pub(super) fn active(&self, clients: u64) {
+        let Some(at) = self.window_at(Instant::now()) else { return };
+        let mut state = self.state();
+        let window = state.window(at);
+        window.clients = window.clients.max(clients);
+    }
+
+    /// The processes of the sessions that are open.
+    pub(super) fn pids(&self) -> Vec<u32> {
+        self.state().pids.iter().copied().collect()
+    }
+
+    pub(super) fn used(&self, sample: UsageSample) {
+        if self.window_at(Instant::now()).is_some() {
+            let at_us = micros(self.time.begin.elapsed());
+            self.state().record.usage.push(UsageSample { at_us, ..sample });
+        }
+    }
+
+    /// The calls with replies that differ from their references.
+    pub(super) fn doubtful(&self) -> Vec<usize> {
+        let state = self.state();
+        (0..state.doubtful.len()).filter(|call| state.doubtful[*call].errors.count > 0).collect()
+    }
+
+    /// Decides about replies that differ from the reference of a call: wrong, or of a tool that answers differently each
+    /// time.
+    pub(super) fn settle(&self, call: usize, is_wrong: bool) {
+        let mut state = self.state();
+        let doubtful = std::mem::take(&mut state.doubtful[call]);
+        let stats = &mut state.calls[call];
+        if is_wrong {
+            stats.errors.insert(LoadError::WrongReply, doubtful.errors);
+        } else {
+            stats.latency.merge(&doubtful.latency);
+        }
+    }
+
+    /// The whole record, and what was odd about sessions.
+    pub(super) fn into_record<'n>(self, names: impl Iterator<Item = &'n str>) -> (LoadRecord, Vec<Finding>) {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut record = state.record;
+        for (name, stats) in names.zip(state.calls) {
+            record.calls.entry(name.to_owned()).or_default().merge(stats);
+        }
+        // Calls that are answered after the end belong to the time that they took.
+        let planned = if self.time.is_open_ended { self.time.begin } else { self.time.end };
+        let end = state.last.map_or(planned, |last| last.max(planned));
+        record.measured_us = micros(end - self.time.begin);
+        (record, state.oddities)
+    }
+}
+
+fn count(errors: &mut ErrorStats, example: String, concurrent: u64) {
+    if errors.count == 0 {
+        *errors = ErrorStats { count: 0, example, concurrent };
+    }
+    errors.count += 1;
+    errors.concurrent = errors.concurrent.min(concurrent);
+}

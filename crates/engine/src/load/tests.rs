@@ -1,0 +1,267 @@
+//! Loads against servers in this process, in virtual time: no test waits, and every latency is exact.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mcprove_judge::load::{Shape, findings};
+use mcprove_model::{LoadError, LoadRecord};
+use mcprove_wire::transport::Peer;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, WriteHalf};
+use tokio::time::{Instant, sleep_until};
+
+use super::client::Sessions;
+use super::driver::{ReferencedCalls, Surroundings, drive};
+use super::reference::Reference;
+use super::workload::{LoadCall, LoadRequest};
+use super::{LoadMeter, LoadOptions, SessionPer};
+use crate::stop::Stopper;
+
+type Writer = Arc<tokio::sync::Mutex<WriteHalf<tokio::io::DuplexStream>>>;
+
+/// A server whose calls are answered by `answer`, all at the same time.
+fn serve<F, W>(peer: Peer, answer: F)
+where
+    F: Fn(u64, Value) -> W + Send + Sync + 'static,
+    W: Future<Output = Option<Value>> + Send + 'static,
+{
+    let (reader, writer) = tokio::io::split(peer.stream);
+    let (writer, answer): (Writer, _) = (Arc::new(tokio::sync::Mutex::new(writer)), Arc::new(answer));
+    tokio::spawn(async move {
+        let mut lines = BufReader::new(reader).lines();
+        let mut number = 0;
+        while let Ok(Some(line)) = lines.next_line().await {
+            let message: Value = serde_json::from_str(&line).expect("a message");
+            let Some(id) = message.get("id").cloned() else { continue };
+            let quick = match message["method"].as_str() {
+                Some("initialize") => Some(json!({
+                    "protocolVersion": message["params"]["protocolVersion"],
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "peer", "version": "1"},
+                })),
+                Some("tools/list") => Some(json!({"tools": []})),
+                _ => None,
+            };
+            let (writer, answer) = (Arc::clone(&writer), Arc::clone(&answer));
+            number += 1;
+            tokio::spawn(async move {
+                let result = match quick {
+                    Some(result) => Some(result),
+                    None => answer(number, message).await,
+                };
+                let Some(result) = result else { return };
+                let reply = format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "result": result}));
+                let _ = writer.lock().await.write_all(reply.as_bytes()).await;
+            });
+        }
+    });
+}
+
+fn text(text: &str) -> Value {
+    json!({"content": [{"type": "text", "text": text}]})
+}
+
+fn options(shape: Shape, is_open: bool) -> LoadOptions {
+    LoadOptions {
+        clients: if is_open { 1 } else { 64 },
+        shape,
+        is_open,
+        in_flight: if is_open { 10_000 } else { 1 },
+        session_per: SessionPer::Client,
+        warm_up: Duration::ZERO,
+        calls: None,
+        timeout: Duration::from_secs(30),
+        start: Duration::from_secs(10),
+        check_every: 1,
+        gates: Vec::new(),
+        find_limit: false,
+        shard: None,
+        begin: None,
+        pid: None,
+    }
+}
+
+async fn load(options: LoadOptions, sessions: Sessions) -> LoadRecord {
+    let (_stopper, stop) = Stopper::pair();
+    let around = Surroundings { sessions, meter: Arc::new(LoadMeter::default()), stop, is_virtual: true };
+    let call = LoadCall {
+        name: "echo".to_owned(),
+        weight: 1,
+        request: LoadRequest::Tool { name: "echo".to_owned(), arguments: json!({}) },
+        expect: None,
+        is_generated: false,
+    };
+    let references = vec![Reference { result: Some(text("ok")), ..Reference::default() }];
+    let work = ReferencedCalls { calls: vec![call], references, order: vec![0] };
+    let (record, _) = drive(&options, &work, &around).await.unwrap_or_else(|failure| panic!("{}", failure.message));
+    record
+}
+
+fn constant(level: f64, seconds: u64) -> Shape {
+    Shape::constant(level, Duration::from_secs(seconds))
+}
+
+/// Answers at once, but stalls for one second in every ten of its time.
+fn stalling(peer: Peer) {
+    let began = Instant::now();
+    serve(peer, move |_, _| async move {
+        let into = Duration::from_micros(u64::try_from(began.elapsed().as_micros()).unwrap_or(0) % 10_000_000);
+        let ready = if into < Duration::from_secs(9) {
+            Instant::now()
+        } else {
+            Instant::now() + Duration::from_secs(10).saturating_sub(into)
+        };
+        sleep_until(ready).await;
+        Some(text("ok"))
+    });
+}
+
+/// Takes ten milliseconds for a call, and stalls like the other.
+fn stalling_with_work(peer: Peer) {
+    let began = Instant::now();
+    serve(peer, move |_, _| async move {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let into = Duration::from_micros(u64::try_from(began.elapsed().as_micros()).unwrap_or(0) % 10_000_000);
+        if into >= Duration::from_secs(9) {
+            sleep_until(Instant::now() + Duration::from_secs(10).saturating_sub(into)).await;
+        }
+        Some(text("ok"))
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stall_is_in_the_percentiles_of_an_open_loop() {
+    let record = load(options(constant(100.0, 30), true), Sessions::Peer(stalling)).await;
+    let latency = record.latency();
+    assert_eq!(record.total(), 3_000);
+    // A tenth of the calls arrives in a stall and waits for the rest of it: 1 % waits for more than 0.9 s, 5 % for more
+    // than 0.5 s.
+    for (share, expected) in [(0.99, 900_000), (0.95, 500_000), (0.5, 0)] {
+        let value = latency.quantile(share);
+        assert!(value.abs_diff(expected) <= 20_000, "p{}: {value}", share * 100.0);
+    }
+    assert!(latency.max() >= 980_000 && findings(&record).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_loop_does_not_see_the_stall() {
+    let closed = LoadOptions { clients: 1, ..options(constant(1.0, 30), false) };
+    let record = load(closed, Sessions::Peer(stalling_with_work)).await;
+    let latency = record.latency();
+    // One call in 900 waits: the 99th percentile is that of a call that does not.
+    assert!(latency.quantile(0.99) < 20_000, "{}", latency.quantile(0.99));
+    assert!(latency.max() > 900_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_are_counted_from_when_they_should_have_started() {
+    // One call at a time, 20 ms each, at 100 calls per second: each waits 10 ms longer than the one before.
+    let slow = LoadOptions { in_flight: 1, ..options(constant(100.0, 1), true) };
+    let serve_slowly = |peer| {
+        serve(peer, |_, _| async {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            Some(text("ok"))
+        });
+    };
+    let record = load(slow, Sessions::Peer(serve_slowly)).await;
+    let stats = &record.calls["echo"];
+    assert_eq!((stats.latency.count(), record.dropped), (100, 0));
+    assert!(stats.service.max() < 30_000, "{}", stats.service.max());
+    assert!(stats.latency.max().abs_diff(1_010_000) < 30_000, "{}", stats.latency.max());
+    // The throughput is that of the time it really took.
+    assert!((record.throughput() - 50.0).abs() < 2.0, "{}", record.throughput());
+}
+
+#[tokio::test(start_paused = true)]
+async fn arrivals_that_wait_longer_than_the_time_limit_are_dropped() {
+    let hopeless =
+        LoadOptions { in_flight: 1, timeout: Duration::from_millis(500), ..options(constant(100.0, 2), true) };
+    let serve_slowly = |peer| {
+        serve(peer, |_, _| async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            Some(text("ok"))
+        });
+    };
+    let record = load(hopeless, Sessions::Peer(serve_slowly)).await;
+    assert!(record.dropped > 100 && record.total() == 200, "{} of {}", record.dropped, record.total());
+    assert_eq!(findings(&record)[0].rule, "dropped-arrival");
+}
+
+static OPEN: AtomicU64 = AtomicU64::new(0);
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_loses_replies_under_concurrency_is_named() {
+    let losing = |peer| {
+        serve(peer, |_, _| async {
+            let open = OPEN.fetch_add(1, Ordering::SeqCst) + 1;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            OPEN.fetch_sub(1, Ordering::SeqCst);
+            (open < 50).then(|| text("ok"))
+        });
+    };
+    let timeout = Duration::from_secs(2);
+    let few = LoadOptions { timeout, ..options(constant(40.0, 2), false) };
+    assert!(findings(&load(few, Sessions::Peer(losing)).await).is_empty());
+    let many = LoadOptions { timeout, ..options(constant(64.0, 2), false) };
+    let record = load(many, Sessions::Peer(losing)).await;
+    let lost = &record.errors()[&LoadError::Timeout];
+    assert!(lost.count > 0 && lost.concurrent >= 50, "{lost:?}");
+    assert_eq!(findings(&record)[0].rule, "lost-reply");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_answers_wrongly_under_load_is_named_and_one_that_varies_is_not() {
+    // Every tenth reply is that of another call.
+    let wrong = |peer| {
+        serve(peer, |number, _| async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Some(text(if number > 100 && number.is_multiple_of(10) { "other" } else { "ok" }))
+        });
+    };
+    let record = load(options(constant(4.0, 2), false), Sessions::Peer(wrong)).await;
+    assert!(record.errors().contains_key(&LoadError::WrongReply), "{:?}", record.errors());
+    assert_eq!(findings(&record)[0].rule, "wrong-under-load");
+    // It answers with its time, alone as well.
+    let varying = |peer| {
+        serve(peer, |_, _| async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Some(text(&format!("{:?}", Instant::now())))
+        });
+    };
+    let record = load(options(constant(4.0, 2), false), Sessions::Peer(varying)).await;
+    assert!(findings(&record).is_empty() && record.answered() > 500, "{:?}", record.errors());
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_are_renewed_and_stages_have_their_clients() {
+    let quick = |peer| {
+        serve(peer, |_, _| async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Some(text("ok"))
+        });
+    };
+    let per_call =
+        LoadOptions { session_per: SessionPer::Calls(5), calls: Some(100), ..options(constant(2.0, 60), false) };
+    let record = load(per_call, Sessions::Peer(quick)).await;
+    assert_eq!((record.answered(), record.sessions), (100, 20));
+    let seconds = |text: &str| Ok(Duration::from_secs(text.trim_end_matches('s').parse().expect("seconds")));
+    let steps = Shape::parse("1@4s,8@4s", 0.0, seconds).expect("valid");
+    let record = load(options(steps, false), Sessions::Peer(quick)).await;
+    let at = |position: usize| (record.windows[position].clients, record.windows[position].completed);
+    let (first, last) = (at(5), at(record.windows.len() - 2));
+    assert!(first.0 == 1 && last.0 == 8 && last.1 > first.1 * 6, "{first:?} {last:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn shards_are_the_whole_load() {
+    let quick = |peer| serve(peer, |_, _| async { Some(text("ok")) });
+    let whole = load(options(constant(30.0, 10), true), Sessions::Peer(quick)).await;
+    let mut merged = LoadRecord::default();
+    for number in 1..=3 {
+        let shard = LoadOptions { shard: Some((number, 3)), ..options(constant(30.0, 10), true) };
+        merged.merge(load(shard, Sessions::Peer(quick)).await);
+    }
+    assert_eq!((merged.total(), merged.windows.len()), (whole.total(), whole.windows.len()));
+    assert_eq!(merged.latency().count(), 300);
+}

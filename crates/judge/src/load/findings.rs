@@ -1,0 +1,186 @@
+//! Defects of a server that a load shows, whatever the gates are.
+
+use std::collections::BTreeMap;
+
+use mcprove_model::{Finding, LoadError, LoadRecord, Severity, number_text, per_second, share, size_text};
+
+use super::gate::{Gate, Quantity};
+
+/// Growth below this, in bytes per call, is not reported without a gate.
+const SMALL_GROWTH: f64 = 100.0;
+/// Growth of the whole run below this, in bytes, is not reported without a gate.
+const SMALL_TOTAL: f64 = 1e6;
+/// Share of the best throughput below which a server with more clients has slowed down.
+const SLOWED: f64 = 0.6;
+
+/// The defects that a load shows. Failed calls are warnings where a gate bounds them, and errors elsewhere.
+pub fn findings(load: &LoadRecord) -> Vec<Finding> {
+    let mut found = failed_calls(load);
+    found.extend(no_call(load));
+    found.extend(growth(load));
+    found.extend(slower_with_clients(load));
+    found
+}
+
+fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
+    let gates: Vec<Gate> = load.plan.gates.iter().filter_map(|gate| Gate::parse(gate).ok()).collect();
+    let bounds = |quantity: &[Quantity]| gates.iter().any(|gate| quantity.contains(&gate.quantity));
+    let severity = |is_bounded: bool| if is_bounded { Severity::Warning } else { Severity::Error };
+    let total = load.total();
+    let mut found = Vec::new();
+    for (kind, errors) in load.errors() {
+        let percent = number_text(share(errors.count, total) * 100.0);
+        let (rule, what, help) = match kind {
+            LoadError::Timeout => (
+                "lost-reply",
+                "got no reply in time",
+                "answer every request; raise `--timeout` if the calls are slow on purpose",
+            ),
+            LoadError::WrongReply => {
+                ("wrong-under-load", "were answered wrongly", "look for state that concurrent calls share")
+            }
+            LoadError::Closed => {
+                ("failed-call", "ended with the server", "the end of its standard error is in the report")
+            }
+            LoadError::NoSession => ("failed-call", "had no session", "lower `--clients`, or raise the server's limit"),
+            LoadError::Refused => ("failed-call", "were refused by HTTP", "look at the status"),
+            LoadError::Malformed => ("failed-call", "got a broken reply", "send one JSON-RPC response per request"),
+            LoadError::RpcError => ("failed-call", "got a JSON-RPC error", "call it alone with `mcprove call`"),
+            LoadError::ToolError => ("failed-call", "got a result with `isError`", "call it alone with `mcprove call`"),
+        };
+        let message = format!("{} of {total} calls {what} ({percent} %)", errors.count);
+        let is_bounded = bounds(&[Quantity::Errors]) || kind == LoadError::WrongReply && bounds(&[Quantity::Wrong]);
+        let mut finding = Finding::error(rule, message).help(help);
+        finding.severity = severity(is_bounded);
+        finding.actual = Some(format!("{}; first with {} concurrent calls", errors.example, errors.concurrent));
+        found.push(finding);
+    }
+    if load.dropped > 0 {
+        let percent = number_text(share(load.dropped, total) * 100.0);
+        let message = format!(
+            "{} of {total} arrivals were dropped ({percent} %): no session had room for them in time",
+            load.dropped
+        );
+        let mut finding = Finding::error("dropped-arrival", message)
+            .help("the server is slower than the rate; lower `--rate`, or raise `--clients` or `--in-flight`");
+        finding.severity = severity(bounds(&[Quantity::Errors, Quantity::Dropped]));
+        found.push(finding);
+    }
+    found
+}
+
+/// A load without a call proves nothing.
+fn no_call(load: &LoadRecord) -> Option<Finding> {
+    (load.total() == 0).then(|| {
+        Finding::error("no-load", "no call was made in the measured time").help("raise `--duration` or the rate")
+    })
+}
+
+fn growth(load: &LoadRecord) -> Option<Finding> {
+    let growth = load.growth?;
+    let grows = growth.is_steady && growth.low > SMALL_GROWTH && growth.total > SMALL_TOTAL;
+    grows.then(|| {
+        let message =
+            format!("the memory of the server grows with every call: {growth}, {} in all", size_text(growth.total));
+        Finding::warning("memory-growth", message)
+            .help("look for what is kept per call; `--gate 'memory growth < 1MB/1000 calls'` fails the run")
+    })
+}
+
+/// Throughput that falls when clients are added. A server that is merely busy keeps its throughput.
+fn slower_with_clients(load: &LoadRecord) -> Option<Finding> {
+    if load.plan.is_open || load.plan.window_us == 0 {
+        return None;
+    }
+    let mut levels: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    let mut before = 0;
+    for window in &load.windows {
+        // The first window of a level has clients that are still connecting.
+        if window.clients == before {
+            levels.entry(window.clients).or_default().push(per_second(window.completed, load.plan.window_us));
+        }
+        before = window.clients;
+    }
+    levels.retain(|clients, windows| *clients > 0 && windows.len() >= 2);
+    let (most, last) = levels.pop_last()?;
+    let least_of = |windows: &[f64]| windows.iter().copied().fold(f64::INFINITY, f64::min);
+    let (few, best) =
+        levels.iter().map(|(clients, windows)| (*clients, least_of(windows))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let now = last.iter().copied().fold(0.0, f64::max);
+    (now < best * SLOWED).then(|| {
+        let message = format!(
+            "throughput falls when clients are added: {}/s with {few} clients, {}/s with {most}",
+            number_text(best),
+            number_text(now)
+        );
+        Finding::warning("slower-with-clients", message)
+            .help("look for work per call that grows with the number of sessions, and for locks")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::{CallStats, ErrorStats, LoadPlan, LoadWindow, UsageSample};
+
+    use super::*;
+
+    fn load(calls: u64, errors: &[(LoadError, u64)]) -> LoadRecord {
+        let mut stats = CallStats::default();
+        (0..calls).for_each(|_| stats.latency.record(1000));
+        for (kind, count) in errors {
+            stats.errors.insert(*kind, ErrorStats { count: *count, example: "no reply".to_owned(), concurrent: 50 });
+        }
+        LoadRecord { calls: [("echo".to_owned(), stats)].into(), ..LoadRecord::default() }
+    }
+
+    fn rules(load: &LoadRecord) -> Vec<(String, Severity)> {
+        findings(load).into_iter().map(|finding| (finding.rule.into_owned(), finding.severity)).collect()
+    }
+
+    #[test]
+    fn a_healthy_load_is_clean_and_none_at_all_is_not() {
+        assert!(rules(&load(100, &[])).is_empty());
+        assert_eq!(rules(&load(0, &[])), [("no-load".to_owned(), Severity::Error)]);
+    }
+
+    #[test]
+    fn lost_and_wrong_replies_are_named_and_bounded_by_gates() {
+        let mut bad = load(100, &[(LoadError::Timeout, 3), (LoadError::WrongReply, 2)]);
+        bad.dropped = 1;
+        let named = ["lost-reply", "wrong-under-load", "dropped-arrival"];
+        assert_eq!(rules(&bad), named.map(|rule| (rule.to_owned(), Severity::Error)));
+        bad.plan.gates = vec!["errors < 10%".to_owned()];
+        assert_eq!(rules(&bad), named.map(|rule| (rule.to_owned(), Severity::Warning)));
+        let text = findings(&bad)[0].actual.clone().unwrap_or_default();
+        assert!(text.contains("first with 50 concurrent calls"), "{text}");
+    }
+
+    #[test]
+    fn steady_growth_is_named() {
+        let mut leaking = load(100, &[]);
+        let sample =
+            |n: u64| UsageSample { calls: n * 1000, memory: n * 1_000_000, processes: 1, ..UsageSample::default() };
+        leaking.usage = (0..30).map(sample).collect();
+        leaking.growth = crate::load::memory_growth(&leaking.usage);
+        assert_eq!(rules(&leaking), [("memory-growth".to_owned(), Severity::Warning)]);
+    }
+
+    #[test]
+    fn throughput_that_falls_is_named_and_throughput_that_stays_is_not() {
+        let window = |clients: u64, count: u64| {
+            let mut window = LoadWindow { clients, completed: count, ..LoadWindow::default() };
+            (0..count).for_each(|_| window.latency.record(1000));
+            window
+        };
+        let shape = |levels: &[(u64, u64)]| LoadRecord {
+            plan: LoadPlan { window_us: 1_000_000, ..LoadPlan::default() },
+            windows: levels.iter().flat_map(|(clients, count)| (0..4).map(move |_| window(*clients, *count))).collect(),
+            ..load(100, &[])
+        };
+        assert!(rules(&shape(&[(1, 100), (8, 400), (64, 390)])).is_empty());
+        assert_eq!(
+            rules(&shape(&[(1, 100), (8, 400), (64, 90)])),
+            [("slower-with-clients".to_owned(), Severity::Warning)]
+        );
+    }
+}
