@@ -10,7 +10,7 @@ mod convert;
 mod coverage;
 mod doctor;
 mod drive;
-mod explain;
+pub(crate) mod explain;
 mod fuzz;
 mod generate;
 mod init;
