@@ -27,7 +27,7 @@ export interface Prompt { name: string; description?: string; arguments?: { name
 
 export interface Catalog { tools: Tool[]; resources: Resource[]; templates: Resource[]; prompts: Prompt[]; findings: { message: string }[] }
 
-export interface State { version: string; servers: { name: string }[]; suites: string[]; connections: About[]; folder: string; client_configs: string[] }
+export interface State { version: string; servers: { name: string }[]; suites: string[]; connections: About[]; folder: string; commands: string[]; client_configs: string[] }
 
 export type Event = { number: number; connection: number } & (
   | ({ event: 'frame' } & Frame)

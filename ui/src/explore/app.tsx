@@ -1,7 +1,7 @@
 // The page of `mcprove ui`.
 import { type JSX } from 'preact';
-import { useEffect, useReducer, useState } from 'preact/hooks';
-import { hashView, setHash } from '../location';
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { hashParams, hashView, setHash } from '../location';
 import { ThemeButton } from '../parts';
 import { oneLine } from '../text';
 import { Api, type Catalog, type State } from './api';
@@ -23,6 +23,7 @@ export function App(): JSX.Element {
   const [broken, setBroken] = useState(false);
   const [view, setView] = useState<View>(() => VIEWS.find(each => each === hashView()) ?? 'explore');
   const [visit, setVisit] = useState(0);
+  const left = useRef<Partial<Record<View, Record<string, string>>>>({});
   const [kept, setKept] = useState('');
   const [state, dispatch] = useReducer(reduce, EMPTY);
 
@@ -41,8 +42,11 @@ export function App(): JSX.Element {
     start().catch((error: Error) => setProblem(error.message));
   }, []);
   const go = (next: View) => {
+    // A view that was left is found again as it was.
+    left.current[view] = Object.fromEntries(hashParams());
+    setHash(next === view ? {} : left.current[next] ?? {}, next);
+    if (next === view && next !== 'explore') setVisit(old => old + 1);
     setView(next);
-    setHash({}, next);
   };
   useEffect(() => {
     // A link that is pasted into the same tab changes only the part after `#`.
@@ -75,7 +79,7 @@ export function App(): JSX.Element {
           <>
             <Connect api={api} state={known} onConnected={(about, catalog) => dispatch({ type: 'connected', about, catalog })} />
             {state.connections.length > 1 && <div class="filters connections" role="group" aria-label="connections">{state.connections.map(each => <button key={each.about.connection} type="button" aria-pressed={each === current} onClick={() => dispatch({ type: 'choose', connection: each.about.connection })}>{oneLine(each.about.server_name || each.about.name)}</button>)}</div>}
-            {current && <Explore key={current.about.connection} connected={current} state={state} api={api} dispatch={dispatch} onRun={path => { setKept(path); go('test'); }} />}
+            {current && <Explore key={current.about.connection} connected={current} state={state} api={api} dispatch={dispatch} onRun={path => { setKept(path); left.current.test = {}; go('test'); }} />}
           </>
         )}
         {view === 'test' && <Tests key={kept + visit} api={api} state={known} path={kept} />}

@@ -51,10 +51,18 @@ function completerOf(item: Item, connected: Connected, api: Api, value: unknown)
   };
 }
 
+/** What was typed into forms, so that another item or view and back loses nothing. */
+const drafts = new Map<string, unknown>();
+
 function ItemPanel({ item, connected, state, api, dispatch, onRun, onRead }: { item: Item; connected: Connected; state: Explored; api: Api; dispatch: (action: Action) => void; onRun: (path: string) => void; onRead: (uri: string) => void }): JSX.Element {
   const schema = useMemo(() => schemaOf(item, connected), [item, connected.catalog]);
   const tool = item.kind === 'tool' ? connected.catalog.tools[item.at] : undefined;
-  const [value, setValue] = useState<unknown>(() => initial(schema, schema) ?? {});
+  const draft = `${connected.about.connection} ${item.kind} ${item.name}`;
+  const [value, setFields] = useState<unknown>(() => drafts.get(draft) ?? initial(schema, schema) ?? {});
+  const setValue = (next: unknown) => {
+    drafts.set(draft, next);
+    setFields(next);
+  };
   const [errors, setErrors] = useState<string[]>([]);
   const [keep, setKeep] = useState(false);
   const [subscribed, setSubscribed] = useState(false);

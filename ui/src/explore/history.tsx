@@ -60,7 +60,7 @@ function Sparkline({ results }: { results: Outcome[] }): JSX.Element | null {
 type Only = 'all' | 'flaky' | 'failing' | 'slower';
 
 const isFlaky = (trend: Trend): boolean => trend.flips >= 2;
-const isSlower = (trend: Trend): boolean => trend.before !== null && trend.after !== null && trend.after > trend.before * 1.5 && trend.after - trend.before > 5000;
+const isSlower = (trend: Trend): boolean => trend.judged >= 4 && trend.before !== null && trend.after !== null && trend.after > trend.before * 1.5 && trend.after - trend.before > 5000;
 const FILTERS: Record<Only, (trend: Trend) => boolean> = { all: () => true, flaky: isFlaky, failing: trend => ['failed', 'error'].includes(trend.results[trend.results.length - 1]?.[1] ?? ''), slower: isSlower };
 
 function TrendTable({ history, onOpen }: { history: History; onOpen: (run: string, test: string) => void }): JSX.Element {

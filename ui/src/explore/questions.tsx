@@ -30,7 +30,7 @@ function Elicitation({ question, onAnswer }: { question: Question; onAnswer: (an
     onAnswer(url === null ? { action: 'accept', content: value } : { action: 'accept' });
   };
   return (
-    <form onSubmit={accept}>
+    <form onSubmit={accept} noValidate>
       <p class="quote">{visible(question.params['message'])}</p>
       {url !== null ? <p>to be opened in a browser: <code>{visible(url)}</code></p> : <SchemaForm id="answer" schema={schema} value={value} onChange={setValue} />}
       <div class="buttons">

@@ -8,7 +8,7 @@ import { type Api, type State } from './api';
 import { RunView, startRun } from './run-view';
 import { type Connected } from './state';
 
-const SCANS: [string, string][] = [['audit', 'call every tool once'], ['negative', 'send what must be rejected'], ['conformance', 'check the protocol'], ['fuzz', 'send what breaks programs']];
+const SCANS: [string, string][] = [['audit', 'call every tool once'], ['negative', 'send what must be rejected'], ['conformance', 'check the protocol'], ['fuzz', 'send what breaks programs'], ['bench', 'measure it under load']];
 
 interface LintFinding { rule: string; name: string; severity: Severity; message: string; tool: string | null; pointer: string | null; help: string; why: string; fixable: boolean }
 interface Linted { count: number; findings: LintFinding[]; fixes: { tool: string; before: unknown; after: unknown }[] }
@@ -71,7 +71,7 @@ export function Scans({ api, state, connections, current }: { api: Api; state: S
           {connection === null && <><label for="scan-server">server</label> <input id="scan-server" value={command} placeholder="npx -y my-server, or a URL" autocomplete="off" spellcheck={false} onInput={event => setCommand(event.currentTarget.value)} /></>}
         </div>
         <p class="muted">A scan calls tools, and tools may do what they say. Tools that say that they write are left out. Each scan starts a server of its own.</p>
-        <div class="buttons">{SCANS.map(([name, about]) => <button key={name} type="button" class="quiet" id={'scan-' + name} title={about} disabled={!ready} onClick={() => start([name, ...subject])}>{name}: {about}</button>)}
+        <div class="buttons">{SCANS.filter(([name]) => state.commands.includes(name)).map(([name, about]) => <button key={name} type="button" class="quiet" id={'scan-' + name} title={about} disabled={!ready} onClick={() => start([name, ...subject])}>{name}: {about}</button>)}
           <button type="button" class="quiet" id="scan-lint" disabled={connection === null} title={connection === null ? 'connect to the server first' : 'what is wrong with its schemas'} onClick={lint}>schema-lint: read the schemas</button></div>
       </div>
       {problem && <p class="bad" role="alert">{visible(problem)}</p>}

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::connection::{Connection, Order};
 use super::history::{history, past_of};
 use super::hub::Hub;
-use super::runs::{RunOrder, Runs, is_log_name, logs_in, report_of};
+use super::runs::{RunOrder, Runs, commands, is_log_name, logs_in, report_of};
 use super::save_test;
 use super::schema_lint::schema_lint;
 use super::suite_tree::Watched;
@@ -154,6 +154,7 @@ impl Api {
             "servers": servers,
             "suites": self.settings.suites,
             "connections": connections,
+            "commands": commands(),
             "folder": std::env::current_dir().unwrap_or_default(),
             "client_configs": CLIENT_CONFIGS.iter().filter(|path| Path::new(path).is_file()).collect::<Vec<_>>(),
         })

@@ -1,4 +1,4 @@
-//! The history of a folder of event logs: what became of each test in each run.
+//! The history of a folder of event logs: the result of each test in each run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

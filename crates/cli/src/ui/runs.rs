@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use clap::CommandFactory as _;
 use mcprove_model::ServerSpec;
 use mcprove_wire::command_output;
 use serde_json::{Value, json};
@@ -13,13 +14,20 @@ use tokio::task::AbortHandle;
 
 use super::history::Past;
 use super::subject_words::subject_words;
+use crate::Arguments;
 use crate::logs::{self, Frames};
 
 /// The longest time of a run.
 const LONGEST: Duration = Duration::from_hours(1);
 
 /// The commands that the page may start, each with an event log.
-const COMMANDS: &[&str] = &["run", "audit", "negative", "conformance", "fuzz"];
+const COMMANDS: &[&str] = &["run", "audit", "negative", "conformance", "fuzz", "bench"];
+
+/// Those of them that this program has.
+pub(super) fn commands() -> Vec<&'static str> {
+    let program = Arguments::command();
+    COMMANDS.iter().copied().filter(|name| program.find_subcommand(name).is_some()).collect()
+}
 
 /// The runs of this page.
 #[derive(Default)]
@@ -58,8 +66,9 @@ impl Runs {
     pub(super) fn start(&self, program: &Path, order: RunOrder) -> Result<u64, String> {
         let RunOrder { words, failed_of, server } = order;
         let command = words.first().map(String::as_str).unwrap_or_default();
-        if !COMMANDS.contains(&command) {
-            return Err(format!("`{command}` cannot be started here; known: {}", COMMANDS.join(", ")));
+        let known = commands();
+        if !known.contains(&command) {
+            return Err(format!("`{command}` cannot be started here; known: {}", known.join(", ")));
         }
         if words.iter().any(|word| word == "--events" || word.starts_with("--events=")) {
             return Err("the page writes the event log itself".to_owned());
@@ -92,7 +101,8 @@ impl Runs {
             if let Some(run) = known.borrow_mut().get_mut(&number) {
                 run.is_over = true;
                 // A run with failures ends with 1; its log says it better.
-                run.complaint = ended.err().filter(|_| !run.log.exists());
+                let complaint = ended.err().filter(|_| !run.log.exists());
+                run.complaint = complaint.map(|text| text.replace(&line.join(" "), &run.shown));
             }
         });
         let run = Run {
