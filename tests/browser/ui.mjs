@@ -73,6 +73,8 @@ try {
       await page.waitForSelector('dialog[open]');
       assert.match(await page.textContent('dialog'), /Really\?/);
       assert.deepEqual(await accessibility(page), []);
+      await page.reload();
+      await page.waitForSelector('dialog[open]');
       await page.selectOption('#answer-sure', 'true');
       await page.screenshot({ path: join(shots, 'ui-question.png') });
       await page.click('dialog .primary');

@@ -33,6 +33,7 @@ export type Event = { number: number; connection: number } & (
   | ({ event: 'frame' } & Frame)
   | { event: 'notification'; at_us: number; method: string; params: unknown }
   | { event: 'stderr'; text: string }
+  | { event: 'began'; request: number; method: string; params: Record<string, unknown> }
   | { event: 'question'; request: number; question: number; method: string; params: Record<string, unknown> }
   | { event: 'done'; request: number; outcome: string; result: unknown; message: string | null; elapsed_us: number }
   | { event: 'closed'; stderr: string }
