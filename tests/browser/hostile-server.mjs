@@ -14,6 +14,7 @@ const tools = [
 
 const content = [
   { type: 'text', text: ATTACK },
+  { type: 'text', text: `# ${ATTACK}\n\n- [click](javascript:window.pwned=1) **${ATTACK}** [x](http://127.0.0.1:9/"onclick="window.pwned=1)\n\n\`\`\`\n${ATTACK}\n\`\`\`\n\n| ${ATTACK} |\n|---|\n| ![x](http://127.0.0.1:9/x.png) |` },
   { type: 'image', mimeType: 'image/svg+xml', data: SVG },
   { type: 'image', mimeType: 'image/svg+xml,' + ATTACK, data: SVG },
   { type: 'image', mimeType: 'text/html', data: Buffer.from('<script>parent.pwned=1</script>').toString('base64') },
@@ -30,9 +31,14 @@ createInterface({ input: process.stdin }).on('line', line => {
   const reply = result => send({ id, result });
   switch (method) {
     case 'initialize':
-      return reply({ protocolVersion: params.protocolVersion, capabilities: { tools: {}, resources: {}, prompts: {}, logging: {} }, serverInfo: { name: ATTACK, version: ATTACK } });
+      return reply({ protocolVersion: params.protocolVersion, capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, logging: {}, completions: {} }, serverInfo: { name: ATTACK, version: ATTACK } });
     case 'tools/list': return reply({ tools });
     case 'resources/list': return reply({ resources: [{ uri: 'javascript:window.pwned=1', name: ATTACK, description: ATTACK }] });
+    case 'resources/read':
+      return reply({ contents: [{ uri: ATTACK, mimeType: 'text/html', text: ATTACK }, { uri: 'x:svg', mimeType: 'image/svg+xml', blob: SVG }, { uri: 'x:html', mimeType: 'text/html', blob: Buffer.from(ATTACK).toString('base64') }, { uri: 'x:css', mimeType: 'text/css', text: 'body { display: none } @import url(http://127.0.0.1:9/evil.css);' }] });
+    case 'prompts/get':
+      return reply({ description: ATTACK, messages: [{ role: ATTACK, content: { type: 'text', text: ATTACK } }, { role: 'user', content: { type: 'image', mimeType: 'image/svg+xml', data: SVG } }] });
+    case 'completion/complete': return reply({ completion: { values: [ATTACK] } });
     case 'resources/templates/list': return reply({ resourceTemplates: [{ uriTemplate: 'x://{' + 'a}', name: ATTACK }] });
     case 'prompts/list': return reply({ prompts: [{ name: ATTACK, description: ATTACK, arguments: [{ name: ATTACK }] }] });
     case 'tools/call':

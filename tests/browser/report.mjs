@@ -22,6 +22,12 @@ function report(log) {
   return pathToFileURL(page).href;
 }
 
+function logOf(name, lines) {
+  const log = join(cwd, name);
+  writeFileSync(log, lines.map(line => JSON.stringify(line)).join('\n') + '\n');
+  return log;
+}
+
 const browser = await launch();
 const problems = [];
 try {
@@ -65,6 +71,26 @@ try {
       assert.equal(await page.locator('.group').count(), 1);
       await page.context().close();
     }],
+    ['shows an agent, and the phases of a test', async () => {
+      const call = (id, fault) => ({ role: 'agent', method: 'tools/call', subject: 'search', server: 's', request: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call' }), reply: '{"jsonrpc":"2.0","result":{}}', elapsed_us: 10, ...(fault && { fault }) });
+      const agent = { model: 'scripted', prompts: ['Find the answer.'], answer: 'It is 42.', stop_reason: 'completed', turns: 3, usage: { prompt_tokens: 120, completion_tokens: 30 }, recovery: 'recovered after 1 retry' };
+      const timings = { start: 100, handshake: 200, call: 300, checks: 50, fuzz: 5000, teardown: 20 };
+      const page = await open(browser, report(logOf('agent.ndjson', [
+        { event: 'run_started', format: 1, program: 'mcprove', started_unix_ms: 0, total: 1, jobs: 1 },
+        { event: 'case_started', index: 0, name: 'agent', file: 'a.yaml', line: 1, trial: 1, server: 's' },
+        { event: 'case_finished', index: 0, verdict: 'passed', duration_us: 6000, timings, calls: [call(1, 'timeout'), call(2)], agent },
+        { event: 'run_finished', duration_us: 6000 },
+      ])), problems);
+      await page.locator('.row').first().click();
+      const shown = await page.textContent('.agent');
+      for (const part of ['scripted', '3 turns', 'Find the answer.', 'It is 42.', 'prompt tokens 120', 'ended: completed', 'timeout in search', 'recovered after 1 retry']) assert.ok(shown.includes(part), `${part}: ${shown}`);
+      assert.equal(await page.locator('.agent .call').count(), 2);
+      assert.match(await page.textContent('.body .legend'), /fuzz 5\.0ms/);
+      const colours = await page.locator('.body .times span').evaluateAll(spans => spans.map(span => getComputedStyle(span).backgroundColor));
+      assert.equal(new Set(colours).size, 6, colours.join());
+      assert.deepEqual(await accessibility(page), []);
+      await page.context().close();
+    }],
     ['shows the reason on a phone', async () => {
       const page = await open(browser, report(join(logs, 'fail.ndjson')), problems, { viewport: { width: 375, height: 800 } });
       assert.ok(await page.locator('.row .why').first().isVisible());
@@ -86,9 +112,7 @@ try {
         lines.push({ event: 'case_finished', index, verdict: index % 10 ? 'passed' : 'failed', duration_us: 1000, calls: [{ role: 'act', method: 'tools/call', subject: 't', request, reply: request, elapsed_us: 10 }] });
       }
       lines.push({ event: 'run_finished', duration_us: 1 });
-      const log = join(cwd, 'large.ndjson');
-      writeFileSync(log, lines.map(line => JSON.stringify(line)).join('\n') + '\n');
-      const href = report(log);
+      const href = report(logOf('large.ndjson', lines));
       const began = performance.now();
       const page = await open(browser, href, problems);
       await page.waitForSelector('.case');
@@ -107,6 +131,7 @@ try {
       });
       await page.fill('#search', 'case 9999');
       await page.waitForFunction(() => document.getElementById('shown').textContent === '1 of 10000 tests');
+      assert.ok(await page.locator('.case').count() <= 100, 'long lists are drawn in parts');
       // Measured, not asserted: a busy machine is no failure.
       console.log(`      opened after ${Math.round(opened)} ms, searched in ${searched.join(', ')} ms`);
     }],

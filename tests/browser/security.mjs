@@ -71,8 +71,27 @@ try {
       assert.equal(await pwned(), 0);
       assert.equal(await page.locator('main :is(script, iframe, object, embed, style)').count(), 0);
       assert.equal(await page.locator('main a[href^="javascript"]').count(), 0);
+      assert.equal(await page.locator('main [onclick], main [onerror], main [onload]').count(), 0);
       assert.equal(await page.locator('.media img').evaluateAll(images => images.filter(image => !image.src.startsWith('data:image/svg+xml;base64,')).length), 0);
       assert.ok(await page.locator('main').isVisible());
+    }],
+    ['shows resources and prompts as text', async () => {
+      for (const [search, count] of [['resource javascript', 1], ['prompt onerror', 1]]) {
+        await page.fill('#catalog-search', search);
+        await page.waitForFunction(wanted => document.querySelectorAll('.catalog li').length === wanted, count);
+        await page.locator('.item-button').first().click();
+        await page.click('#send');
+        await page.waitForSelector('#outcome');
+        await page.waitForSelector('.media img');
+        assert.equal(await page.locator('main :is(script, iframe, object, embed, style, link)').count(), 0);
+        assert.equal(await pwned(), 0);
+        assert.ok(await page.locator('.panel').isVisible(), 'no style of a server is applied');
+      }
+    }],
+    ['keeps a hostile name in the URL as text', async () => {
+      await page.reload();
+      await page.waitForSelector('.panel');
+      assert.equal(await pwned(), 0);
     }],
     ['stays usable with a result of 100 MB', async () => {
       await page.fill('#catalog-search', 'megabytes');

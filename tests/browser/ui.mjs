@@ -3,7 +3,8 @@
 import assert from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { accessibility, everything, folder, launch, mock, open, shots, steps, ui } from './lib.mjs';
+import { accessibility, everything, folder, launch, mcprove, mock, open, shots, steps, ui } from './lib.mjs';
+import { serve } from './login-server.mjs';
 
 const cwd = folder();
 const served = await ui(cwd);
@@ -72,6 +73,8 @@ try {
       await page.waitForSelector('dialog[open]');
       assert.match(await page.textContent('dialog'), /Really\?/);
       assert.deepEqual(await accessibility(page), []);
+      await page.reload();
+      await page.waitForSelector('dialog[open]');
       await page.selectOption('#answer-sure', 'true');
       await page.screenshot({ path: join(shots, 'ui-question.png') });
       await page.click('dialog .primary');
@@ -92,24 +95,102 @@ try {
       await over();
       assert.match(await page.textContent('#verdict'), /1 passed/);
     }],
-    ['shows why a broken test fails', async () => {
+    ['runs a broken test again by itself, and shows why it fails', async () => {
       const path = join(cwd, 'evals/ask.yaml');
+      await page.check('#watch');
       writeFileSync(path, readFileSync(path, 'utf8').replace(/equals: .*/, 'equals: "sure: perhaps"'));
-      await page.click('text=run again');
       await page.waitForFunction(() => /1 failed/.test(document.getElementById('verdict')?.textContent ?? ''));
+      await over();
+      await page.uncheck('#watch');
       await page.locator('.row').first().click();
       assert.match(await page.textContent('.finding'), /perhaps/);
+      assert.match(await page.getAttribute('.finding a.link', 'href'), /^vscode:\/\/file\/.*\/evals\/ask\.yaml:\d+:\d+$/);
+      await page.click('.finding >> text=explain');
+      await page.waitForSelector('.finding > pre:not(.source)');
       await page.screenshot({ path: join(shots, 'ui-failure.png'), fullPage: true });
+    }],
+    ['runs the failures, one test, and accepts a snapshot', async () => {
+      await page.click('#run-failed');
+      await page.waitForURL(/run=3/);
+      await over();
+      assert.match(await page.textContent('#verdict'), /1 failed/);
+      writeFileSync(join(cwd, 'evals/stored.yaml'), `name: stored\nserver: { command: ${JSON.stringify(mcprove)}, args: [mock, --tools-from, tools.yml] }\nassert: { tool: book, args: { guest: { name: Bob } }, expect: [{ target: result.content, matcher: { snapshot: greeting } }] }\n`);
+      await page.fill('#suites', 'evals/stored.yaml');
+      await page.waitForSelector('.suite-tree li >> text=stored');
+      await page.click('[aria-label="run stored"]');
+      await page.waitForURL(/run=4/);
+      await over();
+      await page.locator('.row').first().click();
+      await page.click('text=accept snapshot');
+      await page.waitForURL(/run=5/);
+      await over();
+      assert.match(await page.textContent('#verdict'), /1 passed/);
+    }],
+    ['shows the trend of each test, with links that stay valid', async () => {
+      await page.click('#keep-log');
+      await page.click('#tab-runs');
+      await page.waitForSelector('#trend');
+      assert.match(await page.locator('#trend tr', { hasText: 'ask' }).textContent(), /1 \/ 3/);
+      assert.deepEqual(await accessibility(page), []);
+      await page.screenshot({ path: join(shots, 'ui-runs.png') });
+      await page.locator('#trend tr', { hasText: 'stored' }).locator('.dot.good').click();
+      await page.waitForSelector('.case .body');
+      const tab = await page.context().newPage();
+      await tab.goto(page.url());
+      await tab.waitForSelector('.case .body');
+      assert.match(tab.url(), /#runs\?a=log%2Frun-.*open=test-/);
+      await tab.close();
+      await page.click('#tab-test');
     }],
     ['compares two runs', async () => {
       await page.click('#tab-runs');
       await page.waitForSelector('.check input');
-      const boxes = page.locator('.check input');
-      await boxes.nth(1).check();
-      await boxes.nth(0).check();
+      const box = name => page.locator('.check', { hasText: name }).locator('input');
+      await box('mcprove run evals/ask.yaml').nth(2).check();
+      await box('mcprove run evals/ask.yaml').nth(1).check();
       await page.waitForSelector('#comparison');
       assert.match(await page.textContent('#comparison'), /1 verdict has changed/);
       await page.screenshot({ path: join(shots, 'ui-compare.png') });
+    }],
+    ['lints schemas, and shows the fix', async () => {
+      await page.click('#tab-scan');
+      await page.click('#scan-lint');
+      await page.waitForSelector('#lint .diff .plus');
+      assert.match(await page.textContent('#lint'), /SCH-002/);
+    }],
+    ['scans the server that it is connected to', async () => {
+      await page.click('#scan-audit');
+      await page.waitForFunction(() => document.getElementById('run-state')?.textContent === 'done', null, { timeout: 60_000 });
+      assert.match(await page.textContent('#verdict'), /passed/);
+    }],
+    ['asks for a token where a server wants one, and draws Markdown', async () => {
+      const vault = await serve('s3cret');
+      await page.click('#tab-explore');
+      await page.selectOption('#kind', 'url');
+      await connect(vault.url);
+      await page.fill('#token', 's3cret');
+      // A browser logs every answer that is not 200.
+      assert.deepEqual(problems.splice(0).filter(text => !text.includes('502')), []);
+      await page.click('#login');
+      await page.waitForFunction(() => document.querySelector('.server-line')?.textContent.includes('vault'));
+      await page.click('#send');
+      assert.equal(await outcome(), 'result');
+      assert.equal(await page.textContent('.markdown li b'), 'Ada');
+      await page.locator('.protocol .frame summary').first().click();
+      assert.ok(!(await page.content()).includes('s3cret'), 'the token is masked');
+      vault.stop();
+    }],
+    ['completes arguments, and takes servers of a client configuration', async () => {
+      writeFileSync(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { other: { command: 'false' }, all: { command: 'node', args: ['everything.js'] } } }));
+      await page.selectOption('#kind', 'config');
+      await page.fill('#server', '.mcp.json');
+      await page.waitForSelector('#config-name');
+      await page.selectOption('#config-name', 'all');
+      await page.click('form.connect button[type=submit]');
+      await page.waitForFunction(() => document.querySelector('.server-line')?.textContent.includes('everything'));
+      await choose('prompt completable');
+      await page.fill('#call-department', 'E');
+      await page.waitForSelector('#call-department-offered option[value=Engineering]', { state: 'attached' });
     }],
     ['is accessible, and fits a phone', async () => {
       for (const view of ['explore', 'test', 'runs', 'scan']) {

@@ -1,6 +1,6 @@
 // Small parts that both pages use. Every text is a text node; nothing is ever parsed as markup.
 import { type ComponentChildren, type JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { type DiffLine, diffLines, pretty, visible } from './text';
 
 /** Copies a text; pages from `file://` may have no clipboard, so a selection is the way out. */
@@ -57,6 +57,12 @@ export function Fold({ head, open = false, class: name, children }: { head: Comp
       {shown && children()}
     </details>
   );
+}
+
+/** What cannot be drawn is said in its place, and the rest of the page goes on. */
+export function Guarded({ children }: { children: ComponentChildren }): JSX.Element {
+  const [problem] = useErrorBoundary();
+  return problem ? <p class="bad" role="alert">this cannot be shown: {visible(String(problem))}</p> : <>{children}</>;
 }
 
 /** How many lines around a difference are shown. */

@@ -1,15 +1,17 @@
 // Text from servers, made fit to be shown.
 
-/** Controls and marks that change how neighbours are shown become visible. */
-export function visible(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, c => {
+/** Controls and marks that change how neighbours are shown become visible. What should be a text may be anything. */
+export function visible(text: unknown): string {
+  return textOf(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, c => {
     const code = c.charCodeAt(0);
     return code === 13 ? '\\r' : code < 256 ? '\\x' + code.toString(16).padStart(2, '0') : '\\u{' + code.toString(16) + '}';
   });
 }
 
 /** The same on one line. */
-export const oneLine = (text: string): string => visible(text.replace(/\s+/g, ' '));
+export const oneLine = (text: unknown): string => visible(textOf(text).replace(/\s+/g, ' '));
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value));
 
 /** A time for people. */
 export function human(us: number): string {

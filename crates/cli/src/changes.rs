@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,6 +60,20 @@ impl Dependencies {
         folders
     }
 
+    /// A number that changes when one of the files does: its time and size, of suites and of what all cases depend on.
+    pub(crate) fn stamp(&self) -> u64 {
+        let mut found = BTreeSet::new();
+        for path in &self.suites {
+            collect(path, &|path| is_yaml(path), &mut found);
+        }
+        for path in &self.everywhere {
+            collect(path, &|_| true, &mut found);
+        }
+        let mut hasher = DefaultHasher::new();
+        found.hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// The cases to run after a change of these paths.
     pub(crate) fn again(&self, changed: &BTreeSet<PathBuf>) -> Again {
         let mut files = BTreeSet::new();
@@ -78,6 +93,27 @@ impl Dependencies {
             }
         }
         if files.is_empty() { Again::Nothing } else { Again::Files(files) }
+    }
+}
+
+/// Number of files and folders that are looked at for a stamp.
+const STAMPED: usize = 5_000;
+
+/// Adds the files at a path that are wanted, each with its time and size. Links are not followed.
+fn collect(
+    path: &Path,
+    is_wanted: &dyn Fn(&Path) -> bool,
+    found: &mut BTreeSet<(PathBuf, Option<std::time::SystemTime>, u64)>,
+) {
+    let Ok(about) = path.symlink_metadata() else { return };
+    if about.is_dir() {
+        for entry in std::fs::read_dir(path).into_iter().flatten().filter_map(Result::ok) {
+            if found.len() < STAMPED {
+                collect(&entry.path(), is_wanted, found);
+            }
+        }
+    } else if is_wanted(path) {
+        found.insert((path.to_owned(), about.modified().ok(), about.len()));
     }
 }
 
@@ -150,5 +186,13 @@ mod tests {
         let above = home.parent().expect("a parent").to_owned();
         assert_eq!(known.folders(), [(above, false), (home.clone(), true), (at("fixtures"), true)].into());
         assert_eq!(absolute(&at("gone")), Some(at("gone")), "what is gone may come back");
+        let before = known.stamp();
+        std::fs::write(at("notes.txt"), "not a suite").expect("a file");
+        assert_eq!(known.stamp(), before);
+        std::fs::write(at("fixtures/x.txt"), "x").expect("a file");
+        assert_ne!(known.stamp(), before, "a fixture");
+        let before = known.stamp();
+        std::fs::write(at("a.yaml"), "longer than before").expect("a file");
+        assert_ne!(known.stamp(), before, "a suite");
     }
 }

@@ -86,6 +86,11 @@ impl Subject {
         self.protocol
     }
 
+    /// The server of a client's configuration file.
+    pub(crate) fn of_client_config(path: PathBuf, name: Option<String>) -> Self {
+        Self { client_config: Some(path), name, ..Self::default() }
+    }
+
     /// Takes a server that was named later.
     pub(crate) fn set_server(&mut self, command: String) {
         self.server = Some(command);

@@ -370,8 +370,8 @@ async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
         change_roots(&mut talk).await;
         act_and_judge(&mut talk, context).await;
         if let Some(block) = fuzz_block(case) {
-            // Few cases have one, and all of them carry the size of what they await.
             Box::pin(fuzz_if_all_held(block, &mut talk, context)).await;
+            talk.record.mark(|timings| &mut timings.fuzz);
         }
     }
     // Also after a failure: what a case made, it takes away.

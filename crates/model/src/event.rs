@@ -265,6 +265,9 @@ pub struct Timings {
     /// Checks.
     #[serde(default)]
     pub checks: u64,
+    /// Fuzzing: generated calls, and the servers that were started for them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fuzz: u64,
     /// Ending the server and removing the fixture copy.
     #[serde(default)]
     pub teardown: u64,
@@ -272,8 +275,8 @@ pub struct Timings {
 
 impl Timings {
     /// The parts with their names, in the order in which they happen.
-    pub fn parts(&self) -> [(&'static str, u64); 8] {
-        let Self { fixture, start, handshake, waiting, setup, call, checks, teardown } = *self;
+    pub fn parts(&self) -> [(&'static str, u64); 9] {
+        let Self { fixture, start, handshake, waiting, setup, call, checks, fuzz, teardown } = *self;
         [
             ("fixture", fixture),
             ("start", start),
@@ -282,14 +285,15 @@ impl Timings {
             ("setup", setup),
             ("call", call),
             ("checks", checks),
+            ("fuzz", fuzz),
             ("teardown", teardown),
         ]
     }
 
     /// Adds the time of another case.
     pub fn add(&mut self, other: &Self) {
-        let Self { fixture, start, handshake, waiting, setup, call, checks, teardown } = self;
-        let mine = [fixture, start, handshake, waiting, setup, call, checks, teardown];
+        let Self { fixture, start, handshake, waiting, setup, call, checks, fuzz, teardown } = self;
+        let mine = [fixture, start, handshake, waiting, setup, call, checks, fuzz, teardown];
         for (part, (_, more)) in mine.into_iter().zip(other.parts()) {
             *part = part.saturating_add(more);
         }
@@ -352,7 +356,7 @@ pub struct RunFinished {
     pub hint: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(number: &i64) -> bool {
-    *number == 0
+/// True for a number that is left out.
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }

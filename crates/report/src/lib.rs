@@ -55,6 +55,7 @@ pub use scan_tables::{
     AuditFacts, Detail, audit_table, contract_table, is_tool, known_word, scan_counts, score, tool_verdict,
 };
 pub use snippet::render_findings;
+pub use status::status_word;
 pub use style::Style;
 pub use terminal::{Terminal, TerminalOptions, Verbosity};
 pub use threshold::{Share, Threshold};

@@ -42,6 +42,11 @@ impl<'a> Status<'a> {
     }
 }
 
+/// The word for the status of a case, as the full report has it.
+pub fn status_word(case: &CaseReport) -> &'static str {
+    Status::of(case).word()
+}
+
 /// The case's name in one harmless line, its column of a matrix, and its trial from the second on.
 pub(crate) fn title(started: &CaseStarted) -> String {
     let mut title = name(&started.name, started.variant.as_deref());

@@ -27,16 +27,20 @@ export interface Prompt { name: string; description?: string; arguments?: { name
 
 export interface Catalog { tools: Tool[]; resources: Resource[]; templates: Resource[]; prompts: Prompt[]; findings: { message: string }[] }
 
-export interface State { version: string; servers: { name: string }[]; suites: string[]; connections: About[] }
+export interface State { version: string; servers: { name: string }[]; suites: string[]; connections: About[]; folder: string; commands: string[]; client_configs: string[] }
 
 export type Event = { number: number; connection: number } & (
   | ({ event: 'frame' } & Frame)
   | { event: 'notification'; at_us: number; method: string; params: unknown }
   | { event: 'stderr'; text: string }
+  | { event: 'began'; request: number; method: string; params: Record<string, unknown> }
   | { event: 'question'; request: number; question: number; method: string; params: Record<string, unknown> }
   | { event: 'done'; request: number; outcome: string; result: unknown; message: string | null; elapsed_us: number }
   | { event: 'closed'; stderr: string }
 );
+
+/** The number is chosen here, so that no event can come before it is known. */
+export const requestNumber = (): number => Math.floor(Math.random() * 2 ** 50);
 
 export class ApiError extends Error {
   constructor(message: string, readonly detail: Record<string, unknown>) {
@@ -45,9 +49,12 @@ export class ApiError extends Error {
 }
 
 export class Api {
+  /** Requests to servers whose outcome is awaited. */
+  private readonly awaited = new Map<number, (end: { outcome: string; result: unknown }) => void>();
+
   private constructor(private readonly key: string) {}
 
-  /** Trades the token of the URL for a key, once; a reload finds the key in the tab's own storage. */
+  /** Trades the token of the URL for a key, once; reloads, other tabs and links find the key in the storage of this origin. */
   static async open(): Promise<Api> {
     const token = new URLSearchParams(location.search).get('token');
     if (token) {
@@ -55,11 +62,11 @@ export class Api {
       const response = await fetch('/api/login', { method: 'POST', body: JSON.stringify({ token }) });
       if (response.ok) {
         const { key } = (await response.json()) as { key: string };
-        sessionStorage.setItem('mcprove-key', key);
+        localStorage.setItem('mcprove-key', key);
         return new Api(key);
       }
     }
-    const key = sessionStorage.getItem('mcprove-key');
+    const key = localStorage.getItem('mcprove-key');
     if (!key) throw new Error('this page needs the URL that `mcprove ui` printed; its token works once');
     return new Api(key);
   }
@@ -71,8 +78,19 @@ export class Api {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const value = (await response.json()) as Record<string, unknown>;
+    if (response.status === 401 && value['status'] === undefined) throw new ApiError('this page needs the URL that `mcprove ui` printed; its token works once', value);
     if (!response.ok) throw new ApiError(String(value['error'] ?? response.status), value);
     return value as T;
+  }
+
+  /** Makes a request to a server and waits for its result. */
+  async ask(connection: number, method: string, params: unknown): Promise<unknown> {
+    const request = requestNumber();
+    const end = new Promise<{ outcome: string; result: unknown }>(resolve => this.awaited.set(request, resolve));
+    await this.call('POST', `connections/${connection}/requests`, { method, params, request });
+    const { outcome, result } = await end;
+    if (outcome !== 'result') throw new Error(outcome);
+    return result;
   }
 
   /** Hands over every event, in order; it connects again when the connection breaks. */
@@ -93,10 +111,15 @@ export class Api {
           const events = parts.filter(part => part.startsWith('data: ')).map(part => JSON.parse(part.slice(6)) as Event);
           if (events.length) {
             after = events[events.length - 1]!.number;
+            for (const event of events) {
+              if (event.event !== 'done') continue;
+              this.awaited.get(event.request)?.(event);
+              this.awaited.delete(event.request);
+            }
             onEvents(events);
           }
         }
-      } catch { /* told below */ }
+      } catch { /* reported below */ }
       onBroken(true);
       await new Promise(resolve => setTimeout(resolve, 1000));
     }

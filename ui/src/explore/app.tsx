@@ -1,13 +1,16 @@
 // The page of `mcprove ui`.
 import { type JSX } from 'preact';
-import { useEffect, useReducer, useState } from 'preact/hooks';
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { hashParams, hashView, setHash } from '../location';
 import { ThemeButton } from '../parts';
 import { oneLine } from '../text';
 import { Api, type Catalog, type State } from './api';
 import { Connect } from './connect';
 import { Explore } from './explore';
 import { QuestionDialog } from './questions';
-import { Runs, Scans, Tests } from './runs';
+import { Runs } from './history';
+import { Scans } from './scans';
+import { Tests } from './tests';
 import { EMPTY, reduce } from './state';
 
 const VIEWS = ['explore', 'test', 'runs', 'scan'] as const;
@@ -18,7 +21,9 @@ export function App(): JSX.Element {
   const [known, setKnown] = useState<State | null>(null);
   const [problem, setProblem] = useState('');
   const [broken, setBroken] = useState(false);
-  const [view, setView] = useState<View>(() => VIEWS.find(each => '#' + each === location.hash) ?? 'explore');
+  const [view, setView] = useState<View>(() => VIEWS.find(each => each === hashView()) ?? 'explore');
+  const [visit, setVisit] = useState(0);
+  const left = useRef<Partial<Record<View, Record<string, string>>>>({});
   const [kept, setKept] = useState('');
   const [state, dispatch] = useReducer(reduce, EMPTY);
 
@@ -37,9 +42,21 @@ export function App(): JSX.Element {
     start().catch((error: Error) => setProblem(error.message));
   }, []);
   const go = (next: View) => {
+    // A view that was left is found again as it was.
+    left.current[view] = Object.fromEntries(hashParams());
+    setHash(next === view ? {} : left.current[next] ?? {}, next);
+    if (next === view && next !== 'explore') setVisit(old => old + 1);
     setView(next);
-    history.replaceState(null, '', '#' + next);
   };
+  useEffect(() => {
+    // A link that is pasted into the same tab changes only the part after `#`.
+    const onHash = () => {
+      setView(VIEWS.find(each => each === hashView()) ?? 'explore');
+      setVisit(old => old + 1);
+    };
+    window.addEventListener('hashchange', onHash);
+    return () => window.removeEventListener('hashchange', onHash);
+  }, []);
   if (problem) return <main class="wide"><h1>mcprove</h1><p role="alert" class="bad">{problem}</p></main>;
   if (!api || !known) return <main class="wide"><p class="muted">connecting …</p></main>;
   const current = state.connections.find(each => each.about.connection === state.current);
@@ -62,12 +79,12 @@ export function App(): JSX.Element {
           <>
             <Connect api={api} state={known} onConnected={(about, catalog) => dispatch({ type: 'connected', about, catalog })} />
             {state.connections.length > 1 && <div class="filters connections" role="group" aria-label="connections">{state.connections.map(each => <button key={each.about.connection} type="button" aria-pressed={each === current} onClick={() => dispatch({ type: 'choose', connection: each.about.connection })}>{oneLine(each.about.server_name || each.about.name)}</button>)}</div>}
-            {current && <Explore key={current.about.connection} connected={current} state={state} api={api} dispatch={dispatch} onRun={path => { setKept(path); go('test'); }} />}
+            {current && <Explore key={current.about.connection} connected={current} state={state} api={api} dispatch={dispatch} onRun={path => { setKept(path); left.current.test = {}; go('test'); }} />}
           </>
         )}
-        {view === 'test' && <Tests key={kept} api={api} state={known} path={kept} />}
-        {view === 'runs' && <Runs api={api} />}
-        {view === 'scan' && <Scans api={api} server={current?.about.name ?? known.servers[0]?.name ?? ''} />}
+        {view === 'test' && <Tests key={kept + visit} api={api} state={known} path={kept} />}
+        {view === 'runs' && <Runs key={visit} api={api} state={known} />}
+        {view === 'scan' && <Scans api={api} state={known} connections={state.connections.filter(each => each.open)} current={current?.open ? current.about.connection : null} />}
       </main>
       {question && <QuestionDialog key={question.question} question={question} server={asking?.about.server_name || 'the server'} onAnswer={answer} />}
     </>

@@ -1,17 +1,54 @@
-// Connects to a server: one that was named, a command, or a URL.
+// Connects to a server: one that was named, a command, a URL, or one of a client's configuration file.
 import { type JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { oneLine, visible } from '../text';
 import { type About, type Api, type ApiError, type Catalog, type State } from './api';
 
+type Kind = 'command' | 'url' | 'config';
+type Body = Record<string, unknown>;
+
+const KINDS: Record<Kind, { label: string; about: string; placeholder: string }> = {
+  command: { label: 'command', about: 'the command that starts the server', placeholder: 'npx -y my-server' },
+  url: { label: 'URL', about: 'the URL of the server', placeholder: 'http://localhost:3000/mcp' },
+  config: { label: 'client configuration', about: 'the configuration file of a client', placeholder: '.mcp.json' },
+};
+
+/** Headers as they are typed, one per line. */
+function headersOf(text: string): Record<string, string> {
+  const pairs = text.split('\n').flatMap(line => { const at = line.indexOf(':'); return at > 0 ? [[line.slice(0, at).trim(), line.slice(at + 1).trim()]] : []; });
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+/** A server wants a token: it is asked for, and the same connection is tried again. */
+function Login({ onToken }: { onToken: (token: string) => void }): JSX.Element {
+  const [token, setToken] = useState('');
+  return (
+    <div class="row-fields login">
+      <label for="token">the server wants a login; its token</label>
+      <input id="token" type="password" autocomplete="off" value={token} onInput={event => setToken(event.currentTarget.value)}
+        onKeyDown={event => { if (event.key === 'Enter') { event.preventDefault(); if (token) onToken(token); } }} />
+      <button type="button" class="primary" id="login" disabled={!token} onClick={() => onToken(token)}>connect with the token</button>
+    </div>
+  );
+}
+
 export function Connect({ api, state, onConnected }: { api: Api; state: State; onConnected: (about: About, catalog: Catalog) => void }): JSX.Element {
-  const [kind, setKind] = useState<'command' | 'url'>('command');
+  const [kind, setKind] = useState<Kind>('command');
   const [text, setText] = useState('');
+  const [name, setName] = useState('');
+  const [names, setNames] = useState<string[]>([]);
   const [headers, setHeaders] = useState('');
   const [roots, setRoots] = useState('');
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<{ message: string; help: string; stderr: string } | null>(null);
-  const connect = async (body: Record<string, unknown>) => {
+  const [problem, setProblem] = useState<{ message: string; help: string; stderr: string; login: Body | null } | null>(null);
+  useEffect(() => {
+    if (kind !== 'config') return;
+    void api.call<{ names: string[] }>('POST', 'client-config', { path: text.trim() }).then(answer => {
+      setNames(answer.names);
+      setName(old => (answer.names.includes(old) ? old : answer.names[0] ?? ''));
+    }, () => setNames([]));
+  }, [kind, text]);
+  const connect = async (body: Body) => {
     setBusy(true);
     setProblem(null);
     try {
@@ -20,27 +57,29 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
       onConnected(about, catalog);
     } catch (error) {
       const detail = (error as ApiError).detail ?? {};
-      const help = detail['status'] === 401 ? 'it wants credentials: give a header such as Authorization: Bearer TOKEN' : String(detail['help'] ?? '');
-      setProblem({ message: (error as Error).message, help, stderr: String(detail['stderr'] ?? '') });
+      setProblem({ message: (error as Error).message, help: String(detail['help'] ?? ''), stderr: String(detail['stderr'] ?? ''), login: detail['status'] === 401 ? body : null });
     }
     setBusy(false);
   };
   const submit = (event: Event) => {
     event.preventDefault();
-    const pairs = headers.split('\n').flatMap(line => { const at = line.indexOf(':'); return at > 0 ? [[line.slice(0, at).trim(), line.slice(at + 1).trim()]] : []; });
-    void connect(kind === 'command' ? { command: text } : { url: text, headers: Object.fromEntries(pairs) as Record<string, string> });
+    if (busy || !text.trim()) return;
+    void connect(kind === 'command' ? { command: text } : kind === 'url' ? { url: text, headers: headersOf(headers) } : { client_config: text, name });
   };
   return (
     <form class="card connect" onSubmit={submit} aria-label="connect">
       {state.servers.map((server, index) => <button key={index} type="button" class="quiet known" disabled={busy} onClick={() => connect({ known: index })}>connect to {oneLine(server.name)}</button>)}
+      {state.client_configs.map(path => <button key={path} type="button" class="quiet known" onClick={() => { setKind('config'); setText(path); }}>servers of {oneLine(path)}</button>)}
       <div class="row-fields">
-        <select aria-label="kind of server" value={kind} onChange={event => setKind(event.currentTarget.value as 'command' | 'url')}><option value="command">command</option><option value="url">URL</option></select>
-        <input id="server" aria-label={kind === 'command' ? 'the command that starts the server' : 'the URL of the server'} placeholder={kind === 'command' ? 'npx -y my-server' : 'http://localhost:3000/mcp'} value={text} onInput={event => setText(event.currentTarget.value)} />
+        <select id="kind" aria-label="kind of server" value={kind} onChange={event => setKind(event.currentTarget.value as Kind)}>{Object.entries(KINDS).map(([key, each]) => <option key={key} value={key}>{each.label}</option>)}</select>
+        <input id="server" aria-label={KINDS[kind].about} placeholder={KINDS[kind].placeholder} autocomplete="off" spellcheck={false} value={text} onInput={event => setText(event.currentTarget.value)} />
+        {kind === 'config' && names.length > 0 && <select id="config-name" aria-label="server of the configuration" value={name} onChange={event => setName(event.currentTarget.value)}>{names.map(each => <option key={each} value={each}>{oneLine(each)}</option>)}</select>}
         <button type="submit" class="primary" disabled={busy || !text.trim()}>{busy ? 'connecting …' : 'connect'}</button>
       </div>
       {kind === 'url' && <><label for="headers">headers, one per line</label><textarea id="headers" rows={2} placeholder="Authorization: Bearer TOKEN" value={headers} onInput={event => setHeaders(event.currentTarget.value)} /></>}
       <details><summary>roots</summary><label for="roots">folders that the server may ask for, one per line</label><textarea id="roots" rows={2} value={roots} onInput={event => setRoots(event.currentTarget.value)} /></details>
-      {problem && <div role="alert"><p class="bad">{visible(problem.message)}</p>{problem.help && <p class="muted">{visible(problem.help)}</p>}{problem.stderr && <pre>{visible(problem.stderr)}</pre>}</div>}
+      {problem && <div role="alert"><p class="bad">{visible(problem.message)}</p>{problem.help && <p class="muted">{visible(problem.help)}</p>}{problem.stderr && <pre tabIndex={0}>{visible(problem.stderr)}</pre>}</div>}
+      {problem?.login && <Login onToken={token => connect({ ...problem.login, token })} />}
     </form>
   );
 }

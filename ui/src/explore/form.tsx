@@ -1,10 +1,13 @@
 // A form from a JSON Schema. Its value is the JSON that is sent; what is empty and optional is left out.
-import { type JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { type JSX, createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { oneLine } from '../text';
 import { type Schema } from './api';
 
 type Fields = { [key: string]: unknown };
+
+/** Completions that the server offers for an argument, where it can. */
+export const CompletionContext = createContext<((name: string, value: string) => Promise<string[]>) | null>(null);
 
 const isObject = (value: unknown): value is Fields => value !== null && typeof value === 'object' && !Array.isArray(value);
 
@@ -32,14 +35,14 @@ export function initial(schema: Schema | undefined, root: Schema, depth = 0): un
   if (found['default'] !== undefined) return found['default'];
   if (found['const'] !== undefined) return found['const'];
   if (depth > 6 || typesOf(found)[0] !== 'object') return undefined;
-  const value: Fields = {};
+  const value: [string, unknown][] = [];
   const required = Array.isArray(found['required']) ? (found['required'] as unknown[]) : [];
   for (const [name, field] of Object.entries(isObject(found['properties']) ? found['properties'] : {})) {
     const start = initial(field as Schema, root, depth + 1);
     const hasDefault = resolve(field as Schema, root)['default'] !== undefined;
-    if (start !== undefined && (required.includes(name) || hasDefault)) value[name] = start;
+    if (start !== undefined && (required.includes(name) || hasDefault)) value.push([name, start]);
   }
-  return value;
+  return Object.fromEntries(value);
 }
 
 interface FieldProps { name: string; schema: Schema | undefined; root: Schema; value: unknown; required: boolean; path: string; depth: number; onChange: (value: unknown) => void }
@@ -48,7 +51,7 @@ function Label({ name, schema, required, path }: { name: string; schema: Fields;
   const facts = [typesOf(schema).join(' or '), schema['format'], schema['minimum'] !== undefined && '≥ ' + schema['minimum'], schema['maximum'] !== undefined && '≤ ' + schema['maximum']];
   return (
     <label for={path}>
-      <span class="mono">{oneLine(String(schema['title'] ?? name))}</span>{required && <span class="bad" title="required">*</span>}
+      <span class="mono">{oneLine(schema['title'] ?? name)}</span>{required && <span class="bad" title="required">*</span>}
       <span class="muted facts">{facts.filter(Boolean).join(', ')}</span>
       {typeof schema['description'] === 'string' && <span class="muted about">{oneLine(schema['description'])}</span>}
     </label>
@@ -57,10 +60,21 @@ function Label({ name, schema, required, path }: { name: string; schema: Fields;
 
 const INPUTS: Record<string, string> = { date: 'date', 'date-time': 'text', email: 'email', uri: 'url', time: 'text', password: 'password' };
 
-function Text({ schema, value, path, onChange }: { schema: Fields; value: unknown; path: string; onChange: (value: unknown) => void }): JSX.Element {
+function Text({ name, schema, value, path, onChange }: { name: string; schema: Fields; value: unknown; path: string; onChange: (value: unknown) => void }): JSX.Element {
+  const complete = useContext(CompletionContext);
+  const [offered, setOffered] = useState<string[]>([]);
+  const timer = useRef(0);
   const [long, setLong] = useState(typeof value === 'string' && value.includes('\n'));
   const text = typeof value === 'string' ? value : '';
-  const set = (next: string) => onChange(next === '' ? undefined : next);
+  const offer = (typed: string) => {
+    if (!complete) return;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => void complete(name, typed).then(setOffered, () => setOffered([])), 200);
+  };
+  const set = (next: string) => {
+    offer(next);
+    onChange(next === '' ? undefined : next);
+  };
   const upload = async (event: JSX.TargetedEvent<HTMLInputElement>) => {
     const file = event.currentTarget.files?.[0];
     if (!file) return;
@@ -72,7 +86,8 @@ function Text({ schema, value, path, onChange }: { schema: Fields; value: unknow
   return (
     <span class="text-field">
       {long ? <textarea id={path} rows={4} value={text} onInput={event => set(event.currentTarget.value)} />
-        : <input id={path} type={INPUTS[String(schema['format'])] ?? 'text'} value={text} onInput={event => set(event.currentTarget.value)} />}
+        : <input id={path} type={INPUTS[String(schema['format'])] ?? 'text'} value={text} autocomplete={schema['format'] === 'password' ? 'new-password' : 'off'} list={complete ? path + '-offered' : undefined} onFocus={() => offer(text)} onInput={event => set(event.currentTarget.value)} />}
+      {complete && <datalist id={path + '-offered'}>{offered.slice(0, 100).map(each => <option key={each} value={each} />)}</datalist>}
       <button type="button" class="link" onClick={() => setLong(!long)} title="one line or several">{long ? 'short' : 'long'}</button>
       <label class="link">file<input type="file" class="hidden-file" aria-label={'file as base64 for ' + path} onChange={upload} /></label>
     </span>
@@ -116,7 +131,7 @@ function Field(props: FieldProps): JSX.Element {
     const set = (text: string) => onChange(text === '' || Number.isNaN(Number(text)) ? undefined : Number(text));
     return <div class="field">{label}<input id={path} type="number" step={type === 'integer' ? '1' : 'any'} value={typeof value === 'number' ? value : ''} onInput={event => set(event.currentTarget.value)} /></div>;
   }
-  if (type === 'string') return <div class="field">{label}<Text schema={schema} value={value} path={path} onChange={onChange} /></div>;
+  if (type === 'string') return <div class="field">{label}<Text name={name} schema={schema} value={value} path={path} onChange={onChange} /></div>;
   return <div class="field">{label}<JsonInput id={path} value={value} onChange={onChange} /></div>;
 }
 
@@ -160,6 +175,9 @@ function List({ label, ...props }: FieldProps & { label: JSX.Element }): JSX.Ele
   );
 }
 
+/** Fields of an object that are drawn at first. */
+const FIELDS = 200;
+
 function Fieldset({ schema, root, value, path, depth, onChange }: { schema: Fields; root: Schema; value: unknown; path: string; depth: number; onChange: (value: unknown) => void }): JSX.Element {
   const fields = isObject(value) ? value : {};
   const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
@@ -167,11 +185,16 @@ function Fieldset({ schema, root, value, path, depth, onChange }: { schema: Fiel
     const { [name]: _, ...rest } = fields;
     onChange(next === undefined ? rest : { ...fields, [name]: next });
   };
+  const [limit, setLimit] = useState(FIELDS);
+  // What is required comes first only where not everything is drawn.
+  const all = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
+  const sorted = all.length > FIELDS ? [...all].sort((a, b) => Number(required.includes(b[0])) - Number(required.includes(a[0]))) : all;
   return (
     <>
-      {Object.entries(isObject(schema['properties']) ? schema['properties'] : {}).map(([name, field]) => (
-        <Field key={name} name={name} schema={field as Schema} root={root} value={fields[name]} required={required.includes(name)} path={path + '-' + name} depth={depth} onChange={next => set(name, next)} />
+      {sorted.slice(0, limit).map(([name, field]) => (
+        <Field key={name} name={name} schema={field as Schema} root={root} value={Object.hasOwn(fields, name) ? fields[name] : undefined} required={required.includes(name)} path={path + '-' + name} depth={depth} onChange={next => set(name, next)} />
       ))}
+      {sorted.length > limit && <button type="button" class="quiet" onClick={() => setLimit(limit + FIELDS)}>show more of {sorted.length} fields</button>}
     </>
   );
 }

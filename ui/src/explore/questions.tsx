@@ -6,7 +6,9 @@ import { type Schema } from './api';
 import { SchemaForm, initial } from './form';
 import { type Question } from './state';
 
-type Message = { role?: string; content?: { text?: string } };
+type Message = { role?: unknown; content?: unknown } | null;
+
+const textOf = (content: unknown): string => (Array.isArray(content) ? content.map(textOf).join('\n') : visible((content as { text?: unknown } | null)?.text ?? content));
 
 export function QuestionDialog({ question, server, onAnswer }: { question: Question; server: string; onAnswer: (answer: unknown) => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -23,16 +25,20 @@ function Elicitation({ question, onAnswer }: { question: Question; onAnswer: (an
   const schema = (question.params['requestedSchema'] ?? {}) as Schema;
   const [value, setValue] = useState<unknown>(() => initial(schema, schema) ?? {});
   const url = question.params['mode'] === 'url' ? String(question.params['url'] ?? '') : null;
+  const accept = (event: Event) => {
+    event.preventDefault();
+    onAnswer(url === null ? { action: 'accept', content: value } : { action: 'accept' });
+  };
   return (
-    <>
-      <p class="quote">{visible(String(question.params['message'] ?? ''))}</p>
+    <form onSubmit={accept} noValidate>
+      <p class="quote">{visible(question.params['message'])}</p>
       {url !== null ? <p>to be opened in a browser: <code>{visible(url)}</code></p> : <SchemaForm id="answer" schema={schema} value={value} onChange={setValue} />}
       <div class="buttons">
-        <button type="button" class="primary" onClick={() => onAnswer(url === null ? { action: 'accept', content: value } : { action: 'accept' })}>accept</button>
+        <button type="submit" class="primary">accept</button>
         <button type="button" class="quiet" onClick={() => onAnswer({ action: 'decline' })}>decline</button>
         <button type="button" class="quiet" onClick={() => onAnswer({ action: 'cancel' })}>cancel</button>
       </div>
-    </>
+    </form>
   );
 }
 
@@ -42,7 +48,7 @@ function Sampling({ question, onAnswer }: { question: Question; onAnswer: (answe
   return (
     <>
       {typeof question.params['systemPrompt'] === 'string' && <p class="muted">system: {visible(question.params['systemPrompt'])}</p>}
-      {messages.map((message, index) => <div class="said" key={index}><span class="who">{oneLine(message.role ?? '')}</span><div>{visible(message.content?.text ?? JSON.stringify(message.content))}</div></div>)}
+      {messages.map((message, index) => <div class="said" key={index}><span class="who">{oneLine(message?.role)}</span><div>{textOf(message?.content)}</div></div>)}
       <label for="sample">your answer as the model</label>
       <textarea id="sample" rows={4} value={text} onInput={event => setText(event.currentTarget.value)} />
       <div class="buttons">

@@ -1,21 +1,55 @@
 // The end of a request: content, structured content checked against its schema, or an error.
 import { type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Markdown, isMarkdown } from '../markdown';
 import { CopyButton, Diff, Media, Message } from '../parts';
 import { human, oneLine, visible } from '../text';
 import { type Api, type Schema } from './api';
 import { type Made } from './state';
 
-type Item = { type?: string; text?: string; uri?: string; name?: string; resource?: { uri?: string; text?: string; blob?: string; mimeType?: string }; role?: string; content?: Item };
+/** Content as servers should send it; every field may be anything. */
+type Item = { type?: unknown; text?: unknown; uri?: unknown; name?: unknown; resource?: Contents | null; role?: unknown; content?: Item | Item[] | null };
+type Contents = { uri?: unknown; text?: unknown; blob?: unknown; mimeType?: unknown };
 
-function ItemView({ item }: { item: Item }): JSX.Element | null {
-  if (item.type === 'text' && typeof item.text === 'string') return <Message label="text" text={item.text} />;
-  if (item.type === 'resource_link') return <p>{oneLine(item.name ?? '')} <code>{oneLine(item.uri ?? '')}</code></p>;
+const listOf = <T,>(value: T[] | T | null | undefined): T[] => (Array.isArray(value) ? value : value === null || value === undefined ? [] : [value]);
+const itemOf = (value: unknown): Item => (value !== null && typeof value === 'object' ? (value as Item) : { type: 'not an object', text: value });
+
+/** A text, drawn as Markdown where it is some. */
+function TextView({ label, text }: { label: string; text: string }): JSX.Element {
+  const [plain, setPlain] = useState(false);
+  if (!isMarkdown(text)) return <Message label={label} text={text} />;
+  return (
+    <div>
+      <div class="label"><span>{label}</span><span class="acts"><button type="button" class="link" onClick={() => setPlain(!plain)}>{plain ? 'as Markdown' : 'as text'}</button>{!plain && <CopyButton text={text} />}</span></div>
+      {plain ? <Message label="" text={text} /> : <Markdown text={text} />}
+    </div>
+  );
+}
+
+function ItemView({ item, onRead }: { item: Item; onRead?: ((uri: string) => void) | undefined }): JSX.Element | null {
+  if (item.type === 'text' && typeof item.text === 'string') return <TextView label="text" text={item.text} />;
+  if (item.type === 'resource_link') {
+    const uri = oneLine(item.uri);
+    return <p>{oneLine(item.name)} <code>{oneLine(uri)}</code> {onRead && <button type="button" class="link" onClick={() => onRead(uri)}>read</button>}</p>;
+  }
   if (item.type === 'resource' && item.resource) {
-    return <Message label={'resource ' + oneLine(item.resource.uri ?? '')} text={item.resource.text ?? `(${item.resource.mimeType ?? 'binary'}, ${(item.resource.blob ?? '').length} characters of base64)`} />;
+    return <Message label={'resource ' + oneLine(item.resource.uri)} text={contentsText(item.resource)} />;
   }
   if (item.type === 'image' || item.type === 'audio') return null;
   return <Message label={oneLine(item.type ?? 'content')} text={JSON.stringify(item)} />;
+}
+
+/** The text of a resource, also of a blob that says it is text; the size of any other blob. */
+function contentsText({ text, blob, mimeType }: Contents): string {
+  if (typeof text === 'string') return text;
+  if (typeof blob !== 'string') return JSON.stringify({ text, blob });
+  const kind = typeof mimeType === 'string' ? mimeType : '';
+  if (/^text\/|[/+](json|xml)\b/.test(kind)) {
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(atob(blob), each => each.charCodeAt(0)));
+    } catch { /* not the text that it says it is */ }
+  }
+  return `(${kind || 'binary'}, ${Math.floor((blob.length * 3) / 4)} bytes)`;
 }
 
 /** A JSON value that can be folded. */
@@ -47,31 +81,39 @@ function Structured({ value, schema, api }: { value: unknown; schema: Schema | u
   );
 }
 
-export function Result({ made, outputSchema, api, previous }: { made: Made; outputSchema: Schema | undefined; api: Api; previous: Made | undefined }): JSX.Element {
-  const [compare, setCompare] = useState(false);
+export function Result({ made, outputSchema, api, earlier, onRead }: { made: Made; outputSchema: Schema | undefined; api: Api; earlier: Made[]; onRead?: (uri: string) => void }): JSX.Element {
+  const [compared, setCompared] = useState(-1);
+  const previous = earlier[compared];
   const end = made.end;
   const notes = made.notes.slice(-20).map((note, index) => {
-    const params = (note.params ?? {}) as { progress?: number; total?: number; message?: string; level?: string; data?: unknown };
-    if (note.method === 'notifications/progress') return <div key={index} class="note"><progress value={params.progress ?? 0} max={params.total ?? Math.max(1, params.progress ?? 1)} /> {params.progress}{params.total !== undefined && '/' + params.total} {oneLine(params.message ?? '')}</div>;
-    if (note.method === 'notifications/message') return <div key={index} class="note mono">{oneLine(params.level ?? '')}: {oneLine(typeof params.data === 'string' ? params.data : JSON.stringify(params.data))}</div>;
+    const params = (note.params ?? {}) as { progress?: unknown; total?: unknown; message?: unknown; level?: unknown; data?: unknown };
+    if (note.method === 'notifications/progress') return <div key={index} class="note"><progress aria-label="progress" value={Number(params.progress) || 0} max={Number(params.total) || Math.max(1, Number(params.progress) || 1)} /> {oneLine(params.progress)}{params.total !== undefined && '/' + oneLine(params.total)} {oneLine(params.message)}</div>;
+    if (note.method === 'notifications/message') return <div key={index} class="note mono">{oneLine(params.level)}: {oneLine(params.data)}</div>;
     return <div key={index} class="note mono muted">{oneLine(note.method)}</div>;
   });
   if (!end) return <div aria-live="polite">{notes}<p class="muted">waiting …</p></div>;
-  const result = (end.result ?? {}) as { content?: Item[]; contents?: { uri?: string; text?: string; blob?: string; mimeType?: string }[]; messages?: Item[]; structuredContent?: unknown; isError?: boolean; 'mcprove/cut'?: number };
+  const result = (end.result !== null && typeof end.result === 'object' ? end.result : {}) as { content?: Item[]; contents?: Contents[]; messages?: Item[]; structuredContent?: unknown; isError?: boolean; 'mcprove/cut'?: number };
   const good = end.outcome === 'result' && !result.isError;
   return (
     <div class="result" aria-live="polite">
       {notes}
       <p><b class={good ? 'good' : 'bad'} id="outcome">{end.outcome === 'result' ? (result.isError ? 'tool error' : 'result') : oneLine(end.outcome)}</b> <span class="muted">{human(end.elapsed_us)}</span> {end.message && <span class="bad">{visible(end.message)}</span>}
-        {previous?.end && <button type="button" class="link" onClick={() => setCompare(!compare)}>{compare ? 'hide comparison' : 'compare with the reply before'}</button>}</p>
-      {compare && previous?.end && (JSON.stringify(previous.end.result) === JSON.stringify(end.result) ? <p class="muted">both replies are the same</p>
+        {earlier.some(each => each.end) && <select id="compare" aria-label="compare with an earlier reply" value={String(compared)} onChange={event => setCompared(Number(event.currentTarget.value))}>
+          <option value="-1">compare with …</option>{earlier.map((each, index) => each.end && <option key={each.request} value={String(index)}>{index === 0 ? 'the reply before' : `${index + 1} replies before`}: {oneLine(JSON.stringify(each.params['arguments'] ?? {}).slice(0, 60))}</option>)}</select>}</p>
+      {previous?.end && (JSON.stringify(previous.end.result) === JSON.stringify(end.result) ? <p class="muted">both replies are the same</p>
         : <Diff left={JSON.stringify(previous.end.result)} right={JSON.stringify(end.result)} title="difference (- before, + now)" />)}
       {end.outcome === 'error' && <Message label="error" text={JSON.stringify(end.result)} />}
-      {(Array.isArray(result.content) ? result.content : []).map((item, index) => <ItemView key={index} item={item ?? {}} />)}
+      {listOf(result.content).map((item, index) => <ItemView key={index} item={itemOf(item)} onRead={onRead} />)}
       <Media content={result.content} />
-      {(Array.isArray(result.contents) ? result.contents : []).map((item, index) => <div key={index}><Message label={oneLine(`${item.uri ?? ''} ${item.mimeType ?? ''}`)} text={item.text ?? `(${(item.blob ?? '').length} characters of base64)`} />
-        {item.blob !== undefined && <Media content={[{ type: item.mimeType?.startsWith('audio/') ? 'audio' : 'image', data: item.blob, mimeType: item.mimeType }]} />}</div>)}
-      {(Array.isArray(result.messages) ? result.messages : []).map((item, index) => <div class="said" key={index}><span class="who">{oneLine(item.role ?? '')}</span><div><ItemView item={item.content ?? {}} /><Media content={[item.content]} /></div></div>)}
+      {listOf(result.contents).map((given, index) => {
+        const item: Contents = given ?? {};
+        return <div key={index}><Message label={oneLine(item.uri) + ' ' + oneLine(item.mimeType)} text={contentsText(item)} />
+          {item.blob !== undefined && <Media content={[{ type: String(item.mimeType).startsWith('audio/') ? 'audio' : 'image', data: item.blob, mimeType: item.mimeType }]} />}</div>;
+      })}
+      {listOf(result.messages).map((given, index) => {
+        const item = itemOf(given);
+        return <div class="said" key={index}><span class="who">{oneLine(item.role)}</span><div>{listOf(item.content).map((each, at) => <ItemView key={at} item={itemOf(each)} />)}<Media content={listOf(item.content)} /></div></div>;
+      })}
       {end.outcome === 'result' && !result.content && !result.contents && !result.messages && <Message label="result" text={JSON.stringify(end.result)} />}
       {result['mcprove/cut'] !== undefined && <p class="warn">the result is too long to be shown; {result['mcprove/cut']} more bytes were left out</p>}
       {result.structuredContent !== undefined && <Structured value={result.structuredContent} schema={outputSchema} api={api} />}

@@ -78,6 +78,13 @@ function take(state: Explored, event: Event): Explored {
       const open = next.made.find(each => each.connection === event.connection && each.end === null);
       return { ...next, made: next.made.map(each => (each === open ? { ...each, notes: [...each.notes, note].slice(-NOTES) } : each)) };
     }
+    case 'began': {
+      // This page may know it already; after a reload, and in another tab, it is news.
+      const isKept = ['tools/call', 'prompts/get', 'resources/read'].includes(event.method);
+      if (!isKept || state.made.some(each => each.request === event.request)) return state;
+      const made: Made = { request: event.request, connection: event.connection, method: event.method, params: event.params ?? {}, answers: {}, notes: [], end: null };
+      return { ...state, made: [made, ...state.made].slice(0, MADE) };
+    }
     case 'stderr':
       return update(each => ({ ...each, stderr: event.text }));
     case 'question':

@@ -1,8 +1,10 @@
 // Everything about one trial of one test.
 import { type JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
+import { linkTo } from '../location';
 import { CopyButton, Fold, Message } from '../parts';
 import { human, oneLine, shellQuote, visible } from '../text';
+import { ActionsContext, editorUrl } from './actions';
 import { type Agent, type Call, type Case, type Row, SIGNS, WORDS, reasonOf } from './data';
 import { FindingBox } from './finding';
 import { Frames } from './frames';
@@ -99,6 +101,8 @@ export function CaseRow({ row, open, flaky, onToggle }: { row: Row; open: boolea
   const [sign, tone] = SIGNS[row.worst];
   const time = row.trials.reduce((sum, each) => sum + each.duration_us, 0);
   const several = row.trials.length > 1;
+  const { folder, rerun, accept } = useContext(ActionsContext);
+  const isSnapshot = one.findings.some(each => each.help?.includes('--update-snapshots'));
   return (
     <article class={'case ' + row.worst} id={row.id}>
       <button type="button" class="row" aria-expanded={open} onClick={onToggle}>
@@ -119,7 +123,10 @@ export function CaseRow({ row, open, flaky, onToggle }: { row: Row; open: boolea
           <div class="meta actions">
             <span class="mono">{visible(placeOf(one))}</span>
             {one.file && <><code class="rerun">{visible(rerunOf(one))}</code><CopyButton text={rerunOf(one)} label="copy rerun command" /></>}
-            <CopyButton text={location.href.split('#')[0] + '#' + row.id} label="copy link" />
+            <CopyButton text={linkTo(row.id)} label="copy link" />
+            {folder && one.file && <a class="link" href={editorUrl(folder, one.file, one.line)}>open in editor</a>}
+            {rerun && one.file && <button type="button" class="link" onClick={() => rerun(one)}>run this test</button>}
+            {accept && one.file && isSnapshot && <button type="button" class="link" onClick={() => accept(one)}>accept snapshot</button>}
           </div>
           {several && (
             <div class="tabs" role="tablist" aria-label="trials">

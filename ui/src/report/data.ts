@@ -15,6 +15,8 @@ export interface Finding {
   place?: Place;
   expected?: string;
   actual?: string;
+  /** All of what `actual` shows a part of. */
+  seen?: string;
   diff?: string;
   evidence?: { request: string; reply?: string };
   help?: string;
@@ -175,7 +177,7 @@ export function rowsOf(cases: Case[]): Row[] {
 export const rank = (verdict: Verdict): number => RANK[verdict];
 
 /** FNV-1a, 32 bits: short enough for a URL. */
-function idOf(key: string): string {
+export function idOf(key: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
   return 'test-' + (hash >>> 0).toString(16).padStart(8, '0');

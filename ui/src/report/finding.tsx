@@ -1,12 +1,15 @@
 // One finding: what is wrong, where, and what was expected instead.
 import { type JSX } from 'preact';
-import { Diff, Message, Prose } from '../parts';
+import { useContext, useState } from 'preact/hooks';
+import { Diff, Fold, Message, Prose } from '../parts';
 import { oneLine, visible } from '../text';
+import { ActionsContext, editorUrl } from './actions';
 import { type Finding, type Place } from './data';
 
 function Where({ place }: { place: Place }): JSX.Element | null {
   if (place.wire) return <div class="at mono">{visible(place.wire.server)} at {visible(place.wire.pointer)}</div>;
   const text = place.text;
+  const { folder } = useContext(ActionsContext);
   if (!text) return null;
   const chars = Array.from(text.excerpt);
   const from = Math.min(text.column - 1, chars.length);
@@ -14,7 +17,7 @@ function Where({ place }: { place: Place }): JSX.Element | null {
   const part = (a: number, b: number) => visible(chars.slice(a, b).join('')).replace(/\t/g, '    ');
   return (
     <>
-      <div class="at mono">{visible(text.file)}:{text.line}:{text.column}</div>
+      <div class="at mono">{visible(text.file)}:{text.line}:{text.column} {folder && <a class="link" href={editorUrl(folder, text.file, text.line, text.column)}>open in editor</a>}</div>
       <pre class="source"><span class="number">{text.line}</span><span>{part(0, from)}<mark>{part(from, to) || ' '}</mark>{part(to, chars.length)}</span></pre>
     </>
   );
@@ -43,6 +46,7 @@ export function FindingBox({ one }: { one: Finding }): JSX.Element {
           {one.actual !== undefined && <Message label="actual" text={one.actual || '(empty)'} />}
         </div>
       )}
+      {one.seen !== undefined && one.seen !== one.actual && <Fold head="the whole value">{() => <Message label="actual" text={one.seen!} />}</Fold>}
       {one.evidence && (
         <div class="compare">
           <Message label="request" text={one.evidence.request} />
@@ -50,8 +54,18 @@ export function FindingBox({ one }: { one: Finding }): JSX.Element {
         </div>
       )}
       {one.help !== undefined && <div class="help"><b>help </b><Prose text={one.help} /></div>}
+      <Explanation rule={one.rule} />
     </div>
   );
+}
+
+/** The page about a rule, where a program can be asked for it. */
+function Explanation({ rule }: { rule: string }): JSX.Element | null {
+  const { explain } = useContext(ActionsContext);
+  const [text, setText] = useState('');
+  if (!explain) return null;
+  if (text) return <pre tabIndex={0}>{visible(text)}</pre>;
+  return <button type="button" class="link" onClick={() => void explain(rule).then(setText, () => setText('there is no page about it'))}>explain</button>;
 }
 
 function WrittenDiff({ text }: { text: string }): JSX.Element {

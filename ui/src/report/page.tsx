@@ -2,6 +2,7 @@
 import { type JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { CopyButton, ThemeButton } from '../parts';
+import { hashParams, setHash } from '../location';
 import { human, oneLine } from '../text';
 import { CaseRow } from './case';
 import { type Report, type Row, type RunContext, type Verdict, SIGNS, WORDS, hayOf, keyOf, rank, rowsOf } from './data';
@@ -9,7 +10,7 @@ import { FindingBox } from './finding';
 import { Matrix, ReliabilityTable, ToolsTable } from './tables';
 import { Timings } from './timings';
 
-const PAGE = 200;
+const PAGE = 100;
 
 type Filter = 'all' | Verdict | 'flaky' | 'warned';
 const FILTERS: [Filter, string][] = [['all', 'all'], ['failed', 'failed'], ['error', 'could not run'], ['unfinished', 'did not end'], ['flaky', 'flaky'], ['warned', 'with warnings'], ['passed', 'passed'], ['skipped', 'skipped']];
@@ -20,7 +21,7 @@ type Group = 'none' | 'file' | 'tag';
 interface View { filter: Filter; order: Order; group: Group; text: string; open: string[] }
 
 function viewOfHash(): View {
-  const params = new URLSearchParams(location.hash.slice(1));
+  const params = hashParams();
   const linked = /^#(test-[0-9a-f]{8})$/.exec(location.hash)?.[1];
   const pick = <T extends string>(value: string | null, all: readonly T[], other: T) => (all.includes(value as T) ? (value as T) : other);
   return {
@@ -32,14 +33,25 @@ function viewOfHash(): View {
   };
 }
 
-function hashOf(view: View): string {
-  const params = new URLSearchParams();
-  if (view.filter !== 'all') params.set('show', view.filter);
-  if (view.order !== 'worst') params.set('order', view.order);
-  if (view.group !== 'none') params.set('group', view.group);
-  if (view.text) params.set('q', view.text);
-  if (view.open.length) params.set('open', view.open.slice(-10).join(','));
-  return '#' + params.toString();
+const paramsOf = (view: View): Record<string, string | null> => ({
+  show: view.filter === 'all' ? null : view.filter,
+  order: view.order === 'worst' ? null : view.order,
+  group: view.group === 'none' ? null : view.group,
+  q: view.text,
+  open: view.open.slice(-10).join(','),
+});
+
+/** What the search looks in is prepared before anyone types, a few rows at a time. */
+function prepareSearch(rows: Row[]): () => void {
+  let at = 0;
+  let timer = 0;
+  const some = () => {
+    const until = performance.now() + 8;
+    while (at < rows.length && performance.now() < until) hayOf(rows[at++]!);
+    if (at < rows.length) timer = setTimeout(some, 4);
+  };
+  timer = setTimeout(some, 50);
+  return () => clearTimeout(timer);
 }
 
 function Context({ context }: { context: RunContext }): JSX.Element {
@@ -80,21 +92,26 @@ function Head({ report, inside }: { report: Report; inside: boolean }): JSX.Elem
   );
 }
 
-/** `inside` another page, the report leaves the URL, the title and the theme to that page. */
+/** `inside` another page, the report leaves the title and the theme to that page. */
 export function ReportPage({ report, inside = false }: { report: Report; inside?: boolean }): JSX.Element {
   const rows = useMemo(() => rowsOf(report.cases), [report]);
   const flaky = useMemo(() => new Set((report.reliability?.cases ?? []).filter(each => each.flaky).map(keyOf)), [report]);
-  const [view, setView] = useState<View>(() => (inside ? { filter: 'all', order: 'worst', group: 'none', text: '', open: [] } : viewOfHash()));
+  const [view, setView] = useState<View>(viewOfHash);
   const [limit, setLimit] = useState(PAGE);
   const search = useRef<HTMLInputElement>(null);
   const change = (part: Partial<View>) => setView(old => ({ ...old, ...part }));
 
   useEffect(() => {
-    if (inside) return;
-    try {
-      history.replaceState(null, '', hashOf(view));
-    } catch { /* a viewer may forbid it */ }
+    // A link to one test alone has no parameters yet.
+    if (/^#test-[0-9a-f]{8}$/.test(location.hash)) setHash(paramsOf(view), '');
+    else setHash(paramsOf(view));
   }, [view]);
+  useEffect(() => prepareSearch(rows), [rows]);
+  useEffect(() => {
+    const onHash = () => setView(viewOfHash());
+    window.addEventListener('hashchange', onHash);
+    return () => window.removeEventListener('hashchange', onHash);
+  }, []);
   useEffect(() => {
     const first = view.open[0];
     if (first) document.getElementById(first)?.scrollIntoView({ block: 'start' });
@@ -115,6 +132,7 @@ export function ReportPage({ report, inside = false }: { report: Report; inside?
     if (filter === 'warned') return row.trials.some(one => one.findings.some(f => f.severity === 'warning'));
     return row.worst === filter;
   };
+  const counts = useMemo(() => FILTERS.map(([key]) => rows.filter(row => matches(row, key)).length), [rows, flaky]);
   const found = useMemo(() => {
     const words = view.text.toLowerCase().split(/\s+/).filter(Boolean);
     const kept = rows.filter(row => matches(row, view.filter) && words.every(word => hayOf(row).includes(word)));
@@ -126,7 +144,7 @@ export function ReportPage({ report, inside = false }: { report: Report; inside?
 
   const openRow = (row: Row) => {
     setView(old => ({ ...old, filter: 'all', text: '', open: [...old.open.filter(id => id !== row.id), row.id] }));
-    setLimit(rows.length);
+    setLimit(Math.max(limit, rows.indexOf(row) + PAGE));
     setTimeout(() => document.getElementById(row.id)?.scrollIntoView({ block: 'start' }), 0);
   };
   const toggle = (row: Row) => change({ open: view.open.includes(row.id) ? view.open.filter(id => id !== row.id) : [...view.open, row.id] });
@@ -135,6 +153,14 @@ export function ReportPage({ report, inside = false }: { report: Report; inside?
   const groups = groupsOf(shown, view.group);
   const all = rows.length;
   const hasTags = report.cases.some(one => one.tags?.length);
+  // They do not change while someone types.
+  const tables = useMemo(() => (
+    <>
+      <Matrix rows={rows} onOpen={openRow} />
+      <ReliabilityTable report={report} rows={rows} onOpen={openRow} />
+      <ToolsTable cases={report.cases} />
+    </>
+  ), [report]);
   const Main = inside ? 'div' : 'main';
 
   return (
@@ -147,8 +173,8 @@ export function ReportPage({ report, inside = false }: { report: Report; inside?
           <h2>Tests</h2>
           <div class="tools">
             <div id="filters" class="filters" role="group" aria-label="filter by status">
-              {FILTERS.map(([key, label]) => {
-                const n = rows.filter(row => matches(row, key)).length;
+              {FILTERS.map(([key, label], at) => {
+                const n = counts[at]!;
                 if (!n && key !== 'all') return null;
                 return <button key={key} type="button" data-filter={key} aria-pressed={view.filter === key} onClick={() => { change({ filter: key }); setLimit(PAGE); }}>{label}<b>{n}</b></button>;
               })}
@@ -175,9 +201,7 @@ export function ReportPage({ report, inside = false }: { report: Report; inside?
           </div>
           {found.length > shown.length && <button id="more" type="button" onClick={() => setLimit(limit + PAGE)}>show {Math.min(PAGE, found.length - shown.length)} more</button>}
         </section>
-        <Matrix rows={rows} onOpen={openRow} />
-        <ReliabilityTable report={report} rows={rows} onOpen={openRow} />
-        <ToolsTable cases={report.cases} />
+        {tables}
       </Main>
       {!inside && <footer class="wide muted" id="foot">Everything here is in this file; nothing is loaded from elsewhere.</footer>}
     </>

@@ -76,7 +76,8 @@ pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure
     Ok(ExitStatus::Good)
 }
 
-fn explained(name: &str) -> Result<String, Failure> {
+/// The page about a name.
+pub(crate) fn explained(name: &str) -> Result<String, Failure> {
     let topics = Topic::find(name);
     if !topics.is_empty() {
         return Ok(topics.iter().map(page).collect::<Vec<_>>().join("\n"));

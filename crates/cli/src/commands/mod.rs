@@ -11,7 +11,7 @@ mod convert;
 mod coverage;
 mod doctor;
 mod drive;
-mod explain;
+pub(crate) mod explain;
 mod fuzz;
 mod generate;
 mod init;

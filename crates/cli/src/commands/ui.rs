@@ -33,15 +33,24 @@ pub(crate) struct Args {
     /// Print the URL, and open no browser.
     #[arg(long)]
     no_open: bool,
+    /// The folder with event logs to show and compare [default: the current one].
+    #[arg(long, value_name = "DIR", default_value = ".", hide_default_value = true)]
+    logs: PathBuf,
     /// Time limit for a server to start and to list what it has.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration::parse)]
     timeout: Duration,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    if !args.logs.is_dir() {
+        let message = format!("the folder of event logs `{}` does not exist", args.logs.display());
+        return Err(Failure::new(message, "give `--logs` an existing folder"));
+    }
     let settings = Settings {
         servers: servers(args)?,
+        subject: args.subject.is_named().then(|| args.subject.spec()).transpose()?,
         suites: args.suites.clone(),
+        logs: args.logs.clone(),
         own_program: context.own_program.clone(),
         limits: context.limits,
         timeout: args.timeout,

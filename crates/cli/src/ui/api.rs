@@ -18,18 +18,28 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::connection::{Connection, Order};
+use super::history::{history, past_of};
 use super::hub::Hub;
-use super::runs::{Runs, logs_in, report_of};
+use super::runs::{RunOrder, Runs, commands, is_log_name, logs_in, report_of};
 use super::save_test;
+use super::schema_lint::schema_lint;
+use super::suite_tree::Watched;
+use crate::client_config;
+use crate::commands::explain::explained;
 use crate::execution::PROBE_TIMEOUT;
-use crate::subject::{address, stdio, words};
+use crate::logs::Frames;
+use crate::subject::{Subject, address, stdio, words};
 
 /// Settings of the page.
 pub(crate) struct Settings {
     /// Servers that were named on the command line or in suites.
     pub(crate) servers: Vec<ServerSpec>,
+    /// The server that the command line names; it replaces the servers of suites.
+    pub(crate) subject: Option<ServerSpec>,
     /// The suites that were named.
     pub(crate) suites: Vec<PathBuf>,
+    /// The folder with event logs.
+    pub(crate) logs: PathBuf,
     pub(crate) own_program: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) timeout: Duration,
@@ -43,7 +53,11 @@ pub(super) struct Api {
     last: Cell<u64>,
     requests: Cell<u64>,
     runs: Runs,
+    watched: RefCell<Watched>,
 }
+
+/// Configuration files of clients that are offered where they exist.
+const CLIENT_CONFIGS: &[&str] = &[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"];
 
 /// A connection as the API knows it.
 struct Known {
@@ -72,6 +86,7 @@ impl Api {
             last: Cell::default(),
             requests: Cell::default(),
             runs: Runs::default(),
+            watched: RefCell::default(),
         })
     }
 
@@ -92,6 +107,7 @@ impl Api {
             ("POST", ["connections"]) => self.connect(&given).await,
             ("DELETE", ["connections", id]) => self.disconnect(number(id)),
             ("GET", ["connections", id, "catalog"]) => self.catalog(number(id)).await,
+            ("GET", ["connections", id, "lint"]) => self.lint(number(id)).await,
             ("POST", ["connections", id, "requests"]) => self.request(number(id), &given),
             ("POST", ["connections", id, "requests", request, "cancel"]) => {
                 self.order(number(id), Order::Cancel { number: number(request) })
@@ -100,12 +116,32 @@ impl Api {
             ("POST", ["check"]) => ok(check(&given)),
             ("POST", ["tests", "propose"]) => self.propose(&given),
             ("POST", ["tests", "save"]) => self.save(&given),
-            ("GET", ["runs"]) => ok(json!({"runs": self.runs.list(), "logs": logs_in(Path::new("."))})),
+            ("POST", ["client-config"]) => {
+                let path = given.get("path").and_then(Value::as_str).unwrap_or_default();
+                ok(json!({"names": client_config::names(Path::new(path))}))
+            }
+            ("POST", ["suites"]) => ok(self.watched.borrow_mut().tests(&given)),
+            ("GET", ["explain", name]) => match explained(name) {
+                Ok(text) => ok(json!({"text": text})),
+                Err(failure) => refused(StatusCode::NOT_FOUND, failure.to_string()),
+            },
+            ("GET", ["history"]) => {
+                ok(history(&self.runs.past().into_iter().chain(past_of(&self.settings.logs)).collect::<Vec<_>>()))
+            }
+            ("GET", ["runs"]) => ok(json!({"runs": self.runs.list(), "logs": logs_in(&self.settings.logs)})),
             ("POST", ["runs"]) => self.start_run(&given),
             ("GET", ["runs", run]) => {
                 self.runs.show(number(run)).map_or_else(|| refused(StatusCode::NOT_FOUND, "no such run"), ok)
             }
-            ("GET", ["logs", name]) => log(name),
+            ("POST", ["runs", run, "stop"]) if self.runs.stop(number(run)) => ok(json!({})),
+            ("POST", ["runs", run, "keep"]) => {
+                let name = given.get("name").and_then(Value::as_str).unwrap_or_default();
+                match self.runs.keep(number(run), &self.settings.logs, name) {
+                    Ok(()) => ok(json!({"name": name})),
+                    Err(why) => refused(StatusCode::CONFLICT, why),
+                }
+            }
+            ("POST", ["logs"]) => self.log(given.get("name").and_then(Value::as_str).unwrap_or_default()),
             _ => refused(StatusCode::NOT_FOUND, format!("no such path for {method}: /api/{path}")),
         }
     }
@@ -118,6 +154,9 @@ impl Api {
             "servers": servers,
             "suites": self.settings.suites,
             "connections": connections,
+            "commands": commands(),
+            "folder": std::env::current_dir().unwrap_or_default(),
+            "client_configs": CLIENT_CONFIGS.iter().filter(|path| Path::new(path).is_file()).collect::<Vec<_>>(),
         })
     }
 
@@ -177,9 +216,27 @@ impl Api {
     /// The server that a request to connect names.
     fn server_of(&self, given: &Value) -> Result<ServerSpec, String> {
         let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+        let mut server = self.named_server(given)?;
+        if let (Some(token), mcprove_model::Target::Http { headers, .. } | mcprove_model::Target::Sse { headers, .. }) =
+            (text("token"), &mut server.target)
+        {
+            headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+            headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+            server.secrets.push(token.to_owned());
+        }
+        Ok(server)
+    }
+
+    /// The server that a request names, without the token that it gives.
+    fn named_server(&self, given: &Value) -> Result<ServerSpec, String> {
+        let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
         if let Some(at) = given.get("known").and_then(Value::as_u64) {
             let known = self.settings.servers.get(usize::try_from(at).unwrap_or(usize::MAX));
             return known.cloned().ok_or_else(|| "no such server".to_owned());
+        }
+        if let Some(path) = text("client_config") {
+            let subject = Subject::of_client_config(PathBuf::from(path), text("name").map(str::to_owned));
+            return subject.spec().map_err(|failure| failure.to_string());
         }
         let mut secrets = Vec::new();
         let target = if let Some(command) = text("command") {
@@ -197,7 +254,7 @@ impl Api {
             }
             target
         } else {
-            return Err("give `command`, `url` or `known`".to_owned());
+            return Err("give `command`, `url`, `client_config` or `known`".to_owned());
         };
         Ok(ServerSpec {
             name: target.label(),
@@ -227,15 +284,36 @@ impl Api {
     }
 
     async fn catalog(&self, id: u64) -> Answer {
+        match self.listed(id).await {
+            Ok(catalog) => ok(catalog_json(&catalog)),
+            Err(answer) => answer,
+        }
+    }
+
+    async fn lint(&self, id: u64) -> Answer {
+        match self.listed(id).await {
+            Ok(catalog) => ok(schema_lint("server", &catalog.tools)),
+            Err(answer) => answer,
+        }
+    }
+
+    /// The lists of a connection, asked for again.
+    async fn listed(&self, id: u64) -> Result<Catalog, Answer> {
         let (send, receive) = oneshot::channel();
         let (status, problem) = self.order(id, Order::List(send));
         if status != StatusCode::OK {
-            return (status, problem);
+            return Err((status, problem));
         }
-        match receive.await {
-            Ok(catalog) => ok(catalog_json(&catalog)),
-            Err(_) => refused(StatusCode::BAD_GATEWAY, "the server is gone"),
+        receive.await.map_err(|_| refused(StatusCode::BAD_GATEWAY, "the server is gone"))
+    }
+
+    /// An event log of the folder.
+    fn log(&self, name: &str) -> Answer {
+        let path = self.settings.logs.join(name);
+        if !is_log_name(name) || !path.is_file() {
+            return refused(StatusCode::NOT_FOUND, "no such event log");
         }
+        ok(json!({"report": report_of(&path, Frames::Keep)}))
     }
 
     fn request(&self, id: u64, given: &Value) -> Answer {
@@ -306,7 +384,16 @@ impl Api {
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect();
-        match self.runs.start(&self.settings.own_program, &words) {
+        let failed_of = given.get("failed_of").and_then(Value::as_u64);
+        let connected = given.get("connection").and_then(Value::as_u64);
+        let server = match connected {
+            Some(id) => self.connections.borrow().get(&id).map(|known| known.server.clone()),
+            None => self.settings.subject.clone().filter(|_| words.first().is_some_and(|word| word == "run")),
+        };
+        if connected.is_some() && server.is_none() {
+            return refused(StatusCode::NOT_FOUND, "no such connection");
+        }
+        match self.runs.start(&self.settings.own_program, RunOrder { words, failed_of, server }) {
             Ok(run) => ok(json!({"run": run})),
             Err(why) => refused(StatusCode::BAD_REQUEST, why),
         }
@@ -324,15 +411,6 @@ fn check(given: &Value) -> Value {
         }});
     }
     json!({"errors": argument_errors(schema, value).unwrap_or_else(|why| vec![format!("the schema is unusable: {why}")])})
-}
-
-/// An event log of the current folder.
-fn log(name: &str) -> Answer {
-    let is_plain = !name.contains(['/', '\\', '%']) && name.ends_with(".ndjson");
-    if !is_plain || !Path::new(name).is_file() {
-        return refused(StatusCode::NOT_FOUND, "no such event log");
-    }
-    ok(json!({"report": report_of(Path::new(name))}))
 }
 
 fn catalog_json(catalog: &Catalog) -> Value {

@@ -84,6 +84,7 @@ impl Connection {
     async fn obey(&mut self, order: Order) {
         match order {
             Order::Begin { number, method, params } => {
+                self.emit("began", json!({"request": number, "method": method, "params": params}));
                 let mut params = params;
                 if method == "tools/call" {
                     self.session.learn_schemas(Instant::now() + LISTS).await;

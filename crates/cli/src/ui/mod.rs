@@ -7,10 +7,14 @@ mod access_guard;
 mod api;
 mod body;
 mod connection;
+mod history;
 mod hub;
 mod runs;
 mod save_test;
+mod schema_lint;
 mod server;
+mod subject_words;
+mod suite_tree;
 
 pub(crate) use api::Settings;
 pub(crate) use server::serve;

@@ -151,7 +151,7 @@ impl FuzzTool {
         record.findings.push(Finding::note("fuzzed", summary));
         record.findings.extend(fuzz_context.refused().map(refusal_note));
         record.calls.extend(run.records);
-        record.mark(|timings| &mut timings.call);
+        record.mark(|timings| &mut timings.fuzz);
         let calls = fuzz_context.calls();
         let is_exhausted = run.is_exhausted;
         let fuzzed = FuzzedTool { name, tally: run.tally, failures: run.failures, calls, is_exhausted, again };

@@ -55,6 +55,7 @@ fn render(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
     use std::fs;
     use std::path::{Path, PathBuf};
 
@@ -102,6 +103,40 @@ mod tests {
         assert!(!page.contains("/*data*/") && !page.contains("/*script*/") && !page.contains("/*style*/"));
         assert!(page.len() < 250_000, "{} bytes without data", page.len());
         assert!(!PAGE_SCRIPT.contains("</script") && !PAGE_STYLE.contains("</style"));
+    }
+
+    /// 40 tests like those of `negative_path`, which send a megabyte and get a rejection: an event log of 85 MB.
+    #[test]
+    fn passing_tests_with_long_frames_make_a_small_page() {
+        let mut log =
+            r#"{"event":"run_started","format":1,"program":"mcprove","started_unix_ms":0,"total":40,"jobs":1}"#
+                .to_owned();
+        let listed = "l".repeat(50_000);
+        for index in 0..40 {
+            let _ = write!(
+                log,
+                "\n{{\"event\":\"case_started\",\"index\":{index},\"name\":\"case {index}\",\"file\":\"a.yaml\",\"line\":1,\"trial\":1}}"
+            );
+            let long = format!("{index}{}", "x".repeat(1 << 20));
+            for text in [listed.as_str(), long.as_str(), long.as_str()] {
+                let _ = write!(
+                    log,
+                    "\n{{\"event\":\"frame\",\"index\":{index},\"session\":0,\"frame\":{{\"at_us\":1,\"direction\":\"sent\",\"kind\":\"request\",\"text\":\"{text}\"}}}}"
+                );
+            }
+            let _ = write!(
+                log,
+                "\n{{\"event\":\"case_finished\",\"index\":{index},\"verdict\":\"passed\",\"duration_us\":1,\"calls\":[]}}"
+            );
+        }
+        let mut report = Report::default();
+        for event in crate::read_events(log.as_bytes()).expect("a log") {
+            report.add(event);
+        }
+        let page = render(&report);
+        assert!(page.len() <= 1_000_000, "{} bytes", page.len());
+        assert_eq!(page.matches(&listed).count(), 1, "a text is stored once");
+        assert!(page.contains("\"cut\":"), "long frames are cut, and say so");
     }
 
     #[test]

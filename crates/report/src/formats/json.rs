@@ -209,13 +209,13 @@ impl<'a> Whole<'a> {
     pub(super) fn with_frames(report: &'a Report) -> Self {
         let mut whole = Self::of(report);
         let mut texts = FrameTexts::default();
-        for is_first in [true, false] {
+        for (is_first, room) in [(true, FrameTexts::ALL_LONG), (false, FrameTexts::ALL_LONG / 4)] {
             for (part, case) in whole.cases.iter_mut().zip(&report.cases) {
                 if (Status::of(case) != Status::Passed) != is_first {
                     continue;
                 }
                 for (session, frame) in &case.frames {
-                    match FramePart::of(*session, frame, &mut texts) {
+                    match FramePart::of(*session, frame, &mut texts, room) {
                         Some(frame) => part.frames.push(frame),
                         None => part.frames_left_out += 1,
                     }
@@ -228,8 +228,9 @@ impl<'a> Whole<'a> {
 }
 
 impl<'a> FramePart<'a> {
-    fn of(session: u32, frame: &'a Frame, texts: &mut FrameTexts) -> Option<Self> {
-        let (shown, cut) = texts.bounded(&frame.body);
+    /// A frame, as far as there is room for long ones; `None` when the page is full.
+    fn of(session: u32, frame: &'a Frame, texts: &mut FrameTexts, room: usize) -> Option<Self> {
+        let (shown, cut) = texts.bounded(&frame.body, room);
         let (text, binary) = match std::str::from_utf8(shown) {
             Ok(text) => (Cow::Borrowed(text), false),
             Err(_) => (Cow::Owned(escaped_bytes(shown)), true),
@@ -263,7 +264,7 @@ impl FrameTexts {
     const SHORT: usize = 4 << 10;
     /// Bytes of a frame as long as there are few long ones.
     const LONG: usize = 64 << 10;
-    /// Bytes of all frames beyond their first [`Self::SHORT`] ones.
+    /// Bytes of all frames beyond their first [`Self::SHORT`] ones; cases that passed get a quarter of it.
     const ALL_LONG: usize = 1 << 20;
     /// Bytes of all frames.
     const ALL: usize = 16 << 20;
@@ -271,8 +272,8 @@ impl FrameTexts {
     const FRAMES: usize = 100_000;
 
     /// The part of a frame that is shown, and the number of bytes left out.
-    fn bounded<'b>(&self, body: &'b [u8]) -> (&'b [u8], usize) {
-        let has_room = self.long_bytes < Self::ALL_LONG;
+    fn bounded<'b>(&self, body: &'b [u8], room: usize) -> (&'b [u8], usize) {
+        let has_room = self.long_bytes < room;
         let limit = if has_room { Self::LONG } else { Self::SHORT };
         if body.len() <= limit {
             return (body, 0);
