@@ -9,7 +9,7 @@ use crate::limits::{self, Limit};
 #[derive(Debug, Parser)]
 #[command(name = "mcprove", version, about, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 good, 1 the server, the tests or the files are not, 2 the job could not be done, \
+    after_help = "Exit codes: 0 good, 1 something is wrong with the server, the tests or the files, 2 the job could not be done, \
                         4 nothing was selected, 70 a bug of mcprove, 130 interrupted; each command says its own."
 )]
 pub struct Arguments {

@@ -132,6 +132,11 @@ fn options_that_make_no_sense_are_refused_before_anything_starts() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
         assert!(said(&output).contains("error"), "{args:?}: {}", said(&output));
     }
+    for args in [&["ui", "nowhere", "--no-open"][..], &["mcp", "--client-config", "nowhere"]] {
+        let output = run(folder.path(), args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
+        assert!(said(&output).contains("`nowhere`"), "{args:?}: {}", said(&output));
+    }
     assert!(!folder.path().join("started").exists());
 }
 

@@ -46,6 +46,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let message = format!("the folder of event logs `{}` does not exist", args.logs.display());
         return Err(Failure::new(message, "give `--logs` an existing folder"));
     }
+    if let Some(missing) = args.suites.iter().find(|path| !path.exists()) {
+        let message = format!("`{}` does not exist", missing.display());
+        return Err(Failure::new(message, "name suite files or folders, or none at all"));
+    }
     let settings = Settings {
         servers: servers(args)?,
         subject: args.subject.is_named().then(|| args.subject.spec()).transpose()?,
