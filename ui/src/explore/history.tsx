@@ -113,7 +113,10 @@ export function Runs({ api, state }: { api: Api; state: State }): JSX.Element {
       if (id in reports) continue;
       const [kind, name] = [id.slice(0, 3), id.slice(4)];
       const asked = kind === 'run' ? api.call<{ report: ReportData | null }>('GET', 'runs/' + name) : api.call<{ report: ReportData | null }>('POST', 'logs', { name });
-      asked.then(({ report }) => setReports(old => ({ ...old, [id]: report && prepare(report) })), (error: Error) => setProblem(`${id}: ${error.message}`));
+      asked.then(({ report }) => {
+        if (!report) setProblem(`${name} holds no run: it is empty, or not an event log`);
+        setReports(old => ({ ...old, [id]: report && prepare(report) }));
+      }, (error: Error) => setProblem(`${id}: ${error.message}`));
     }
   }, [shown]);
   const facts = new Map(history?.runs.map(run => [run.id, run]) ?? []);

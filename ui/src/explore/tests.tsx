@@ -60,7 +60,7 @@ function Tree({ tests, verdicts, over, onRun }: { tests: Test[]; verdicts: Map<s
       {[...groups].map(([name, members]) => (
         <div class="suite-group" key={name}>
         {name !== '(no tag)' && <button type="button" class="link" aria-label={'run all of ' + name} onClick={() => runGroup(name)}>run all</button>}
-        <details open={groups.size <= 20}>
+        <details open={groups.size === 1 || found.length <= 300}>
           <summary><b>{oneLine(name)}</b> <span class="muted">{members.length}</span></summary>
           <ul>
             {members.slice(0, more[name] ?? SHOWN).map((test, index) => (

@@ -158,12 +158,13 @@ impl Runs {
         Ok(())
     }
 
-    /// The runs, newest first.
+    /// The runs, newest first; those whose log was saved are among the logs.
     pub(super) fn list(&self) -> Value {
         let known = self.known.borrow();
         known
             .iter()
             .rev()
+            .filter(|(_, run)| !run.is_kept)
             .map(|(number, run)| json!({"run": number, "shown": run.shown, "over": run.is_over}))
             .collect()
     }
