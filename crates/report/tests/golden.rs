@@ -9,10 +9,16 @@ use std::fs;
 
 use committed::{here, logs, render};
 use mcprove_model::{Event, Report};
-use mcprove_report::{FORMATS, Terminal, TerminalOptions, Verbosity, compat_json, read_events, write_event};
+use mcprove_report::{
+    FORMATS, Terminal, TerminalOptions, Verbosity, compat_json, load_summary, openmetrics, otlp, read_events,
+    to_safe_json, write_event,
+};
 use quick_xml::events::Event as XmlEvent;
 use snapbox::data::DataFormat;
 use snapbox::{Data, assert_data_eq};
+
+/// The log of a load, whose page is made of plots.
+const LOAD: &str = "load";
 
 #[test]
 fn terminal_plain() {
@@ -83,7 +89,8 @@ fn every_format() {
         for format in FORMATS {
             let mut rendered = (format.render)(&report);
             let mut file = format!("{}.{}", format.name, format.extension);
-            if format.name == "html" {
+            // The page of a load has no data apart from what it shows.
+            if format.name == "html" && name != LOAD {
                 // The page around the data is a source file; only the data differs from log to log.
                 rendered = page_data(&rendered).to_owned();
                 "html.data.json".clone_into(&mut file);
@@ -91,6 +98,15 @@ fn every_format() {
             compare(&name, &file, &rendered);
         }
     }
+}
+
+#[test]
+fn a_load_is_exported_for_dashboards() {
+    let (name, events) = logs().into_iter().find(|(name, _)| name == LOAD).expect("the log");
+    let report = Report::fold(events);
+    compare(&name, "openmetrics.txt", &openmetrics(&report));
+    compare(&name, "otlp.json", &to_safe_json(&otlp(&report)));
+    compare(&name, "summary.json", &to_safe_json(&load_summary(&report)));
 }
 
 #[test]
@@ -148,7 +164,7 @@ fn no_server_text_is_a_ci_command_in_markdown_or_annotations() {
 
 #[test]
 fn nothing_in_a_page_can_end_its_data() {
-    for (name, events) in logs() {
+    for (name, events) in logs().into_iter().filter(|(name, _)| name != LOAD) {
         let page = render("html", &Report::fold(events));
         let data = page_data(&page);
         assert!(!data.contains('<'), "{name}");

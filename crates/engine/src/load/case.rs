@@ -86,7 +86,7 @@ impl LoadCase {
                 return ScanEnd::Judged;
             }
         };
-        record.mark(|timings| &mut timings.handshake);
+        record.mark(|timings| &mut timings.setup);
         let loaded = if self.options.find_limit {
             self.find_limit(&work, &around).await
         } else {

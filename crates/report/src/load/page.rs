@@ -122,3 +122,30 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:0}d
 ul{padding-left:1.1rem}li.passed>b{color:#1b7f5c}li.failed>b,li.error>b{color:#b3261e}\
 svg{width:100%;height:auto}.grid{stroke:currentColor;stroke-opacity:.15}.axis{font-size:11px;fill:currentColor;fill-opacity:.65}\
 .legend{font-size:12px}.heat{fill:#b3261e}pre{overflow-x:auto}</style>";
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::{CallStats, CaseReport};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_and_messages_are_text() {
+        let hostile = "</dd><script>alert('x')</script>&\"";
+        let load = LoadRecord { calls: [(hostile.to_owned(), CallStats::default())].into(), ..LoadRecord::default() };
+        let started = json!({"index": 0, "name": hostile, "file": "", "line": 0, "trial": 1, "server": hostile});
+        let finding = mcprove_model::Finding::error("gate", hostile);
+        let finished = json!({"index": 0, "verdict": "failed", "duration_us": 1, "findings": [finding], "load": load});
+        let case = CaseReport {
+            run: 0,
+            started: serde_json::from_value(started).expect("a start"),
+            sessions: Vec::new(),
+            frames: Vec::new(),
+            finished: Some(serde_json::from_value(finished).expect("an end")),
+        };
+        let page = page(&Report { cases: vec![case], ..Report::default() }).expect("a page");
+        assert!(!page.contains("<script"), "{page}");
+        assert!(page.contains("&lt;script&gt;"), "{page}");
+    }
+}
