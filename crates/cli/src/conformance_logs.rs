@@ -23,9 +23,8 @@ pub(crate) fn judge_logs(paths: &[PathBuf], rules: &[String], context: &Context)
     let mut text = String::new();
     let mut has_failed = false;
     for evidence in evidence(&report) {
-        let is_selected =
-            |id: &str| STATIC_RULES.contains(&id) && (rules.is_empty() || rules.iter().any(|rule| rule == id));
-        let graded = judge(&evidence, |rule| is_selected(rule.id));
+        let mut graded = judge(&evidence, |rule| STATIC_RULES.contains(&rule.id));
+        graded.retain(|graded| rules.is_empty() || rules.iter().any(|rule| rule == graded.rule.id));
         let grade = Grade::of(&graded);
         has_failed |= grade.failed > 0;
         let messages: usize = evidence.recordings.iter().map(|recording| recording.entries.len()).sum();

@@ -76,6 +76,22 @@ fn suites_are_collected_and_run() {
 }
 
 #[test]
+fn a_rule_of_a_conformance_test_is_run_by_its_name() {
+    let suite = "examples/conformance/broken.yaml";
+    let one = json!([{"file": suite, "name": "conformance: 2025-11-25 mcp-id-echo"}]);
+    let replies = drive(&[
+        ("collect", json!({"args": [suite]})),
+        ("collect", json!({"args": [suite], "tests": one})),
+        ("run", json!({"args": [suite], "tests": one})),
+    ]);
+    assert_eq!(replies[0]["result"]["tests"].as_array().map(Vec::len), Some(3), "{}", replies[0]);
+    assert_eq!(replies[1]["result"]["tests"].as_array().map(Vec::len), Some(1), "{}", replies[1]);
+    let results = replies[2]["result"]["results"].as_array().expect("results");
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0]["verdict"], "failed");
+}
+
+#[test]
 fn a_failing_case_has_the_message_of_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("wrong.yaml");

@@ -2,18 +2,24 @@
 
 use serde_json::Value;
 
-use crate::schema;
+use crate::budgeted_schema::BudgetedSchema;
+use crate::schema::described;
 
 /// Number of errors that are listed one by one.
-const TOLD: usize = 3;
+const LISTED: usize = 3;
 
 /// The violation of the tool's `outputSchema` by `structuredContent`, if any; an unusable schema is an error.
 pub fn violates_output_schema(schema: &Value, structured: &Value) -> Result<Option<String>, String> {
-    let errors = schema::errors(schema, structured)?;
+    violation(&BudgetedSchema::new(schema)?, structured)
+}
+
+/// The violation of a compiled schema, if any.
+pub(crate) fn violation(schema: &BudgetedSchema, structured: &Value) -> Result<Option<String>, String> {
+    let errors: Vec<String> = schema.errors(structured, |errors| errors.map(|error| described(&error)).collect())?;
     if errors.is_empty() {
         return Ok(None);
     }
-    let more = errors.len().saturating_sub(TOLD);
+    let more = errors.len().saturating_sub(LISTED);
     let listed = errors[..errors.len() - more].join("; ");
     Ok(Some(if more > 0 { format!("{listed}; and {more} more") } else { listed }))
 }

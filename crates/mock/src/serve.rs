@@ -73,7 +73,7 @@ impl Mock {
                     },
                 };
                 for message in messages {
-                    let mut bytes = serde_json::to_vec(&message).map_err(io::Error::other)?;
+                    let mut bytes = mutant.line(&message).map_err(io::Error::other)?;
                     bytes.push(b'\n');
                     writer.write_all(&bytes).await?;
                 }

@@ -161,7 +161,7 @@ impl Link {
 
     fn note(&mut self, exchange: u64, step: &str, what: What) {
         let at_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.recording.entries.push(Entry { at_us, exchange, step: step.to_owned(), what });
+        self.recording.push(Entry { at_us, exchange, step: step.to_owned(), what });
     }
 
     /// A request with the usual id, `_meta` and headers, and its reply.

@@ -89,36 +89,42 @@ const LONGEST_GRACE: Duration = Duration::from_secs(15);
 /// Versions that no server knows.
 const JUNK: [&str; 2] = ["1999-01-01", "2099-12-31"];
 
-/// Offers a server every revision, each on a connection of its own.
+/// Offers a server every revision, each on a connection of its own. The first shows how long the server takes to start; the
+/// others are made two at a time on processes.
 pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Survey, String> {
     let mut served = Vec::new();
     let mut recordings = Vec::new();
     let mut pace = options.pace;
-    for version in Revision::ALL.iter().map(|revision| revision.as_str()).chain(JUNK) {
-        let began = Instant::now();
-        let mut link = Link::open(endpoint, "negotiate", Revision::NEWEST_LEGACY, pace)?;
-        let info = json!({"name": "mcprove", "version": env!("CARGO_PKG_VERSION")});
-        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let reply = link.exchange(format!("offer:{version}"), &message, &[]).await;
-        let answer = reply.as_ref().and_then(|reply| reply["result"]["protocolVersion"].as_str());
-        if let Some(revision) = Revision::parse(version).filter(|_| answer == Some(version))
-            && revision.era() == Era::Legacy
-        {
-            served.push(revision);
-        }
-        if reply.is_some() && recordings.is_empty() {
-            // A silent server is not waited for much longer than a talkative one.
-            pace.start = pace.start.min(pace.timeout.max(began.elapsed() * 4));
-            // On a busy machine, a server that starts slowly ends slowly.
-            pace.grace = pace.grace.max(began.elapsed() * 2).min(LONGEST_GRACE);
-        }
-        let is_unanswered = reply.is_none();
-        recordings.push(link.close().await);
+    let versions: Vec<&str> = Revision::ALL.iter().map(|revision| revision.as_str()).chain(JUNK).collect();
+    let began = Instant::now();
+    let first = offer(endpoint, versions[0], pace).await?;
+    if first.answered {
+        // A silent server is not waited for much longer than a talkative one.
+        pace.start = pace.start.min(pace.timeout.max(began.elapsed() * 4));
+        // On a busy machine, a server that starts slowly ends slowly.
+        pace.grace = pace.grace.max(began.elapsed() * 2).min(LONGEST_GRACE);
+    }
+    let mut offers = vec![first];
+    // A URL is one server for all; a process is started for each.
+    let at_once = if endpoint.channel() == Channel::Stdio { 2 } else { 1 };
+    for pair in versions[1..].chunks(at_once) {
         // A server that does not answer one offer does not answer the next.
-        if is_unanswered {
+        if offers.iter().any(|offer| !offer.answered) {
             break;
         }
+        let second = async {
+            match pair.get(1) {
+                Some(version) => offer(endpoint, version, pace).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (first, second) = tokio::join!(offer(endpoint, pair[0], pace), second);
+        offers.push(first?);
+        offers.extend(second?);
+    }
+    for offer in offers {
+        served.extend(offer.served);
+        recordings.push(offer.recording);
     }
     let mut link = Link::open(endpoint, "survey", Revision::NEWEST, pace)?;
     let reply = link.request("first-discover", "server/discover", json!({})).await;
@@ -127,6 +133,25 @@ pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Surve
     }
     link.close().await;
     Ok(Survey { served, recordings, pace })
+}
+
+/// A version that was offered with `initialize`.
+struct Offer {
+    answered: bool,
+    served: Option<Revision>,
+    recording: Recording,
+}
+
+async fn offer(endpoint: &Endpoint, version: &str, pace: Pace) -> Result<Offer, String> {
+    let mut link = Link::open(endpoint, "negotiate", Revision::NEWEST_LEGACY, pace)?;
+    let info = json!({"name": "mcprove", "version": env!("CARGO_PKG_VERSION")});
+    let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let reply = link.exchange(format!("offer:{version}"), &message, &[]).await;
+    let answer = reply.as_ref().and_then(|reply| reply["result"]["protocolVersion"].as_str());
+    let is_served = |revision: &Revision| answer == Some(version) && revision.era() == Era::Legacy;
+    let served = Revision::parse(version).filter(is_served);
+    Ok(Offer { answered: reply.is_some(), served, recording: link.close().await })
 }
 
 /// Makes the evidence of one revision.

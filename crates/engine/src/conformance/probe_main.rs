@@ -110,7 +110,7 @@ async fn tools(link: &mut Link, scene: &Scene<'_>) -> Option<(String, Duration)>
         link.request(format!("call-bare:{}", plan.tool), "tools/call", json!({"name": plan.tool})).await;
     }
     for plan in scene.tools.iter().take(5) {
-        for (what, input) in plan.wrong.iter().take(2) {
+        for (what, input) in &plan.wrong {
             let label = format!("wrong-input:{}, {what}", plan.tool);
             link.request(label, "tools/call", json!({"name": plan.tool, "arguments": input})).await;
         }

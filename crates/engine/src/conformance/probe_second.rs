@@ -1,12 +1,17 @@
 //! A second connection, for what must not depend on the first.
 
-use mcprove_judge::conformance::{Evidence, Recording};
+use mcprove_judge::conformance::{Channel, Evidence, Recording};
+use mcprove_model::Era;
 use serde_json::json;
 
 use super::probe_full::{responses, retry};
 use super::{Scene, full_client, probe_lists, probe_modern};
 
 pub(super) async fn run(scene: &Scene<'_>, evidence: &Evidence) -> Result<Option<Recording>, String> {
+    // On pipes, a second legacy process has nothing in common with the first.
+    if scene.revision.era() == Era::Legacy && scene.endpoint.channel() == Channel::Stdio {
+        return Ok(None);
+    }
     let mut link = scene.open("second")?;
     if !link.is_modern() {
         // Another session, for rules about session ids.

@@ -229,9 +229,11 @@ impl RuleCase {
     async fn judge(&self, case: ScanCase<'_>) -> ScanEnd {
         let shared = &*self.shared;
         let (variant, trial) = case.record.variant_and_trial();
-        if let (Some(_), Protocol::Exactly(only)) = (&variant, case.server.protocol)
-            && only != self.revision
-        {
+        let only = match (&variant, case.server.protocol) {
+            (Some(_), Protocol::Exactly(only)) => Some(only),
+            _ => None,
+        };
+        if let Some(only) = only.filter(|only| *only != self.revision) {
             return ScanEnd::Skipped(format!("this variant is about {only}"));
         }
         let examined = {
@@ -248,7 +250,7 @@ impl RuleCase {
                 places: case.fixture_guard.places(),
                 ..shared.probe.clone()
             };
-            shared.examine(endpoint, probe).await
+            shared.examine(endpoint, probe, only).await
         });
         let verdicts = match verdicts.await {
             Ok(verdicts) => verdicts,
@@ -288,11 +290,17 @@ fn is_about_lists(rule: &Rule) -> bool {
 }
 
 impl Shared {
-    /// Makes the evidence of every revision, and judges it.
-    async fn examine(&self, endpoint: Endpoint, probe: ProbeOptions) -> Result<HashMap<Revision, Judged>, String> {
+    /// Makes the evidence of every revision, or of the one that a variant is about, and judges it.
+    async fn examine(
+        &self,
+        endpoint: Endpoint,
+        probe: ProbeOptions,
+        only: Option<Revision>,
+    ) -> Result<HashMap<Revision, Judged>, String> {
         let survey = Arc::new(survey(&endpoint, &probe).await?);
         let mut revisions: Vec<Revision> =
             self.wanted.iter().copied().filter(|revision| self.is_named || survey.served.contains(revision)).collect();
+        revisions.retain(|revision| only.is_none_or(|only| only == *revision));
         if survey.served.is_empty() && !self.is_named {
             // A server that answers nothing breaks the first rule of whatever revision it means to serve.
             let mut legacy = self.wanted.iter().copied().filter(|revision| revision.era() == Era::Legacy);

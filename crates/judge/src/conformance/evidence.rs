@@ -9,7 +9,9 @@ use mcprove_model::{Direction, Era, Frame, ProcessEnd, Revision, WirePart, short
 use serde_json::Value;
 
 use super::hints::HintTrial;
+use index::Index;
 
+mod index;
 mod step;
 
 pub use step::Step;
@@ -63,8 +65,8 @@ pub struct Recording {
     pub client: Value,
     /// The events, in order.
     pub entries: Vec<Entry>,
-    /// The answers to each entry, found once when the recording is complete.
-    answers: OnceLock<HashMap<usize, Vec<usize>>>,
+    /// Look-ups, made when they are needed.
+    index: OnceLock<Index>,
 }
 
 /// Something that happened in a conversation.
@@ -122,8 +124,8 @@ pub enum What {
     OutputClosed,
     /// SIGTERM was sent.
     Terminated,
-    /// The process ended by itself.
-    Exited(ProcessEnd),
+    /// The process ended by itself, with the end of its standard error.
+    Exited(ProcessEnd, String),
     /// The process was still alive after the grace period, and was killed.
     Killed,
     /// Processes of its group were still alive after it had exited.
@@ -167,7 +169,7 @@ impl Evidence {
     pub fn steps<'e>(&'e self, probe: &str, label: &str) -> Vec<Step<'e>> {
         let mut found = Vec::new();
         for (number, recording) in self.recordings.iter().enumerate().filter(|(_, r)| r.probe == probe) {
-            found.extend(recording.steps(number).filter(|step| step.is(label)));
+            found.extend(recording.labelled(number, label));
         }
         found
     }
@@ -203,8 +205,7 @@ impl Evidence {
         self.recordings
             .iter()
             .enumerate()
-            .flat_map(|(number, recording)| recording.steps(number))
-            .filter(|step| step.is(label))
+            .flat_map(|(number, recording)| recording.labelled(number, label))
             .find_map(|step| step.answer().result())
     }
 
@@ -228,11 +229,6 @@ impl Evidence {
             items.extend(list.into_iter().flatten().map(|item| (spot, item)));
         }
         items
-    }
-
-    /// A tool of this name.
-    pub fn tool(&self, name: &str) -> Option<&Value> {
-        self.listed("tools").into_iter().map(|(_, tool)| tool).find(|tool| tool["name"] == name)
     }
 }
 
@@ -280,7 +276,7 @@ const LARGE: usize = 64 << 10;
 impl Recording {
     /// An empty recording of a probe.
     pub fn new(probe: &'static str, client: Value) -> Self {
-        Self { probe, client, entries: Vec::new(), answers: OnceLock::new() }
+        Self { probe, client, entries: Vec::new(), index: OnceLock::new() }
     }
 
     /// Shortens large lists that were recorded from an entry on, if all their items are known: they keep their names alone. A
@@ -326,44 +322,14 @@ impl Recording {
         }
     }
 
-    /// The positions of the messages that answer each entry.
-    fn answers(&self) -> &HashMap<usize, Vec<usize>> {
-        self.answers.get_or_init(|| {
-            let mut waiting: HashMap<String, Vec<usize>> = HashMap::new();
-            let mut answers: HashMap<usize, Vec<usize>> = HashMap::new();
-            for (at, entry) in self.entries.iter().enumerate() {
-                match &entry.what {
-                    What::Sent(sent) => {
-                        let id = sent.json.as_ref().and_then(|json| json.get("id"));
-                        let key = if entry.exchange > 0 {
-                            Some(format!("exchange {}", entry.exchange))
-                        } else {
-                            id.map(id_text)
-                        };
-                        if let Some(key) = key {
-                            waiting.entry(key).or_default().push(at);
-                        }
-                    }
-                    What::RequestHead { method, .. } if method != "POST" => {
-                        waiting.entry(format!("exchange {}", entry.exchange)).or_default().push(at);
-                    }
-                    What::Received(Payload { json: Some(json), .. })
-                        if json.is_object() && json.get("method").is_none() =>
-                    {
-                        let key = if entry.exchange > 0 {
-                            Some(format!("exchange {}", entry.exchange))
-                        } else {
-                            json.get("id").map(id_text)
-                        };
-                        for request in key.and_then(|key| waiting.get(&key)).into_iter().flatten() {
-                            answers.entry(*request).or_default().push(at);
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            answers
-        })
+    /// Adds an entry.
+    pub fn push(&mut self, entry: Entry) {
+        self.index = OnceLock::new();
+        self.entries.push(entry);
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::new(&self.entries))
     }
 
     /// A recording of frames from an event log.
@@ -394,13 +360,30 @@ impl Recording {
 
     /// Everything that was sent, as steps.
     pub fn steps(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
-        self.entries.iter().enumerate().filter_map(move |(at, entry)| match &entry.what {
+        (0..self.entries.len()).filter_map(move |at| self.step(number, at))
+    }
+
+    /// The step at a position, if something was sent there.
+    pub fn step(&self, number: usize, at: usize) -> Option<Step<'_>> {
+        let entry = self.entries.get(at)?;
+        match &entry.what {
             What::Sent(sent) => Some(Step { recording: self, number, at, entry, sent }),
             What::RequestHead { method, .. } if method != "POST" => {
                 Some(Step { recording: self, number, at, entry, sent: nothing() })
             }
             _ => None,
-        })
+        }
+    }
+
+    /// The steps whose label is this or begins with this and a colon.
+    fn labelled<'r>(&'r self, number: usize, label: &str) -> impl Iterator<Item = Step<'r>> {
+        let known = self.index().labels.get(index::first_part(label)).into_iter().flatten();
+        known.filter_map(move |at| self.step(number, *at)).filter(move |step| step.is(label))
+    }
+
+    /// The last step that the message at a position answers.
+    pub fn request_of(&self, number: usize, at: usize) -> Option<Step<'_>> {
+        self.step(number, *self.index().requests.get(&at)?)
     }
 
     /// The position of the first entry that fits.
@@ -430,7 +413,7 @@ fn nothing() -> &'static Payload {
 }
 
 /// An id without its JSON type.
-fn id_text(id: &Value) -> String {
+pub(super) fn id_text(id: &Value) -> String {
     match id {
         Value::String(text) => text.clone(),
         Value::Number(number) => match number.as_f64() {

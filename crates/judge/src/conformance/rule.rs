@@ -101,12 +101,14 @@ pub struct Ruling<'e> {
     pub checked: usize,
     /// Reason why nothing was checked, if so.
     pub absent: Option<Absent>,
+    /// True if a reply could not be read, which another rule reports.
+    pub has_garbled_reply: bool,
 }
 
 impl<'e> Ruling<'e> {
     /// A ruling on evidence.
     pub fn new(evidence: &'e Evidence) -> Self {
-        Self { evidence, violations: Vec::new(), checked: 0, absent: None }
+        Self { evidence, violations: Vec::new(), checked: 0, absent: None, has_garbled_reply: false }
     }
 
     /// Counts a check.
@@ -136,7 +138,7 @@ impl<'e> Ruling<'e> {
             What::Received(payload) => Some(payload.text()),
             _ => None,
         };
-        let request = recording.steps(spot.0).filter(|step| step.replies().iter().any(|(at, _)| *at == spot)).last();
+        let request = recording.request_of(spot.0, spot.1);
         self.violations.push(Violation {
             clause,
             fails,
@@ -175,6 +177,10 @@ impl<'e> Ruling<'e> {
     }
 
     fn add(&mut self, clause: &'static str, fails: bool, step: Option<&Step<'_>>, message: String) {
+        if step.is_some_and(Step::is_garbled) {
+            self.has_garbled_reply = true;
+            return;
+        }
         self.violations.push(Violation {
             clause,
             fails,

@@ -1,6 +1,6 @@
 //! Verdicts: each rule once, root causes first, consequences folded under them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{Evidence, Spot};
 use super::rule::{Absent, Rule, Ruling, Violation};
@@ -93,30 +93,51 @@ pub struct Graded {
     pub violations: Vec<Violation>,
 }
 
-/// Judges evidence by every rule that applies to its revision and transport.
+/// Judges evidence by those of these rules that apply to its revision and transport.
 pub fn judge(evidence: &Evidence, selected: impl Fn(&Rule) -> bool) -> Vec<Graded> {
     let mut graded: Vec<Graded> = Vec::new();
-    for rule in RULES.iter().filter(|rule| rule.applies(evidence.revision, evidence.channel)) {
+    let applies = |rule: &&Rule| rule.applies(evidence.revision, evidence.channel) && selected(rule);
+    for rule in RULES.iter().filter(applies) {
         let mut ruling = Ruling::new(evidence);
         (rule.judge)(&mut ruling);
         graded.push(grade(rule, ruling));
     }
     fold(&mut graded);
     for one in &mut graded {
-        // A fault that comes again and again is reported once.
-        let mut seen = BTreeSet::new();
-        one.violations.retain(|violation| seen.insert((violation.clause, violation.message.clone())));
+        shorten(&mut one.violations);
     }
-    graded.retain(|graded| selected(graded.rule));
     graded
 }
 
+/// The number of violations of a clause that are listed one by one.
+const LISTED: usize = 5;
+
+/// Keeps a fault that comes again and again once, and of many different ones the first few.
+fn shorten(violations: &mut Vec<Violation>) {
+    let mut seen = BTreeSet::new();
+    let mut counts: BTreeMap<(&'static str, bool), usize> = BTreeMap::new();
+    violations.retain(|violation| {
+        if !seen.insert((violation.clause, violation.message.clone())) {
+            return false;
+        }
+        let count = counts.entry((violation.clause, violation.fails)).or_default();
+        *count += 1;
+        *count <= LISTED
+    });
+    for ((clause, fails), count) in counts.into_iter().filter(|(_, count)| *count > LISTED) {
+        let message = format!("{} more violations of this clause", count - LISTED);
+        violations.push(Violation { clause, fails, message, spot: None, request: None, reply: None });
+    }
+}
+
 fn grade(rule: &'static Rule, ruling: Ruling<'_>) -> Graded {
-    let Ruling { violations, checked, absent, .. } = ruling;
+    let Ruling { violations, checked, absent, has_garbled_reply, .. } = ruling;
     let verdict = if violations.iter().any(|violation| violation.fails) {
         Verdict::Fail
     } else if !violations.is_empty() {
         Verdict::Warn
+    } else if has_garbled_reply {
+        Verdict::BlockedBy("mcp-stdout")
     } else if checked > 0 {
         Verdict::Pass
     } else {
@@ -201,5 +222,107 @@ impl Grade {
             }
         }
         grade
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use mcprove_model::Revision;
+    use serde_json::{Value, json};
+
+    use crate::conformance::{Channel, Entry, Evidence, Payload, Recording, Verdict, What, judge};
+
+    /// A message of a conversation: its label, if it was sent, and its text.
+    type Line<'l> = (Option<&'l str>, String);
+
+    fn sent<'l>(label: &'l str, message: &Value) -> Line<'l> {
+        (Some(label), message.to_string())
+    }
+
+    fn got(message: &Value) -> Line<'static> {
+        (None, message.to_string())
+    }
+
+    /// The verdict of a rule on a conversation over stdio, and its messages.
+    fn verdict(rule: &str, probe: &'static str, lines: Vec<Line<'_>>) -> (Verdict, Vec<String>) {
+        let mut recording = Recording::new(probe, Value::Null);
+        recording.entries = lines
+            .into_iter()
+            .map(|(label, text)| {
+                let payload = Payload::new(Bytes::from(text));
+                let what = if label.is_some() { What::Sent(payload) } else { What::Received(payload) };
+                Entry { at_us: 0, exchange: 0, step: label.unwrap_or_default().to_owned(), what }
+            })
+            .collect();
+        let evidence = Evidence {
+            revision: Revision::V2025_11_25,
+            channel: Channel::Stdio,
+            is_local: true,
+            recordings: vec![recording],
+            uncalled: Vec::new(),
+            is_dual_era: false,
+            hints: None,
+            notes: Vec::new(),
+        };
+        let graded = judge(&evidence, |known| known.id == rule).remove(0);
+        (graded.verdict, graded.violations.into_iter().map(|violation| violation.message).collect())
+    }
+
+    fn call(id: u64, token: u64) -> Line<'static> {
+        let params = json!({"name": "work", "_meta": {"progressToken": token}});
+        sent("call:work", &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+    }
+
+    fn progress(token: u64, progress: u64) -> Line<'static> {
+        let params = json!({"progressToken": token, "progress": progress});
+        got(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
+    }
+
+    fn done(id: u64) -> Line<'static> {
+        got(&json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}}))
+    }
+
+    #[test]
+    fn a_progress_token_is_free_again_after_the_reply() {
+        let rule = |lines| verdict("mcp-progress", "main", lines).0;
+        assert_eq!(rule(vec![call(1, 7), progress(7, 5), done(1), call(2, 7), progress(7, 1), done(2)]), Verdict::Pass);
+        assert_eq!(rule(vec![call(1, 7), progress(7, 5), progress(7, 1), done(1)]), Verdict::Fail);
+        assert_eq!(rule(vec![call(1, 7), done(1), progress(7, 5)]), Verdict::Fail);
+        assert_eq!(rule(vec![call(1, 7), progress(8, 5), done(1)]), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_fraction_as_id_is_not_forbidden() {
+        let rule = |what: &str, id: &Value| {
+            let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+            let lines = vec![sent(what, &ping), got(&json!({"jsonrpc": "2.0", "id": id, "result": {}}))];
+            verdict("mcp-survives-malformed", "hostile", lines).0
+        };
+        assert_eq!(rule("bad:a fraction as id", &json!(1.5)), Verdict::Warn);
+        assert_eq!(rule("bad:an object as id", &json!({})), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_reply_that_cannot_be_read_is_reported_by_the_rule_about_output() {
+        let ping = || sent("ping", &json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+        let garbled = || vec![ping(), (None, "{".to_owned()), (None, "\"id\": 1}".to_owned())];
+        assert_eq!(verdict("mcp-ping", "main", garbled()).0, Verdict::BlockedBy("mcp-stdout"));
+        assert_eq!(verdict("mcp-stdout", "main", garbled()).0, Verdict::Fail);
+        // Silence is silence, also after a line of a log that has nothing to do with it.
+        assert_eq!(verdict("mcp-ping", "main", vec![ping()]).0, Verdict::Fail);
+        assert_eq!(verdict("mcp-ping", "main", vec![(None, "ready".to_owned()), ping()]).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn many_violations_of_a_clause_are_counted() {
+        let ask = |id: u64| {
+            let reply = json!({"jsonrpc": "2.0", "id": id.to_string(), "result": {}});
+            [sent("ping", &json!({"jsonrpc": "2.0", "id": id, "method": "ping"})), got(&reply)]
+        };
+        let (found, messages) = verdict("mcp-id-echo", "main", (1..=60).flat_map(ask).collect());
+        assert_eq!(found, Verdict::Fail);
+        assert_eq!(messages.len(), 6);
+        assert_eq!(messages[5], "55 more violations of this clause");
     }
 }

@@ -93,6 +93,14 @@ impl Mutant {
         }
     }
 
+    /// A message as it is written.
+    pub(crate) fn line(&self, message: &Value) -> serde_json::Result<Vec<u8>> {
+        match self.name {
+            "pretty-prints" if message["result"]["prompts"].is_array() => serde_json::to_vec_pretty(message),
+            _ => serde_json::to_vec(message),
+        }
+    }
+
     /// True if the server ignores SIGTERM.
     pub(crate) fn ignores_sigterm(&self) -> bool {
         self.is("ignores-sigterm")

@@ -56,6 +56,7 @@ pub static MUTATIONS: &[Mutation] = &[
     both("handshake-incomplete", "mcp-handshake", "leaves a required field out of the handshake", (A, E)),
     stdio("banner", "mcp-stdout", "prints a line when it starts", (A, E)),
     stdio("stray-json", "mcp-stdout", "logs a line of JSON to standard output", (A, E)),
+    stdio("pretty-prints", "mcp-stdout", "writes a reply on several lines", (A, E)),
     both("echo-version", "mcp-version-negotiation", "echoes any version", (A, D)),
     both("string-ids", "mcp-id-echo", "returns ids as strings", (A, E)),
     both("result-and-error", "mcp-envelope", "adds `error: null` to results", (A, E)),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use clap::Parser as _;
-use mcprove_engine::Storing;
-use mcprove_model::{Case, ExitStatus, PlannedCase, Redactor};
+use mcprove_engine::{Storing, expand_conformance};
+use mcprove_model::{Case, ExitStatus, Override, PlannedCase, Redactor};
 use mcprove_report::Shows;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -64,9 +64,12 @@ impl Params {
         })
     }
 
-    fn is_wanted(&self, case: &Case) -> bool {
-        let is_it = |id: &TestId| id.name == case.name && id.file == case.source.path();
-        self.tests.as_ref().is_none_or(|tests| tests.iter().any(is_it))
+    /// The wanted cases. The cases of a `conformance` test have names of their own.
+    fn wanted(&self, cases: &[Arc<Case>], server: &Override) -> Vec<Arc<Case>> {
+        let Some(tests) = &self.tests else { return cases.to_vec() };
+        let mut cases = expand_conformance(cases, server);
+        cases.retain(|case| tests.iter().any(|id| id.name == case.name && id.file == case.source.path()));
+        cases
     }
 }
 
@@ -75,7 +78,7 @@ pub(super) fn collect(params: &Params) -> Result<Value, Failure> {
     let line = params.line()?;
     let server = line.execution.in_container(line.subject.replacement()?);
     let loaded = line.suites.load(stand_in(&server), Watched::Perhaps)?;
-    let cases: Vec<Arc<Case>> = loaded.cases.iter().filter(|case| params.is_wanted(case)).cloned().collect();
+    let cases = params.wanted(&loaded.cases, &server);
     let tests: Vec<Value> = match line.selection.plan(&cases, server) {
         Ok(plan) => plan.cases.iter().map(listed).collect(),
         Err(Failure::NothingSelected { .. }) => Vec::new(),
@@ -91,11 +94,10 @@ pub(super) fn collect(params: &Params) -> Result<Value, Failure> {
 pub(super) fn run(params: &Params, context: &Context) -> Result<Value, Failure> {
     let line = params.line()?;
     let server = line.execution.in_container(line.subject.replacement()?);
-    let mut loaded = line.suites.load(stand_in(&server), Watched::Perhaps)?;
+    let loaded = line.suites.load(stand_in(&server), Watched::Perhaps)?;
     let warnings = usable(&loaded, line.execution.strict)?;
     let is_whole = params.tests.is_none() && !line.selection.is_partial();
-    loaded.cases.retain(|case| params.is_wanted(case));
-    let plan = line.selection.plan(&loaded.cases, server)?;
+    let plan = line.selection.plan(&params.wanted(&loaded.cases, &server), server)?;
     keys_are_set(&plan, false)?;
     let mode = RunMode {
         shows: Shows::Calls,

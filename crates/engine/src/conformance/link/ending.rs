@@ -61,12 +61,13 @@ impl Link {
                 RawEnding::Exited(exited) => end = Some(exited),
             }
         }
+        let stderr = pipe.stderr();
         let leftovers = end.is_some() && pipe.has_leftovers().await;
         for line in late {
             self.note(0, "", What::Received(Payload::new(line)));
         }
         match end {
-            Some(end) => self.note(0, "", What::Exited(end)),
+            Some(end) => self.note(0, "", What::Exited(end, stderr)),
             None if !is_open && !is_process => self.note(0, "", What::OutputClosed),
             None => self.note(0, "", What::Killed),
         }

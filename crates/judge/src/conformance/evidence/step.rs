@@ -1,5 +1,6 @@
 //! One step of a recording: a message that was sent, and the replies.
 
+use mcprove_model::{ProcessEnd, shorten};
 use serde_json::Value;
 
 use super::{Entry, Payload, Recording, Spot, What};
@@ -54,22 +55,20 @@ impl<'r> Step<'r> {
     }
 
     /// The entries received on its exchange, or, on pipes, until the next step.
-    pub fn after(&self) -> impl Iterator<Item = (usize, &'r Entry)> + use<'r> {
-        let (exchange, start) = (self.entry.exchange, self.at + 1);
-        let end = if exchange > 0 {
-            self.recording.entries.len()
-        } else {
-            let next = self.recording.entries[start..].iter().position(|entry| matches!(entry.what, What::Sent(_)));
-            next.map_or(self.recording.entries.len(), |next| start + next)
-        };
-        let entries = self.recording.entries[..end].iter().enumerate().skip(start);
-        entries.filter(move |(_, entry)| exchange == 0 || entry.exchange == exchange)
+    pub fn after(&self) -> Box<dyn Iterator<Item = (usize, &'r Entry)> + 'r> {
+        let (recording, start) = (self.recording, self.at + 1);
+        if self.entry.exchange > 0 {
+            let positions = recording.index().exchange(self.entry.exchange, start);
+            return Box::new(positions.map(|at| (at, &recording.entries[at])));
+        }
+        let entries = recording.entries.iter().enumerate().skip(start);
+        Box::new(entries.take_while(|(_, entry)| !matches!(entry.what, What::Sent(_))))
     }
 
     /// The messages that answer it, with their places: those with its id, whatever the JSON type; over HTTP everything
     /// on its exchange that is an answer.
     pub fn replies(&self) -> Vec<(Spot, &'r Payload)> {
-        let found = self.recording.answers().get(&self.at).into_iter().flatten();
+        let found = self.recording.index().answers.get(&self.at).into_iter().flatten();
         let payloads = found.filter_map(|at| match &self.recording.entries[*at].what {
             What::Received(payload) => Some(((self.number, *at), payload)),
             _ => None,
@@ -95,11 +94,20 @@ impl<'r> Step<'r> {
         }
     }
 
+    /// True if, on pipes, it has no reply, and a line that is not JSON came in its place.
+    pub fn is_garbled(&self) -> bool {
+        let is_garbage = |entry: &Entry| matches!(&entry.what, What::Received(Payload { json: None, bytes, .. }) if !bytes.trim_ascii().is_empty());
+        self.entry.exchange == 0
+            && self.id().is_some()
+            && self.replies().is_empty()
+            && self.after().any(|(_, entry)| is_garbage(entry))
+    }
+
     /// True if the server went away before it answered.
     fn is_cut(&self) -> bool {
         for entry in &self.recording.entries[self.at + 1..] {
             match &entry.what {
-                What::OutputClosed | What::Exited(_) if self.entry.exchange == 0 => return true,
+                What::OutputClosed | What::Exited(..) if self.entry.exchange == 0 => return true,
                 What::ExchangeFailed(_) if entry.exchange == self.entry.exchange => return true,
                 // What ends after this was ended by us.
                 What::InputClosed | What::Terminated => return false,
@@ -119,10 +127,9 @@ impl<'r> Step<'r> {
         if self.entry.exchange == 0 {
             return None;
         }
-        self.recording.entries.iter().find_map(|entry| match &entry.what {
-            What::ResponseHead { status, headers } if entry.exchange == self.entry.exchange => {
-                Some((*status, headers.as_slice()))
-            }
+        let mut positions = self.recording.index().exchange(self.entry.exchange, 0);
+        positions.find_map(|at| match &self.recording.entries[at].what {
+            What::ResponseHead { status, headers } => Some((*status, headers.as_slice())),
             _ => None,
         })
     }
@@ -152,7 +159,7 @@ impl<'r> Step<'r> {
                 What::Received(payload) => Some(payload.text()),
                 What::ExchangeFailed(why) => Some(why.clone()),
                 What::OutputClosed => Some("the server closed its output".to_owned()),
-                What::Exited(end) => Some(format!("the server {end}")),
+                What::Exited(end, stderr) => Some(exit_text(end, stderr)),
                 _ => None,
             });
             parts.extend(came.take(3));
@@ -162,25 +169,41 @@ impl<'r> Step<'r> {
         if parts.is_empty() { "no reply".to_owned() } else { parts.join("\n") }
     }
 
-    /// The notifications and requests that came between it and its reply, or on its exchange.
+    /// The notifications and requests that came between it and its reply (or the next step, if it has none), or on its exchange.
     pub fn side_messages(&self) -> Vec<(Spot, &'r Value)> {
-        let exchange = self.entry.exchange;
-        let end = if exchange > 0 {
-            self.recording.entries.len()
+        let start = self.at + 1;
+        let positions: Box<dyn Iterator<Item = usize>> = if self.entry.exchange > 0 {
+            Box::new(self.recording.index().exchange(self.entry.exchange, start))
         } else {
-            self.reply_spot().map_or(self.recording.entries.len(), |(_, at)| at)
+            // What comes after the next step may belong to that one.
+            let end = self.reply_spot().map(|(_, at)| at).or_else(|| self.after().last().map(|(at, _)| at + 1));
+            Box::new(start..end.unwrap_or(start))
         };
-        let mut found = Vec::new();
-        for (at, entry) in self.recording.entries[..end].iter().enumerate().skip(self.at + 1) {
-            if exchange > 0 && entry.exchange != exchange {
-                continue;
+        let messages = positions.filter_map(|at| match &self.recording.entries[at].what {
+            What::Received(Payload { json: Some(json), .. }) if json.get("method").is_some() => {
+                Some(((self.number, at), json))
             }
-            if let What::Received(Payload { json: Some(json), .. }) = &entry.what
-                && json.get("method").is_some()
-            {
-                found.push(((self.number, at), json));
-            }
-        }
-        found
+            _ => None,
+        });
+        messages.collect()
+    }
+}
+
+/// The end of a process, with the last lines of its standard error, which say why.
+fn exit_text(end: &ProcessEnd, stderr: &str) -> String {
+    let lines: Vec<&str> = stderr.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(3)..].join("\n");
+    if last.is_empty() { format!("the server {end}") } else { format!("the server {end}: {}", shorten(&last, 400)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_is_explained_by_standard_error() {
+        let end = &ProcessEnd { code: Some(1), signal: None };
+        assert_eq!(exit_text(end, " \n"), format!("the server {end}"));
+        assert_eq!(exit_text(end, "a\n\nb\nc\nno module x\n"), format!("the server {end}: b\nc\nno module x"));
     }
 }

@@ -1,12 +1,15 @@
 //! Tool calls: results, structured output, wrong inputs, errors.
 
+use std::collections::HashMap;
+
 use mcprove_model::shorten;
 use serde_json::Value;
 
 use super::{BASE, C, D, E};
+use crate::budgeted_schema::BudgetedSchema;
 use crate::conformance::rule::{Level, Rule, Ruling};
 use crate::conformance::{Answer, schemas};
-use crate::output_schema::violates_output_schema;
+use crate::output_schema::violation;
 
 const NO_TOOL: &str = "no tool can be called safely";
 
@@ -85,6 +88,14 @@ pub(super) const STRUCTURED: Rule = Rule {
 fn structured(ruling: &mut Ruling<'_>) {
     let evidence = ruling.evidence;
     let mut declared = false;
+    // Of a tool that is listed again, the first definition counts.
+    let mut schemas: HashMap<&str, &Value> = HashMap::new();
+    for (_, tool) in evidence.listed("tools") {
+        if let (Some(name), Some(schema)) = (tool["name"].as_str(), tool.get("outputSchema")) {
+            schemas.entry(name).or_insert(schema);
+        }
+    }
+    let mut compiled: HashMap<&str, Option<BudgetedSchema>> = HashMap::new();
     for step in evidence.all_steps().filter(|step| step.is("call") || step.is("retry")) {
         let Some(result) = step.answer().result() else { continue };
         if step.answer().is_tool_failure() || result.get("resultType").is_some_and(|kind| kind != "complete") {
@@ -98,8 +109,8 @@ fn structured(ruling: &mut Ruling<'_>) {
             ruling.fail("TOOL-09", &step, "`structuredContent` is not an object");
             continue;
         }
-        let tool = step.sent_member("/params/name").and_then(Value::as_str).and_then(|name| evidence.tool(name));
-        let Some(schema) = tool.and_then(|tool| tool.get("outputSchema")) else { continue };
+        let name = step.sent_member("/params/name").and_then(Value::as_str).unwrap_or_default();
+        let Some(schema) = schemas.get(name) else { continue };
         declared = true;
         ruling.ok();
         match content {
@@ -109,7 +120,8 @@ fn structured(ruling: &mut Ruling<'_>) {
                 "the tool has an `outputSchema`, but the result has no `structuredContent`",
             ),
             Some(content) => {
-                if let Ok(Some(fault)) = violates_output_schema(schema, content) {
+                let schema = compiled.entry(name).or_insert_with(|| BudgetedSchema::new(schema).ok());
+                if let Some(Ok(Some(fault))) = schema.as_ref().map(|schema| violation(schema, content)) {
                     ruling.fail(
                         "TOOL-07",
                         &step,
@@ -120,11 +132,10 @@ fn structured(ruling: &mut Ruling<'_>) {
         }
     }
     if !declared {
-        let any = evidence.listed("tools").iter().any(|(_, tool)| tool.get("outputSchema").is_some());
-        if any {
-            ruling.not_testable("no tool with an `outputSchema` could be called successfully");
-        } else {
+        if schemas.is_empty() {
             ruling.not_applicable("no tool has an `outputSchema`");
+        } else {
+            ruling.not_testable("no tool with an `outputSchema` could be called successfully");
         }
     }
 }
@@ -133,7 +144,7 @@ pub(super) const VALIDATES_INPUT: Rule = Rule {
     id: "mcp-validates-input",
     title: "refuses inputs that its own schemas reject",
     clauses: &["TOOL-10", "COMPL-05"],
-    section: "server/tools#security-considerations",
+    section: "server/tools#security-considerations; server/utilities/completion#security",
     why: "A model that makes a mistake gets a wrong result instead of a hint, and goes on with it.",
     bad: r#"tools/call {"name":"add","arguments":{"a":{}}} → {"content":[{"text":"NaN"}]}"#,
     good: r#"→ {"content":[{"text":"`a` must be a number"}],"isError":true}"#,

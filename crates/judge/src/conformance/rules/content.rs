@@ -34,7 +34,7 @@ pub(super) const BINARY: Rule = Rule {
     id: "mcp-binary-content",
     title: "encodes binary content in base64 and completes embedded resources",
     clauses: &["TOOL-15", "TOOL-16", "PROMPT-04", "PROMPT-05"],
-    section: "server/prompts#image-content, #embedded-resources; server/resources#security-considerations",
+    section: "server/prompts#image-content, #embedded-resources; server/tools#embedded-resources; server/resources#security-considerations",
     why: "Hosts pass images on to a model API, which refuses data it cannot decode or whose type it cannot read.",
     bad: r#"{"type":"image","data":"89504e47","mimeType":"png"}"#,
     good: r#"{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}"#,

@@ -126,7 +126,7 @@ pub(super) const FOREIGN_ORIGIN: Rule = Rule {
     title: "refuses requests of foreign origins",
     clauses: &["HTTP-15"],
     channel: Some(Channel::Http),
-    section: "basic/transports#security-warning",
+    section: "basic/transports#security-warning; 2026-07-28 basic/transports/streamable-http#security-endpoint",
     why: "A web page that the user visits can call every tool of a local server (DNS rebinding).",
     bad: "Origin: http://evil.example → 200",
     good: "Origin: http://evil.example → 403",

@@ -74,7 +74,7 @@ pub(super) const CAPABILITY_DECLARED: Rule = Rule {
     id: "mcp-capability-declared",
     title: "declares what it serves",
     clauses: &["CAP-01", "COMPL-01", "LOG-01"],
-    section: "server/tools#capabilities, server/prompts#capabilities, server/resources#capabilities",
+    section: "server/tools#capabilities, server/prompts#capabilities, server/resources#capabilities; server/utilities/completion#capabilities, server/utilities/logging#capabilities",
     why: "Hosts list only what is declared, so an undeclared feature is never seen.",
     bad: r#"capabilities: {} and tools/list answers {"tools":[{"name":"search",…}]}"#,
     good: r#"capabilities: {"tools":{}} and tools/list answers {"tools":[…]}"#,

@@ -1,11 +1,11 @@
 //! JSON-RPC: envelopes, ids, replies, errors, and every message against the schema of its revision.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
 use super::{BASE, C, E};
-use crate::conformance::evidence::{Channel, Step, What, is_same_id};
+use crate::conformance::evidence::{Channel, Step, What, id_text};
 use crate::conformance::rule::{Level, Rule, Ruling};
 use crate::conformance::{Answer, schemas};
 
@@ -178,7 +178,11 @@ fn one_reply(ruling: &mut Ruling<'_>) {
 /// Replies that nothing was asked for.
 fn unknown_replies(ruling: &mut Ruling<'_>) {
     for (number, recording) in ruling.evidence.recordings.iter().enumerate() {
-        let asked: Vec<&Value> = recording.steps(number).filter_map(|step| step.id()).collect();
+        // Replies to the parts of a batch are not looked up.
+        if recording.steps(number).any(|step| step.sent.json.as_ref().is_some_and(Value::is_array)) {
+            continue;
+        }
+        let asked: HashSet<String> = recording.steps(number).filter_map(|step| step.id()).map(id_text).collect();
         for (at, entry) in recording.entries.iter().enumerate() {
             let What::Received(payload) = &entry.what else { continue };
             let Some(json) = payload.json.as_ref().filter(|json| is_message(json) && json.get("method").is_none())
@@ -186,8 +190,7 @@ fn unknown_replies(ruling: &mut Ruling<'_>) {
                 continue;
             };
             let Some(id) = json.get("id").filter(|id| !id.is_null()) else { continue };
-            let is_batched = recording.steps(number).any(|step| step.sent.json.as_ref().is_some_and(Value::is_array));
-            if !asked.iter().any(|asked| is_same_id(asked, id)) && !is_batched {
+            if !asked.contains(&id_text(id)) {
                 // An id invented for a broken message is reported by the rule about broken messages.
                 let before = recording.entries[..at].iter().rev().find(|entry| matches!(entry.what, What::Sent(_)));
                 if before.is_some_and(|entry| entry.step.starts_with("bad:")) {

@@ -222,8 +222,16 @@ pub(super) const PROGRESS: Rule = Rule {
 fn progress(ruling: &mut Ruling<'_>) {
     let evidence = ruling.evidence;
     for (number, recording) in evidence.recordings.iter().enumerate() {
+        let mut owners: BTreeMap<String, Step<'_>> = BTreeMap::new();
         let mut last: BTreeMap<String, f64> = BTreeMap::new();
         for (at, entry) in recording.entries.iter().enumerate() {
+            if let Some(step) = recording.step(number, at)
+                && let Some(token) = step.sent_member("/params/_meta/progressToken")
+            {
+                // A token is free again when its request has ended.
+                last.remove(&token.to_string());
+                owners.insert(token.to_string(), step);
+            }
             let What::Received(payload) = &entry.what else { continue };
             let Some(json) = payload.json.as_ref().filter(|json| json["method"] == "notifications/progress") else {
                 continue;
@@ -231,11 +239,7 @@ fn progress(ruling: &mut Ruling<'_>) {
             ruling.ok();
             let spot = (number, at);
             let token = &json["params"]["progressToken"];
-            let owner = recording
-                .steps(number)
-                .filter(|step| step.spot().1 < at)
-                .find(|step| step.sent_member("/params/_meta/progressToken").is_some_and(|sent| sent == token));
-            let Some(owner) = owner else {
+            let Some(owner) = owners.get(&token.to_string()) else {
                 ruling.at("PROG-01", true, spot, format!("progress came for the token {token}, which no request has"));
                 continue;
             };

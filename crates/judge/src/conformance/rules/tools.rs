@@ -1,10 +1,12 @@
 //! Tool definitions and their schemas.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::{BASE, C, D, E};
 use crate::conformance::rule::{Level, Rule, Ruling};
-use crate::schema::compiled;
+use crate::schema::{Uncompilable, compiled};
 
 pub(super) const DEFINITION: Rule = Rule {
     id: "mcp-tool-definition",
@@ -60,17 +62,28 @@ fn input_schema(ruling: &mut Ruling<'_>) {
     if tools.is_empty() {
         return ruling.not_applicable("the server lists no tools");
     }
+    let mut faults = Faults::default();
     for (spot, tool) in tools {
         let Some(schema) = tool.get("inputSchema").filter(|schema| schema.is_object()) else { continue };
         ruling.ok();
         let name = tool["name"].as_str().unwrap_or_default();
-        if let Err(fault) = compiled(schema) {
+        if let Some(fault) = faults.of(schema) {
             let message =
                 format!("the `inputSchema` of `{name}` is invalid: {} (at {})", fault.message, place(&fault.pointer));
             ruling.at("TOOL-02", revision >= D, spot, message);
         } else if revision >= E && refers_to_network(schema) {
             ruling.at("TOOL-19", false, spot, format!("the `inputSchema` of `{name}` refers to the network"));
         }
+    }
+}
+
+/// Faults of schemas; one that is listed again and again is compiled once.
+#[derive(Default)]
+struct Faults(HashMap<String, Option<Uncompilable>>);
+
+impl Faults {
+    fn of(&mut self, schema: &Value) -> Option<&Uncompilable> {
+        self.0.entry(schema.to_string()).or_insert_with(|| compiled(schema).err()).as_ref()
     }
 }
 
@@ -106,6 +119,7 @@ pub(super) const OUTPUT_SCHEMA: Rule = Rule {
 
 fn output_schema(ruling: &mut Ruling<'_>) {
     let revision = ruling.evidence.revision;
+    let mut faults = Faults::default();
     for (spot, tool) in ruling.evidence.listed("tools") {
         let Some(schema) = tool.get("outputSchema") else { continue };
         ruling.ok();
@@ -114,7 +128,7 @@ fn output_schema(ruling: &mut Ruling<'_>) {
             ruling.at("TOOL-03", true, spot, format!("the `outputSchema` of `{name}` is not an object"));
         } else if revision < E && schema["type"] != "object" {
             ruling.at("TOOL-03", true, spot, format!("the `outputSchema` of `{name}` lacks `\"type\": \"object\"`"));
-        } else if let Err(fault) = compiled(schema) {
+        } else if let Some(fault) = faults.of(schema) {
             let message =
                 format!("the `outputSchema` of `{name}` is invalid: {} (at {})", fault.message, place(&fault.pointer));
             ruling.at("TOOL-03", revision >= D, spot, message);
