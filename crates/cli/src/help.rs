@@ -29,6 +29,7 @@ const RARE: &[&str] = &[
     "audit strict",
     "answers",
     "badge",
+    "bench timeout",
     "balance",
     "bench check_every",
     "bench compare",
@@ -44,7 +45,10 @@ const RARE: &[&str] = &[
     "bench session_per",
     "bench start_at",
     "bench warm_up",
+    "ci command",
+    "ci cwd",
     "ci dry_run",
+    "ci env",
     "ci fix",
     "ci write",
     "client_config",
@@ -135,7 +139,7 @@ const SHOWN: &[&str] = &[
 ];
 
 /// Maximum number of lines of a command's `--help` that count as one screen.
-const SCREEN: usize = 46;
+const SCREEN: usize = 48;
 
 /// The command line for `-h`: like [`command_line`], without what is needed rarely.
 pub(crate) fn short_command_line() -> clap::Command {

@@ -72,10 +72,7 @@ const LEFT_OUT: &[(&[&str], &[&str])] = &[
 
 /// The exit codes of each command; 130 for an interrupt holds for all that do not say otherwise.
 const EXIT_CODES: &[(&str, &str)] = &[
-    (
-        "run",
-        "0 all passed, 1 a case failed, 2 something could not be done, 4 no case was selected. With `--baseline`, a case that failed there, too, does not fail the run.",
-    ),
+    ("run", "0 all passed, 1 a case failed, 2 something could not be done, 4 no case was selected."),
     ("watch", "0 after `q`, whatever the cases did, 130 after Ctrl-C."),
     ("ci", "as `run`; with `--threshold`, 1 only when fewer cases pass."),
     ("matrix", "as `run`; 2 without a variant: `--server`, `--protocol`, `--languages`, or `matrix:` in the suite."),
@@ -83,7 +80,7 @@ const EXIT_CODES: &[(&str, &str)] = &[
         "fuzz",
         "0 nothing found (slow answers are warnings), 1 a crash, a hang, a broken reply or a leak, 2 the server could not be reached, 4 no tool could be called.",
     ),
-    ("bench", "0 all gates are kept, 1 something is wrong with the server under load, 2 the load could not be made."),
+    ("bench", "0 all gates are kept, 1 the server fails under load, 2 no load could be made."),
     ("ui", "0 after Ctrl-C."),
     ("list", "0 listed, 1 a list was refused, 2 the server could not be reached, or has no such name."),
     (

@@ -32,7 +32,7 @@ pub(crate) struct Selection {
     /// Run each case N times, and report how reliably it passes (pass@k, pass^k).
     #[arg(long, value_name = "N", default_value = "1", value_parser = trials)]
     trials: NonZeroU32,
-    /// Run shard K of N; the case's name decides its shard, and a shard without cases is good.
+    /// Run shard K of N, chosen by the names of cases; one without cases is good.
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
     /// With `--shard`: divide by the durations in this event log of an earlier run; every shard needs the same log.

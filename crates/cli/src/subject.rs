@@ -17,10 +17,10 @@ use crate::failure::Failure;
 /// options that follow.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Subject {
-    /// The command that starts the server, split as a shell would; where there are suites, it replaces their servers.
+    /// A command that starts a server, in place of those of suites.
     #[arg(long, value_name = "CMD ARGS", help_heading = "Server")]
     server: Option<String>,
-    /// The URL of a running server; where there are suites, it replaces their servers.
+    /// The URL of a running server, in place of those of suites.
     #[arg(long, value_name = "URL", conflicts_with = "server", help_heading = "Server")]
     url: Option<String>,
     /// A header for the URL; may be repeated.

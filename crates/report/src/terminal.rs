@@ -247,8 +247,7 @@ impl<W: io::Write> Terminal<W> {
             Verdict::Error => self.summary.errors += 1,
         }
         if finished.load.is_some() {
-            // The cases of a load cannot be run one by one.
-            self.next_step = NextStep::None;
+            self.next_step = NextStep::None; // The cases of a load cannot be run one by one.
         }
         self.remember(&current.started, Some(finished));
         self.used.add(finished);

@@ -422,7 +422,7 @@ async fn failures_to_open_are_named_in_one_line() {
     for (expected, url) in [
         ("was refused", format!("http://{gone}/mcp")),
         ("not an address", "http://".to_owned()),
-        ("not an address of the web", "ftp://x/y".to_owned()),
+        ("not an http or https URL", "ftp://x/y".to_owned()),
         ("could not be found", "http://no-such-host.invalid/mcp".to_owned()),
     ] {
         let options = SessionOptions::default();

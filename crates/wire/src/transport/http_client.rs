@@ -203,7 +203,7 @@ pub(crate) fn prepare(ask: HttpRequestParts<'_>) -> Result<Prepared, NoResponse>
     })?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.authority().is_none() {
         return Err(NoResponse {
-            what: format!("`{}` is not an address of the web", shown()),
+            what: format!("`{}` is not an http or https URL", shown()),
             help: "write `http://…` or `https://…`".to_owned(),
         });
     }

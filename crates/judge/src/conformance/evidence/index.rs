@@ -11,13 +11,13 @@ pub(super) struct Index {
     pub(super) answers: HashMap<usize, Vec<usize>>,
     /// The last entry that each message answers.
     pub(super) requests: HashMap<usize, usize>,
-    /// What was sent, by the first part of its label.
+    /// Sent entries, by the first part of their labels.
     pub(super) labels: HashMap<String, Vec<usize>>,
     /// The entries of each HTTP exchange.
     pub(super) exchanges: HashMap<u64, Vec<usize>>,
 }
 
-/// What connects a message with its reply.
+/// Connection of a message with its reply.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Exchange(u64),

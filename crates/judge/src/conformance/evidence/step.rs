@@ -175,7 +175,7 @@ impl<'r> Step<'r> {
         let positions: Box<dyn Iterator<Item = usize>> = if self.entry.exchange > 0 {
             Box::new(self.recording.index().exchange(self.entry.exchange, start))
         } else {
-            // What comes after the next step may belong to that one.
+            // Messages after the next step may belong to that one.
             let end = self.reply_spot().map(|(_, at)| at).or_else(|| self.after().last().map(|(at, _)| at + 1));
             Box::new(start..end.unwrap_or(start))
         };
