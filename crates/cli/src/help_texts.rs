@@ -74,7 +74,10 @@ const LEFT_OUT: &[(&[&str], &[&str])] = &[
 const EXIT_CODES: &[(&str, &str)] = &[
     ("run", "0 all passed, 1 a case failed, 2 something could not be done, 4 no case was selected."),
     ("watch", "0 after `q`, whatever the cases did, 130 after Ctrl-C."),
-    ("ci", "as `run`; with `--threshold`, 1 only when fewer cases pass."),
+    (
+        "ci",
+        "0 at least `--threshold` percent passed, 1 fewer (or a regression, with `--fail-on-regression`), 2 and 4 as `run`.",
+    ),
     ("matrix", "as `run`; 2 without a variant: `--server`, `--protocol`, `--languages`, or `matrix:` in the suite."),
     (
         "fuzz",
@@ -118,7 +121,7 @@ const EXIT_CODES: &[(&str, &str)] = &[
         "snapshot",
         "0 the same, or new outside CI; 1 different, or new in CI; 2 something could not be done, 4 no case was selected.",
     ),
-    ("coverage", "0 enough is covered, 1 less than `--min`, 2 the server could not be reached."),
+    ("coverage", "0 enough is covered, 1 less than a minimum that was given, 2 the server could not be reached."),
     ("mock", "0 at the end of its input or after Ctrl-C, 2 the file cannot be simulated."),
     ("intercept", "that of the server; 1 when the calls are not as `--trajectory` wants them, 0 after Ctrl-C."),
     ("drive", "0 at the end of its input; a request that fails has an `error` in its reply."),
@@ -143,11 +146,12 @@ pub(crate) fn adapted(command: Command) -> Command {
         (Some((_, exits)), None) => format!("{after}\n\nExit codes: {exits}"),
         (None, _) => after,
     };
-    let command = command.after_help(after.trim_start().to_owned());
+    let sandbox = if SCANS.contains(&&*name) { "A server that is started here runs in a sandbox.\n\n" } else { "" };
+    let command = command.after_help(format!("{sandbox}{}", after.trim_start()));
     command.mut_args(|argument| {
         let id = argument.get_id().as_str().to_owned();
         let is_left_out = LEFT_OUT.iter().any(|(commands, ids)| commands.contains(&&*name) && ids.contains(&&*id));
-        let help = IN_GROUPS.iter().filter(|(commands, of, _)| commands.contains(&&*name) && *of == id).next_back();
+        let help = IN_GROUPS.iter().rfind(|(commands, of, _)| commands.contains(&&*name) && *of == id);
         let argument = match help {
             Some((_, _, help)) => argument.help(*help),
             None => argument,

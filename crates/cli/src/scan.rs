@@ -38,7 +38,7 @@ pub(crate) struct ScanFlags {
     /// A YAML or JSON file with arguments to use: a map from tools to arguments, or to lists of them.
     #[arg(long = "seed-args", value_name = "FILE")]
     pub(crate) given: Option<PathBuf>,
-    /// Do not ask; on a terminal, the question comes when the server has no sandbox and a tool is not marked as read-only.
+    /// Do not ask. The question comes on a terminal only, when the server has no sandbox and a tool is not marked as read-only.
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]

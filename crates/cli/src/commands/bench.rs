@@ -30,7 +30,7 @@ use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, Watched, stand_in, usable};
 
-/// Measure what a server holds: throughput, latency, errors, memory.
+/// Measure the load that a server can take: throughput, latency, errors, memory.
 ///
 /// Calls come from a suite, from `--tool` and `--args`, or from the tools that the server says only read. With `--rate`,
 /// calls arrive whether or not earlier ones were answered, and latency counts from when a call should have started. With
@@ -76,7 +76,7 @@ pub(crate) struct Args {
     /// Maximum number of concurrent calls of a session [default: 1; 1000 with --rate].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Load")]
     in_flight: Option<u32>,
-    /// Lifetime of a session: the whole load, one call, or N calls.
+    /// A session for each call, one for the whole load of a client, or a new one after N calls.
     #[arg(long, value_name = "call|client|N", default_value = "client", value_parser = session_per, help_heading = "Load")]
     session_per: SessionPer,
     /// Judge every N-th reply: by the checks of the suite, or by the reply that the call gets alone.

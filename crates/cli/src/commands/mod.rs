@@ -44,9 +44,9 @@ use crate::failure::Failure;
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Call tools that do not write once with a valid input.
+    /// Call each tool that does not write, once, with valid input.
     Audit(audit::Args),
-    /// Measure what a server holds: throughput, latency, errors, memory.
+    /// Measure the load that a server can take.
     Bench(Box<bench::Args>),
     /// Call a tool of a server.
     Call(call::Args),
@@ -68,17 +68,17 @@ pub(crate) enum Command {
     Matrix(matrix::Args),
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
-    /// Call tools that do not write with inputs that break programs.
+    /// Call each tool that does not write, with odd and broken inputs.
     Fuzz(fuzz::Args),
     /// Write an assertion file per tool, resource and prompt.
     Generate(generate::Args),
-    /// Create a suite: a template, or tests generated from a server.
+    /// Create a suite: a template, or tests made by calling a server.
     Init(init::Args),
-    /// Record the traffic between a client and a server.
+    /// Pass on the traffic of a client and a server, and record it.
     Intercept(intercept::Args),
     /// Simulate a server from a manifest.
     Mock(mock::Args),
-    /// Send tools that do not write requests that they should reject.
+    /// Send bad requests to each tool that does not write.
     Negative(negative::Args),
     /// Get a prompt of a server.
     Prompt(prompt::Args),
@@ -90,7 +90,7 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Lint the input schemas that a server lists.
     SchemaLint(schema_lint::Args),
-    /// Compare replies, or a whole catalog, with stored ones.
+    /// Compare the replies of cases, or a catalog, with stored ones.
     Snapshot(snapshot::Args),
     /// Check logs for data flows between servers and for capabilities.
     Trust(trust::Args),

@@ -18,7 +18,7 @@ use crate::stdout::print;
 )]
 #[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 60s and 15s]")))]
 pub(crate) struct Args {
-    /// Only these probes: unknown_tool, missing_required, wrong_type, extra_field, oversized [default: all].
+    /// Only these probes: `unknown_tool`, `missing_required`, `wrong_type`, `extra_field`, `oversized` [default: all].
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = probe)]
     checks: Vec<&'static Probe>,
     /// Size of an oversized argument in bytes.

@@ -24,7 +24,7 @@ pub(crate) fn page() -> String {
     let mut command = command_line();
     command.build();
     names.extend(command.get_subcommands().flat_map(of_command));
-    names.into_iter().map(|name| format!("{name}\n")).collect()
+    names.into_iter().map(|name| name + "\n").collect()
 }
 
 fn of_command(command: &Command) -> Vec<String> {
