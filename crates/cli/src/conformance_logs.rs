@@ -68,15 +68,8 @@ fn evidence(report: &Report) -> Vec<Evidence> {
             found.entry((revision, is_http)).or_default().push(Recording::from_frames(frames));
         }
     }
-    let evidence = found.into_iter().map(|((revision, is_http), recordings)| Evidence {
-        revision,
-        channel: if is_http { Channel::Http } else { Channel::Stdio },
-        is_local: false,
-        recordings,
-        uncalled: Vec::new(),
-        is_dual_era: false,
-        hints: None,
-        notes: Vec::new(),
+    let evidence = found.into_iter().map(|((revision, is_http), recordings)| {
+        Evidence::new(revision, if is_http { Channel::Http } else { Channel::Stdio }, recordings)
     });
     evidence.collect()
 }

@@ -117,19 +117,7 @@ mod tests {
             reply: Some(format!("{{\"result\":{{\"text\":\"{reply}\"}}}}")),
             elapsed_us: 0,
         };
-        let finished = CaseFinished {
-            agent: None,
-            load: None,
-            index: 0,
-            verdict,
-            findings: Vec::new(),
-            duration_us: 0,
-            timings: mcprove_model::Timings::default(),
-            calls: vec![call],
-            stderr: String::new(),
-            process_end: None,
-            snapshots: Vec::new(),
-        };
+        let finished = CaseFinished { calls: vec![call], ..CaseFinished::new(0, verdict, Vec::new()) };
         let case = CaseReport { run: 0, started, sessions: Vec::new(), frames: Vec::new(), finished: Some(finished) };
         Report { cases: vec![case], ..Report::default() }
     }

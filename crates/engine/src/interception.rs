@@ -7,8 +7,8 @@ use std::time::Instant;
 use mcprove_judge::trace;
 use mcprove_model::{
     CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Finding, Frame, FrameKind,
-    Observation, Outcome, ProcessEnd, RunFinished, RunStarted, Severity, Timings, TracedCall, Verdict, WirePart,
-    escape_line, shorten,
+    Observation, Outcome, ProcessEnd, RunFinished, RunStarted, Severity, TracedCall, Verdict, WirePart, escape_line,
+    shorten,
 };
 use mcprove_suite::recorded::REPEATABLE;
 use mcprove_suite::trajectories::WantedTrajectory;
@@ -390,17 +390,11 @@ impl Interception {
         let unreadable = self.unreadable();
         let noted = unreadable.clone().map(|finding| Finding { severity: Severity::Warning, ..finding });
         sink.event(Event::CaseFinished(CaseFinished {
-            index: 0,
-            verdict: Verdict::Passed,
-            findings: unanswered.chain(noted).collect(),
             duration_us: micros,
-            timings: Timings::default(),
             calls: self.records,
             stderr: end.stderr,
             process_end: end.process_end,
-            snapshots: Vec::new(),
-            agent: None,
-            load: None,
+            ..CaseFinished::new(0, Verdict::Passed, unanswered.chain(noted).collect())
         }));
         let trace: Vec<TracedCall> =
             self.calls.into_iter().map(|call| TracedCall { tool: call.tool, args: call.args }).collect();
@@ -456,17 +450,8 @@ fn judge(
     }
     let failed = findings.iter().any(|finding| finding.fails(false));
     sink.event(Event::CaseFinished(CaseFinished {
-        index,
-        verdict: if failed { Verdict::Failed } else { Verdict::Passed },
-        findings,
         duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
-        timings: Timings::default(),
-        calls: Vec::new(),
-        stderr: String::new(),
-        process_end: None,
-        snapshots: Vec::new(),
-        agent: None,
-        load: None,
+        ..CaseFinished::new(index, if failed { Verdict::Failed } else { Verdict::Passed }, findings)
     }));
 }
 

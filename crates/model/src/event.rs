@@ -194,6 +194,25 @@ pub struct CaseFinished {
     pub load: Option<Box<LoadRecord>>,
 }
 
+impl CaseFinished {
+    /// A case without calls and time of its own.
+    pub fn new(index: usize, verdict: Verdict, findings: Vec<Finding>) -> Self {
+        Self {
+            index,
+            verdict,
+            findings,
+            duration_us: 0,
+            timings: Timings::default(),
+            calls: Vec::new(),
+            stderr: String::new(),
+            process_end: None,
+            snapshots: Vec::new(),
+            agent: None,
+            load: None,
+        }
+    }
+}
+
 /// Record of an agent besides its calls. Texts may be shortened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentRecord {

@@ -254,7 +254,7 @@ fn status_of(trials: &Trials) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use mcprove_model::{CaseFinished, CaseStarted, Timings};
+    use mcprove_model::{CaseFinished, CaseStarted};
 
     use super::*;
 
@@ -273,19 +273,7 @@ mod tests {
             },
             sessions: Vec::new(),
             frames: Vec::new(),
-            finished: Some(CaseFinished {
-                index,
-                verdict: verdict.clone(),
-                findings: Vec::new(),
-                duration_us: 0,
-                timings: Timings::default(),
-                calls: Vec::new(),
-                stderr: String::new(),
-                process_end: None,
-                snapshots: Vec::new(),
-                agent: None,
-                load: None,
-            }),
+            finished: Some(CaseFinished::new(index, verdict.clone(), Vec::new())),
         };
         Report { cases: cases.iter().enumerate().map(case).collect(), ..Report::default() }
     }

@@ -199,19 +199,7 @@ mod tests {
     }
 
     fn finished() -> CaseFinished {
-        CaseFinished {
-            index: 0,
-            verdict: mcprove_model::Verdict::Error,
-            findings: Vec::new(),
-            duration_us: 0,
-            timings: Timings::default(),
-            calls: Vec::new(),
-            stderr: String::new(),
-            process_end: None,
-            snapshots: Vec::new(),
-            agent: None,
-            load: None,
-        }
+        CaseFinished::new(0, mcprove_model::Verdict::Error, Vec::new())
     }
 
     #[test]

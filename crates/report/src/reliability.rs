@@ -209,19 +209,7 @@ mod tests {
     }
 
     fn finished(index: usize, verdict: Verdict) -> CaseFinished {
-        CaseFinished {
-            index,
-            verdict,
-            findings: vec![Finding::warning("w", "minor"), Finding::error("e", "major")],
-            duration_us: 0,
-            timings: mcprove_model::Timings::default(),
-            calls: Vec::new(),
-            stderr: String::new(),
-            process_end: None,
-            snapshots: Vec::new(),
-            agent: None,
-            load: None,
-        }
+        CaseFinished::new(index, verdict, vec![Finding::warning("w", "minor"), Finding::error("e", "major")])
     }
 
     fn reliability(trials: &[(&str, u32, Option<Verdict>)]) -> Reliability {

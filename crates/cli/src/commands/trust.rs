@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use mcprove_judge::trust::{Coverage, Recording, coverage, flows, recordings, widenings};
-use mcprove_model::{CaseFinished, CaseReport, Era, ExitStatus, Finding, Report, Revision, Security, Timings, Verdict};
+use mcprove_model::{CaseFinished, CaseReport, Era, ExitStatus, Finding, Report, Revision, Security, Verdict};
 use mcprove_report::{Terminal, TerminalOptions};
 
 use crate::baselines::Baselines;
@@ -113,6 +113,7 @@ fn judge(report: &Report, recordings: &[Recording], security: Option<&Security>)
         let Some(case) = recording.cases.first().map(|index| &report.cases[*index]) else { continue };
         let findings = findings(recording, security);
         let fails = findings.iter().any(|finding| finding.severity.fails());
+        let verdict = if fails { Verdict::Failed } else { Verdict::Passed };
         let durations = recording.cases.iter().filter_map(|index| report.cases[*index].finished.as_ref());
         judged.cases.push(CaseReport {
             run: case.run,
@@ -120,17 +121,8 @@ fn judge(report: &Report, recordings: &[Recording], security: Option<&Security>)
             sessions: Vec::new(),
             frames: Vec::new(),
             finished: Some(CaseFinished {
-                index: case.started.index,
-                verdict: if fails { Verdict::Failed } else { Verdict::Passed },
-                findings,
                 duration_us: durations.map(|finished| finished.duration_us).max().unwrap_or(0),
-                timings: Timings::default(),
-                calls: Vec::new(),
-                stderr: String::new(),
-                process_end: None,
-                snapshots: Vec::new(),
-                agent: None,
-                load: None,
+                ..CaseFinished::new(case.started.index, verdict, findings)
             }),
         });
     }

@@ -163,14 +163,9 @@ pub async fn examine(
 ) -> Result<Evidence, String> {
     let channel = endpoint.channel();
     let mut evidence = Evidence {
-        revision,
-        channel,
         is_local: is_local(endpoint),
-        recordings: Vec::new(),
-        uncalled: Vec::new(),
         is_dual_era: survey.is_dual_era(),
-        hints: None,
-        notes: Vec::new(),
+        ..Evidence::new(revision, channel, Vec::new())
     };
     let options = &ProbeOptions { pace: survey.pace, ..options.clone() };
     let mut scene = Scene { endpoint, revision, options, tools: Vec::new(), catalog: Catalog::default() };

@@ -160,6 +160,20 @@ impl Payload {
 pub type Spot = (usize, usize);
 
 impl Evidence {
+    /// Recordings of a server that is elsewhere, with nothing else known about it.
+    pub fn new(revision: Revision, channel: Channel, recordings: Vec<Recording>) -> Self {
+        Self {
+            revision,
+            channel,
+            is_local: false,
+            recordings,
+            uncalled: Vec::new(),
+            is_dual_era: false,
+            hints: None,
+            notes: Vec::new(),
+        }
+    }
+
     /// The recording of a probe.
     pub fn recording(&self, probe: &str) -> Option<(usize, &Recording)> {
         self.recordings.iter().enumerate().find(|(_, recording)| recording.probe == probe)

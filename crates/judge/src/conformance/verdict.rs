@@ -255,16 +255,8 @@ mod tests {
                 Entry { at_us: 0, exchange: 0, step: label.unwrap_or_default().to_owned(), what }
             })
             .collect();
-        let evidence = Evidence {
-            revision: Revision::V2025_11_25,
-            channel: Channel::Stdio,
-            is_local: true,
-            recordings: vec![recording],
-            uncalled: Vec::new(),
-            is_dual_era: false,
-            hints: None,
-            notes: Vec::new(),
-        };
+        let evidence =
+            Evidence { is_local: true, ..Evidence::new(Revision::V2025_11_25, Channel::Stdio, vec![recording]) };
         let graded = judge(&evidence, |known| known.id == rule).remove(0);
         (graded.verdict, graded.violations.into_iter().map(|violation| violation.message).collect())
     }

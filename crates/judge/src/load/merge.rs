@@ -1,6 +1,6 @@
 //! The shards of a load become the load they are part of.
 
-use mcprove_model::{CaseFinished, CaseReport, CaseStarted, Finding, LoadRecord, Report, Timings, Verdict};
+use mcprove_model::{CaseFinished, CaseReport, CaseStarted, Finding, LoadRecord, Report, Verdict};
 
 use super::findings::findings;
 use super::gate::{Gate, GateResult};
@@ -91,19 +91,7 @@ fn judge(case: &mut CaseReport) -> Vec<CaseReport> {
             started: CaseStarted { index, name: gate.text.clone(), ..case.started.clone() },
             sessions: Vec::new(),
             frames: Vec::new(),
-            finished: Some(CaseFinished {
-                index,
-                verdict,
-                findings: vec![finding],
-                duration_us: 0,
-                timings: Timings::default(),
-                calls: Vec::new(),
-                stderr: String::new(),
-                process_end: None,
-                snapshots: Vec::new(),
-                agent: None,
-                load: None,
-            }),
+            finished: Some(CaseFinished::new(index, verdict, vec![finding])),
         }
     });
     let gates = gates.collect();

@@ -27,19 +27,7 @@ fn case(index: usize, verdict: Verdict) -> [Event; 2] {
         variant: None,
         tags: Vec::new(),
     };
-    let finished = CaseFinished {
-        index,
-        verdict,
-        findings: Vec::new(),
-        duration_us: 7,
-        timings: crate::Timings::default(),
-        calls: Vec::new(),
-        stderr: String::new(),
-        process_end: None,
-        snapshots: Vec::new(),
-        agent: None,
-        load: None,
-    };
+    let finished = CaseFinished { duration_us: 7, ..CaseFinished::new(index, verdict, Vec::new()) };
     [Event::CaseStarted(started), Event::CaseFinished(finished)]
 }
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
 use mcprove_model::{
-    Case, CaseFinished, CaseStarted, Event, Node, Observation, Redactor, Report, Severity, SourceFile, Span, Timings,
-    Verdict,
+    Case, CaseFinished, CaseStarted, Event, Node, Observation, Redactor, Report, Severity, SourceFile, Span, Verdict,
 };
 use mcprove_suite::assertion_file::{self, Document};
 use mcprove_suite::environment::Environment;
@@ -230,7 +229,7 @@ impl<'c> Sessions<'c> {
         let verdict = if is_wrong { Verdict::Failed } else { Verdict::Passed };
         let mut object = Map::new();
         reply::add_verdict(&mut object, &verdict, judged.findings, &open.secrets);
-        let (started, mut finished) = (started(&case), finished(verdict));
+        let (started, mut finished) = (started(&case), CaseFinished::new(0, verdict, Vec::new()));
         finished.snapshots = judged.snapshots;
         let stored =
             snapshots::store_values(&Report::fold([Event::CaseStarted(started), Event::CaseFinished(finished)]))?;
@@ -353,21 +352,5 @@ fn started(case: &Case) -> CaseStarted {
         server: None,
         variant: None,
         tags: case.tags.clone(),
-    }
-}
-
-fn finished(verdict: Verdict) -> CaseFinished {
-    CaseFinished {
-        index: 0,
-        verdict,
-        findings: Vec::new(),
-        duration_us: 0,
-        timings: Timings::default(),
-        calls: Vec::new(),
-        stderr: String::new(),
-        process_end: None,
-        snapshots: Vec::new(),
-        agent: None,
-        load: None,
     }
 }

@@ -316,16 +316,8 @@ mod tests {
             ];
             let mut recording = Recording::new("main", Value::Null);
             recording.entries = entries;
-            let evidence = Evidence {
-                revision: Revision::NEWEST,
-                channel: Channel::Stdio,
-                is_local: true,
-                recordings: vec![recording],
-                uncalled: Vec::new(),
-                is_dual_era: false,
-                hints: None,
-                notes: Vec::new(),
-            };
+            let evidence =
+                Evidence { is_local: true, ..Evidence::new(Revision::NEWEST, Channel::Stdio, vec![recording]) };
             let graded = judge(&evidence, |rule| rule.id == "mcp-result-type");
             graded.into_iter().next().map(|graded| graded.verdict)
         };
