@@ -1,17 +1,15 @@
 //! Audits of servers that were made for it: every input made for a large catalog is accepted, one tool is blamed for the
 //! end of a server, and nothing is left behind.
 
-mod processes;
-#[cfg(unix)]
-mod shell_server;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use processes::processes_in;
+use crate::processes::processes_in;
+#[cfg(unix)]
+use crate::shell_server;
 
 const FORMATS: [&str; 5] = ["date-time", "uri", "email", "uuid", "ipv4"];
 

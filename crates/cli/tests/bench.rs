@@ -1,7 +1,6 @@
 //! Loads on servers with one defect each, which is named, and on a healthy one, which is clean.
 
-mod subject;
-
+use crate::subject;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;

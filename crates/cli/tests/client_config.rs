@@ -1,8 +1,7 @@
 //! `--client-config`: servers as the configuration files of clients describe them, with their variables.
 #![cfg(unix)]
 
-mod shell_server;
-
+use crate::shell_server;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

@@ -9,13 +9,10 @@
 //!   `yaml ci` is a build server's file: it must be YAML, and the `mcprove` lines in it understood.
 //! - `sh`, `groovy`, `dockerfile`: the `mcprove` lines in it must be understood.
 //!
-//! `SNAPSHOTS=overwrite cargo test -p mcprove --test documentation` writes what came into the pages.
+//! `SNAPSHOTS=overwrite cargo test -p mcprove --test cli documentation` writes what came into the pages.
 
-#[path = "documentation/blocks.rs"]
 mod blocks;
-#[path = "documentation/console.rs"]
 mod console;
-#[path = "documentation/yaml.rs"]
 mod yaml;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,6 @@
 //! What servers of every temper make of wrong requests, byte for byte. `SNAPSHOTS=overwrite` writes the files anew.
 
-mod subject;
-
+use crate::subject;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,6 @@
 //! Every id that a finding can carry is explained: the sources are searched for ids, and each must be a topic of
 //! `mcprove explain`.
 
-mod sources;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +8,7 @@ use std::path::PathBuf;
 use mcprove::Topic;
 use regex::Regex;
 
-use sources::{product_lines, sources};
+use crate::sources::{product_lines, sources};
 
 /// How an id gets into a finding: the functions that make one, and the field.
 const MAKERS: &str = r#"(?x)

@@ -1,8 +1,7 @@
 //! Small servers with one bug each: every bug is found with default settings, made as small as a person would make it,
 //! and kept as a test that fails until it is mended. A careful server has no bugs to find.
 
-mod subject;
-
+use crate::subject;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

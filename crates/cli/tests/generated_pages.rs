@@ -1,7 +1,7 @@
 //! The pages of the documentation that are made from the program's own tables, and that they are up to date.
-//! `SNAPSHOTS=overwrite cargo test -p mcprove --test generated_pages` writes them.
+//! `SNAPSHOTS=overwrite cargo test -p mcprove --test cli generated_pages` writes them.
 
-mod pages;
+use crate::pages;
 
 macro_rules! up_to_date {
     ($name:ident, $page:expr, $file:literal) => {

@@ -1,7 +1,5 @@
 //! `mcprove intercept` as a client and a server meet it: every byte, every ending, and what is left of it.
 
-mod processes;
-
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Output, Stdio};
@@ -10,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use processes::processes_in;
+use crate::processes::processes_in;
 
 const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
 
@@ -357,7 +355,7 @@ fn only_clients_of_the_server_get_through_with_the_users_token() {
 }
 
 /// How much a message takes longer with us in between. Run it by hand, on a quiet machine, in a release build:
-/// `cargo test --release -p mcprove --test intercept latency -- --ignored --nocapture`.
+/// `cargo test --release -p mcprove --test cli intercept::latency -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement, not a test: it says something only on a quiet machine"]
 fn latency() {

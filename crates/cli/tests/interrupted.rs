@@ -1,9 +1,6 @@
 //! What becomes of commands whose server hangs, dies or babbles: one signal ends each, and each quotes what it saw.
 #![cfg(unix)]
 
-mod processes;
-mod subject;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -11,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use processes::processes_in;
+use crate::processes::processes_in;
+use crate::subject;
 
 #[test]
 fn a_signal_ends_a_call_that_hangs() {

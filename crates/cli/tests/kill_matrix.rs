@@ -1,9 +1,6 @@
 //! Servers that misbehave, and what `mcprove run` says of each: the verdict, the cause, in time, within bounds, and with
-//! nothing left behind. `cargo test -p mcprove --test kill_matrix` prints the matrix; `tests/hostile/commands` runs the same
+//! nothing left behind. `cargo test -p mcprove --test cli kill_matrix` prints the matrix; `tests/hostile/commands` runs the same
 //! servers against every other command.
-
-mod processes;
-mod subject;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use processes::processes_in;
+use crate::processes::processes_in;
+use crate::subject;
 
 /// A behaviour of the `misbehave` server with its argument, the status it must get, and words its detail must hold.
 type Row = (&'static str, &'static str, &'static [&'static str]);

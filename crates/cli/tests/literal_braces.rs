@@ -1,8 +1,7 @@
 //! Names and replies with `{{…}}` in them: whatever writes a suite writes one that runs, and asks for those very braces.
 #![cfg(unix)]
 
-mod shell_server;
-
+use crate::shell_server;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

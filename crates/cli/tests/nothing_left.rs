@@ -1,8 +1,6 @@
 //! However a run ends, no process and no temporary file of it is left: not of the server, not of what the server
 //! started, and not when mcprove itself is killed.
 
-mod processes;
-
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use processes::processes_in;
+use crate::processes::processes_in;
 
 const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
 

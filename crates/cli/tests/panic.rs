@@ -2,8 +2,6 @@
 //! they started, and of the copies they worked on.
 #![cfg(unix)]
 
-mod processes;
-
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -15,7 +13,7 @@ use mcprove_engine::{PlanOptions, Progress, RunOptions, Sink, Stopper, Storing, 
 use mcprove_model::{Case, Check, Event, Mismatch, Observation, PlannedCheck, Span};
 use mcprove_suite::load::{LoadOptions, load};
 
-use processes::processes_in;
+use crate::processes::processes_in;
 
 /// A server that does not want to go, nor does its child.
 const SERVER: &str = r#"trap '' TERM INT HUP

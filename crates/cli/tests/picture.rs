@@ -1,4 +1,4 @@
-//! The picture in the README is what the program prints: `SNAPSHOTS=overwrite cargo test -p mcprove --test picture`
+//! The picture in the README is what the program prints: `SNAPSHOTS=overwrite cargo test -p mcprove --test cli picture`
 //! draws it anew.
 
 use std::process::Command;

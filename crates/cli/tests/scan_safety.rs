@@ -1,8 +1,7 @@
 //! Scans do no harm: what writes is not called, and what is sent names nothing that is someone's.
 #![cfg(unix)]
 
-mod shell_server;
-
+use crate::shell_server;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

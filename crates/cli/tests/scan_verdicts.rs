@@ -1,8 +1,7 @@
 //! What scans say of tools that work, fail, lie, ask and leak: a pass proves something, and a failure names its cause.
 #![cfg(unix)]
 
-mod shell_server;
-
+use crate::shell_server;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

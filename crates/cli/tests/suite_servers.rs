@@ -1,7 +1,6 @@
 //! Who shares a server in a suite file, in which order, and what becomes of those who outlive one.
 
-mod subject;
-
+use crate::subject;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

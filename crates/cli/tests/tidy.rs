@@ -1,14 +1,12 @@
 //! The rules of the house that a machine can check (see ARCHITECTURE.md, "Invariants").
 
-mod sources;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use regex::Regex;
 
-use sources::{product_lines, sources};
+use crate::sources::{product_lines, sources};
 
 /// The crates that each crate may depend on.
 const ROOMS: &[(&str, &[&str])] = &[
@@ -225,4 +223,18 @@ fn pages() -> Vec<PathBuf> {
     let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     let at_root = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name));
     pages.chain(at_root).collect()
+}
+
+/// A file that no module names is a test that never runs.
+#[test]
+fn every_test_file_is_a_module() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let modules = fs::read_to_string(folder.join("main.rs")).expect("main.rs");
+    let forgotten = |path: PathBuf| {
+        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
+        let is_test = path.extension().is_some_and(|extension| extension == "rs") && name != "main";
+        (is_test && !modules.contains(&format!("mod {name};"))).then_some(name)
+    };
+    let entries = fs::read_dir(&folder).expect("tests").map(|entry| entry.expect("an entry").path());
+    assert_eq!(entries.filter_map(forgotten).collect::<Vec<_>>(), Vec::<String>::new());
 }

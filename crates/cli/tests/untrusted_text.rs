@@ -2,8 +2,7 @@
 //! or a path.
 #![cfg(unix)]
 
-mod subject;
-
+use crate::subject;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,8 @@
 //! call themselves; and where there is no sandbox, nothing that says or looks like it writes is called.
 #![cfg(target_os = "linux")]
 
-mod shell_server;
-mod subject;
-
+use crate::shell_server;
+use crate::subject;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpListener;

@@ -1,8 +1,7 @@
 //! Secrets among the words of a server's command: whatever is written or told of it has the name of a variable there.
 #![cfg(unix)]
 
-mod shell_server;
-
+use crate::shell_server;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //!
 //! Ids of findings are in the registry (`finding_kinds.txt`). Rules, checks, matchers and probes have tables in `judge` and
 //! `suite`, which reports cannot see; `rule_texts.txt` is made from these tables by
-//! `SNAPSHOTS=overwrite cargo test -p mcprove --test generated_pages`.
+//! `SNAPSHOTS=overwrite cargo test -p mcprove --test cli generated_pages`.
 
 use crate::FindingKind;
 

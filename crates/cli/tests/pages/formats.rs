@@ -6,7 +6,7 @@ use mcprove_suite::suite_file::differences::{Here, differences, maps};
 
 use super::cell;
 
-const BEGIN: &str = "<!-- Keys, made from the tables of the decoders by `SNAPSHOTS=overwrite cargo test -p mcprove --test generated_pages`. -->\n";
+const BEGIN: &str = "<!-- Keys, made from the tables of the decoders by `SNAPSHOTS=overwrite cargo test -p mcprove --test cli generated_pages`. -->\n";
 const END: &str = "<!-- End of keys. -->\n";
 
 /// The page with its keys as the tables have them.

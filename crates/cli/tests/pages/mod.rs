@@ -11,7 +11,7 @@ pub(crate) mod rule_texts;
 
 /// Says where a page comes from, for whoever opens the file.
 pub(crate) fn made_from(what: &str) -> String {
-    format!("<!-- Made from {what} by `SNAPSHOTS=overwrite cargo test -p mcprove --test generated_pages`. -->\n")
+    format!("<!-- Made from {what} by `SNAPSHOTS=overwrite cargo test -p mcprove --test cli generated_pages`. -->\n")
 }
 
 /// Text for a cell of a table.
