@@ -115,3 +115,22 @@ fn every_revision_is_tested_unless_some_are_named() {
     let one = planned(&["--protocol", "2025-06-18"]);
     assert!(one.contains("1 cases would run") && one.contains("2025-06-18 mcp-handshake"), "{one}");
 }
+
+#[test]
+fn the_log_has_every_message_and_is_judged_as_the_server_was() {
+    let folder = folder("");
+    for (mutation, code) in [(None, 0), (Some("string-ids"), 1)] {
+        let mutation = mutation.map(|name| format!(" --mutation {name}")).unwrap_or_default();
+        let server = format!("{} mock --conforming{mutation}", env!("CARGO_BIN_EXE_mcprove"));
+        let run = mcprove(folder.path(), &["conformance", "--server", &server, "--events", "log.ndjson"]);
+        assert_eq!(run.status.code(), Some(code), "{run:?}");
+        let judged = mcprove(folder.path(), &["conformance", "log.ndjson"]);
+        let text = String::from_utf8_lossy(&judged.stdout);
+        assert_eq!(judged.status.code(), Some(code), "{text}");
+        for revision in mcprove_model::Revision::ALL {
+            assert!(text.contains(&format!("{revision} over stdio: ")), "{text}");
+        }
+        let log = fs::read_to_string(folder.path().join("log.ndjson")).expect("a log");
+        assert_eq!(log.matches(r#"\"protocolVersion\":\"2099-12-31\""#).count(), 1, "an offer is logged once");
+    }
+}

@@ -6,16 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcprove_judge::conformance::{Channel, Graded, RULES, Rule, Verdict, findings, judge};
+use mcprove_judge::conformance::{Channel, Evidence, Graded, RULES, Recording, Rule, Verdict, findings, judge};
 use mcprove_judge::tool_effect::Consent;
 use mcprove_model::{
-    Act, Case, ConformanceBlock, Era, Finding, Isolation, Override, Protocol, Revision, ScanWork, ServerSpec, Target,
+    Act, Case, ConformanceBlock, Connected, Era, Finding, Isolation, Override, Protocol, Revision, ScanWork,
+    ServerSpec, Target,
 };
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinSet;
 
 use super::{Connections, Scan, ScanCase, ScanEnd, ScanFuture, ScanSubject};
 use crate::conformance::{Endpoint, Pace, ProbeOptions, examine, survey};
+use crate::fuzz::connection::ConnectionLog;
+use crate::record::CaseRecord;
 
 /// Number of revisions examined concurrently.
 const AT_ONCE: usize = 2;
@@ -164,7 +167,7 @@ fn rule_cases(server: &ServerSpec, options: &ConformanceOptions) -> Vec<(String,
     let mut cases = Vec::new();
     for revision in wanted {
         for rule in RULES.iter().filter(|rule| rule.applies(revision, channel) && options.takes(rule)) {
-            let case = RuleCase { rule, revision, shared: Arc::clone(&shared) };
+            let case = RuleCase { rule, revision, channel, shared: Arc::clone(&shared) };
             cases.push((format!("{revision} {}", rule.id), case));
         }
     }
@@ -206,12 +209,15 @@ struct Examined {
 struct Judged {
     graded: Vec<Graded>,
     notes: Vec<String>,
+    /// Conversations that are not in the log yet: the first case of the revision takes them over.
+    said: Mutex<Vec<Recording>>,
 }
 
 /// One rule in one revision.
 struct RuleCase {
     rule: &'static Rule,
     revision: Revision,
+    channel: Channel,
     shared: Arc<Shared>,
 }
 
@@ -267,6 +273,8 @@ impl RuleCase {
         let Some(judged) = verdicts.get(&self.revision) else {
             return ScanEnd::Skipped(format!("the server does not serve {}", self.revision));
         };
+        let said = std::mem::take(&mut *judged.said.lock().unwrap_or_else(PoisonError::into_inner));
+        self.log(said, case.record);
         if is_about_lists(self.rule) {
             let notes = judged.notes.iter().map(|note| Finding::note("list-cut", note.clone()));
             case.record.findings.extend(notes);
@@ -281,6 +289,31 @@ impl RuleCase {
             }
             verdict => ScanEnd::Skipped(format!("{}: {}", verdict.word(), verdict.reason().unwrap_or_default())),
         }
+    }
+}
+
+impl RuleCase {
+    /// Puts conversations into the log, each as a session of this case.
+    fn log(&self, said: Vec<Recording>, record: &mut CaseRecord) {
+        let mut log = ConnectionLog::default();
+        for (session, recording) in (0..).zip(said) {
+            let opening = Evidence::new(self.revision, self.channel, vec![recording]);
+            let info = opening.opening().map(|result| result["serverInfo"].clone()).unwrap_or_default();
+            let text = |key: &str| info[key].as_str().unwrap_or_default().to_owned();
+            log.connected.push(Connected {
+                index: 0,
+                session,
+                server: None,
+                began_us: 0,
+                transport: self.channel.as_str().to_owned(),
+                protocol: self.revision.to_string(),
+                server_name: text("name"),
+                server_version: text("version"),
+            });
+            let frames = opening.recordings.into_iter().flat_map(Recording::into_frames);
+            log.frames.extend(frames.map(|frame| (session, frame)));
+        }
+        record.take_said(log);
     }
 }
 
@@ -310,14 +343,17 @@ impl Shared {
         let at_once = if probe.consent == Consent::IncludeWrites { 1 } else { AT_ONCE };
         let turns = Arc::new(Semaphore::new(at_once));
         let mut tasks = JoinSet::new();
-        for revision in revisions {
+        for (position, revision) in revisions.into_iter().enumerate() {
             let (endpoint, survey, turns, probe) =
                 (endpoint.clone(), Arc::clone(&survey), Arc::clone(&turns), probe.clone());
             tasks.spawn(async move {
                 let _turn = turns.acquire().await;
                 let evidence = examine(&endpoint, revision, &survey, &probe).await?;
                 let graded = judge(&evidence, |_| true);
-                Ok::<_, String>((revision, Judged { graded, notes: evidence.notes }))
+                let mut said = evidence.recordings;
+                // The offers were made once for all revisions.
+                said.truncate(said.len() - if position == 0 { 0 } else { survey.recordings.len() });
+                Ok::<_, String>((revision, Judged { graded, notes: evidence.notes, said: Mutex::new(said) }))
             });
         }
         let mut verdicts = HashMap::new();

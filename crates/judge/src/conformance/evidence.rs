@@ -5,12 +5,13 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use mcprove_model::{Direction, Era, Frame, ProcessEnd, Revision, WirePart, shorten};
+use mcprove_model::{Era, ProcessEnd, Revision, shorten};
 use serde_json::Value;
 
 use super::hints::HintTrial;
 use index::Index;
 
+mod frames;
 mod index;
 mod step;
 
@@ -346,32 +347,6 @@ impl Recording {
         self.index.get_or_init(|| Index::new(&self.entries))
     }
 
-    /// A recording of frames from an event log.
-    pub fn from_frames<'f>(frames: impl Iterator<Item = &'f Frame>) -> Self {
-        let mut entries = Vec::new();
-        for frame in frames {
-            let payload = || Payload::new(frame.body.clone());
-            let (exchange, what) = match (&frame.part, frame.direction) {
-                (WirePart::Message, Direction::Sent) => (0, What::Sent(payload())),
-                (WirePart::Message, Direction::Received) => (0, What::Received(payload())),
-                (WirePart::HttpRequest { exchange, method, url, headers }, _) => (
-                    *exchange,
-                    What::RequestHead { method: method.clone(), url: url.clone(), headers: headers.clone() },
-                ),
-                (WirePart::HttpResponse { exchange, status, headers }, _) => {
-                    (*exchange, What::ResponseHead { status: *status, headers: headers.clone() })
-                }
-                (WirePart::StreamEvent { exchange, .. }, _) => {
-                    (*exchange, What::StreamEvent { id: None, is_empty: frame.body.is_empty() })
-                }
-            };
-            let is_sent = matches!(what, What::Sent(_));
-            let method = if is_sent { label_of(&frame.body) } else { String::new() };
-            entries.push(Entry { at_us: frame.at_us, exchange, step: method, what });
-        }
-        Self { entries, ..Self::new("main", Value::Null) }
-    }
-
     /// Everything that was sent, as steps.
     pub fn steps(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
         (0..self.entries.len()).filter_map(move |at| self.step(number, at))
@@ -403,21 +378,6 @@ impl Recording {
     /// The position of the first entry that fits.
     pub fn position(&self, fits: impl Fn(&What) -> bool) -> Option<usize> {
         self.entries.iter().position(|entry| fits(&entry.what))
-    }
-}
-
-/// The label of a step that was not made by a probe, as a probe would name it.
-fn label_of(body: &[u8]) -> String {
-    let json: Value = serde_json::from_slice(body).unwrap_or_default();
-    let method = json["method"].as_str().unwrap_or_default();
-    match method {
-        "server/discover" => "discover".to_owned(),
-        "tools/list" => "list:tools".to_owned(),
-        "prompts/list" => "list:prompts".to_owned(),
-        "resources/list" => "list:resources".to_owned(),
-        "resources/templates/list" => "list:templates".to_owned(),
-        "tools/call" => format!("call:{}", json["params"]["name"].as_str().unwrap_or_default()),
-        other => other.to_owned(),
     }
 }
 
