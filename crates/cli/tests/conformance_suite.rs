@@ -134,3 +134,17 @@ fn the_log_has_every_message_and_is_judged_as_the_server_was() {
         assert_eq!(log.matches(r#"\"protocolVersion\":\"2099-12-31\""#).count(), 1, "an offer is logged once");
     }
 }
+
+#[test]
+fn a_tool_that_does_not_answer_in_time_proves_nothing_about_parameters() {
+    let folder = folder("");
+    let manifest = "mock_server:\n  name: slow\n  version: 1.0.0\n  tools:\n    - {name: wait, annotations: {readOnlyHint: \
+                    true}, fault: hang}\n";
+    fs::write(folder.path().join("tools.yml"), manifest).expect("written");
+    let server = format!("{} mock --tools-from tools.yml", env!("CARGO_BIN_EXE_mcprove"));
+    let given = ["conformance", "--server", &server, "--protocol", "2025-11-25", "--timeout", "3s", "--json"];
+    let run = mcprove(folder.path(), &[&given[..], &["--no-sandbox"]].concat());
+    let results: Vec<Value> = serde_json::from_slice(&run.stdout).expect("JSON");
+    let failed: Vec<&Value> = results.iter().filter(|case| case["status"] == "FAIL").collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+}

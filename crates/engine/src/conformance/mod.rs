@@ -168,7 +168,8 @@ pub async fn examine(
         ..Evidence::new(revision, channel, Vec::new())
     };
     let options = &ProbeOptions { pace: survey.pace, ..options.clone() };
-    let mut scene = Scene { endpoint, revision, options, tools: Vec::new(), catalog: Catalog::default() };
+    let mut scene =
+        Scene { endpoint, revision, options, tools: Vec::new(), silent: BTreeSet::new(), catalog: Catalog::default() };
     if channel == Channel::Http {
         evidence.recordings.extend(probe_auth::run(&scene).await?);
     }
@@ -209,6 +210,8 @@ pub(crate) struct Scene<'s> {
     options: &'s ProbeOptions,
     /// Tools that may be called, with their plans.
     tools: Vec<CallPlan>,
+    /// Tools that did not answer in time.
+    silent: BTreeSet<String>,
     catalog: Catalog,
 }
 
@@ -230,6 +233,11 @@ pub(crate) struct Catalog {
 }
 
 impl Scene<'_> {
+    /// The calls that were answered in time: what else is asked with them can be answered, too.
+    fn answering(&self) -> impl Iterator<Item = &CallPlan> {
+        self.tools.iter().filter(|plan| !self.silent.contains(&plan.tool))
+    }
+
     fn open(&self, probe: &'static str) -> Result<Link, String> {
         let mut link = Link::open(self.endpoint, probe, self.revision, self.options.pace)?;
         self.give_schemas(&mut link);

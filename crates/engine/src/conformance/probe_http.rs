@@ -37,7 +37,7 @@ async fn legacy(link: &mut Link, scene: &Scene<'_>, method: &str) {
     let stream = link.ask("GET", "get-stream", None, &[]).await;
     // What should not come on the stream has a chance to.
     link.request("with-stream", method, Value::Null).await;
-    if let Some(plan) = scene.tools.first() {
+    if let Some(plan) = scene.answering().next() {
         link.request(format!("call:{}", plan.tool), "tools/call", json!({"name": plan.tool, "arguments": plan.input}))
             .await;
     }
@@ -91,13 +91,13 @@ fn named(scene: &Scene<'_>) -> Option<(&'static str, Value, String)> {
     if let Some(resource) = scene.catalog.resources.first().and_then(|resource| resource["uri"].as_str()) {
         return Some(("resources/read", json!({"uri": resource}), resource.to_owned()));
     }
-    let plan = scene.tools.first()?;
+    let plan = scene.answering().next()?;
     Some(("tools/call", json!({"name": plan.tool, "arguments": plan.input}), plan.tool.clone()))
 }
 
 /// Arguments that are mirrored in headers.
 async fn parameters(link: &mut Link, scene: &Scene<'_>) {
-    let found = scene.tools.iter().find_map(|plan| {
+    let found = scene.answering().find_map(|plan| {
         let schema = link.schemas.get(&plan.tool)?;
         let (name, property) = schema["properties"].as_object()?.iter().find(|(_, property)| {
             property["type"] == "string"

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_judge::conformance::Recording;
+use mcprove_judge::conformance::{CallPlan, Recording};
 use mcprove_model::Revision;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -89,7 +89,7 @@ async fn meta(link: &mut Link) {
 }
 
 /// Calls the tools that may be called; the slowest that took long enough to be cancelled.
-async fn tools(link: &mut Link, scene: &Scene<'_>) -> Option<(String, Duration)> {
+async fn tools(link: &mut Link, scene: &mut Scene<'_>) -> Option<(String, Duration)> {
     scene.catalog.capabilities.get("tools")?;
     let mut slow: Option<(String, Duration)> = None;
     for plan in &scene.tools {
@@ -98,18 +98,21 @@ async fn tools(link: &mut Link, scene: &Scene<'_>) -> Option<(String, Duration)>
         let params = json!({"name": plan.tool, "arguments": plan.input, "_meta": {"progressToken": token}});
         let reply = link.request(format!("call:{}", plan.tool), "tools/call", params).await;
         let took = began.elapsed();
+        if reply.is_none() {
+            scene.silent.insert(plan.tool.clone());
+        }
         let is_fine = reply.is_some_and(|reply| reply["result"]["content"].is_array());
         let is_slow = took >= Duration::from_millis(400) && took < Duration::from_secs(4);
         if is_fine && is_slow && slow.as_ref().is_none_or(|(_, longest)| took > *longest) {
             slow = Some((plan.tool.clone(), took));
         }
     }
-    for plan in scene.tools.iter().filter(|plan| plan.is_bare).take(2) {
+    for plan in scene.answering().filter(|plan| plan.is_bare).take(2) {
         // The same call with empty arguments shows if leaving them out is what fails.
         link.request(format!("call:{}", plan.tool), "tools/call", json!({"name": plan.tool, "arguments": {}})).await;
         link.request(format!("call-bare:{}", plan.tool), "tools/call", json!({"name": plan.tool})).await;
     }
-    for plan in scene.tools.iter().take(5) {
+    for plan in scene.answering().take(5) {
         for (what, input) in &plan.wrong {
             let label = format!("wrong-input:{}, {what}", plan.tool);
             link.request(label, "tools/call", json!({"name": plan.tool, "arguments": input})).await;
@@ -118,12 +121,17 @@ async fn tools(link: &mut Link, scene: &Scene<'_>) -> Option<(String, Duration)>
     link.request("unknown-tool", "tools/call", json!({"name": "no_such_tool_x", "arguments": {}})).await;
     link.request("malformed-call:no name", "tools/call", json!({"arguments": {}})).await;
     link.request("malformed-call:name is a number", "tools/call", json!({"name": 5, "arguments": {}})).await;
-    if let Some(plan) = scene.tools.first() {
+    if let Some(plan) = scene.answering().next() {
         let params = json!({"name": plan.tool, "arguments": [1]});
         link.request("malformed-call:arguments is a list", "tools/call", params).await;
     }
-    let plain = scene.tools.iter().find(|plan| plan.tool != "job");
-    if let Some(plan) = plain.filter(|_| link.revision == Revision::V2025_11_25) {
+    // Where tasks are not declared, the parameter is ignored; where they are, the tool has to support them.
+    let declared = scene.catalog.capabilities.pointer("/tasks/requests/tools/call").is_some();
+    let fits = |plan: &&CallPlan| {
+        let mut tools = scene.catalog.tools.iter().filter(|tool| tool["name"] == plan.tool.as_str());
+        tools.any(|tool| matches!(tool["execution"]["taskSupport"].as_str(), Some("optional" | "required")) == declared)
+    };
+    if let Some(plan) = scene.answering().find(fits).filter(|_| link.revision == Revision::V2025_11_25) {
         let params = json!({"name": plan.tool, "arguments": plan.input, "task": {"ttl": 60000}});
         link.request("task-call", "tools/call", params).await;
         if scene.catalog.capabilities.get("tasks").is_some() {
@@ -221,7 +229,7 @@ async fn levels(link: &mut Link, scene: &Scene<'_>) {
     }
     link.request("bad-level", "logging/setLevel", json!({"level": "verbose"})).await;
     link.request("level:emergency", "logging/setLevel", json!({"level": "emergency"})).await;
-    for plan in scene.tools.iter().take(5) {
+    for plan in scene.answering().take(5) {
         let params = json!({"name": plan.tool, "arguments": plan.input});
         link.request(format!("call-quiet:{}", plan.tool), "tools/call", params).await;
     }
