@@ -30,6 +30,26 @@ try {
       assert.ok(await page.locator('.catalog li').count() > 10);
       assert.match(await page.textContent('.server-line'), /everything/);
     }],
+    ['asks for the roots that a server wants, and changes them', async () => {
+      await page.click('form.connect summary');
+      await page.check('#ask-roots');
+      await connect(everything);
+      await page.waitForSelector('dialog[open] #roots-asked');
+      assert.deepEqual(await accessibility(page), []);
+      await page.fill('#roots-asked', '/tmp/first folder');
+      await page.click('dialog .primary');
+      await choose('get-roots-list');
+      const roots = async wanted => {
+        await page.click('#send');
+        await page.waitForFunction(text => document.querySelector('.result')?.textContent.includes(text), wanted);
+      };
+      await roots('file:///tmp/first%20folder');
+      await page.locator('details', { has: page.locator('#roots-now') }).locator('summary').click();
+      await page.fill('#roots-now', '/tmp/second');
+      await page.click('#change-roots');
+      await roots('file:///tmp/second');
+      await page.uncheck('#ask-roots');
+    }],
     ['calls a tool and shows its image', async () => {
       await choose('get-tiny-image');
       await page.click('#send');

@@ -48,7 +48,7 @@ pub use sandbox::{
 };
 pub use session::{
     Closing, Endpoint, Finished, Listing, LiveRequest, Negotiated, OpenFailure, Question, ServerRequest, Session,
-    SessionOptions, Stage, Step, ToolCall,
+    SessionOptions, Stage, Step, ToolCall, roots_result,
 };
 pub use sse_parser::{SseEvent, SseParser, TooLong};
 pub use transport::{AwsSigner, HttpClient, TokenSource, Tokens, Transport};

@@ -278,10 +278,45 @@ async fn a_request_can_be_watched_and_its_questions_answered_by_hand() {
     assert_eq!(note.params["data"], "hi");
     let Step::Question(question) = session.step(&mut live, soon()).await else { panic!("then the question") };
     assert_eq!((question.method.as_str(), &question.params["message"]), ("elicitation/create", &json!("?")));
-    session.reply(&mut live, question, Ok(json!({"action": "decline"})));
+    session.reply(Some(&mut live), question, Ok(json!({"action": "decline"})));
     let Step::Done(exchange) = session.step(&mut live, soon()).await else { panic!("then the end") };
     assert_eq!(exchange.outcome, Outcome::Result(json!({"got": {"action": "decline"}})));
     assert!(session.server_requests()[0].answered);
+}
+
+#[tokio::test]
+async fn roots_without_folders_are_asked_for_by_hand_and_can_change() {
+    fn script(message: &Value) -> Vec<u8> {
+        let ask = |id: &str| line(&json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"}));
+        if let Some(reply) = initialized(message) {
+            assert!(message["params"]["capabilities"]["roots"].is_object(), "{message}");
+            return reply;
+        }
+        match (message["method"].as_str(), message["id"].as_str()) {
+            (Some("notifications/initialized"), _) => ask("first"),
+            (Some("notifications/roots/list_changed"), _) => ask("second"),
+            (None, Some(_)) => {
+                line(&json!({"jsonrpc": "2.0", "method": "notifications/message", "params": message["result"]}))
+            }
+            _ => Vec::new(),
+        }
+    }
+    let client = ClientCapabilities { by_hand: true, roots: Some(Vec::new()), ..ClientCapabilities::default() };
+    let mut session = open_with(script, SessionOptions { client, ..SessionOptions::default() }).await.expect("opens");
+    assert!(session.receive_one(soon()).await);
+    let question = session.next_question().expect("the server wants to know");
+    let folders = ["/a b".to_owned()];
+    session.set_roots(folders.to_vec());
+    session.reply(None, question, Ok(mcprove_wire::roots_result(&folders)));
+    session.receive_one(soon()).await;
+    // From now on they are known.
+    session.set_roots(vec!["/c".to_owned()]);
+    assert!(session.notify_roots());
+    session.receive_one(soon()).await;
+    session.receive_one(soon()).await;
+    let heard: Vec<_> =
+        session.drain().notifications.into_iter().map(|note| note.params["roots"][0]["uri"].clone()).collect();
+    assert_eq!(heard, ["file:///a%20b", "file:///c"]);
 }
 
 #[tokio::test]
@@ -322,7 +357,7 @@ async fn input_that_a_modern_result_asks_for_can_be_given_by_hand() {
     let mut live = session.begin("tools/call", json!({"name": "t", "arguments": {}}));
     let Step::Question(question) = session.step(&mut live, soon()).await else { panic!("a question first") };
     assert_eq!(question.params["message"], "who?");
-    session.reply(&mut live, question, Ok(json!({"action": "accept", "content": {"name": "Ada"}})));
+    session.reply(Some(&mut live), question, Ok(json!({"action": "accept", "content": {"name": "Ada"}})));
     let Step::Done(exchange) = session.step(&mut live, soon()).await else { panic!("then the end") };
     let Outcome::Result(result) = exchange.outcome else { panic!("a result: {:?}", exchange.outcome) };
     assert_eq!(result["got"]["name"]["content"]["name"], "Ada");

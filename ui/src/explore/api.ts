@@ -9,6 +9,8 @@ export interface About {
   protocol: string;
   transport: string;
   capabilities: Record<string, unknown> | null;
+  /** The roots that the client declared. */
+  roots: string[] | null;
 }
 
 export type Schema = { [key: string]: unknown } | boolean;
@@ -35,6 +37,7 @@ export type Event = { number: number; connection: number } & (
   | { event: 'stderr'; text: string }
   | { event: 'began'; request: number; method: string; params: Record<string, unknown> }
   | { event: 'question'; request: number; question: number; method: string; params: Record<string, unknown> }
+  | { event: 'answered'; question: number }
   | { event: 'done'; request: number; outcome: string; result: unknown; message: string | null; elapsed_us: number }
   | { event: 'closed'; stderr: string }
 );

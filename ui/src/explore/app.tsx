@@ -64,7 +64,9 @@ export function App(): JSX.Element {
   const asking = question && state.connections.find(each => each.about.connection === question.connection);
   const answer = (given: unknown) => {
     if (!question) return;
-    void api.call('POST', `connections/${question.connection}/answers`, { question: question.question, ...(given === undefined ? {} : { answer: given }) });
+    const isRoots = question.method === 'roots/list' && given !== undefined;
+    if (isRoots) void api.call('POST', `connections/${question.connection}/roots`, { question: question.question, roots: given });
+    else void api.call('POST', `connections/${question.connection}/answers`, { question: question.question, ...(given === undefined ? {} : { answer: given }) });
     dispatch({ type: 'answered', question, kind: question.method === 'elicitation/create' ? 'elicitation' : 'sampling', answer: given });
   };
   return (

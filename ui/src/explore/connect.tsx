@@ -19,6 +19,9 @@ function headersOf(text: string): Record<string, string> {
   return Object.fromEntries(pairs) as Record<string, string>;
 }
 
+/** Folders as they are typed, one per line. */
+export const foldersOf = (text: string): string[] => text.split('\n').map(line => line.trim()).filter(Boolean);
+
 /** A server wants a token: it is asked for, and the same connection is tried again. */
 function Login({ onToken }: { onToken: (token: string) => void }): JSX.Element {
   const [token, setToken] = useState('');
@@ -39,6 +42,7 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
   const [names, setNames] = useState<string[]>([]);
   const [headers, setHeaders] = useState('');
   const [roots, setRoots] = useState('');
+  const [asksRoots, setAsksRoots] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<{ message: string; help: string; stderr: string; login: Body | null } | null>(null);
   useEffect(() => {
@@ -52,8 +56,8 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
     setBusy(true);
     setProblem(null);
     try {
-      const folders = roots.split('\n').map(line => line.trim()).filter(Boolean);
-      const { about, catalog } = await api.call<{ about: About; catalog: Catalog }>('POST', 'connections', { ...body, roots: folders });
+      const folders = foldersOf(roots);
+      const { about, catalog } = await api.call<{ about: About; catalog: Catalog }>('POST', 'connections', { ...body, ...(folders.length > 0 || asksRoots ? { roots: folders } : {}) });
       onConnected(about, catalog);
     } catch (error) {
       const detail = (error as ApiError).detail ?? {};
@@ -77,7 +81,8 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
         <button type="submit" class="primary" disabled={busy || !text.trim()}>{busy ? 'connecting …' : 'connect'}</button>
       </div>
       {kind === 'url' && <><label for="headers">headers, one per line</label><textarea id="headers" rows={2} placeholder="Authorization: Bearer TOKEN" value={headers} onInput={event => setHeaders(event.currentTarget.value)} /></>}
-      <details><summary>roots</summary><label for="roots">folders that the server may ask for, one per line</label><textarea id="roots" rows={2} value={roots} onInput={event => setRoots(event.currentTarget.value)} /></details>
+      <details><summary>roots</summary><label for="roots">folders that the server may ask for, one per line</label><textarea id="roots" rows={2} value={roots} onInput={event => setRoots(event.currentTarget.value)} />
+        <label class="check"><input type="checkbox" id="ask-roots" checked={asksRoots} onChange={event => setAsksRoots(event.currentTarget.checked)} /> ask me when the server wants to know</label></details>
       {problem && <div role="alert"><p class="bad">{visible(problem.message)}</p>{problem.help && <p class="muted">{visible(problem.help)}</p>}{problem.stderr && <pre tabIndex={0}>{visible(problem.stderr)}</pre>}</div>}
       {problem?.login && <Login onToken={token => connect({ ...problem.login, token })} />}
     </form>

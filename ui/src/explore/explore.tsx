@@ -7,6 +7,7 @@ import { FrameRow, Waterfall } from '../report/frames';
 import { human, oneLine, shellQuote, visible } from '../text';
 import { type Api, type Schema, requestNumber } from './api';
 import { CatalogList, type Item, itemsOf } from './catalog';
+import { foldersOf } from './connect';
 import { CompletionContext, JsonInput, SchemaForm, initial } from './form';
 import { KeepAsTest } from './keep';
 import { Result } from './result';
@@ -177,6 +178,18 @@ function chosenAtFirst(items: Item[]): Item | null {
   return items.find(item => item.kind + '/' + item.name === named) ?? items[0] ?? null;
 }
 
+/** The roots of a connection; the server is notified of a change. */
+function RootsEditor({ first, onChange }: { first: string[]; onChange: (roots: string[]) => void }): JSX.Element {
+  const [text, setText] = useState(first.join('\n'));
+  return (
+    <details><summary>roots</summary>
+      <label for="roots-now">folders that the server may ask for, one per line</label>
+      <textarea id="roots-now" rows={2} value={text} onInput={event => setText(event.currentTarget.value)} />
+      <button type="button" class="quiet" id="change-roots" onClick={() => onChange(foldersOf(text))}>change the roots</button>
+    </details>
+  );
+}
+
 export function Explore({ connected, state, api, dispatch, onRun }: { connected: Connected; state: Explored; api: Api; dispatch: (action: Action) => void; onRun: (path: string) => void }): JSX.Element {
   const [chosen, setChosen] = useState<Item | null>(() => chosenAtFirst(itemsOf(connected.catalog)));
   const [level, setLevel] = useState('');
@@ -196,6 +209,7 @@ export function Explore({ connected, state, api, dispatch, onRun }: { connected:
         {logging && <select aria-label="log level" value={level} onChange={event => { setLevel(event.currentTarget.value); void api.call('POST', `connections/${id}/requests`, { method: 'logging/setLevel', params: { level: event.currentTarget.value } }); }}>
           <option value="">log level</option>{['debug', 'info', 'notice', 'warning', 'error'].map(each => <option key={each}>{each}</option>)}</select>}
         <button type="button" class="link" onClick={() => { void api.call('DELETE', `connections/${id}`); dispatch({ type: 'forget', connection: id }); }}>disconnect</button></p>
+      {connected.about.roots && <RootsEditor key={id} first={connected.about.roots} onChange={roots => void api.call('POST', `connections/${id}/roots`, { roots })} />}
       <div class="columns">
         <CatalogList catalog={connected.catalog} chosen={chosen} onChoose={choose} />
         <div>{chosen ? <Guarded key={chosen.kind + chosen.at + chosen.name}><ItemPanel item={chosen} connected={connected} state={state} api={api} dispatch={dispatch} onRun={onRun} onRead={read} /></Guarded> : <p class="muted">the server offers nothing</p>}

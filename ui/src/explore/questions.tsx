@@ -3,6 +3,7 @@ import { type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { oneLine, visible } from '../text';
 import { type Schema } from './api';
+import { foldersOf } from './connect';
 import { SchemaForm, initial } from './form';
 import { type Question } from './state';
 
@@ -16,7 +17,7 @@ export function QuestionDialog({ question, server, onAnswer }: { question: Quest
   return (
     <dialog ref={dialog} aria-labelledby="question-title" onCancel={event => event.preventDefault()}>
       <h2 id="question-title">{oneLine(server)} asks</h2>
-      {question.method === 'elicitation/create' ? <Elicitation question={question} onAnswer={onAnswer} /> : <Sampling question={question} onAnswer={onAnswer} />}
+      {question.method === 'elicitation/create' ? <Elicitation question={question} onAnswer={onAnswer} /> : question.method === 'roots/list' ? <Roots onAnswer={onAnswer} /> : <Sampling question={question} onAnswer={onAnswer} />}
     </dialog>
   );
 }
@@ -39,6 +40,22 @@ function Elicitation({ question, onAnswer }: { question: Question; onAnswer: (an
         <button type="button" class="quiet" onClick={() => onAnswer({ action: 'cancel' })}>cancel</button>
       </div>
     </form>
+  );
+}
+
+/** The answer is a list of folders. */
+function Roots({ onAnswer }: { onAnswer: (answer: unknown) => void }): JSX.Element {
+  const [text, setText] = useState('');
+  return (
+    <>
+      <p class="quote">Which folders may it use?</p>
+      <label for="roots-asked">roots, one per line</label>
+      <textarea id="roots-asked" rows={3} value={text} onInput={event => setText(event.currentTarget.value)} />
+      <div class="buttons">
+        <button type="button" class="primary" onClick={() => onAnswer(foldersOf(text))}>answer</button>
+        <button type="button" class="quiet" onClick={() => onAnswer(undefined)}>refuse</button>
+      </div>
+    </>
   );
 }
 

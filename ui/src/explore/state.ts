@@ -89,6 +89,8 @@ function take(state: Explored, event: Event): Explored {
       return update(each => ({ ...each, stderr: event.text }));
     case 'question':
       return { ...state, questions: [...state.questions, event] };
+    case 'answered':
+      return { ...state, questions: state.questions.filter(each => each.connection !== event.connection || each.question !== event.question) };
     case 'done':
       return {
         ...state,

@@ -52,6 +52,7 @@ impl Answers {
         match question.method.as_str() {
             "elicitation/create" => Ok(self.elicit(&question.params).await),
             "sampling/createMessage" => self.sample(&question.params).await,
+            "roots/list" => Ok(json!({"roots": []})),
             other => Err((REFUSED, format!("`{other}` cannot be answered here"))),
         }
     }

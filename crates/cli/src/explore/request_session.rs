@@ -71,7 +71,7 @@ pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Request
                     session.cancel(live.id(), "cancelled by the user").await;
                     return session.give_up(live.id());
                 };
-                session.reply(&mut live, question, answer);
+                session.reply(Some(&mut live), question, answer);
                 deadline = Instant::now() + timeout;
             }
         }

@@ -73,6 +73,12 @@ fn ok(value: Value) -> Answer {
     (StatusCode::OK, value)
 }
 
+/// The folders that a request names as roots.
+fn roots_of(given: &Value) -> Option<Vec<String>> {
+    let roots = given.get("roots")?.as_array()?;
+    Some(roots.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
 fn refused(status: StatusCode, message: impl Into<String>) -> Answer {
     (status, json!({"error": message.into()}))
 }
@@ -113,6 +119,7 @@ impl Api {
                 self.order(number(id), Order::Cancel { number: number(request) })
             }
             ("POST", ["connections", id, "answers"]) => self.reply(number(id), &given),
+            ("POST", ["connections", id, "roots"]) => self.set_roots(number(id), &given),
             ("POST", ["check"]) => ok(check(&given)),
             ("POST", ["tests", "propose"]) => self.propose(&given),
             ("POST", ["tests", "save"]) => self.save(&given),
@@ -166,9 +173,8 @@ impl Api {
             Err(message) => return refused(StatusCode::BAD_REQUEST, message),
         };
         server.client.by_hand = true;
-        if let Some(roots) = given.get("roots").and_then(Value::as_array).filter(|roots| !roots.is_empty()) {
-            server.client.roots = Some(roots.iter().filter_map(Value::as_str).map(str::to_owned).collect());
-        }
+        // An empty list declares roots that the server may ask the user for.
+        server.client.roots = roots_of(given).or(server.client.roots);
         let options = InfoOptions {
             fixture: None,
             own_program: &self.settings.own_program,
@@ -201,6 +207,7 @@ impl Api {
             "protocol": negotiated.revision.as_str(),
             "transport": session.transport_name(),
             "capabilities": negotiated.capabilities,
+            "roots": server.client.roots,
         });
         let (orders, receive) = mpsc::unbounded_channel();
         let task = Connection::new(id, session, Rc::clone(&self.hub), secrets);
@@ -339,6 +346,18 @@ impl Api {
             None => Err((-1, "the user refused the request".to_owned())),
         };
         self.order(id, Order::Answer { question, answer })
+    }
+
+    /// Takes other folders as roots of a connection, also for the tests that are made of it.
+    fn set_roots(&self, id: u64, given: &Value) -> Answer {
+        let Some(roots) = roots_of(given) else {
+            return refused(StatusCode::BAD_REQUEST, "give `roots`, a list of folders");
+        };
+        if let Some(known) = self.connections.borrow_mut().get_mut(&id) {
+            known.server.client.roots = Some(roots.clone());
+            known.about["roots"] = json!(roots);
+        }
+        self.order(id, Order::Roots { question: given.get("question").and_then(Value::as_u64), roots })
     }
 
     /// The server of a connection, and the method, params and expectations that a test is made of.

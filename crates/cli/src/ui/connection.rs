@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Catalog, discover};
 use mcprove_model::{Direction, Exchange, Frame, FrameKind, Outcome, Redactor, WirePart};
-use mcprove_wire::{LiveRequest, Question, Session, Step};
+use mcprove_wire::{LiveRequest, Question, Session, Step, roots_result};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -29,6 +29,8 @@ pub(super) enum Order {
     Cancel { number: u64 },
     /// Answers a question of the server.
     Answer { question: u64, answer: Result<Value, (i64, String)> },
+    /// Takes other folders as roots: the answer to a question, or a change that the server is notified of.
+    Roots { question: Option<u64>, roots: Vec<String> },
     /// Lists everything again.
     List(oneshot::Sender<Catalog>),
     /// Ends the session.
@@ -105,10 +107,14 @@ impl Connection {
                 }
             }
             Order::Answer { question, answer } => {
-                let Some(at) = self.questions.iter().position(|(open, ..)| *open == question) else { return };
-                let (_, number, question) = self.questions.remove(at);
-                if let Some((_, live)) = self.open.iter_mut().find(|(open, _)| *open == number) {
-                    self.session.reply(live, question, answer);
+                self.answer(question, answer);
+            }
+            Order::Roots { question, roots } => {
+                let answer = roots_result(&roots);
+                self.session.set_roots(roots);
+                match question {
+                    Some(question) => self.answer(question, Ok(answer)),
+                    None => drop(self.session.notify_roots()),
                 }
             }
             Order::List(reply) => {
@@ -117,6 +123,23 @@ impl Connection {
             }
             Order::Close => {}
         }
+    }
+
+    fn answer(&mut self, question: u64, answer: Result<Value, (i64, String)>) {
+        let Some(at) = self.questions.iter().position(|(open, ..)| *open == question) else { return };
+        let (asked, number, question) = self.questions.remove(at);
+        self.emit("answered", json!({"question": asked}));
+        let live = self.open.iter_mut().find(|(open, _)| *open == number);
+        self.session.reply(live.map(|(_, live)| live), question, answer);
+    }
+
+    /// Hands a question to the page; 0 is the number of no request.
+    fn ask(&mut self, number: u64, question: Question) {
+        self.asked += 1;
+        let shown = json!({"request": number, "question": self.asked, "method": question.method,
+                           "params": question.params});
+        self.emit("question", shown);
+        self.questions.push((self.asked, number, question));
     }
 
     /// Publishes everything that is known since the last time.
@@ -133,6 +156,10 @@ impl Connection {
             self.stderr = stderr.len();
             self.emit("stderr", json!({"text": stderr}));
         }
+        while let Some(question) = self.session.next_question() {
+            let number = if question.method == "roots/list" { None } else { self.open.first() };
+            self.ask(number.map_or(0, |(number, _)| *number), question);
+        }
         let mut at = 0;
         while at < self.open.len() {
             let (number, live) = &mut self.open[at];
@@ -141,13 +168,7 @@ impl Connection {
                 None => at += 1,
                 // Notifications were taken with the chapter.
                 Some(Step::Notification(_)) => {}
-                Some(Step::Question(question)) => {
-                    self.asked += 1;
-                    let shown = json!({"request": number, "question": self.asked, "method": question.method,
-                                       "params": question.params});
-                    self.emit("question", shown);
-                    self.questions.push((self.asked, number, question));
-                }
+                Some(Step::Question(question)) => self.ask(number, question),
                 Some(Step::Done(exchange)) => {
                     self.open.remove(at);
                     self.publish_end(number, &exchange);

@@ -10,7 +10,7 @@ use super::input_required::{InputRequests, ROUNDS, input_requests, malformed, ne
 use super::{ServerRequest, Session};
 
 /// The requests that a caller may answer itself.
-const BY_HAND: [&str; 2] = ["sampling/createMessage", "elicitation/create"];
+const BY_HAND: [&str; 3] = ["sampling/createMessage", "elicitation/create", "roots/list"];
 
 /// A request that was sent and is watched.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Input {
 /// A request of the server that waits for the caller's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The method: `sampling/createMessage` or `elicitation/create`.
+    /// The method: `sampling/createMessage`, `elicitation/create` or `roots/list`.
     pub method: String,
     /// Its params.
     pub params: Value,
@@ -135,8 +135,14 @@ impl Session {
         self.pending.iter().any(|pending| pending.id == id)
     }
 
-    /// Answers a question; an error becomes a JSON-RPC error with that code and message.
-    pub fn reply(&mut self, live: &mut LiveRequest, question: Question, answer: Result<Value, (i64, String)>) {
+    /// The next question that arrived outside of the reply to a request.
+    pub fn next_question(&mut self) -> Option<Question> {
+        self.questions.pop_front()
+    }
+
+    /// Answers a question; an error becomes a JSON-RPC error with that code and message. The request is needed where the
+    /// question was part of its reply.
+    pub fn reply(&mut self, live: Option<&mut LiveRequest>, question: Question, answer: Result<Value, (i64, String)>) {
         let Question { method, params, origin } = question;
         self.server_requests.push(ServerRequest { method, params, answered: answer.is_ok() });
         match (origin, answer) {
@@ -147,7 +153,7 @@ impl Session {
                 self.send_reply(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}));
             }
             (QuestionOrigin::Input(key), answer) => {
-                if let Some(input) = &mut live.input {
+                if let Some(input) = live.and_then(|live| live.input.as_mut()) {
                     input.asked = false;
                     // A round has no way to say that a request failed; an absent answer says it.
                     if let Ok(result) = answer {
@@ -172,6 +178,8 @@ impl Session {
         let is_scripted = match method {
             "sampling/createMessage" => !self.client.sampling.is_empty(),
             "elicitation/create" => self.client.elicitation.is_some(),
+            // An empty list declares roots that are yet to be named.
+            "roots/list" => self.client.roots.as_ref().is_none_or(|roots| !roots.is_empty()),
             _ => true,
         };
         self.client.by_hand && BY_HAND.contains(&method) && !is_scripted

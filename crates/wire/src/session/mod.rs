@@ -34,6 +34,7 @@ pub use lists::Listing;
 pub use live_request::{LiveRequest, Question, Step};
 pub use overlapping::Finished;
 pub use requests::ToolCall;
+pub use responders::roots_result;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
 #[derive(Debug)]

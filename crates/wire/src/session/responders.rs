@@ -51,7 +51,7 @@ impl Session {
         match method {
             "ping" => Ok(json!({})),
             "roots/list" => match &self.client.roots {
-                Some(roots) => Ok(json!({"roots": roots.iter().map(|path| root(path)).collect::<Vec<_>>()})),
+                Some(roots) => Ok(roots_result(roots)),
                 None => undeclared("roots"),
             },
             "sampling/createMessage" => {
@@ -102,12 +102,22 @@ impl Session {
     pub fn change_roots(&mut self) -> bool {
         let Some(changed) = self.client.roots_changed.take() else { return false };
         self.client.roots_changed = self.client.roots.replace(changed);
-        // The stateless revision has no such notification; the server asks whenever it wants to know (2026-07-28).
-        let told = !self.is_modern();
-        if told {
+        self.notify_roots()
+    }
+
+    /// Takes other folders as roots.
+    pub fn set_roots(&mut self, roots: Vec<String>) {
+        self.client.roots = Some(roots);
+    }
+
+    /// Notifies the server that the roots have changed, where the revision has such a notification.
+    pub fn notify_roots(&mut self) -> bool {
+        // The server of the stateless revision asks whenever it wants to know (2026-07-28).
+        let is_sent = !self.is_modern();
+        if is_sent {
             self.notify("notifications/roots/list_changed", &Value::Null);
         }
-        told
+        is_sent
     }
 
     /// The declared capabilities: exactly what is answered, unless a test claims something else.
@@ -160,6 +170,11 @@ fn with_defaults(content: &Value, params: &Value) -> Value {
         }
     }
     filled
+}
+
+/// The result of `roots/list` for these folders.
+pub fn roots_result(folders: &[String]) -> Value {
+    json!({"roots": folders.iter().map(|path| root(path)).collect::<Vec<_>>()})
 }
 
 fn root(path: &str) -> Value {
