@@ -1,10 +1,16 @@
 // `mcprove ui` in a real browser: connect, fill in, call, answer, cancel, keep as a test, run, break, see why, compare.
 
 import assert from 'node:assert';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessibility, everything, folder, launch, mcprove, mock, open, shots, steps, ui } from './lib.mjs';
 import { serve } from './login-server.mjs';
+
+/** Replaces a file in one step, so that a watcher sees one change. */
+function replace(path, text) {
+  writeFileSync(path + '.new', text);
+  renameSync(path + '.new', path);
+}
 
 const cwd = folder();
 const served = await ui(cwd);
@@ -118,7 +124,7 @@ try {
     ['runs a broken test again by itself, and shows why it fails', async () => {
       const path = join(cwd, 'evals/ask.yaml');
       await page.check('#watch');
-      writeFileSync(path, readFileSync(path, 'utf8').replace(/equals: .*/, 'equals: "sure: perhaps"'));
+      replace(path, readFileSync(path, 'utf8').replace(/equals: .*/, 'equals: "sure: perhaps"'));
       await page.waitForFunction(() => /1 failed/.test(document.getElementById('verdict')?.textContent ?? ''));
       await over();
       await page.uncheck('#watch');
@@ -187,9 +193,11 @@ try {
       const vault = await serve('s3cret');
       await page.click('#tab-explore');
       await page.selectOption('#kind', 'url');
+      // A browser logs every answer that is not 200.
+      const logged = page.waitForEvent('console', message => message.text().includes('502'));
       await connect(vault.url);
       await page.fill('#token', 's3cret');
-      // A browser logs every answer that is not 200.
+      await logged;
       assert.deepEqual(problems.splice(0).filter(text => !text.includes('502')), []);
       await page.click('#login');
       await page.waitForFunction(() => document.querySelector('.server-line')?.textContent.includes('vault'));
