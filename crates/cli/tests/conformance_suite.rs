@@ -148,3 +148,21 @@ fn a_tool_that_does_not_answer_in_time_proves_nothing_about_parameters() {
     let failed: Vec<&Value> = results.iter().filter(|case| case["status"] == "FAIL").collect();
     assert!(failed.is_empty(), "{failed:#?}");
 }
+
+#[test]
+fn a_variant_of_one_revision_has_the_cases_of_that_revision_alone() {
+    let block = "matrix: {protocol: ['2025-06-18', '2025-11-25']}\nconformance: {rules: [mcp-ping]}";
+    let folder = folder(&suite("--conforming", block));
+    let run = mcprove(folder.path(), &["matrix", "suite.yaml", "--json", "--events", "log.ndjson"]);
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    let log = fs::read_to_string(folder.path().join("log.ndjson")).expect("a log");
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let passed = events.iter().filter(|event| event["event"] == "case_finished" && event["verdict"] == "passed");
+    assert_eq!(passed.count(), 2, "each variant has its revision");
+    // Each server was asked in its revision alone; the offers of a server name all.
+    let connected = events.iter().filter(|event| event["event"] == "connected");
+    let mut spoken: Vec<&str> = connected.filter_map(|event| event["protocol"].as_str()).collect();
+    spoken.sort_unstable();
+    spoken.dedup();
+    assert_eq!(spoken, ["2025-06-18", "2025-11-25"]);
+}
