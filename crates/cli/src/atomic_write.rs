@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use mcprove_suite::load::bounded_read::{self, Input};
+
 /// Writes a file under a temporary name and renames it, so that readers never see a partial file.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
@@ -14,6 +16,14 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     // A link stays one: the file it points to is replaced.
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     replace(&place, content, existing)
+}
+
+/// Writes a report; a file that this process has read is left alone.
+pub(crate) fn write_report(path: &Path, content: &[u8]) -> io::Result<()> {
+    match bounded_read::input_at(path) {
+        Some(_) => Err(is_input()),
+        None => write(path, content),
+    }
 }
 
 /// Writes a file inside a folder. A link at its place is replaced, and a folder on the way that leads out of it by a link is an
@@ -33,12 +43,20 @@ pub(crate) fn write_within(folder: &Path, path: &Path, content: &[u8]) -> io::Re
     replace(&place, content, existing.filter(fs::Metadata::is_file))
 }
 
-/// Creates a file that is written bit by bit; a pipe must have a reader.
-pub(crate) fn create(path: &Path) -> io::Result<fs::File> {
+/// Creates an event log, which is written bit by bit; a pipe must have a reader. Of the files that this process has read, it
+/// replaces only another log.
+pub(crate) fn create_log(path: &Path) -> io::Result<fs::File> {
+    if bounded_read::input_at(path) == Some(Input::File) {
+        return Err(is_input());
+    }
     match fs::metadata(path) {
         Ok(existing) if !existing.is_file() => open_other(path),
         Ok(_) | Err(_) => fs::File::create(path),
     }
+}
+
+fn is_input() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "it is one of the files that were read")
 }
 
 /// Opens a path that is not a regular file; a pipe without a reader is an error, as opening it would block for ever.
@@ -146,7 +164,7 @@ mod tests {
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
         assert!(write(&pipe, b"x").expect_err("no reader").to_string().contains("nothing reads"));
-        assert!(create(&pipe).is_err());
+        assert!(create_log(&pipe).is_err());
     }
 
     #[cfg(unix)]

@@ -47,6 +47,12 @@ impl Baselines {
         ("--save-baseline", self.save_baseline.as_deref())
     }
 
+    /// Where a baseline is saved, unless the file is a baseline that was read.
+    pub(crate) fn replaced(&self, is_partial: bool) -> Option<&Path> {
+        let is_read = |path: &&Path| self.baseline.as_ref().is_some_and(|read| bounded_read::is_same_file(read, path));
+        self.save_baseline.as_deref().filter(|path| !is_partial && !is_read(path))
+    }
+
     /// Saves the results of the run; returns a message if that fails. If it ran only a part of the cases, the
     /// others keep the entries they have in the file.
     pub(crate) fn save(&self, report: &Report, is_partial: bool) -> Option<String> {

@@ -132,7 +132,7 @@ fn absolute(path: &Path) -> Option<PathBuf> {
 }
 
 /// The files that a server is started from: its program if it is named by a path, and arguments that are files.
-fn programs(target: &Target) -> Vec<PathBuf> {
+pub(crate) fn programs(target: &Target) -> Vec<PathBuf> {
     let Target::Stdio { command, args, cwd, .. } = target else { return Vec::new() };
     let base = cwd.as_deref().map_or(Path::new(""), Path::new);
     let named = Some(command).filter(|command| command.contains('/'));

@@ -16,6 +16,7 @@ use crate::completing_parser::CompletingParser;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::finish::RunOutcome;
+use crate::inputs::refuse_inputs;
 use crate::run_sink::{RunSink, SinkOptions};
 use crate::stop_signals::StopSignals;
 
@@ -193,6 +194,7 @@ impl Execution {
 
     /// Runs a plan and reports it as it happens.
     pub(crate) fn run(&self, plan: &Plan, mode: RunMode, context: &Context) -> Result<RunOutcome, Failure> {
+        refuse_inputs(self.events.iter().map(|path| ("--events".to_owned(), path.as_path())), plan)?;
         let log = self
             .create_log()
             .map_err(|complaint| Failure::new(complaint, "give `--events` a path in an existing folder"))?;
@@ -300,7 +302,7 @@ impl Execution {
     fn create_log(&self) -> Result<Option<(String, File)>, String> {
         let Some(path) = &self.events else { return Ok(None) };
         let shown = path.display().to_string();
-        match atomic_write::create(path) {
+        match atomic_write::create_log(path) {
             Ok(file) => Ok(Some((shown, file))),
             Err(error) => Err(format!("the event log `{shown}` could not be created: {error}")),
         }

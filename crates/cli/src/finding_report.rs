@@ -52,7 +52,7 @@ impl FindingOutputs {
             print(&for_people(&report.findings, found, context))?;
         }
         if let Some(path) = &self.sarif {
-            atomic_write::write(path, render("sarif").as_bytes()).map_err(|error| {
+            atomic_write::write_report(path, render("sarif").as_bytes()).map_err(|error| {
                 let message = format!("`{}` could not be written: {error}", path.display());
                 Failure::new(message, "give `--sarif` a path in an existing folder")
             })?;

@@ -41,7 +41,7 @@ impl InterceptionLog {
             None => None,
             Some(path) => {
                 let shown = path.display().to_string();
-                let file = atomic_write::create(path).map_err(|error| {
+                let file = atomic_write::create_log(path).map_err(|error| {
                     Failure::new(format!("the event log `{shown}` could not be created: {error}"), "give another path")
                 })?;
                 Some((shown, BufWriter::new(file)))

@@ -51,7 +51,7 @@ pub(crate) fn write(
             Protocol::Legacy | Protocol::Modern | Protocol::Auto => Revision::NEWEST_LEGACY.to_string(),
         },
     };
-    atomic_write::write(path, script.render().as_bytes()).map_err(|error| {
+    atomic_write::write_report(path, script.render().as_bytes()).map_err(|error| {
         Failure::new(
             format!("`{}` could not be written: {error}", path.display()),
             "give `--export-k6` a path in an existing folder",

@@ -28,6 +28,7 @@ mod finish;
 mod fixes;
 mod help;
 mod help_texts;
+mod inputs;
 mod interception_log;
 mod json_outputs;
 mod k6_export;

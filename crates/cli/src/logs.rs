@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mcprove_model::{Event, Report};
 use mcprove_report::Events;
+use mcprove_suite::load::bounded_read::{self, Input};
 
 use crate::failure::Failure;
 
@@ -34,6 +35,7 @@ fn open(path: &Path) -> io::Result<File> {
     if !metadata.is_file() && !metadata.is_dir() && !is_given {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
+    bounded_read::remember(path, Input::Log);
     File::open(path)
 }
 

@@ -62,15 +62,10 @@ impl Outputs {
     /// Refuses two files at one path, of which one would be lost; `others` are further files of the run.
     pub(crate) fn distinct(&self, others: &[(&'static str, Option<&Path>)]) -> Result<(), Failure> {
         let mut taken: Vec<(String, PathBuf)> = Vec::new();
-        let flag = |name: &str| if name == "json" { "--report".to_owned() } else { format!("--{name}") };
-        let reports = self.files().into_iter().map(|(name, path)| (flag(name), path));
-        let others = others.iter().map(|(flag, path)| ((*flag).to_owned(), *path));
+        let others = others.iter().filter_map(|(flag, path)| Some(((*flag).to_owned(), (*path)?)));
         let svg = self.svg();
-        for (flag, path) in reports
-            .chain(others)
-            .chain([("--badge".to_owned(), svg.as_deref())])
-            .filter_map(|(flag, path)| Some((flag, path?)))
-        {
+        let svg = svg.as_deref().map(|path| ("--badge".to_owned(), path));
+        for (flag, path) in self.paths().chain(others).chain(svg) {
             if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
                 let message = format!("`{flag}` would write over `{}`, which looks like a suite", path.display());
                 return Err(Failure::new(message, "give a path that does not end in `.yaml`"));
@@ -89,6 +84,12 @@ impl Outputs {
         Ok(())
     }
 
+    /// The files of reports, each with the flag that names it.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (String, &Path)> {
+        let flag = |name: &str| if name == "json" { "--report".to_owned() } else { format!("--{name}") };
+        self.files().into_iter().filter_map(move |(name, path)| Some((flag(name), path?)))
+    }
+
     /// Writes every report that is wanted, and says which could not be. `step_summary` is the file that GitHub shows as
     /// the summary of a step; other steps write to it too, so it is added to and never replaced.
     pub(crate) fn write(&self, report: &Report, step_summary: Option<&Path>) -> Vec<String> {
@@ -98,7 +99,7 @@ impl Outputs {
             let written = if add {
                 atomic_write::append(path, content.as_bytes())
             } else {
-                atomic_write::write(path, content.as_bytes())
+                atomic_write::write_report(path, content.as_bytes())
             };
             if let Err(error) = written {
                 let path = path.display();

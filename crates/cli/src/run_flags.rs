@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::execution::{Execution, RunMode};
 use crate::failure::Failure;
 use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish, shows};
+use crate::inputs::refuse_inputs;
 use crate::outputs::Outputs;
 use crate::selection::Selection;
 
@@ -48,6 +49,9 @@ impl RunFlags {
 
     /// Runs a plan.
     pub(crate) fn run(&self, plan: &Plan, mode: RunMode, context: &Context) -> Result<RunOutcome, Failure> {
+        let saved = self.baselines.replaced(self.selection.is_partial());
+        let saved = saved.map(|path| ("--save-baseline".to_owned(), path));
+        refuse_inputs(self.outputs.paths().chain(saved), plan)?;
         self.execution.run(plan, mode, context)
     }
 

@@ -9,7 +9,9 @@ use mcprove_engine::{
 };
 use mcprove_judge::fuzz::secret_values;
 use mcprove_judge::tool_effect::ScanPlan;
-use mcprove_model::{ClientCapabilities, ExitStatus, Override, ServerSpec, Severity, Target, nearest, shorten};
+use mcprove_model::{
+    ClientCapabilities, ExitStatus, Override, Redactor, ServerSpec, Severity, Target, nearest, shorten,
+};
 use mcprove_report::Shows;
 
 use crate::confinement::Confinement;
@@ -157,7 +159,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     if run.selection.dry_run {
         return show_scan(&plan, &redactor, run.json).map(Scan::Shown);
     }
-    approve(&planned.tools, scan.yes || Confinement::is_effective(&server), context)?;
+    approve(&planned.tools, scan.yes || Confinement::is_effective(&server), &redactor, context)?;
     let called = planned.called.iter().filter(|called| called.skipped.is_none()).count();
     let mode = RunMode {
         prints_findings: true,
@@ -192,7 +194,7 @@ impl Scanned {
         run.finish(self.outcome, Ending { stdout, baseline: self.baseline, known, gates: GATES }, context)
     }
 
-    /// The exit status; a scan that called nothing proves nothing. `what` was not done then.
+    /// The exit status; a scan that called nothing proves nothing, unless what it saw is wrong. `what` was not done then.
     pub(crate) fn status(
         self,
         run: &RunFlags,
@@ -201,7 +203,7 @@ impl Scanned {
     ) -> Result<ExitStatus, Failure> {
         let is_empty_shard = self.outcome.is_empty_shard;
         let status = self.finish(run, context)?;
-        let is_final = matches!(status, ExitStatus::Interrupted | ExitStatus::NotDone | ExitStatus::Bug);
+        let is_final = !matches!(status, ExitStatus::Good | ExitStatus::NothingSelected);
         if is_final || was_called || is_empty_shard {
             return Ok(status);
         }
@@ -248,8 +250,8 @@ pub(crate) fn known_tools(wanted: &[String], listed: &[String], info: &ServerInf
 }
 
 /// Shows which tools will be called, and asks where it is not clear whether they write.
-fn approve(tools: &ScanPlan, is_given: bool, context: &Context) -> Result<(), Failure> {
-    context.write_stderr(&tools.text());
+fn approve(tools: &ScanPlan, is_given: bool, redactor: &Redactor, context: &Context) -> Result<(), Failure> {
+    context.write_stderr(&redactor.text(&tools.text()));
     if is_given || tools.unclear().next().is_none() {
         return Ok(());
     }

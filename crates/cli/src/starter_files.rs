@@ -1,5 +1,6 @@
 //! Assertion files for people who have none yet: made from what a server offers, and from what it answered.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -161,9 +162,7 @@ pub(crate) fn of_scan<'d>(
     described: &'d Described<'_>,
     names: &mut FileNames,
 ) -> Vec<StarterFile<'d>> {
-    let mut machine = machine_values();
-    // What the server was given for itself belongs into no file.
-    machine.extend(described.server.secrets.iter().filter(|secret| secret.len() >= Redactor::SHORTEST).cloned());
+    let machine = MachineValues::of(described.server);
     let called = called.iter().filter(|called| is_nameable(&called.tool));
     called.map(|called| of_called(called, described, &machine, names)).collect()
 }
@@ -181,7 +180,7 @@ fn is_nameable(name: &str) -> bool {
 fn of_called<'d>(
     called: &PlannedCall,
     described: &'d Described<'_>,
-    machine: &[String],
+    machine: &MachineValues,
     names: &mut FileNames,
 ) -> StarterFile<'d> {
     let Described { written: server, fixture, .. } = described;
@@ -191,9 +190,9 @@ fn of_called<'d>(
     let mut remarks =
         vec!["Written by mcprove from what the tool answered. Change `expect` to what you really want.".to_owned()];
     remarks.extend(server.remark());
-    let is_shown = |value: &&String| replies.iter().any(|reply| reply.text.contains(value.as_str()));
+    let machine = machine.shown_by(&replies);
     let mut masks = Vec::new();
-    if machine.iter().any(|value| is_shown(&value)) {
+    if !machine.is_empty() {
         remarks.push("The reply shows values of this machine's environment, so its snapshot is masked.".to_owned());
         masks.push("(?s).+".to_owned());
     }
@@ -214,7 +213,7 @@ fn of_called<'d>(
         masks,
         block: "assert",
         content: {
-            let expect = standing.expect.unwrap_or_else(|| first_expectation(input, &replies, machine));
+            let expect = standing.expect.unwrap_or_else(|| first_expectation(input, &replies, &machine));
             call(&called.tool, input, &expect)
         },
     };
@@ -312,13 +311,13 @@ pub(crate) fn of_offer<'d>(
         };
         files.push(StarterFile { name: format!("{}.yaml", names.stem(&stem)), starter });
     };
-    for resource in &catalog.resources {
+    for resource in catalog.resources.iter().filter(|resource| is_nameable(&text(resource, "uri"))) {
         let (uri, name) = (text(resource, "uri"), text(resource, "name"));
         let stem = format!("resource-{}", if name.is_empty() { &uri } else { &name });
         let content = json!({"read": uri, "expect": {"not_empty": true}});
         add(stem, format!("resource {uri}"), None, "assert_resources", content);
     }
-    for template in &catalog.templates {
+    for template in catalog.templates.iter().filter(|template| is_nameable(&text(template, "uriTemplate"))) {
         let (uri, name) = (text(template, "uriTemplate"), text(template, "name"));
         let stem = format!("template-{}", if name.is_empty() { &uri } else { &name });
         let content = json!({"read": expanded_template(&uri), "expect": {"not_empty": true}});
@@ -409,10 +408,39 @@ pub(crate) fn write_all(folder: &Path, files: &[TextFile], overwrite: bool) -> R
     Ok(done)
 }
 
-/// Values of this machine's environment: a reply that shows them would be another one elsewhere.
-pub(crate) fn machine_values() -> Vec<String> {
-    let names = Context::variable_names();
-    names.iter().filter_map(|name| Context::variable(name)).filter(|value| value.len() >= Redactor::SHORTEST).collect()
+/// Values that belong into no file: those of this machine's environment, with which a reply would be another one elsewhere,
+/// and the secrets of a server, in whatever encoding.
+pub(crate) struct MachineValues {
+    values: Vec<String>,
+    secrets: Redactor,
+}
+
+impl MachineValues {
+    /// The values of the environment, and the secrets of this server.
+    pub(crate) fn of(server: &ServerSpec) -> Self {
+        let names = Context::variable_names();
+        let own = names.iter().filter_map(|name| Context::variable(name));
+        let values = own.chain(server.secrets.iter().cloned()).filter(|value| value.len() >= Redactor::SHORTEST);
+        let secrets = Redactor::new(server.secrets.iter().map(String::as_str));
+        Self { values: values.collect(), secrets }
+    }
+
+    /// Those that replies show, and every line that has an encoded secret.
+    pub(crate) fn shown_by(&self, replies: &[&Observation]) -> Vec<String> {
+        let is_shown = |value: &&String| replies.iter().any(|reply| reply.text.contains(value.as_str()));
+        let mut shown: Vec<String> = self.values.iter().filter(is_shown).cloned().collect();
+        let has_secret = |text: &str| matches!(self.secrets.text(text), Cow::Owned(_));
+        for reply in replies.iter().filter(|reply| has_secret(&reply.text)) {
+            let lines = || reply.text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let before = shown.len();
+            shown.extend(lines().filter(|line| has_secret(line)).map(str::to_owned));
+            if shown.len() == before {
+                // A secret that is broken into lines is in none of them.
+                shown.extend(lines().map(str::to_owned));
+            }
+        }
+        shown
+    }
 }
 
 #[cfg(test)]
@@ -430,5 +458,16 @@ mod tests {
         assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "1");
         write_all(&evals, &file("3"), true).expect("replaced");
         assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "3");
+    }
+    #[test]
+    fn resources_and_prompts_without_a_name_have_no_file() {
+        let server = ServerSpec::default();
+        let described = Described::new(&server, None);
+        let named = json!({"uri": "x://a", "uriTemplate": "x://{a}", "name": "a"});
+        let nameless = json!({"uri": "", "uriTemplate": " ", "name": ""});
+        let both = vec![named, nameless];
+        let catalog = Catalog { resources: both.clone(), templates: both.clone(), prompts: both, ..Catalog::default() };
+        let files = of_offer(&catalog, &described, &|_| None, &mut FileNames::default());
+        assert_eq!(files.len(), 3, "{files:?}");
     }
 }

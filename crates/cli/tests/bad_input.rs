@@ -244,3 +244,36 @@ fn a_narrow_terminal_and_no_room_for_reports_lose_nothing() {
     assert!(said(&full).contains("1 failed"), "the verdict is shown: {}", said(&full));
     assert!(said(&full).contains("No space left"), "{}", said(&full));
 }
+
+/// A link in a suite may lead to a file of credentials, which no message quotes.
+#[cfg(unix)]
+#[test]
+fn what_a_link_leads_to_outside_of_the_suite_is_not_quoted() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("evals")).expect("a folder");
+    fs::create_dir_all(at("outside/more")).expect("a folder");
+    fs::write(at("outside/credentials"), "KEY=hunter2hunter2\n: [ {hunter2hunter2\n").expect("a file");
+    fs::write(at("outside/more/hosts.yml"), "github.com:\n  oauth_token: hunter2hunter2\n").expect("a file");
+    symlink("../outside/credentials", at("evals/a.yaml")).expect("a link");
+    symlink("../outside/more", at("evals/more")).expect("a link");
+    for args in [
+        &["run", "evals"][..],
+        &["run", "evals/a.yaml"],
+        &["validate", "evals"],
+        &["validate", "evals", "--json"],
+        &["lint", "evals"],
+        &["coverage", "evals"],
+    ] {
+        let output = run(folder.path(), args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
+        assert!(!said(&output).contains("hunter2"), "{args:?}: {}", said(&output));
+        assert!(said(&output).contains("a.yaml"), "{args:?}: {}", said(&output));
+    }
+    // The mistakes of a suite behind a link are shown where it stays inside.
+    symlink("b.txt", at("evals/b.yaml")).expect("a link");
+    fs::write(at("evals/b.txt"), "nme: x\n").expect("a file");
+    let output = run(folder.path(), &["validate", "evals/b.yaml"]);
+    assert!(said(&output).contains("nme"), "{}", said(&output));
+}

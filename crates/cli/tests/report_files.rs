@@ -138,3 +138,73 @@ fn command(folder: &Path, args: &[&str]) -> Command {
         .env_remove("GITHUB_STEP_SUMMARY");
     command
 }
+
+/// No report takes the place of a file that the command reads: variables, tables, recordings, configurations, logs, baselines,
+/// programs and fixtures, by whatever path.
+#[test]
+fn no_report_is_written_over_an_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let write = |name: &str, text: &str| std::fs::write(at(name), text).expect("a file");
+    write("mock.txt", "mock_server:\n  name: m\n  tools: [{name: echo, response: zebra}]\n");
+    write(".env", "A=1\n");
+    write("rows.csv", "n\n1\n");
+    write("seeds.json", r#"{"echo": {}}"#);
+    write("server.sh", "exec mcprove mock --tools-from mock.txt\n");
+    std::fs::create_dir(at("fixture")).expect("a folder");
+    write("fixture/data.txt", "precious");
+    let program = env!("CARGO_BIN_EXE_mcprove");
+    let command = format!("{{command: {program}, args: [mock, --tools-from, mock.txt]}}");
+    let block = "assert:\n  tool: echo\n  args: {}\n  expect: {contains: [zebra]}\n";
+    write("t.yaml", &format!("name: t\nserver: {command}\n{block}"));
+    write("rows.yaml", &format!("name: \"t {{{{n}}}}\"\ncases: rows.csv\nserver: {command}\n{block}"));
+    let configuration =
+        serde_json::json!({"mcpServers": {"m": {"command": program, "args": ["mock", "--tools-from", "mock.txt"]}}});
+    write("client.json", &configuration.to_string());
+    mcprove(folder.path(), &["run", "t.yaml", "--events", "rec.ndjson", "--save-baseline", "base.json"]);
+    let test = "tools: [{name: x, server: s, tool: echo, args: {}, expect: {contains: [zebra]}}]\n";
+    write("cassette.yaml", &format!("servers: {{s: {{cassette: rec.ndjson}}}}\n{test}"));
+    write("import.yaml", &format!("imports: [more.txt]\nservers: {{s: {command}}}\n{test}"));
+    write("more.txt", "tools: []\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(at("rows.csv"), at("link.xml")).expect("a link");
+    let server = format!("{program} mock --tools-from mock.txt");
+    let scripted = "sh server.sh";
+    for (victim, args) in [
+        (".env", &["run", "t.yaml", "--env-file", ".env", "--events", ".env"][..]),
+        (".env", &["run", "t.yaml", "--env-file", ".env", "--junit", "./.env"]),
+        (".env", &["coverage", "t.yaml", "--env-file", ".env", "--coverage-json", ".env"]),
+        ("rows.csv", &["run", "rows.yaml", "--events", "rows.csv"]),
+        ("rows.csv", &["run", "rows.yaml", "--html", "rows.csv"]),
+        #[cfg(unix)]
+        ("rows.csv", &["run", "rows.yaml", "--junit", "link.xml"]),
+        ("rec.ndjson", &["run", "cassette.yaml", "--events", "rec.ndjson"]),
+        ("rec.ndjson", &["run", "cassette.yaml", "--markdown", "rec.ndjson"]),
+        ("more.txt", &["run", "import.yaml", "--events", "more.txt"]),
+        ("mock.txt", &["run", "t.yaml", "--events", "mock.txt"]),
+        ("server.sh", &["run", "t.yaml", "--server", scripted, "--events", "server.sh"]),
+        ("fixture/data.txt", &["run", "t.yaml", "--fixture", "fixture", "--events", "fixture/data.txt"]),
+        ("base.json", &["run", "t.yaml", "--baseline", "base.json", "--junit", "base.json"]),
+        ("base.json", &["run", "t.yaml", "--baseline", "base.json", "--events", "base.json"]),
+        (".env", &["run", "t.yaml", "--env-file", ".env", "--save-baseline", ".env"]),
+        ("rec.ndjson", &["run", "t.yaml", "--shard", "1/1", "--balance", "rec.ndjson", "--tap", "rec.ndjson"]),
+        ("rec.ndjson", &["report", "rec.ndjson", "--html", "rec.ndjson"]),
+        ("rec.ndjson", &["report", "rec.ndjson", "--format", "html", "-o", "rec.ndjson"]),
+        ("rec.ndjson", &["trust", "rec.ndjson", "--report", "rec.ndjson"]),
+        ("client.json", &["audit", "--yes", "--client-config", "client.json", "--events", "client.json"]),
+        ("seeds.json", &["audit", "--yes", "--seed-args", "seeds.json", "--server", &server, "--report", "seeds.json"]),
+        ("mock.txt", &["bench", "t.yaml", "--calls", "2", "--openmetrics", "mock.txt"]),
+    ] {
+        let before = std::fs::read(at(victim)).expect("the input");
+        let output = mcprove(folder.path(), args);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert_eq!(std::fs::read(at(victim)).expect("the input"), before, "{args:?}: {said}");
+        assert!(said.contains("which this run reads") || said.contains("files that were read"), "{args:?}: {said}");
+    }
+    // A newer log takes the place of the one it was selected by, and a baseline that of an older one.
+    let again = ["run", "t.yaml", "--baseline", "base.json", "--save-baseline", "base.json"];
+    assert_eq!(mcprove(folder.path(), &again).status.code(), Some(0));
+    let balanced = ["run", "t.yaml", "--shard", "1/1", "--balance", "rec.ndjson", "--events", "rec.ndjson"];
+    assert_eq!(mcprove(folder.path(), &balanced).status.code(), Some(0));
+}

@@ -143,3 +143,23 @@ fn no_configuration_gives_its_secrets_to_a_file() {
     let again = run(&["run", "a", "--strict"], &set);
     assert_eq!(again.status.code(), Some(0), "{}\n{suite}", told(&again));
 }
+
+/// A server that shows its token in another encoding: the reply is not what a file expects.
+#[test]
+fn no_file_holds_an_encoded_token() {
+    for (how, shown) in [("base64", "dG9rLTVmMWU5Yzc3YWEwMQ"), ("od -An -tx1 | tr -d \" \"", "746f6b2d")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        shell_server::write(path, TOOLS, &format!("\"I am $(printf %s $2 | {})\"", how.replace('"', "'")));
+        for (words, below) in [
+            (&["init", "a", "--no-workflow"][..], "a/whoami.yaml"),
+            (&["audit", "--output", "b"][..], "b/whoami.yaml"),
+            (&["call", "whoami", "--save", "c.yaml"][..], "c.yaml"),
+        ] {
+            let written = mcprove(path, &[words, &["--server", SERVER][..]].concat(), None);
+            assert_eq!(written.status.code(), Some(0), "{words:?}: {}", told(&written));
+            let suite = fs::read_to_string(path.join(below)).expect("a suite");
+            assert!(!suite.contains(shown) && suite.contains("not_empty: true"), "{words:?}: {suite}");
+        }
+    }
+}

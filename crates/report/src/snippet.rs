@@ -20,7 +20,15 @@ const DEFAULT_WIDTH: usize = 120;
 /// Renders findings for a person, one after the other with an empty line between them.
 pub fn render_findings(findings: &[Finding], style: &Style) -> String {
     let mut out = String::new();
-    for finding in findings {
+    let left_out = findings.len().saturating_sub(SHOWN);
+    for (index, finding) in findings.iter().enumerate() {
+        // The last one may say why there are so many.
+        if left_out > 0 && (SHOWN - 1..findings.len() - 1).contains(&index) {
+            continue;
+        }
+        if left_out > 0 && index == findings.len() - 1 {
+            let _ = writeln!(out, "\n… {left_out} more are left out …");
+        }
         if !out.is_empty() {
             out.push('\n');
         }
@@ -28,6 +36,9 @@ pub fn render_findings(findings: &[Finding], style: &Style) -> String {
     }
     out
 }
+
+/// Number of findings that are shown at a time.
+const SHOWN: usize = 1_000;
 
 /// Renders one finding; every line ends with a line break.
 pub(crate) fn render_finding(out: &mut String, finding: &Finding, style: &Style) {

@@ -21,6 +21,7 @@ use crate::context::Context;
 use crate::execution::{Execution, RunMode, TIMEOUT, redactor_of};
 use crate::failure::Failure;
 use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
+use crate::inputs::refuse_inputs;
 use crate::k6_export;
 use crate::load_baseline;
 use crate::load_permission::may_load;
@@ -164,6 +165,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         return k6_export::write(path, (&planned.server, &planned.workload), &options);
     }
     let plan = plan_load(&planned.server, &planned.workload, &options);
+    let metrics = [("--openmetrics", &args.openmetrics), ("--otlp", &args.otlp)].into_iter();
+    let metrics = metrics.filter_map(|(flag, path)| Some((flag.to_owned(), path.as_deref()?)));
+    refuse_inputs(args.outputs.paths().chain(metrics), &plan)?;
     let mode = RunMode {
         shown: !args.json,
         shows: args.outputs.shows().max(Shows::Calls),
@@ -334,7 +338,7 @@ impl Args {
         let metrics = self.openmetrics.as_ref().map(|path| (path, openmetrics(&outcome.report)));
         let exported = self.otlp.as_ref().and_then(|path| Some((path, to_safe_json(&otlp(&outcome.report)?))));
         for (path, content) in metrics.into_iter().chain(exported) {
-            if let Err(error) = atomic_write::write(path, content.as_bytes()) {
+            if let Err(error) = atomic_write::write_report(path, content.as_bytes()) {
                 outcome.complaints.push(format!("`{}` could not be written: {error}", path.display()));
             }
         }

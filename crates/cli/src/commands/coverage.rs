@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let offer = Offer { tools: &tools, resources: &resources, templates: &templates, prompts: &prompts };
     let reach = coverage(offer, cases.iter().copied());
     if let Some(path) = &args.coverage_json {
-        atomic_write::write(path, to_safe_json(&as_json(&reach)).as_bytes()).map_err(|error| {
+        atomic_write::write_report(path, to_safe_json(&as_json(&reach)).as_bytes()).map_err(|error| {
             let message = format!("`{}` could not be written: {error}", path.display());
             Failure::new(message, "give `--coverage-json` a path in an existing folder")
         })?;

@@ -7,9 +7,9 @@ mod sessions;
 pub(super) use reply::{add_verdict, of_server, rendered};
 pub(super) use sessions::decode as decode_assertion;
 
-use std::io::{self, BufRead as _};
+use std::io::{self, BufRead, Read as _};
 
-use mcprove_model::ExitStatus;
+use mcprove_model::{ExitStatus, shorten};
 use mcprove_report::to_safe_json_line;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -45,18 +45,51 @@ struct Request {
 
 pub(crate) fn run(_args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let mut sessions = sessions::Sessions::new(context)?;
-    for line in io::stdin().lock().lines() {
-        let line = line.map_err(|error| {
-            let message = format!("standard input could not be read: {error}");
-            Failure::new(message, "write one JSON object per line, in UTF-8")
-        })?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        print(&(to_safe_json_line(&answer(&line, &mut sessions, context)) + "\n"))?;
+    let mut input = io::stdin().lock();
+    let help = "write one JSON object per line, in UTF-8";
+    loop {
+        let line = next_line(&mut input, LONGEST)
+            .map_err(|error| Failure::new(format!("standard input could not be read: {error}"), help))?;
+        let reply = match line {
+            Line::End => break,
+            Line::Whole(line) if line.trim_ascii().is_empty() => continue,
+            Line::Whole(line) => match String::from_utf8(line) {
+                Ok(line) => answer(&line, &mut sessions, context),
+                Err(_) => json!({"id": null, "error": reply::error(&Failure::new("the request is not UTF-8", help))}),
+            },
+            Line::TooLong => {
+                let message = format!("the request is longer than {} MiB", LONGEST >> 20);
+                json!({"id": null, "error": reply::error(&Failure::new(message, help))})
+            }
+        };
+        print(&(to_safe_json_line(&reply) + "\n"))?;
     }
     sessions.close_all();
     Ok(ExitStatus::Good)
+}
+
+/// Maximum length of a request in bytes, the same as of a message of a server.
+const LONGEST: usize = 64 << 20;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Whole(Vec<u8>),
+    /// Too long, and discarded.
+    TooLong,
+    End,
+}
+
+fn next_line(input: &mut impl BufRead, longest: usize) -> io::Result<Line> {
+    let mut line = Vec::new();
+    if input.by_ref().take(longest as u64 + 1).read_until(b'\n', &mut line)? == 0 {
+        return Ok(Line::End);
+    }
+    if line.len() <= longest || line.ends_with(b"\n") {
+        return Ok(Line::Whole(line));
+    }
+    drop(line);
+    input.skip_until(b'\n')?;
+    Ok(Line::TooLong)
 }
 
 /// The reply to a line. Whatever is wrong is an `error` in it.
@@ -98,7 +131,7 @@ fn dispatch(request: &Request, sessions: &mut sessions::Sessions<'_>, context: &
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the methods are {}", METHODS.join(", ")),
             };
-            Err(Failure::new(format!("unknown method `{other}`"), help))
+            Err(Failure::new(format!("unknown method `{}`", shorten(other, 200)), help))
         }
     }
 }
@@ -108,4 +141,20 @@ fn params<T: DeserializeOwned>(given: &Map<String, Value>) -> Result<T, Failure>
     serde_json::from_value(Value::Object(given.clone())).map_err(|error| {
         Failure::new(format!("invalid params: {error}"), "docs/drive.md lists the parameters of each method")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_is_too_long_is_discarded_and_the_next_one_is_read() {
+        let mut input = &b"abcd\nabcde\nxyz"[..];
+        let lines: Vec<Line> = (0..4).map(|_| next_line(&mut input, 5).expect("read")).collect();
+        let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
+        assert_eq!(lines, [whole("abcd\n"), whole("abcde\n"), whole("xyz"), Line::End]);
+        let mut input = &b"abcdefghijklm\nxyz"[..];
+        assert_eq!(next_line(&mut input, 5).expect("read"), Line::TooLong);
+        assert_eq!(next_line(&mut input, 5).expect("read"), whole("xyz"));
+    }
 }

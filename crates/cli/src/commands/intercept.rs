@@ -293,7 +293,7 @@ impl InterceptRun<'_> {
             return;
         }
         let WrittenSuite { text, requests } = suite_of(&recorded);
-        match atomic_write::write(path, text.as_bytes()) {
+        match atomic_write::write_report(path, text.as_bytes()) {
             Ok(()) => live.print_line(&format!("wrote {requests} of {total} requests to `{shown}`")),
             Err(error) => self.log.complaints.push(format!("the suite `{shown}` could not be written: {error}")),
         }

@@ -119,7 +119,7 @@ fn show_in_browser(report: &Report, context: &Context) -> Result<(), Failure> {
 }
 
 fn write(path: &Path, content: &str) -> Result<(), Failure> {
-    atomic_write::write(path, content.as_bytes()).map_err(|error| {
+    atomic_write::write_report(path, content.as_bytes()).map_err(|error| {
         Failure::new(
             format!("`{}` could not be written: {error}", path.display()),
             "give `-o` a path in an existing folder",

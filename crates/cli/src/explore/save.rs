@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::answers::Answers;
 use crate::atomic_write;
 use crate::failure::Failure;
-use crate::starter_files::{Described, machine_values};
+use crate::starter_files::{Described, MachineValues};
 
 /// A test that is to be written.
 pub(crate) struct SavedTest<'t> {
@@ -41,10 +41,8 @@ pub(crate) fn save(
     }
     let described = Described::new(server, None);
     let written = described.written.answering(&answers.replay(), &server.secrets);
-    let mut machine = machine_values();
-    machine.extend(server.secrets.iter().cloned());
     let SavedTest { name, block, mut content, arguments, reply } = test;
-    content["expect"] = first_expectation(arguments, &[reply], &machine);
+    content["expect"] = first_expectation(arguments, &[reply], &MachineValues::of(server).shown_by(&[reply]));
     let mut remarks = vec!["Saved from a call. Change `expect` to what you really want.".to_owned()];
     remarks.extend(written.remark());
     let starter = Starter { remarks, ..Starter::new(name, &written, block, content) };

@@ -11,12 +11,10 @@ use mcprove_suite::starter::{FileNames, Starter};
 use serde_json::{Value, json};
 
 use crate::atomic_write;
-use crate::starter_files::{self, Described, machine_values};
+use crate::starter_files::{self, Described, MachineValues};
 
 /// The checks that a reply suggests, and a path for the file.
 pub(super) fn propose(method: &str, params: &Value, result: &Value, server: &ServerSpec) -> Value {
-    let mut machine = machine_values();
-    machine.extend(server.secrets.iter().cloned());
     let outcome = match result.get("code").and_then(Value::as_i64) {
         Some(code) if result.get("message").is_some() && result.get("content").is_none() => {
             Outcome::Error(RpcError { code, message: String::new(), data: None })
@@ -28,6 +26,7 @@ pub(super) fn propose(method: &str, params: &Value, result: &Value, server: &Ser
         "prompts/get" => Observation::new(outcome, text_of_prompt(result)),
         _ => Observation::of_tool_call(outcome),
     };
+    let machine = MachineValues::of(server).shown_by(&[&reply]);
     let expect = first_expectation(params.get("arguments").unwrap_or(&Value::Null), &[&reply], &machine);
     let subject = params.get("name").or(params.get("uri")).and_then(Value::as_str).unwrap_or("request");
     json!({"expect": expect, "path": format!("evals/{}.yaml", FileNames::default().stem(subject))})
@@ -100,7 +99,7 @@ pub(super) fn write(path: &str, text: &str) -> Result<String, String> {
         std::fs::create_dir_all(parent)
             .map_err(|error| format!("`{}` could not be made: {error}", parent.display()))?;
     }
-    atomic_write::write(relative, text.as_bytes())
+    atomic_write::write_within(Path::new("."), relative, text.as_bytes())
         .map_err(|error| format!("`{path}` could not be written: {error}"))?;
     Ok(format!("mcprove run {}", shell_words::quote(path)))
 }

@@ -105,5 +105,6 @@ fn verdict(end: ScanEnd, judged: Verdict) -> Verdict {
     match end {
         ScanEnd::Judged => judged,
         ScanEnd::Skipped(reason) => Verdict::Skipped { reason },
+        ScanEnd::Interrupted => interrupted(),
     }
 }

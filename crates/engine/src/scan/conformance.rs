@@ -258,7 +258,14 @@ impl RuleCase {
             };
             shared.examine(endpoint, probe, only).await
         });
-        let verdicts = match verdicts.await {
+        let mut stop = case.context.stop.clone();
+        let verdicts = tokio::select! {
+            biased;
+            // The probes wait for replies up to their deadlines, and there are many.
+            () = stop.stopped() => return ScanEnd::Interrupted,
+            verdicts = verdicts => verdicts,
+        };
+        let verdicts = match verdicts {
             Ok(verdicts) => verdicts,
             Err(why) => {
                 if examined.has_failed.swap(true, Ordering::Relaxed) {

@@ -53,6 +53,8 @@ pub(crate) enum ScanEnd {
     Judged,
     /// Nothing was done, for this reason.
     Skipped(String),
+    /// The run was stopped meanwhile.
+    Interrupted,
 }
 
 /// The connections that a scan works on.

@@ -31,6 +31,13 @@ pub(super) const ENCODINGS: &[Encoding] = &[
     ("in base64, third", |secret| STANDARD.encode(format!("{{\"a\":\"{secret}\"}}"))),
     ("hexadecimal", |secret| joined(secret.bytes().map(|byte| format!("{byte:02x}")))),
     ("hexadecimal, upper case", |secret| joined(secret.bytes().map(|byte| format!("{byte:02X}")))),
+    ("hexadecimal with colons", |secret| separated(secret, ":", |byte| format!("{byte:02x}"))),
+    ("hexadecimal with spaces, upper case", |secret| separated(secret, " ", |byte| format!("{byte:02X}"))),
+    ("list of bytes", |secret| separated(secret, ", ", |byte| byte.to_string())),
+    ("list of bytes of Node", |secret| separated(secret, ",", |byte| byte.to_string())),
+    ("octal", |secret| joined(secret.bytes().map(|byte| format!("\\{byte:03o}")))),
+    ("base64 of base64", |secret| STANDARD.encode(STANDARD.encode(secret))),
+    ("quoted-printable", |secret| secret.replace('=', "=3D")),
     ("HTML", |secret| secret.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")),
     ("HTML, all escaped", |secret| joined(secret.chars().map(|c| format!("&#{};", u32::from(c))))),
     ("UTF-16", |secret| joined(secret.chars().map(|c| format!("{c}\0")))),
@@ -57,4 +64,8 @@ fn percent(secret: &str, is_plain: fn(u8) -> bool) -> String {
 
 fn joined(pieces: impl Iterator<Item = String>) -> String {
     pieces.collect()
+}
+
+fn separated(secret: &str, separator: &str, write: fn(u8) -> String) -> String {
+    secret.bytes().map(write).collect::<Vec<_>>().join(separator)
 }

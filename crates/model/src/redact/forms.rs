@@ -1,7 +1,7 @@
 //! The forms in which a secret appears in what servers send.
 //!
 //! Escapes (JSON, percent, entities) are undone by [`super::view`]; these are the forms that cannot be undone without
-//! knowing where they begin: base64, hexadecimal digits, UTF-16, single lines of a key.
+//! knowing where they begin: base64, base32, digits of bytes, UTF-16, quoted-printable, single lines of a key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,10 +25,20 @@ pub(super) fn forms(secret: &str) -> BTreeMap<Vec<u8>, Form> {
     let mut forms = BTreeMap::new();
     for text in spellings(secret).into_iter().filter(|text| is_long_enough(text)) {
         let bytes = text.as_bytes();
-        let digits = |digit: fn(&u8) -> String| bytes.iter().flat_map(|byte| digit(byte).into_bytes()).collect();
         let mut encoded: Vec<Vec<u8>> = base64_forms(bytes);
-        encoded.push(digits(|byte| format!("{byte:02x}")));
-        encoded.push(digits(|byte| format!("{byte:02X}")));
+        // Some stores encode what is encoded already.
+        let twice = STANDARD.encode(STANDARD.encode(bytes));
+        encoded.push(twice.trim_end_matches('=').as_bytes().to_vec());
+        encoded.push(twice.into_bytes());
+        encoded.push(base32(bytes));
+        for separator in ["", ":", " "] {
+            encoded.push(digits(bytes, separator, |byte| format!("{byte:02x}")));
+            encoded.push(digits(bytes, separator, |byte| format!("{byte:02X}")));
+        }
+        // The bytes as a list: a buffer of Node, `bytes` of Python.
+        for separator in [",", ", "] {
+            encoded.push(digits(bytes, separator, |byte| byte.to_string()));
+        }
         encoded.push(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
         encoded.push(text.encode_utf16().flat_map(u16::to_be_bytes).collect());
         for form in encoded {
@@ -36,6 +46,8 @@ pub(super) fn forms(secret: &str) -> BTreeMap<Vec<u8>, Form> {
         }
         // A form writes a space as a plus sign.
         forms.insert(text.replace(' ', "+").into_bytes(), Form::Text);
+        // Mail writes an equals sign as its number.
+        forms.insert(text.replace('=', "=3D").into_bytes(), Form::Text);
         forms.insert(text.into_bytes(), Form::Text);
     }
     forms
@@ -77,6 +89,21 @@ fn spellings(secret: &str) -> BTreeSet<String> {
 
 fn is_long_enough(text: &str) -> bool {
     text.chars().count() >= Redactor::SHORTEST && !text.trim().is_empty()
+}
+
+fn digits(bytes: &[u8], separator: &str, digits: fn(u8) -> String) -> Vec<u8> {
+    bytes.iter().map(|byte| digits(*byte)).collect::<Vec<_>>().join(separator).into_bytes()
+}
+
+/// Base32 (RFC 4648) without padding.
+fn base32(bytes: &[u8]) -> Vec<u8> {
+    const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let group = |chunk: &[u8]| {
+        let number = (0..5).fold(0_u64, |number, at| number << 8 | u64::from(chunk.get(at).copied().unwrap_or(0)));
+        let letters = (chunk.len() * 8).div_ceil(5);
+        (0..letters).map(move |at| ALPHABET[usize::try_from(number >> (35 - 5 * at) & 31).unwrap_or(0)])
+    };
+    bytes.chunks(5).flat_map(group).collect()
 }
 
 /// The characters of base64 that the bytes decide wherever they begin within the encoded data, and the whole encoding.

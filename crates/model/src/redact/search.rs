@@ -27,7 +27,7 @@ const CHUNK: usize = 1 << 20;
 const WIDEST_ESCAPE: usize = 12;
 
 /// Automatons with more bytes of patterns than this take the compact form.
-const SMALL: usize = 1 << 10;
+const SMALL: usize = 2 << 10;
 
 /// A compiled set of byte strings.
 #[derive(Clone, Debug)]

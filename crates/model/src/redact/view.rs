@@ -17,7 +17,7 @@ pub(super) struct View {
 /// A kind of escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layer {
-    /// `\n`, `\/`, `\u00e9`, `\x1b`, `\u{1b}`.
+    /// `\n`, `\/`, `\u00e9`, `\x1b`, `\u{1b}`, `\033`.
     Backslash,
     /// `%2F`.
     Percent,
@@ -143,6 +143,11 @@ fn backslash(rest: &[u8]) -> Option<(usize, Meaning)> {
             Some((4 + digits, Meaning::Char(char::from_u32(hex(&rest[3..3 + digits])?)?)))
         }
         b'u' => unit(rest),
+        b'0'..=b'3' => {
+            let digits = rest.get(1..4).filter(|digits| digits.iter().all(|digit| matches!(digit, b'0'..=b'7')))?;
+            let number = digits.iter().fold(0_u32, |number, digit| number * 8 + u32::from(digit - b'0'));
+            Some((4, Meaning::Byte(u8::try_from(number).ok()?)))
+        }
         _ => None,
     }
 }
@@ -182,8 +187,8 @@ mod tests {
     #[test]
     fn escapes_are_undone_and_their_places_known() {
         for (layer, text, wanted) in [
-            (Layer::Backslash, r#"a\/b\u0026\u00e9\ud83c\udf89\x41\u{42}\""#, "a/b&é🎉AB\""),
-            (Layer::Backslash, r"\q \u12 \ud800 \u{110000} \", r"\q \u12 \ud800 \u{110000} \"),
+            (Layer::Backslash, r#"a\/b\u0026\u00e9\ud83c\udf89\x41\u{42}\103\""#, "a/b&é🎉ABC\""),
+            (Layer::Backslash, r"\q \u12 \ud800 \u{110000} \18 \", r"\q \u12 \ud800 \u{110000} \18 \"),
             (Layer::Percent, "a%2Fb%2fc%zz%", "a/b/c%zz%"),
             (Layer::Entity, "&amp;&#38;&#x26;&nope; & &#;", "&&&&nope; & &#;"),
             (Layer::LineBreak, "a\r\nb\n", "ab"),

@@ -19,6 +19,8 @@ pub(super) struct SuiteFile {
     pub(super) fixture: Option<PathBuf>,
     /// True if the user named it, and not a folder it is in.
     pub(super) is_named: bool,
+    /// True if a link leads to it, out of the folder that was named or that it was named in.
+    pub(super) is_outside: bool,
 }
 
 /// Files found under the paths a user named.
@@ -52,6 +54,8 @@ struct Search<'a> {
     found: FoundFiles,
     /// Fixture folders, by their real path: what is in them is data.
     excluded: HashSet<PathBuf>,
+    /// The real path of the folder that was named, or of the file that was.
+    root: PathBuf,
     /// Folders that were read, by their real path, so that links in a circle end.
     visited: HashSet<PathBuf>,
     /// Files that were taken, by the real path of their folder and their name.
@@ -66,6 +70,7 @@ impl Search<'_> {
                 if self.fixture.is_none() {
                     self.excluded.extend(fixture.as_ref().and_then(|fixture| fixture.canonicalize().ok()));
                 }
+                self.root = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
                 let before = (self.found.files.len(), self.found.findings.len());
                 self.folder(path, fixture.as_deref());
                 if before == (self.found.files.len(), self.found.findings.len()) {
@@ -78,6 +83,7 @@ impl Search<'_> {
                 let parent = folder_of(path);
                 let fixture = self.fixture_of(parent);
                 let real = parent.canonicalize().unwrap_or_else(|_| parent.to_path_buf());
+                self.root.clone_from(&real);
                 self.file(path.to_path_buf(), real, (fixture.as_deref(), true));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -124,8 +130,13 @@ impl Search<'_> {
 
     fn file(&mut self, path: PathBuf, real_folder: PathBuf, (fixture, is_named): (Option<&Path>, bool)) {
         let name = path.file_name().unwrap_or_default().to_os_string();
+        let leads_out = || {
+            let is_link = fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink());
+            is_link && path.canonicalize().is_ok_and(|real| !real.starts_with(&self.root))
+        };
+        let is_outside = !real_folder.starts_with(&self.root) || leads_out();
         if self.taken.insert((real_folder, name)) {
-            self.found.files.push(SuiteFile { path, fixture: fixture.map(Path::to_path_buf), is_named });
+            self.found.files.push(SuiteFile { path, fixture: fixture.map(Path::to_path_buf), is_named, is_outside });
         }
     }
 

@@ -67,7 +67,13 @@ pub fn parse(paths: &[PathBuf]) -> (Vec<Parsed>, Vec<Finding>) {
     let mut files = Vec::new();
     for file in &found.files {
         match read(&file.path) {
-            Ok(text) => files.push(parse_text(&file.path, text)),
+            Ok(text) => {
+                let mut parsed = parse_text(&file.path, text);
+                if file.is_outside {
+                    parsed.findings.iter_mut().for_each(withhold);
+                }
+                files.push(parsed);
+            }
             Err(finding) => findings.push(*finding),
         }
     }
@@ -77,7 +83,8 @@ pub fn parse(paths: &[PathBuf]) -> (Vec<Parsed>, Vec<Finding>) {
 /// Loads a text as if it were the file at a path; what lies next to it is read.
 pub fn load_text(path: &Path, text: String, options: &LoadOptions<'_>) -> Loaded {
     let mut loading = Loading::default();
-    let file = SuiteFile { path: path.to_owned(), fixture: options.fixture.clone(), is_named: false };
+    let file =
+        SuiteFile { path: path.to_owned(), fixture: options.fixture.clone(), is_named: false, is_outside: false };
     loading.file(&file, text, options);
     loading.loaded
 }
@@ -166,6 +173,9 @@ impl Loading {
         findings.sort_by_cached_key(|finding| file_of(finding, &source));
         // A mistake in the defaults of a file, or in a table, is found with each of its tests.
         findings.dedup();
+        if file.is_outside && findings.iter().any(|finding| finding.severity >= Severity::Error) {
+            findings.iter_mut().for_each(withhold);
+        }
         self.loaded.findings.append(&mut findings);
     }
 
@@ -266,6 +276,16 @@ impl Loading {
         finding.place = self.focused.first().and_then(|(_, first)| first.place.clone());
         self.loaded.findings.push(finding.help("remove `only` to run all of them"));
     }
+}
+
+/// Leaves the text of a file out of a finding: a link in a suite may lead to anything, such as a file of credentials.
+fn withhold(finding: &mut Finding) {
+    let message = "something is wrong here; the text is not shown, because a link leads to it out of the folder";
+    let mut place = finding.place.take();
+    if let Some(Place::Text(place)) = &mut place {
+        place.excerpt.clear();
+    }
+    *finding = Finding { place, ..Finding::new(finding.rule.clone(), finding.severity, message) };
 }
 
 fn parse_text(path: &Path, text: String) -> Parsed {
