@@ -6,6 +6,8 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::SharedHeaders;
+
 /// One unit of a conversation: a line on stdio, a head, a body or an event on HTTP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
@@ -56,7 +58,7 @@ pub enum WirePart {
         /// The URL.
         url: String,
         /// Header fields in sent order.
-        headers: Vec<(String, String)>,
+        headers: SharedHeaders,
     },
     /// The head of an HTTP response.
     HttpResponse {
@@ -65,7 +67,7 @@ pub enum WirePart {
         /// The status code.
         status: u16,
         /// Header fields in received order.
-        headers: Vec<(String, String)>,
+        headers: SharedHeaders,
     },
     /// An event of a stream, when it is more than a message (`endpoint`, comments, priming, retry).
     StreamEvent {

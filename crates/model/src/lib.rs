@@ -49,6 +49,7 @@ mod score;
 mod security;
 mod server;
 mod server_override;
+mod shared_headers;
 mod snapshot;
 mod source;
 mod stable_hash;
@@ -118,6 +119,7 @@ pub use server::{
     Protocol, Ready, SamplingReply, Sandbox, ServerSpec, Target,
 };
 pub use server_override::{NewServer, Override};
+pub use shared_headers::SharedHeaders;
 pub use snapshot::{Snapshot, SnapshotKind, StoredValues};
 pub use source::{Position, SourceFile, Span};
 pub use stable_hash::{FNV_START, fnv1a};

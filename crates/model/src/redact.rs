@@ -15,7 +15,8 @@ use bytes::Bytes;
 
 use crate::{
     AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Evidence, Finding, Fix, Frame,
-    LoadRecord, Place, RunContext, RunFinished, RunStarted, Snapshot, TextPlace, Verdict, WirePart, WirePlace,
+    LoadRecord, Place, RunContext, RunFinished, RunStarted, SharedHeaders, Snapshot, TextPlace, Verdict, WirePart,
+    WirePlace,
 };
 use search::Search;
 
@@ -231,8 +232,13 @@ impl Redactor {
         }
     }
 
-    fn headers(&self, headers: &mut [(String, String)]) {
-        for (name, value) in headers {
+    fn headers(&self, headers: &mut SharedHeaders) {
+        let is_clean = |text: &str| self.replaced(text).is_none();
+        // Headers without a secret stay shared.
+        if headers.iter().all(|(name, value)| is_clean(name) && is_clean(value)) {
+            return;
+        }
+        for (name, value) in headers.to_mut() {
             self.string(name);
             self.string(value);
         }

@@ -55,7 +55,7 @@ impl FrameLog {
             })
         };
         self.frames.iter().rev().find_map(|frame| match &frame.part {
-            WirePart::HttpResponse { exchange, headers, .. } if is_post(*exchange) => Some(headers.as_slice()),
+            WirePart::HttpResponse { exchange, headers, .. } if is_post(*exchange) => Some(&headers[..]),
             WirePart::HttpResponse { .. }
             | WirePart::HttpRequest { .. }
             | WirePart::Message

@@ -1,5 +1,6 @@
 //! HTTP servers that do wrong: each fault has one clear outcome in time, and leaves evidence.
 
+mod direct;
 mod peer;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,8 +52,25 @@ async fn connect(peer: &HttpPeer, options: &SessionOptions) -> Result<Session, B
     Session::connect(&endpoint, &HttpClient::default(), options, Instant::now() + DEADLINE).await
 }
 
-/// An honest handshake, then one call that `fault` answers, then a ping: the session must have survived.
+/// One call that `fault` answers: it ends alike at the beginning of a session and after some usual exchanges, when the
+/// session drives its connections itself.
 async fn call(options: &SessionOptions, fault: impl Fn(&Seen, &Out) + Send + Sync + 'static) -> (Exchange, Closing) {
+    let fault = Arc::new(fault);
+    let (first, closing) = call_after(0, options, fault.clone()).await;
+    let (later, later_closing) = call_after(5, options, fault).await;
+    // Ids, ports and times differ.
+    let shape = |exchange: &Exchange| format!("{:?}", exchange.outcome).replace(|c: char| c.is_ascii_digit(), "");
+    assert_eq!(shape(&first), shape(&later));
+    assert_eq!(rules(&closing), rules(&later_closing), "{:?}", first.outcome);
+    (first, closing)
+}
+
+/// An honest handshake, some pings, one call that `fault` answers, then a ping: the session must have survived.
+async fn call_after(
+    pings: usize,
+    options: &SessionOptions,
+    fault: Arc<impl Fn(&Seen, &Out) + Send + Sync + 'static>,
+) -> (Exchange, Closing) {
     let peer = HttpPeer::start(move |seen, out| {
         if !honest(&seen, &out) {
             fault(&seen, &out);
@@ -60,6 +78,9 @@ async fn call(options: &SessionOptions, fault: impl Fn(&Seen, &Out) + Send + Syn
     })
     .await;
     let mut session = connect(&peer, options).await.expect("the handshake is honest");
+    for _ in 0..pings {
+        assert_eq!(session.ping(Instant::now() + DEADLINE).await.outcome, Outcome::Result(json!({})));
+    }
     let exchange = session.call_tool("t", &json!({}), Instant::now() + DEADLINE).await;
     let ping = session.ping(Instant::now() + DEADLINE).await;
     assert_eq!(ping.outcome, Outcome::Result(json!({})), "the session lives on after {:?}", exchange.outcome);

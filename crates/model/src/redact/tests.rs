@@ -150,7 +150,7 @@ fn events_with(text: &str) -> Vec<Event> {
     let (line, column, end_line, end_column) = (1, 1, 1, 1);
     let in_text = Place::Text(TextPlace { file: own(), line, column, end_line, end_column, excerpt: own() });
     let on_wire = Place::Wire(WirePlace { server: own(), pointer: own() });
-    let headers = || vec![(own(), own())];
+    let headers = || vec![(own(), own())].into();
     let parts = [
         WirePart::Message,
         WirePart::HttpRequest { exchange: 1, method: own(), url: own(), headers: headers() },

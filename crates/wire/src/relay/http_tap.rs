@@ -133,7 +133,7 @@ impl RequestTap {
             exchange: number,
             method: head.method().to_owned(),
             url: head.target().to_owned(),
-            headers: shown(&head),
+            headers: shown(&head).into(),
         };
         let tap = &self.tap.all.tap;
         tap.observe(session, Direction::Sent, part, Bytes::new()).await;
@@ -187,7 +187,7 @@ impl ResponseTap {
         if let Some(id) = head.get(SESSION) {
             self.tap.all.sessions().by_id.entry(id.to_owned()).or_insert(self.session);
         }
-        let part = WirePart::HttpResponse { exchange: self.exchange, status, headers: shown(head) };
+        let part = WirePart::HttpResponse { exchange: self.exchange, status, headers: shown(head).into() };
         self.tap.all.tap.observe(self.session, Direction::Received, part, Bytes::new()).await;
         let is_stream = head.get("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
         self.body = if is_stream { Body::Events(SseParser::new(self.tap.all.limit)) } else { Body::Whole(Vec::new()) };

@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::client::conn::http1;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, Uri};
 use hyper_rustls::HttpsConnector;
@@ -15,9 +16,12 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use mcprove_model::{HttpSettings, TlsSettings, escape_line, shorten, without_password};
+use tokio::net::TcpStream;
+use tower_service::Service as _;
 
 use super::aws_sigv4::AwsSigner;
 use super::bearer::TokenSource;
+use super::http_replay::Replay;
 use super::tls;
 
 /// Replacement for a secret in the frame log.
@@ -29,6 +33,8 @@ type SecureClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     plain: Client<HttpConnector, Full<Bytes>>,
+    /// Makes connections without TLS, for sessions that drive them themselves.
+    connector: HttpConnector,
     /// Made when first needed: reading the platform's roots takes longer than most runs.
     secure: Arc<OnceLock<Result<SecureClient, String>>>,
     /// Source of the token of every request, if there is one.
@@ -63,6 +69,14 @@ impl Prepared {
         Self { request }
     }
 
+    pub(super) fn uri(&self) -> &Uri {
+        self.request.uri()
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        self.request.headers()
+    }
+
     /// Its headers for the frame log, without secrets.
     pub(super) fn shown_headers(&self) -> Vec<(String, String)> {
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
@@ -84,6 +98,7 @@ impl Default for HttpClient {
     fn default() -> Self {
         Self {
             plain: Client::builder(TokioExecutor::new()).build(connector()),
+            connector: connector(),
             secure: Arc::default(),
             tokens: None,
             signer: None,
@@ -97,8 +112,8 @@ impl HttpClient {
     pub fn with_settings(settings: HttpSettings) -> Self {
         let mut inner = connector();
         inner.set_connect_timeout(Some(settings.connect_timeout));
-        let plain = Client::builder(TokioExecutor::new()).build(inner);
-        Self { plain, settings: Some(Arc::new(settings)), ..Self::default() }
+        let plain = Client::builder(TokioExecutor::new()).build(inner.clone());
+        Self { plain, connector: inner, settings: Some(Arc::new(settings)), ..Self::default() }
     }
 
     /// The same connections, with every request signed.
@@ -145,6 +160,31 @@ impl HttpClient {
             self.plain.request(request).await
         };
         sent.map_err(|error| explain(&error, &without_password(host.as_ref().map_or("", Authority::as_str))))
+    }
+
+    /// True if a request is a head and a body that can be made once: without tokens, signatures and redirects.
+    pub(super) fn is_plain(&self) -> bool {
+        self.tokens.is_none() && self.signer.is_none() && self.max_redirects() == 0
+    }
+
+    /// A new connection without TLS; `None` where there is none to be had.
+    pub(super) fn connect(&self, uri: Uri) -> impl Future<Output = Option<TcpStream>> + Send + 'static {
+        let mut connector = self.connector.clone();
+        async move { Some(connector.call(uri).await.ok()?.into_inner()) }
+    }
+
+    /// The response on a connection whose request is out.
+    pub(super) async fn replay(&self, replay: Replay, uri: &str) -> Result<Response<Incoming>, NoResponse> {
+        let answered = async {
+            let (mut sender, connection) = http1::handshake(replay).await?;
+            let request = Request::post("/").body(Full::<Bytes>::default()).unwrap_or_default();
+            let response = sender.send_request(request);
+            tokio::spawn(connection);
+            response.await
+        };
+        let host = uri.parse::<Uri>().ok().and_then(|uri| uri.authority().cloned());
+        let host = host.as_ref().map_or("", Authority::as_str);
+        answered.await.map_err(|error| explain(&error, &without_password(host)))
     }
 
     /// The status that a URL answers a plain request with.
@@ -329,12 +369,12 @@ pub(super) fn deepest(error: &(dyn Error + 'static)) -> String {
 }
 
 /// Header fields for the frame log.
-pub(super) fn shown_headers(response: &Response<Incoming>) -> Vec<(String, String)> {
+pub(super) fn shown_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     let shown = |(name, value): (&HeaderName, &HeaderValue)| {
         let text = if name == "set-cookie" { HIDDEN.to_owned() } else { text_of(value) };
         (name.as_str().to_owned(), text)
     };
-    response.headers().iter().map(shown).collect()
+    headers.iter().map(shown).collect()
 }
 
 /// One header of a response.

@@ -15,9 +15,10 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::http_client::{HttpClient, deepest, header, read_body, size};
+use super::http_client::{HttpClient, NoResponse, deepest, header, read_body, size};
 use super::http_exchanges::{ExchangeEvent, Queue, Turn};
 use super::http_refusal::{Refusal, broken_body, refusal};
+use super::http_replay::Replay;
 use super::{Arrival, Refused};
 use crate::message::{Message, ReplyBody, classify};
 use crate::sse_parser::{SseEvent, SseParser};
@@ -71,12 +72,21 @@ impl HttpExchange {
     /// Posts a request and passes the response to the transport.
     pub(super) async fn request(self, body: Bytes, id: u64, mut turn: Turn) {
         turn.wait().await;
+        let posted = self.post(body).await;
+        drop(turn);
+        self.take_response(posted, id).await;
+    }
+
+    /// Passes the response to a direct request to the transport.
+    pub(super) async fn take_over(self, replay: Replay, id: u64) {
+        let posted = self.replayed(replay).await;
+        self.take_response(posted, id).await;
+    }
+
+    async fn take_response(self, posted: Result<Response<Incoming>, NoResponse>, id: u64) {
         let mut resume = Resume { last_id: None, retry: RETRY };
-        let mut ended = match self.post(body).await {
-            Ok(response) => {
-                drop(turn);
-                self.take_answer(response, id, &mut resume).await
-            }
+        let mut ended = match posted {
+            Ok(response) => self.take_answer(response, id, &mut resume).await,
             Err(none) => End::Refused(none.into()),
         };
         let refused = loop {

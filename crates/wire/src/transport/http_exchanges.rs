@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
@@ -139,14 +140,25 @@ impl Exchanges {
 
     /// Destination and options of the next exchange; `headers` are those set by mcprove.
     pub(super) fn line(&mut self, url: String, headers: Vec<(String, String)>) -> HttpExchange {
+        let number = self.next_number();
+        self.line_with_number(number, url, headers)
+    }
+
+    /// The number of the next exchange.
+    pub(super) fn next_number(&mut self) -> u64 {
         self.count += 1;
+        self.count
+    }
+
+    /// Destination and options of the exchange with a number.
+    pub(super) fn line_with_number(&self, number: u64, url: String, headers: Vec<(String, String)>) -> HttpExchange {
         let agent = ("user-agent".to_owned(), concat!("mcprove/", env!("CARGO_PKG_VERSION")).to_owned());
         HttpExchange {
             client: self.client.clone(),
             url,
             headers: self.client.sends_user_agent().then_some(agent).into_iter().chain(headers).collect(),
             wished: self.headers.clone(),
-            number: self.count,
+            number,
             limit: self.limit,
             has_session: false,
             resumes: false,
@@ -181,6 +193,19 @@ impl Exchanges {
     /// The next event, by `until`.
     pub(super) async fn next_event(&mut self, until: Instant) -> Option<ExchangeEvent> {
         timeout_at(until, self.events.recv()).await.ok().flatten().map(|waiting| waiting.event)
+    }
+
+    /// The next event, if there is one.
+    pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<ExchangeEvent> {
+        match self.events.poll_recv(cx) {
+            Poll::Ready(Some(Waiting { event, .. })) => Poll::Ready(event),
+            // We hold a sender ourselves, so the channel never ends.
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+
+    pub(super) fn client(&self) -> &HttpClient {
+        &self.client
     }
 
     /// Counts what the server has taken.
@@ -264,7 +289,7 @@ impl Late {
         self.0
     }
 
-    fn add(&mut self, arrival: Option<Arrival>) {
+    pub(super) fn add(&mut self, arrival: Option<Arrival>) {
         self.0.extend(arrival.filter(|_| self.0.len() < LATE));
     }
 }

@@ -6,16 +6,35 @@ use hyper::{Method, Response, StatusCode};
 use mcprove_model::{Direction, WirePart, without_password};
 
 use super::http_client::{HttpRequestParts, NoResponse, header, is_secret, prepare, shown_headers};
+use super::http_direct_head::DirectHead;
 use super::http_exchange::HttpExchange;
+use super::http_replay::Replay;
 use super::sse::{origin, resolve};
 
 impl HttpExchange {
     pub(super) async fn post(&self, body: Bytes) -> Result<Response<Incoming>, NoResponse> {
-        let headers = vec![
-            ("content-type".to_owned(), "application/json".to_owned()),
-            ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
-        ];
-        self.ask(Method::POST, headers, body).await
+        self.ask(Method::POST, post_headers(), body).await
+    }
+
+    /// The head of direct requests; `None` where a header cannot be sent.
+    pub(super) fn direct_head(&self) -> Option<DirectHead> {
+        let headers = self.headers.iter().cloned().chain(post_headers()).collect();
+        let (method, url, wished, body) = (Method::POST, self.url.as_str(), &self.wished[..], Bytes::new());
+        let prepared = prepare(HttpRequestParts { method, url, headers, wished, body }).ok()?;
+        Some(DirectHead::new(&prepared, url))
+    }
+
+    /// The response to a direct request, from its connection.
+    pub(super) async fn replayed(&self, replay: Replay) -> Result<Response<Incoming>, NoResponse> {
+        let response = self.client.replay(replay, &self.url).await?;
+        self.log_response(&response).await;
+        Ok(response)
+    }
+
+    async fn log_response(&self, response: &Response<Incoming>) {
+        let (status, headers) = (response.status().as_u16(), shown_headers(response.headers()).into());
+        let part = WirePart::HttpResponse { exchange: self.number, status, headers };
+        self.log(Direction::Received, part, Bytes::new()).await;
     }
 
     pub(super) async fn get(&self, last_id: Option<&str>) -> Result<Response<Incoming>, NoResponse> {
@@ -70,13 +89,11 @@ impl HttpExchange {
                 exchange: self.number,
                 method: method.as_str().to_owned(),
                 url: shown,
-                headers,
+                headers: headers.into(),
             };
             self.log(Direction::Sent, part, Bytes::new()).await;
             let response = self.client.send(prepared).await?;
-            let status = response.status().as_u16();
-            let part = WirePart::HttpResponse { exchange: self.number, status, headers: shown_headers(&response) };
-            self.log(Direction::Received, part, Bytes::new()).await;
+            self.log_response(&response).await;
             match redirect(&response).filter(|_| followed < self.client.max_redirects()) {
                 Some(location) => url = resolve(&url, &location),
                 None => return Ok(response),
@@ -84,6 +101,13 @@ impl HttpExchange {
         }
         unreachable!("the number of redirects is bounded")
     }
+}
+
+fn post_headers() -> Vec<(String, String)> {
+    vec![
+        ("content-type".to_owned(), "application/json".to_owned()),
+        ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
+    ]
 }
 
 /// Where a response sends the same request; 303 asks for another method, which no MCP request has.

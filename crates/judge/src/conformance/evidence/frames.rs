@@ -17,10 +17,10 @@ impl Recording {
                 (WirePart::Message, Direction::Received) => (0, What::Received(payload())),
                 (WirePart::HttpRequest { exchange, method, url, headers }, _) => (
                     *exchange,
-                    What::RequestHead { method: method.clone(), url: url.clone(), headers: headers.clone() },
+                    What::RequestHead { method: method.clone(), url: url.clone(), headers: headers.to_vec() },
                 ),
                 (WirePart::HttpResponse { exchange, status, headers }, _) => {
-                    (*exchange, What::ResponseHead { status: *status, headers: headers.clone() })
+                    (*exchange, What::ResponseHead { status: *status, headers: headers.to_vec() })
                 }
                 (WirePart::StreamEvent { exchange, .. }, _) => {
                     (*exchange, What::StreamEvent { id: None, is_empty: frame.body.is_empty() })
@@ -53,10 +53,10 @@ fn into_frame(Entry { at_us, exchange, what, .. }: Entry) -> Option<Frame> {
         What::Sent(payload) => Some(message(Direction::Sent, payload)),
         What::Received(payload) => Some(message(Direction::Received, payload)),
         What::RequestHead { method, url, headers } => {
-            Some(transport(Direction::Sent, WirePart::HttpRequest { exchange, method, url, headers }))
+            Some(transport(Direction::Sent, WirePart::HttpRequest { exchange, method, url, headers: headers.into() }))
         }
         What::ResponseHead { status, headers } => {
-            Some(transport(Direction::Received, WirePart::HttpResponse { exchange, status, headers }))
+            Some(transport(Direction::Received, WirePart::HttpResponse { exchange, status, headers: headers.into() }))
         }
         What::StreamEvent { is_empty: true, .. } => {
             Some(transport(Direction::Received, WirePart::StreamEvent { exchange, event: "message".to_owned() }))
