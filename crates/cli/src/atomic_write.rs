@@ -26,16 +26,21 @@ pub(crate) fn write_report(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes a file inside a folder. A link at its place is replaced, and a folder on the way that leads out of it by a link is an
+/// Writes a file inside a folder, with the folders on the way. A link at its place is replaced, and a folder on the way that leads out of it by a link is an
 /// error: the owner of the link does not decide what is overwritten.
 pub(crate) fn write_within(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     let (parent, name) = (path.parent().unwrap_or(folder), path.file_name().unwrap_or_default());
     let real = |path: &Path| fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path });
-    let (folder, real) = (real(folder)?, real(parent)?);
-    if !real.starts_with(folder) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the folder"));
+    let folder = real(folder)?;
+    let is_there = |path: &&Path| path.as_os_str().is_empty() || path.exists();
+    // Checked before folders are made, and once more when they are there.
+    for existing in [parent.ancestors().find(is_there).unwrap_or(parent), parent] {
+        fs::create_dir_all(if existing.as_os_str().is_empty() { Path::new(".") } else { existing })?;
+        if !real(existing)?.starts_with(&folder) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the folder"));
+        }
     }
-    let place = real.join(name);
+    let place = real(parent)?.join(name);
     let existing = fs::symlink_metadata(&place).ok();
     if existing.as_ref().is_some_and(|existing| !existing.is_file() && !existing.is_symlink()) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
@@ -150,9 +155,11 @@ mod tests {
         std::os::unix::fs::symlink(outside.join("precious"), target.join("a.yaml")).expect("linked");
         std::os::unix::fs::symlink(&outside, target.join("out")).expect("linked");
         write_within(&target, &target.join("a.yaml"), b"new").expect("written");
-        write_within(&target, &target.join("sub/b.yaml"), b"new").expect("written");
+        write_within(&target, &target.join("sub/new/b.yaml"), b"new").expect("written");
         assert!(fs::symlink_metadata(target.join("a.yaml")).expect("a file").is_file());
         assert!(write_within(&target, &target.join("out/precious"), b"new").is_err());
+        assert!(write_within(&target, &target.join("out/new/a.yaml"), b"new").is_err());
+        assert!(!outside.join("new").exists());
         assert!(write_within(&target, &target.join("sub"), b"new").is_err());
         assert_eq!(fs::read(outside.join("precious")).expect("read"), b"old");
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,6 +18,7 @@ use crate::atomic_write;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::server_offer::offer_of;
+use crate::snapshots::above;
 use crate::stdout::print;
 use crate::subject::Subject;
 use crate::suites::{Suites, Watched, usable};
@@ -192,9 +192,7 @@ fn read(path: &Path) -> Result<Option<Value>, Failure> {
 }
 
 fn write(path: &Path, catalog: &Value) -> Result<(), Failure> {
-    let folder = path.parent().unwrap_or_else(|| Path::new("."));
-    let written =
-        fs::create_dir_all(folder).and_then(|()| atomic_write::write(path, format!("{catalog:#}\n").as_bytes()));
+    let written = atomic_write::write_within(above(path), path, format!("{catalog:#}\n").as_bytes());
     written.map_err(|error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "look at its permissions")
     })

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{ExitStatus, Finding, shorten};
+use mcprove_model::{ExitStatus, Finding, Redactor, ServerSpec, shorten};
 use mcprove_report::{escape_terminal_line, render_findings};
 use mcprove_wire::OpenFailure;
 
@@ -64,17 +64,19 @@ impl Failure {
         Self::Server { message, evidence: finding.actual.clone(), help }
     }
 
-    /// The failure of a server that could not be reached.
-    pub(crate) fn unreachable(failure: &OpenFailure) -> Self {
+    /// The failure of a server that could not be reached; its output may show its secrets.
+    pub(crate) fn unreachable(failure: &OpenFailure, server: &ServerSpec) -> Self {
+        let secrets = Redactor::new(server.secrets.iter().map(String::as_str));
         let sent = failure.evidence.as_deref().map(|bytes| {
             let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EVIDENCE * 4)]);
-            shorten(&text, EVIDENCE).into_owned()
+            shorten(&secrets.text(&text), EVIDENCE).into_owned()
         });
         // Of a server that answered nothing, what it printed where answers belong is what there is to see.
         let printed = || failure.closing.oddities.iter().find_map(|oddity| oddity.actual.clone());
-        let message = failure.message.clone();
+        let message = secrets.text(&failure.message).into_owned();
         let help = failure.help.clone().or_else(|| Some(UNOPENED.to_owned()));
-        Self::Server { message, evidence: sent.or_else(printed), help }
+        let evidence = sent.or_else(|| printed().map(|text| secrets.text(&text).into_owned()));
+        Self::Server { message, evidence, help }
     }
 
     /// The server's output instead of an answer.

@@ -233,7 +233,7 @@ pub(crate) fn discover(
 ) -> Result<ServerInfo, Failure> {
     let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let options = mcprove_engine::InfoOptions { fixture, probe_timeout, ..info_options(times.start, context) };
-    until_stopped(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure))
+    until_stopped(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure, server))
 }
 
 /// Refuses to scan what is not there.

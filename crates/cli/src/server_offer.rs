@@ -20,7 +20,8 @@ pub(crate) fn offer_of(
 ) -> Result<Catalog, Failure> {
     let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let options = InfoOptions { fixture, ..info_options(timeout, context) };
-    let info = until_stopped(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure))?;
+    let info =
+        until_stopped(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure, server))?;
     Ok(info.catalog)
 }
 

@@ -224,12 +224,16 @@ fn read(path: &Path) -> Result<SnapshotFile, Failure> {
     }
 }
 
+/// The folder that the folder of snapshots is in, which no link may lead out of.
+pub(crate) fn above(path: &Path) -> &Path {
+    path.parent().and_then(Path::parent).unwrap_or_else(|| Path::new(""))
+}
+
 fn write(path: &Path, file: &SnapshotFile) -> Result<(), Failure> {
     let written = if file.sections.is_empty() {
         fs::remove_file(path).or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
     } else {
-        let folder = path.parent().unwrap_or_else(|| Path::new("."));
-        fs::create_dir_all(folder).and_then(|()| atomic_write::write(path, file.write().as_bytes()))
+        atomic_write::write_within(above(path), path, file.write().as_bytes())
     };
     written.map_err(|error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "look at its permissions")

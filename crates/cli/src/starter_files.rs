@@ -395,9 +395,6 @@ pub(crate) fn write_all(folder: &Path, files: &[TextFile], overwrite: bool) -> R
     let mut done = WrittenFiles::default();
     for file in files {
         let path = folder.join(&file.name);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(|error| failed(parent, &error))?;
-        }
         if fs::symlink_metadata(&path).is_ok() && !overwrite {
             done.kept.push(path);
             continue;

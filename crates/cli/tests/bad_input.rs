@@ -277,3 +277,50 @@ fn what_a_link_leads_to_outside_of_the_suite_is_not_quoted() {
     let output = run(folder.path(), &["validate", "evals/b.yaml"]);
     assert!(said(&output).contains("nme"), "{}", said(&output));
 }
+
+/// A link in the place of a folder that mcprove writes to does not decide what is written outside.
+#[cfg(unix)]
+#[test]
+fn snapshots_and_workflows_are_written_through_no_link_that_leads_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    for name in ["home/evals", "outside"] {
+        fs::create_dir_all(at(name)).expect("a folder");
+    }
+    fs::write(at("home/mock.txt"), "mock_server:\n  name: m\n  tools: [{name: echo, response: zebra}]\n")
+        .expect("a file");
+    let program = env!("CARGO_BIN_EXE_mcprove");
+    let server = format!("{{command: {program}, args: [mock, --tools-from, mock.txt]}}");
+    let test = "assert: {tool: echo, args: {}, expect: {contains: [zebra]}}\n";
+    fs::write(at("home/evals/a.yaml"), format!("name: a\nserver: {server}\n{test}")).expect("a file");
+    std::os::unix::fs::symlink(at("outside"), at("home/evals/.snapshots")).expect("a link");
+    std::os::unix::fs::symlink(at("outside"), at("home/.github")).expect("a link");
+    let words = format!("{program} mock --tools-from mock.txt");
+    for args in [
+        &["snapshot", "evals", "--update"][..],
+        &["snapshot", "evals", "--catalog", "--update"],
+        &["init", "new", "--server", &words],
+    ] {
+        let output = run(&at("home"), args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
+        assert!(said(&output).contains("a link leads out"), "{args:?}: {}", said(&output));
+        assert_eq!(fs::read_dir(at("outside")).expect("a folder").count(), 0, "{args:?}");
+    }
+}
+
+/// What a server prints before it fails to start may be a secret that it was given.
+#[cfg(unix)]
+#[test]
+fn a_server_that_does_not_start_shows_no_secret() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = "echo $TOKEN >&2; echo $TOKEN; exit 3";
+    let server = serde_json::json!({"command": "sh", "args": ["-c", script], "env": {"TOKEN": "hunter2hunter2"}});
+    let configuration = serde_json::json!({"mcpServers": {"a": server}});
+    fs::write(folder.path().join("c.json"), configuration.to_string()).expect("a file");
+    for command in ["list", "audit", "generate", "doctor", "schema-lint", "conformance", "bench"] {
+        let output = run(folder.path(), &[command, "--client-config", "c.json"]);
+        assert!(!said(&output).contains("hunter2"), "{command}: {}", said(&output));
+    }
+    let output = run(folder.path(), &["call", "x", "--client-config", "c.json"]);
+    assert!(said(&output).contains("exited with code 3") && !said(&output).contains("hunter2"), "{}", said(&output));
+}

@@ -149,6 +149,7 @@ fn no_report_is_written_over_an_input() {
     write("mock.txt", "mock_server:\n  name: m\n  tools: [{name: echo, response: zebra}]\n");
     write(".env", "A=1\n");
     write("rows.csv", "n\n1\n");
+    write("tools.json", r#"{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}"#);
     write("seeds.json", r#"{"echo": {}}"#);
     write("server.sh", "exec mcprove mock --tools-from mock.txt\n");
     std::fs::create_dir(at("fixture")).expect("a folder");
@@ -193,6 +194,7 @@ fn no_report_is_written_over_an_input() {
         ("rec.ndjson", &["trust", "rec.ndjson", "--report", "rec.ndjson"]),
         ("client.json", &["audit", "--yes", "--client-config", "client.json", "--events", "client.json"]),
         ("seeds.json", &["audit", "--yes", "--seed-args", "seeds.json", "--server", &server, "--report", "seeds.json"]),
+        ("tools.json", &["schema-lint", "tools.json", "--sarif", "tools.json"]),
         ("mock.txt", &["bench", "t.yaml", "--calls", "2", "--openmetrics", "mock.txt"]),
     ] {
         let before = std::fs::read(at(victim)).expect("the input");

@@ -171,7 +171,7 @@ fn server_text(server: &ServerSpec, met: &Result<ServerInfo, Box<OpenFailure>>, 
             for help in advice(server, failure, programs) {
                 let _ = writeln!(text, "  help     {}", escape_terminal_line(&help));
             }
-            if let Some(sent) = Failure::unreachable(failure).evidence() {
+            if let Some(sent) = Failure::unreachable(failure, server).evidence() {
                 let _ = writeln!(text, "  it sent  {}", shorten(&escape_terminal_line(sent.trim_end()), 500));
             }
             let lines: Vec<&str> = failure.closing.stderr.lines().collect();

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         session.close().await;
         Ok(Listed { negotiated, transport, catalog, opened })
     })?
-    .map_err(|failure: Box<mcprove_wire::OpenFailure>| Failure::unreachable(&failure))?;
+    .map_err(|failure: Box<mcprove_wire::OpenFailure>| Failure::unreachable(&failure, &server))?;
     drop(waiting);
     let text = match &args.schema {
         Some(name) => schema_of(name, &listed.catalog)?,

@@ -167,7 +167,10 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
         help: None,
     })?;
     if let (Some(path), Some(text)) = (&args.sarif, sarif) {
-        write(path, &text, "give `--sarif` a path in an existing folder")?;
+        atomic_write::write_report(path, text.as_bytes()).map_err(|error| {
+            let message = format!("`{}` could not be written: {error}", path.display());
+            Failure::new(message, "give `--sarif` a path in an existing folder")
+        })?;
     }
     if !empty.is_empty() {
         context.write_stderr(&format!("error: there are no tools in {}: nothing was checked\n", empty.join(", ")));

@@ -68,7 +68,7 @@ where
                 opened = open_session(&server, &options) => opened,
             }
         };
-        let mut session = opened.map_err(|failure| Failure::unreachable(&failure))?;
+        let mut session = opened.map_err(|failure| Failure::unreachable(&failure, &server))?;
         let opened = began.elapsed();
         if let Some(level) = &request_options.log_level {
             set_level(&mut session, level, timeout, context).await;

@@ -95,10 +95,6 @@ pub(super) fn write(path: &str, text: &str) -> Result<String, String> {
     if relative.exists() {
         return Err(format!("`{path}` exists already, and was not changed"));
     }
-    if let Some(parent) = relative.parent() {
-        std::fs::create_dir_all(parent)
-            .map_err(|error| format!("`{}` could not be made: {error}", parent.display()))?;
-    }
     atomic_write::write_within(Path::new("."), relative, text.as_bytes())
         .map_err(|error| format!("`{path}` could not be written: {error}"))?;
     Ok(format!("mcprove run {}", shell_words::quote(path)))

@@ -38,6 +38,7 @@ pub(super) const ENCODINGS: &[Encoding] = &[
     ("octal", |secret| joined(secret.bytes().map(|byte| format!("\\{byte:03o}")))),
     ("base64 of base64", |secret| STANDARD.encode(STANDARD.encode(secret))),
     ("quoted-printable", |secret| secret.replace('=', "=3D")),
+    ("quoted-printable, all escaped", |secret| separated(secret, "", |byte| format!("={byte:02X}"))),
     ("HTML", |secret| secret.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")),
     ("HTML, all escaped", |secret| joined(secret.chars().map(|c| format!("&#{};", u32::from(c))))),
     ("UTF-16", |secret| joined(secret.chars().map(|c| format!("{c}\0")))),

@@ -35,6 +35,7 @@ pub(super) fn forms(secret: &str) -> BTreeMap<Vec<u8>, Form> {
             encoded.push(digits(bytes, separator, |byte| format!("{byte:02x}")));
             encoded.push(digits(bytes, separator, |byte| format!("{byte:02X}")));
         }
+        encoded.push(digits(bytes, "", |byte| format!("={byte:02X}")));
         // The bytes as a list: a buffer of Node, `bytes` of Python.
         for separator in [",", ", "] {
             encoded.push(digits(bytes, separator, |byte| byte.to_string()));

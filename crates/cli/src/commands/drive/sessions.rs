@@ -152,7 +152,7 @@ impl<'c> Sessions<'c> {
             environment: Context::secret_values().into(),
         };
         let opened = self.runtime.block_on(Driver::open(spec, &options));
-        let driver = opened.map_err(|failure| Failure::unreachable(&failure))?;
+        let driver = opened.map_err(|failure| Failure::unreachable(&failure, spec))?;
         let secrets = Redactor::new(spec.secrets.iter().map(String::as_str));
         let negotiated = driver.negotiated();
         self.opened += 1;
