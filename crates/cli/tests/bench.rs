@@ -104,8 +104,8 @@ fn a_server_that_loses_replies_is_named() {
     assert_eq!((few.0, rules(&few.1)), (0, Vec::new()), "{:#}", few.1);
     let (code, load) = bench(&["--url", &server.url, "--clients", "80", "--calls", "1000", "--timeout", "2s"]);
     assert_eq!((code, rules(&load)), (1, vec!["lost-reply"]), "{load:#}");
-    // The server may count a few calls that were sent after the one that it loses.
-    assert!(load["load"]["errors"]["timeout"]["concurrent"].as_u64() >= Some(30), "{load:#}");
+    // The server also counts calls that were sent after the one that it loses, before it came to that one.
+    assert!(load["load"]["errors"]["timeout"]["concurrent"].as_u64() >= Some(10), "{load:#}");
 }
 
 #[test]
@@ -193,6 +193,30 @@ fn a_suite_is_a_workload_with_weights_gates_and_checks() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("fails before the load begins"), "{text}");
+}
+
+#[test]
+fn the_templates_of_a_suite_are_filled_in_calls_and_expectations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("fixtures")).expect("made");
+    let suite = folder.path().join("suite.yaml");
+    let server = serde_json::to_string(&*LOADED).expect("a path");
+    let text = format!(
+        "servers: {{s: {{command: {server}, args: [healthy, --stdio]}}}}\n\
+         tools:\n\
+         \x20 - {{name: path, tool: echo, args: {{text: 'at {{{{ fixture }}}}/a'}}, \
+         expect: {{contains: 'at {{{{fixture}}}}/a', not_contains: 'fixture}}'}}}}\n"
+    );
+    fs::write(&suite, text).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(["bench", "--json", "--calls", "20", "--check-every", "1"])
+        .arg(&suite)
+        .output()
+        .expect("runs");
+    let value = serde_json::from_slice::<Value>(&output.stdout);
+    let load = value.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!((output.status.code(), rules(&load)), (Some(0), Vec::new()), "{load:#}");
+    assert_eq!(load["load"]["checked"], 20);
 }
 
 #[test]

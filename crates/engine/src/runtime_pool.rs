@@ -1,4 +1,4 @@
-//! The threads that lanes run on.
+//! The threads that lanes, and the clients of a load, run on.
 //!
 //! Each has a runtime of its own: a session and its process stay on one thread, and nothing is woken across threads but the
 //! loop that takes the results. A runtime that hands tasks from thread to thread costs a short session a tenth of its time.
@@ -48,6 +48,11 @@ impl RuntimePool {
             Some(helper) => running.spawn_on(lane(place), &self.helpers[helper].handle),
             None => running.spawn(lane(place)),
         };
+    }
+
+    /// The runtime of a thread; the calling thread is the first.
+    pub(crate) fn runtime(&self, place: usize) -> Handle {
+        place.checked_sub(1).map_or_else(Handle::current, |helper| self.helpers[helper].handle.clone())
     }
 
     /// A lane has ended on this thread.

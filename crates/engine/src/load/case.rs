@@ -75,8 +75,10 @@ impl LoadCase {
         };
         let ScanCase { record, fixture_guard, .. } = case;
         let mut workload = self.workload.clone();
-        for call in &mut workload.calls {
-            call.request = call.request.filled(fixture_guard);
+        for call in std::mem::take(&mut workload.calls) {
+            let (call, findings) = call.filled(fixture_guard);
+            record.findings.extend(findings);
+            workload.calls.push(call);
         }
         let (work, (transport, protocol)) = match self.referenced(workload, &around, record).await {
             Ok(Some(work)) => work,

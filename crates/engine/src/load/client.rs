@@ -40,7 +40,7 @@ pub(super) struct Shared {
     /// Sessions that may be opened at the same time.
     pub(super) opening: Semaphore,
     /// True once no more calls are wanted.
-    pub(super) is_over: Arc<AtomicBool>,
+    pub(super) is_over: AtomicBool,
     /// Calls that may still be started, of a closed loop.
     pub(super) budget: AtomicI64,
     pub(super) next_number: AtomicU64,
@@ -269,11 +269,12 @@ impl Client {
         let Some(session) = &mut self.session else { return };
         let call = self.shared.call_of(arrival.number);
         let is_idle = self.open.is_empty();
+        // Before it is sent: the server may have answered by the time that the system has taken it.
+        let sent = Instant::now();
         let id = match &self.shared.calls[call].request {
             LoadRequest::Tool { name, arguments } => session.start_call(name, arguments),
             LoadRequest::Other { method, params } => session.start(method, params),
         };
-        let sent = Instant::now();
         if is_idle && self.arrivals.is_some() {
             pace.recorder.lag(arrival.intended, sent);
         }

@@ -17,10 +17,13 @@ use super::recorder::{Recorder, Timeline};
 use super::reference::{Reference, reference};
 use super::workload::LoadCall;
 use super::{LoadMeter, LoadOptions, SessionPer};
+use crate::runtime_pool::RuntimePool;
 use crate::stop::Stop;
 
 /// Number of sessions that are opened at the same time.
 const OPENING: usize = 8;
+/// Calls per second that one thread is able to make.
+const RATE_OF_WORKER: f64 = 10_000.0;
 /// The time between the last preparation and the first call.
 const READY: Duration = Duration::from_millis(5);
 /// The longest pause between two samples of the use of the machine.
@@ -56,46 +59,40 @@ pub(super) async fn drive(
         references: work.references.clone(),
         order: work.order.clone(),
         opening: Semaphore::new(OPENING),
-        is_over: Arc::new(AtomicBool::new(false)),
+        is_over: AtomicBool::new(false),
         budget: AtomicI64::new(options.budget().map_or(i64::MAX, |calls| i64::try_from(calls).unwrap_or(i64::MAX))),
         next_number: AtomicU64::new(0),
         next_reply: AtomicU64::new(0),
         active: AtomicU64::new(0),
     });
     let (clients, senders) = clients(&shared);
-    let (clients, phases) = prepared(clients, &shared).await?;
+    let workers = RuntimePool::of(if around.is_virtual { 1 } else { workers(options, clients.len()) });
+    let (clients, phases) = prepared(clients, &shared, &workers).await?;
     let pace = pace(options, work.calls.len(), around);
     for (phases, client) in phases.iter().zip(&clients).filter(|(phases, _)| !phases.is_empty()) {
         pace.recorder.opened(phases, client.pid());
     }
     let mut tasks = JoinSet::new();
-    for client in clients {
-        tasks.spawn(client.run(pace.clone()));
+    for (at, client) in clients.into_iter().enumerate() {
+        tasks.spawn_on(client.run(pace.clone()), &workers.runtime(at % workers.size()));
     }
-    let pacing = options.is_open.then(|| {
+    for worker in (0..workers.size()).filter(|_| options.is_open) {
         let (part, parts) = options.part();
-        Pacer {
+        let of_worker = |(at, sender): (usize, &Sender)| (at % workers.size() == worker).then(|| sender.clone());
+        let pacer = Pacer {
             schedule: Schedule::new((*pace.shape).clone()).shard(part, parts),
             begin: pace.begin,
-            clients: senders,
-            is_over: Arc::clone(&shared.is_over),
+            clients: senders.iter().enumerate().map(of_worker).collect(),
             calls: options.budget().unwrap_or(u64::MAX),
-        }
-    });
-    let pacing = async {
-        match pacing {
-            Some(pacer) if around.is_virtual => pacer.run().await,
-            Some(pacer) => drop(pacer.run_on_thread().await),
-            None => {}
-        }
-    };
+            is_virtual: around.is_virtual,
+        };
+        tasks.spawn_on(pacer.run(), &workers.runtime(worker));
+    }
+    drop(senders);
     let watching = watch(options, &pace.recorder);
     let mut stop = around.stop.clone();
     let is_stopped = {
-        let all = async {
-            pacing.await;
-            while tasks.join_next().await.is_some() {}
-        };
+        let all = async { while tasks.join_next().await.is_some() {} };
         tokio::select! {
             biased;
             () = stop.stopped() => true,
@@ -114,8 +111,19 @@ pub(super) async fn drive(
     Ok((LoadRecord { plan: options.described(), growth, ..record }, oddities))
 }
 
+/// The way to hand calls to a client.
+type Sender = mpsc::UnboundedSender<super::pacer::Arrival>;
+
+/// Number of threads: one for each core and client. An open loop has one up to a rate that it is able to make, because each
+/// would spin while it waits for the next call and take the core from a server on this machine.
+fn workers(options: &LoadOptions, clients: usize) -> usize {
+    let is_slow = options.is_open && options.shape.highest() <= RATE_OF_WORKER;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if is_slow { 1 } else { cores.min(clients).max(1) }
+}
+
 /// The clients of this shard, and the ways to hand them calls.
-fn clients(shared: &Arc<Shared>) -> (Vec<Client>, Vec<mpsc::UnboundedSender<super::pacer::Arrival>>) {
+fn clients(shared: &Arc<Shared>) -> (Vec<Client>, Vec<Sender>) {
     let options = &shared.options;
     let (part, parts) = options.part();
     let mut senders = Vec::new();
@@ -137,6 +145,7 @@ fn clients(shared: &Arc<Shared>) -> (Vec<Client>, Vec<mpsc::UnboundedSender<supe
 async fn prepared(
     clients: Vec<Client>,
     shared: &Shared,
+    workers: &RuntimePool,
 ) -> Result<(Vec<Client>, Vec<super::client::Phases>), Box<OpenFailure>> {
     let options = &shared.options;
     let first = if options.is_open { f64::INFINITY } else { options.shape.level(Duration::ZERO) };
@@ -148,10 +157,11 @@ async fn prepared(
         let is_needed = ((at as u64 * u64::from(parts)) as f64) < first;
         ready.push(None);
         if options.session_per == SessionPer::Client && is_needed {
-            opening.spawn(async move {
+            let preparing = async move {
                 let opened = client.prepare().await;
                 opened.map(|phases| (at, client, phases))
-            });
+            };
+            opening.spawn_on(preparing, &workers.runtime(at % workers.size()));
         } else {
             ready[at] = Some((client, Vec::new()));
         }

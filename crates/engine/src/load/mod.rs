@@ -1,9 +1,10 @@
 //! Load: calls on many sessions, at a rate or by clients that wait for their replies.
 //!
-//! A load is one case. Its work is split: the pacer says when calls start (`pacer.rs`), a client owns a session and keeps
+//! A load is one case. Its work is split: the pacer says when calls start (`pacer.rs`, `alarm.rs`), a client owns a session and keeps
 //! calls open on it (`client.rs`), the recorder takes down how they ended (`recorder.rs`), and the driver starts and ends
 //! all of them (`driver.rs`). What the numbers prove is decided in `mcprove_judge::load`.
 
+mod alarm;
 mod case;
 mod client;
 mod driver;

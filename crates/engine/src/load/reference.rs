@@ -109,7 +109,7 @@ fn judge_by_suite(call: &LoadCall, exchange: &Exchange) -> Option<String> {
         LoadRequest::Other { .. } => crate::acts::observed(exchange.clone(), ToString::to_string),
     };
     seen.elapsed_us = exchange.elapsed_us;
-    let findings = expectations::judge(&expect.source, &expect.expect, &seen);
+    let findings = expectations::judge(&expect.case.source, &expect.expect, &seen);
     findings.into_iter().find(|finding| finding.severity.fails()).map(|finding| finding.message)
 }
 

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcprove_judge::tool_effect::ScanPlan;
-use mcprove_model::{Act, Case, Expectation, Node, Prompts, ResourceAsk, ServerSpec, SourceFile};
+use mcprove_model::{Act, Case, Expectation, Finding, Prompts, ResourceAsk, ServerSpec};
+use mcprove_suite::template::{Variables, filled};
 use serde_json::{Value, json};
 
 use crate::Catalog;
+use crate::conversation::text;
+use crate::expectations;
 use crate::fixture_guard::FixtureGuard;
 use crate::scan::{ScanOptions, planned_inputs};
 
@@ -46,7 +49,8 @@ pub(super) enum LoadRequest {
 /// The expectation of a test.
 #[derive(Debug)]
 pub(super) struct SuiteExpectation {
-    pub(super) source: Arc<SourceFile>,
+    pub(super) case: Arc<Case>,
+    /// The expectation of the case, with its templates filled in.
     pub(super) expect: Expectation,
 }
 
@@ -133,7 +137,7 @@ pub fn suite_workload(cases: &[Arc<Case>], weights: &BTreeMap<String, u32>) -> R
     let mut calls = Vec::new();
     let (mut server, mut fixture): (Option<Arc<ServerSpec>>, Option<PathBuf>) = (None, None);
     for case in cases {
-        let request = match (&case.skip, request_of(case)) {
+        let request = match (&case.skip, request_of(case, &Variables::new())) {
             (Some(skip), _) => Err(skip.reason.clone()),
             (None, request) => request.map_err(str::to_owned),
         };
@@ -150,7 +154,7 @@ pub fn suite_workload(cases: &[Arc<Case>], weights: &BTreeMap<String, u32>) -> R
             return Err(format!("the tests are for several servers: `{}` and `{}`", known.name, of_case.name));
         }
         fixture = fixture.or_else(|| case.fixture.clone());
-        let expect = SuiteExpectation { source: Arc::clone(&case.source), expect: case.expect.clone() };
+        let expect = SuiteExpectation { case: Arc::clone(case), expect: case.expect.clone() };
         calls.push(LoadCall {
             name: case.name.clone(),
             weight: weights.get(&case.name).copied().unwrap_or(1),
@@ -166,8 +170,8 @@ pub fn suite_workload(cases: &[Arc<Case>], weights: &BTreeMap<String, u32>) -> R
     Ok(SuiteWorkload { workload: Workload { calls, fixture }, server, left_out })
 }
 
-/// The request of a test, if it is nothing more; otherwise the reason.
-fn request_of(case: &Case) -> Result<LoadRequest, &'static str> {
+/// The request of a test with its templates filled in, if it is nothing more; otherwise the reason.
+fn request_of(case: &Case, variables: &Variables) -> Result<LoadRequest, &'static str> {
     if !case.setup.is_empty() || !case.verify.is_empty() || !case.capture.is_empty() || !case.teardown.is_empty() {
         return Err("it has more steps than one request");
     }
@@ -188,12 +192,12 @@ fn request_of(case: &Case) -> Result<LoadRequest, &'static str> {
             if !is_plain || matches!(case.act, Act::Notifications(_)) {
                 return Err("it is more than a plain call");
             }
-            let name = text(&call.tool);
-            Ok(LoadRequest::Tool { name, arguments: call.args.to_json() })
+            let name = text(&call.tool, variables);
+            Ok(LoadRequest::Tool { name, arguments: filled(&call.args, variables) })
         }
         Act::Resources(resources) => match &resources.ask {
             ResourceAsk::Read { uri } if resources.subscribe.is_none() && resources.expect_notification.is_none() => {
-                Ok(LoadRequest::Other { method: "resources/read", params: json!({"uri": text(uri)}) })
+                Ok(LoadRequest::Other { method: "resources/read", params: json!({"uri": text(uri, variables)}) })
             }
             ResourceAsk::Read { .. }
             | ResourceAsk::List { .. }
@@ -201,7 +205,7 @@ fn request_of(case: &Case) -> Result<LoadRequest, &'static str> {
             | ResourceAsk::Nothing => Err("it is more than one request"),
         },
         Act::Prompts(Prompts::Get { name, arguments }) => {
-            let params = json!({"name": text(name), "arguments": arguments.to_json()});
+            let params = json!({"name": text(name, variables), "arguments": filled(arguments, variables)});
             Ok(LoadRequest::Other { method: "prompts/get", params })
         }
         Act::Prompts(Prompts::List { .. })
@@ -218,19 +222,23 @@ fn request_of(case: &Case) -> Result<LoadRequest, &'static str> {
     }
 }
 
-fn text(node: &Node) -> String {
-    match node.to_json() {
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
-}
-
-impl LoadRequest {
-    /// The request with the paths of this run.
-    pub(super) fn filled(&self, guard: &FixtureGuard) -> Self {
-        match self {
-            Self::Tool { name, arguments } => Self::Tool { name: name.clone(), arguments: guard.filled(arguments) },
-            Self::Other { method, params } => Self::Other { method, params: guard.filled(params) },
-        }
+impl LoadCall {
+    /// The call with the paths of this run, and mistakes of an expectation that show only then.
+    pub(super) fn filled(self, guard: &FixtureGuard) -> (Self, Vec<Finding>) {
+        let variables = guard.variables();
+        let Some(of_suite) = &self.expect else {
+            let request = match self.request {
+                LoadRequest::Tool { name, arguments } => {
+                    LoadRequest::Tool { name, arguments: guard.filled(&arguments) }
+                }
+                LoadRequest::Other { method, params } => LoadRequest::Other { method, params: guard.filled(&params) },
+            };
+            return (Self { request, ..self }, Vec::new());
+        };
+        let case = Arc::clone(&of_suite.case);
+        let request = request_of(&case, variables).unwrap_or_else(|_| self.request.clone());
+        let (expect, findings) = expectations::resolve(&case, &case.expect, variables);
+        let expect = expect.into_owned();
+        (Self { request, expect: Some(Arc::new(SuiteExpectation { case, expect })), ..self }, findings)
     }
 }

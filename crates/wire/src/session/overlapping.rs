@@ -19,12 +19,6 @@ pub struct Finished {
 }
 
 impl Session {
-    /// Sends a tool call without waiting. [`Session::learn_schemas`] comes first, once per session.
-    pub fn start_call(&mut self, tool: &str, arguments: &Value) -> u64 {
-        let params = self.tool_params(tool, arguments);
-        self.start("tools/call", &params)
-    }
-
     /// Waits until any request has ended, at most until `until`. Safe to cancel: nothing is lost.
     pub async fn finish_any(&mut self, until: Instant) -> Option<Finished> {
         loop {

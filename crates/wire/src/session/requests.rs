@@ -16,13 +16,28 @@ use crate::transport::Outgoing;
 const FLUSH: Duration = Duration::from_millis(50);
 
 #[derive(Serialize)]
-struct Request<'a> {
+struct Request<'a, P> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
     method: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<P>,
+}
+
+/// The params of a tool call, written without a tree of their own.
+#[derive(Serialize)]
+struct ToolParams<'a> {
+    name: &'a str,
     #[serde(skip_serializing_if = "Value::is_null")]
-    params: &'a Value,
+    arguments: &'a Value,
+    _meta: ProgressMeta,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProgressMeta {
+    progress_token: u64,
 }
 
 /// One of several tool calls that are made at once.
@@ -49,6 +64,10 @@ impl Session {
         self.learn_schemas(deadline).await;
         if let Some(refused) = self.unusable(name) {
             return not_sent(refused);
+        }
+        if !self.is_modern() {
+            let id = self.start_call(name, arguments);
+            return self.finish(id, deadline).await;
         }
         let params = self.tool_params(name, arguments);
         self.request("tools/call", params, deadline).await
@@ -131,33 +150,57 @@ impl Session {
 
     /// Sends a request without waiting; several may be open at once.
     pub fn start(&mut self, method: &str, params: &Value) -> u64 {
+        let id = self.begin_request();
+        let dressed = if self.is_modern() { Some(self.with_meta(params)) } else { None };
+        let params = dressed.as_ref().unwrap_or(params);
+        let headers = if dressed.is_some() { self.mirrored_headers(method, params) } else { Vec::new() };
+        let params = Some(params).filter(|params| !params.is_null());
+        self.send_request(id, method, encode(&Request { jsonrpc: "2.0", id: Some(id), method, params }), headers);
+        id
+    }
+
+    /// Sends a tool call without waiting. [`Session::learn_schemas`] comes first, once per session.
+    pub fn start_call(&mut self, tool: &str, arguments: &Value) -> u64 {
+        if self.is_modern() {
+            let params = self.tool_params(tool, arguments);
+            return self.start("tools/call", &params);
+        }
+        let (id, method) = (self.begin_request(), "tools/call");
+        let params = Some(ToolParams { name: tool, arguments, _meta: ProgressMeta { progress_token: id } });
+        self.send_request(id, method, encode(&Request { jsonrpc: "2.0", id: Some(id), method, params }), Vec::new());
+        id
+    }
+
+    /// The id of the next request.
+    fn begin_request(&mut self) -> u64 {
         // What is there already cannot be the answer to what is sent only now.
         self.look_at_some();
         let id = self.next_id;
         self.next_id += 1;
         self.status = None;
-        let dressed = if self.is_modern() { Some(self.with_meta(params)) } else { None };
-        let params = dressed.as_ref().unwrap_or(params);
-        let request = encode(&Request { jsonrpc: "2.0", id: Some(id), method, params });
-        let headers = if dressed.is_some() { self.mirrored_headers(method, params) } else { Vec::new() };
+        id
+    }
+
+    fn send_request(&mut self, id: u64, method: &str, request: Bytes, headers: Vec<(String, String)>) {
         self.log.add(Direction::Sent, FrameKind::Request, WirePart::Message, request.clone());
+        let sent_at = Instant::now();
         self.transport.send(Outgoing { body: request.clone(), request: Some(id), headers });
         self.pending.push(Pending {
             id,
             method: method.to_owned(),
             request,
-            sent_at: Instant::now(),
+            sent_at,
             stands: false,
             raw: false,
             suspect: None,
             answer: None,
         });
-        id
     }
 
     /// Sends a notification.
     pub fn notify(&mut self, method: &str, params: &Value) {
-        let message = encode(&Request { jsonrpc: "2.0", id: None, method, params });
+        let sent = Some(params).filter(|params| !params.is_null());
+        let message = encode(&Request { jsonrpc: "2.0", id: None, method, params: sent });
         let headers = if self.is_modern() { self.mirrored_headers(method, params) } else { Vec::new() };
         self.log.add(Direction::Sent, FrameKind::Notification, WirePart::Message, message.clone());
         self.transport.send(Outgoing { body: message, request: None, headers });
