@@ -238,6 +238,18 @@ async fn a_pretty_printed_reply_is_a_reply() {
 }
 
 #[tokio::test]
+async fn a_reply_with_another_status_of_success_is_odd() {
+    for (status, expected) in [(200, &[][..]), (201, &["odd-status"]), (202, &["odd-status"]), (206, &["odd-status"])] {
+        let (exchange, closing) = call(&SessionOptions::default(), move |seen, out| {
+            out.answer(status, &[("content-type", "application/json")], reply(seen).to_string().as_bytes());
+        })
+        .await;
+        assert!(matches!(exchange.outcome, Outcome::Result(_)), "{status}: {:?}", exchange.outcome);
+        assert_eq!(rules(&closing), expected, "{status}");
+    }
+}
+
+#[tokio::test]
 async fn an_error_with_a_status_is_the_answer_of_the_request_it_belongs_to() {
     let peer = HttpPeer::start(|seen, out| {
         if honest(&seen, &out) {

@@ -235,6 +235,10 @@ impl HttpExchange {
                 ..refused
             });
         }
+        if status.is_success() && status != StatusCode::OK && (is_event_stream(&response) || is_json(&response)) {
+            let what = format!("a request was answered with HTTP {}, not 200", status.as_u16());
+            self.arrive(Arrival::Odd { rule: "odd-status", what, evidence: Bytes::new() }).await;
+        }
         if status.is_success() && is_event_stream(&response) {
             return Box::pin(self.take_stream(response.into_body(), Some(id), resume)).await;
         }
