@@ -26,8 +26,8 @@ pub(crate) fn write_report(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes a file inside a folder, with the folders on the way. A link at its place is replaced, and a folder on the way that leads out of it by a link is an
-/// error: the owner of the link does not decide what is overwritten.
+/// Writes a file inside a folder, with the folders on the way. A link at its place is replaced, and a folder on the way that
+/// leads out of it by a link is an error: the owner of the link does not decide what is overwritten.
 pub(crate) fn write_within(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     let (parent, name) = (path.parent().unwrap_or(folder), path.file_name().unwrap_or_default());
     let real = |path: &Path| fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path });

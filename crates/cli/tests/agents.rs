@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -52,6 +52,22 @@ fn told(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
+/// The body of a request, read to its end.
+pub(crate) fn read_body(stream: &mut impl Read) -> String {
+    let mut read = Vec::new();
+    loop {
+        let mut buffer = [0; 8192];
+        let count = stream.read(&mut buffer).expect("readable");
+        read.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&read);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
+        if body.len() >= length.parse::<usize>().expect("a number") {
+            return body.to_owned();
+        }
+    }
+}
+
 /// A provider on loopback that gives these answers in order; what it was asked comes out of the channel.
 fn stand_in(answers: Vec<(u16, Value)>) -> (String, mpsc::Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -60,18 +76,7 @@ fn stand_in(answers: Vec<(u16, Value)>) -> (String, mpsc::Receiver<Value>) {
     thread::spawn(move || {
         for (status, answer) in answers {
             let Ok((mut stream, _)) = listener.accept() else { return };
-            let mut read = Vec::new();
-            let body = loop {
-                let mut buffer = [0; 8192];
-                let count = stream.read(&mut buffer).expect("readable");
-                read.extend_from_slice(&buffer[..count]);
-                let text = String::from_utf8_lossy(&read).into_owned();
-                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-                let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
-                if body.len() >= length.parse::<usize>().expect("a number") {
-                    break body.to_owned();
-                }
-            };
+            let body = read_body(&mut stream);
             let _ = tell.send(serde_json::from_str(&body).expect("JSON"));
             let answer = answer.to_string();
             let head = format!(

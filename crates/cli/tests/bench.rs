@@ -1,6 +1,5 @@
 //! Loads on servers with one defect each, which is named, and on a healthy one, which is clean.
 
-use crate::subject;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -8,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 
 use serde_json::Value;
+
+use crate::subject;
 
 static LOADED: LazyLock<std::path::PathBuf> = LazyLock::new(|| subject::build("loaded"));
 

@@ -1,11 +1,12 @@
 //! `--client-config`: servers as the configuration files of clients describe them, with their variables.
 #![cfg(unix)]
 
-use crate::shell_server;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+use crate::shell_server;
 
 const TOOLS: &str = r#"[{"name":"whoami","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}]"#;
 

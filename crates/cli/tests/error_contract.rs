@@ -1,6 +1,5 @@
 //! What servers of every temper make of wrong requests, byte for byte. `SNAPSHOTS=overwrite` writes the files anew.
 
-use crate::subject;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +7,8 @@ use std::process::Command;
 use regex::Regex;
 use serde_json::Value;
 use snapbox::{Assert, Data};
+
+use crate::subject;
 
 /// The name of a file of golden output, and the behaviour of the `misbehave` server it is about.
 const ROWS: &[(&str, &str)] = &[

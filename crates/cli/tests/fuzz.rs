@@ -1,7 +1,6 @@
 //! Small servers with one bug each: every bug is found with default settings, made as small as a person would make it,
 //! and kept as a test that fails until it is mended. A careful server has no bugs to find.
 
-use crate::subject;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,8 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+
+use crate::subject;
 
 /// What a leaked variable holds.
 const TOKEN: &str = "tok-5f1e9c77aa01";

@@ -1,11 +1,12 @@
 //! Names and replies with `{{…}}` in them: whatever writes a suite writes one that runs, and asks for those very braces.
 #![cfg(unix)]
 
-use crate::shell_server;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+use crate::shell_server;
 
 const TOOLS: &str = r#"[{"name":"fill","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"text":{"const":"{{name}} costs $$5 or ${PRICE}"}},"required":["text"]}}]"#;
 const ANSWER: &str = r#""Dear {{name}}, see {{fixture}} and {{'{{'}}.""#;

@@ -1,12 +1,13 @@
 //! Scans do no harm: what writes is not called, and what is sent names nothing that is someone's.
 #![cfg(unix)]
 
-use crate::shell_server;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+
+use crate::shell_server;
 
 /// Tools that do harm when they are called, without annotations that say so, and a few that do not.
 const TOOLS: &str = r#"[

@@ -1,12 +1,13 @@
 //! What scans say of tools that work, fail, lie, ask and leak: a pass proves something, and a failure names its cause.
 #![cfg(unix)]
 
-use crate::shell_server;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+
+use crate::shell_server;
 
 /// A server with one tool for each verdict.
 const SERVER: &str = r#"

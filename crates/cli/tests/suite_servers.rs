@@ -1,12 +1,13 @@
 //! Who shares a server in a suite file, in which order, and what becomes of those who outlive one.
 
-use crate::subject;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+
+use crate::subject;
 
 /// A mock that counts its calls on each connection.
 const COUNTER: &str = "mock_server:\n  tools:\n    - name: count\n      \

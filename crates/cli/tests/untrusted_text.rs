@@ -2,11 +2,12 @@
 //! or a path.
 #![cfg(unix)]
 
-use crate::subject;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use crate::subject;
 
 /// Commands that show what a server says, with what they may leave in the folder.
 const COMMANDS: &[(&[&str], &[&str])] = &[

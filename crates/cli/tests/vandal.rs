@@ -2,14 +2,15 @@
 //! call themselves; and where there is no sandbox, nothing that says or looks like it writes is called.
 #![cfg(target_os = "linux")]
 
-use crate::shell_server;
-use crate::subject;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+
+use crate::shell_server;
+use crate::subject;
 
 const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
 

@@ -1,11 +1,12 @@
 //! Secrets among the words of a server's command: whatever is written or told of it has the name of a variable there.
 #![cfg(unix)]
 
-use crate::shell_server;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+use crate::shell_server;
 
 const TOOLS: &str = r#"[{"name":"whoami","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}]"#;
 const SERVER: &str = "sh server.sh --token tok-5f1e9c77aa01";

@@ -1,11 +1,12 @@
 //! Model-graded checks and measures of agents: each in a test that passes and in one that fails.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::thread;
 
 use super::{Served, assert_verdicts, folder, mcprove, verdicts};
+use crate::agents::read_body;
 
 const SERVER: &str = "servers:\n  example: {mock: tests/example-server.yml}\n";
 
@@ -144,18 +145,7 @@ fn a_language_model_grades_over_http_and_every_report_says_so() {
         ];
         for grade in grades {
             let Ok((mut stream, _)) = listener.accept() else { return };
-            let mut read = Vec::new();
-            loop {
-                let mut buffer = [0; 8192];
-                let count = stream.read(&mut buffer).expect("readable");
-                read.extend_from_slice(&buffer[..count]);
-                let text = String::from_utf8_lossy(&read).into_owned();
-                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-                let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
-                if body.len() >= length.parse::<usize>().expect("a number") {
-                    break;
-                }
-            }
+            read_body(&mut stream);
             let body = format!(
                 r#"{{"choices": [{{"message": {{"role": "assistant", "content": "{grade}"}}, "finish_reason": "stop"}}]}}"#
             );
