@@ -8,7 +8,7 @@ use crate::{Arguments, help_texts};
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
-    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench"]),
+    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench", "host"]),
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
@@ -65,6 +65,11 @@ const RARE: &[&str] = &[
     "fuzz given",
     "fuzz strict",
     "github",
+    "host cwd",
+    "host dry_run",
+    "host env",
+    "host fail_fast",
+    "host strict",
     "headers",
     "include_writes",
     "init baseline",

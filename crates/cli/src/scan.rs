@@ -179,7 +179,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
                     *called = answered;
                 }
             }
-            ScanResult::Fuzz(fuzzed) => scanned.push((index, ScanResult::Fuzz(fuzzed))),
+            other @ (ScanResult::Fuzz(_) | ScanResult::Host(_)) => scanned.push((index, other)),
         }
     }
     outcome.scanned = scanned;

@@ -14,6 +14,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod harm;
 pub mod hidden_text;
+pub mod host;
 pub mod jq;
 pub mod json_path;
 mod json_pointer;

@@ -14,6 +14,7 @@ mod drive;
 pub(crate) mod explain;
 mod fuzz;
 mod generate;
+mod host;
 mod init;
 mod intercept;
 mod lint;
@@ -34,6 +35,8 @@ mod trust;
 mod ui;
 mod validate;
 mod watch;
+
+pub(crate) use host::host_pipe;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -72,6 +75,8 @@ pub(crate) enum Command {
     Fuzz(fuzz::Args),
     /// Write an assertion file per tool, resource and prompt.
     Generate(generate::Args),
+    /// Play bad servers to a client, and judge what it does.
+    Host(Box<host::Args>),
     /// Create a suite: a template, or tests made by calling a server.
     Init(init::Args),
     /// Pass on the traffic of a client and a server, and record it.
@@ -131,6 +136,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Explain(args) => explain::run(&args, context),
         Command::Fuzz(args) => fuzz::run(&args, context),
         Command::Generate(args) => generate::run(&args, context),
+        Command::Host(args) => host::run(&args, context),
         Command::Init(args) => init::run(args, context),
         Command::Intercept(args) => return intercept::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),

@@ -21,6 +21,7 @@ use mcprove_model::{Act, Case, Expectation, Isolation, ScanWork, ServerSpec, Ski
 
 use crate::case_run::CaseContext;
 use crate::fixture_guard::FixtureGuard;
+use crate::host::HostPlayed;
 use crate::record::CaseRecord;
 use crate::restart::Restartable;
 
@@ -84,6 +85,8 @@ pub enum ScanResult {
     Audit(PlannedCall),
     /// A tool that was fuzzed.
     Fuzz(Box<FuzzedTool>),
+    /// A scenario that was played to a client.
+    Host(HostPlayed),
 }
 
 /// The scan of a case.
