@@ -14,7 +14,7 @@ pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
     ("Simulate and record", &["mock", "intercept"]),
     ("For other programs", &["drive", "mcp"]),
-    ("Report and explain", &["report", "explain", "completions", "man", "help"]),
+    ("Report and explain", &["report", "agents", "explain", "completions", "man", "help"]),
 ];
 
 /// Options that `-h` leaves out where it would not fit a screen; `--help` has them all. One of a single command is written

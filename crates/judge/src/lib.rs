@@ -1,5 +1,6 @@
 //! Judgements on observations. Everything here is pure: no clock, no environment, no files, no waiting.
 
+pub mod agent_compare;
 pub mod agent_measures;
 pub mod arguments;
 pub mod calibration;

@@ -65,7 +65,10 @@ fn variable(text: &str) -> Result<(String, String), String> {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     args.run.check()?;
     let client = Arc::new(client(args)?);
-    let scenarios = scenarios(&args.scenarios)?;
+    let mut scenarios = scenarios(&args.scenarios)?;
+    if let Some(timeout) = args.run.execution.timeout() {
+        scenarios.iter_mut().for_each(|scenario| scenario.timeout = timeout);
+    }
     let baseline = args.run.baseline()?;
     let options = HostScanOptions {
         scripted: args.scripted.as_ref().map(|which| if which == "bad" { Player::Bad } else { Player::Good }),

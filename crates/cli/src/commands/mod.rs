@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod agents;
 mod audit;
 mod bench;
 mod call;
@@ -47,6 +48,8 @@ use crate::failure::Failure;
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Compare the runs of agents in two logs.
+    Agents(agents::Args),
     /// Call each tool that does not write, once, with valid input.
     Audit(audit::Args),
     /// Measure the load that a server can take.
@@ -122,6 +125,7 @@ pub(crate) enum Command {
 /// Runs a command; the exit code is one of ours, or that of a server whose place we took.
 pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     let status = match command {
+        Command::Agents(args) => agents::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Bench(args) => bench::run(&args, context),
         Command::Call(args) => call::run(&args, context),

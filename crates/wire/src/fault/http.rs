@@ -31,12 +31,17 @@ where
             // Nothing else is sent before the reply is complete; a client that leaves ends the exchange.
             () = client.closed() => false,
         };
-        if !is_open {
+        if !is_open || is_last(&request.head) {
             break;
         }
     }
     let _ = link.to_server.shutdown().await;
     let _ = link.to_client.shutdown().await;
+}
+
+/// True if a message is the last of its connection.
+fn is_last(head: &Head) -> bool {
+    head.get("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
 }
 
 /// One direction of a connection, in pieces.
@@ -147,8 +152,9 @@ impl<S: AsyncRead + Unpin, T: AsyncWrite + Unpin, C: AsyncWrite + Unpin> Link<'_
         let Some(Piece::Head(bytes)) = self.server.next().await else { return false };
         let head = Head::parse(&bytes);
         let kind = head.get("content-type").unwrap_or_default().to_owned();
+        let goes_on = !is_last(&head);
         if kind.starts_with("text/event-stream") {
-            return self.stream(scope, &head).await;
+            return self.stream(scope, &head).await && goes_on;
         }
         let (mut raw, mut body) = (bytes.to_vec(), Vec::new());
         loop {
@@ -166,13 +172,13 @@ impl<S: AsyncRead + Unpin, T: AsyncWrite + Unpin, C: AsyncWrite + Unpin> Link<'_
             }
         }
         let message = serde_json::from_slice::<Value>(&body).ok().filter(|_| kind.starts_with("application/json"));
-        let Some(message) = message else { return self.put(&raw).await };
+        let Some(message) = message else { return self.put(&raw).await && goes_on };
         let before = message.clone();
         let actions = self.injector.received(scope, message);
         if actions == [Action::Send(before)] {
-            return self.put(&raw).await;
+            return self.put(&raw).await && goes_on;
         }
-        self.reply(&head, &actions).await
+        self.reply(&head, &actions).await && goes_on
     }
 
     /// Writes a reply that was not a stream; several messages make it one.

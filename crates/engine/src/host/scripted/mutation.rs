@@ -56,7 +56,7 @@ pub static CLIENT_MUTATIONS: &[ClientMutation] = &[
     stdio(both("stray-reply", "client-known-reply", "answers a request that nobody made")),
     legacy("ignores-requests", "client-answers-requests", "does not answer requests of the server"),
     legacy("answers-twice", "client-one-reply", "answers requests of the server twice"),
-    both("bad-meta", "client-schema-valid", "sends a number as a cursor's place, `_meta.progressToken`, of a list"),
+    both("bad-meta", "client-schema-valid", "sends a `_meta` that the schema does not allow"),
     legacy("modern-method", "client-known-method", "sends `subscriptions/listen` in a legacy session"),
     modern("legacy-method", "client-known-method", "sends `ping` in 2026-07-28"),
     both("string-arguments", "client-arguments", "sends the arguments of a call as a string"),
@@ -88,7 +88,6 @@ pub(super) fn message(name: &str, mut message: Value) -> Vec<Value> {
     match (name, method.as_str()) {
         ("no-client-info", "initialize") => remove(&mut message["params"], "clientInfo"),
         ("no-jsonrpc", "tools/call") => remove(&mut message, "jsonrpc"),
-        ("float-id", "tools/call") => message["id"] = json!(1.5),
         ("array-params", "tools/list") => message["params"] = json!([]),
         ("string-arguments", "tools/call") => message["params"]["arguments"] = json!("{}"),
         ("widens", "tools/call") => {
@@ -122,7 +121,7 @@ fn remove(value: &mut Value, key: &str) {
 
 /// The bytes of a message.
 pub(super) fn bytes(name: &str, message: &Value) -> Vec<u8> {
-    if name == "pretty-prints" && message["method"] == "tools/call" {
+    if name == "pretty-prints" && message["method"] == "notifications/roots/list_changed" {
         return serde_json::to_vec_pretty(message).unwrap_or_default();
     }
     message.to_string().into_bytes()
@@ -143,15 +142,20 @@ pub(super) fn extras(name: &str, era: Era) -> Vec<Value> {
         )],
         "notification-with-id" => vec![request("notifications/progress", json!({"progressToken": 1, "progress": 1}))],
         "batches" => vec![json!([{"jsonrpc": "2.0", "id": "b1", "method": "tools/list", "params": {}}])],
+        "pretty-prints" => vec![json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})],
+        "float-id" => vec![json!({"jsonrpc": "2.0", "id": 1.5, "method": "tools/list", "params": {}})],
         "stray-reply" => vec![json!({"jsonrpc": "2.0", "id": "nobody", "result": {}})],
-        "bad-meta" => vec![request("tools/list", json!({"_meta": {"progressToken": {"a": 1}}}))],
+        "bad-meta" if era == Era::Legacy => vec![request("tools/list", json!({"_meta": "none"}))],
+        "bad-meta" => {
+            vec![request("tools/list", json!({"_meta": {"io.modelcontextprotocol/logLevel": 5}}))]
+        }
         "modern-method" => vec![request("subscriptions/listen", json!({}))],
         "legacy-method" => vec![request("ping", json!({}))],
         "made-up-cursor" => vec![request("tools/list", json!({"cursor": "page-2"}))],
         "cancels-unknown" => vec![cancelled(json!("never-sent"))],
         "cancels-finished" => vec![cancelled(json!("first"))],
         "posts-cancel" => vec![cancelled(json!(1))],
-        "lists-prompts" if era == Era::Legacy || era == Era::Modern => vec![request("prompts/list", json!({}))],
+        "lists-prompts" => vec![request("prompts/list", json!({}))],
         _ => Vec::new(),
     }
 }

@@ -104,6 +104,9 @@ impl ClientSession {
     /// Connects, shakes hands and lists the tools.
     pub(super) async fn open(&mut self, servers: &mut HostServers, behaviour: &Behaviour) {
         self.connect(servers, behaviour).await;
+        if !self.agreed {
+            return;
+        }
         self.list(servers, behaviour).await;
         for extra in mutation::extras(self.identity.mutation, self.identity.era) {
             self.send_extra(extra).await;
@@ -137,8 +140,7 @@ impl ClientSession {
         });
         let id = self.start("initialize", params).await;
         if self.identity.mutation == "eager" {
-            let early = self.start("tools/list", json!({})).await;
-            let _ = self.reply(&early, PING, behaviour).await;
+            self.start("tools/list", json!({})).await;
         }
         if matches!(self.reply(&id, PING, behaviour).await, Ok(reply) if reply.get("result").is_some()) {
             self.agreed = true;
@@ -208,6 +210,9 @@ impl ClientSession {
         (tool, args): (&str, &Value),
         behaviour: &Behaviour,
     ) -> Called {
+        if !self.agreed {
+            return Called::Lost;
+        }
         let token = format!("p{}", self.next_id + 1);
         let mut params = json!({"name": tool, "arguments": args, "_meta": {"progressToken": token}});
         for _ in 0..5 {
@@ -430,7 +435,7 @@ impl ClientSession {
 
     /// Sends a message as it is.
     async fn put(&mut self, message: &Value) {
-        if self.identity.mutation != "eager" {
+        if !matches!(self.identity.mutation, "eager" | "same-token") {
             sleep(STEP).await;
         }
         let bytes = mutation::bytes(self.identity.mutation, message);

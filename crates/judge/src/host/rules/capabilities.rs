@@ -49,7 +49,7 @@ pub(super) fn undeclared_answer(ruling: &mut ClientRuling<'_>) {
             continue;
         }
         let Some(reply) = talk.replies().find(|reply| reply.id() == asked.id()) else { continue };
-        let is_refused = reply.json.as_ref().is_some_and(|json| json.get("result").is_none());
+        let is_refused = reply.json.as_ref().is_some_and(|json| json.get("error").is_some());
         ruling.check(is_refused, reply, || {
             format!(
                 "`{}` was answered, but the client does not declare `{capability}`",

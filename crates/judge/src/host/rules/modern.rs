@@ -8,7 +8,8 @@ use super::super::conversation::{META_CAPABILITIES, META_VERSION};
 use crate::host::rule::ClientRuling;
 
 pub(super) fn request_meta(ruling: &mut ClientRuling<'_>) {
-    for frame in ruling.talk.requests() {
+    let is_map = |frame: &&crate::host::HostFrame| frame.params().is_object() || frame.params().is_null();
+    for frame in ruling.talk.requests().filter(is_map) {
         let meta = &frame.params()["_meta"];
         let holds = meta.get(META_VERSION).is_some_and(Value::is_string)
             && meta.get(META_CAPABILITIES).is_some_and(Value::is_object);

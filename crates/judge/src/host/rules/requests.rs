@@ -61,7 +61,7 @@ pub(super) fn progress_token(ruling: &mut ClientRuling<'_>) {
     for frame in talk.requests() {
         let Some(token) = frame.params().get("_meta").and_then(|meta| meta.get("progressToken")) else { continue };
         let is_kind = token.is_string() || token.is_i64() || token.is_u64();
-        open.retain(|(_, other)| talk.reply_to(other).is_none_or(|reply| reply.at_us > frame.at_us));
+        open.retain(|(_, other)| talk.reply_to(other).is_none_or(|reply| talk.position(reply) > talk.position(frame)));
         let is_unique = !open.iter().any(|(other, _)| *other == token.to_string());
         ruling.check(is_kind && is_unique, frame, || {
             if is_kind {
