@@ -221,8 +221,7 @@ impl Opener {
                     None => self.own_or_named(program),
                 })
             }
-            Target::Http { url, headers } => Endpoint::Http { url: text(url), headers: pairs(headers) },
-            Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
+            Target::Remote { transport, url, headers } => Endpoint::remote(*transport, text(url), pairs(headers)),
             Target::Mock { manifest, virtual_time, keep_state } => {
                 let play = PlayOptions { virtual_time: *virtual_time, keep_state: *keep_state };
                 return Ok(Place::Here { file: text(manifest), play });

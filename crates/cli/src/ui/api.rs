@@ -224,9 +224,7 @@ impl Api {
     fn server_of(&self, given: &Value) -> Result<ServerSpec, String> {
         let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
         let mut server = self.named_server(given)?;
-        if let (Some(token), mcprove_model::Target::Http { headers, .. } | mcprove_model::Target::Sse { headers, .. }) =
-            (text("token"), &mut server.target)
-        {
+        if let (Some(token), mcprove_model::Target::Remote { headers, .. }) = (text("token"), &mut server.target) {
             headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
             headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
             server.secrets.push(token.to_owned());
@@ -254,9 +252,7 @@ impl Api {
             let pairs: Vec<(String, String)> =
                 given.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
             secrets.extend(pairs.iter().map(|(_, value)| value.clone()));
-            if let mcprove_model::Target::Http { headers, .. } | mcprove_model::Target::Sse { headers, .. } =
-                &mut target
-            {
+            if let mcprove_model::Target::Remote { headers, .. } = &mut target {
                 *headers = pairs;
             }
             target

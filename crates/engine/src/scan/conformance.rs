@@ -148,7 +148,7 @@ fn tags_of(case: &RuleCase) -> Vec<String> {
 /// The rules to check in each revision, each with the name of its case.
 fn rule_cases(server: &ServerSpec, options: &ConformanceOptions) -> Vec<(String, RuleCase)> {
     let channel = match server.target {
-        Target::Http { .. } | Target::Sse { .. } => Channel::Http,
+        Target::Remote { .. } => Channel::Http,
         Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => Channel::Stdio,
     };
     let wanted: Vec<Revision> =

@@ -138,8 +138,9 @@ impl Known {
             Target::Stdio { command, args, env, cwd, .. } => {
                 json!({"command": command, "args": args, "env": pairs(env), "cwd": cwd})
             }
-            Target::Http { url, headers } => json!({"type": "http", "url": url, "headers": pairs(headers)}),
-            Target::Sse { url, headers } => json!({"type": "sse", "url": url, "headers": pairs(headers)}),
+            Target::Remote { transport, url, headers } => {
+                json!({"type": transport.name(), "url": url, "headers": pairs(headers)})
+            }
             Target::Mock { manifest, .. } => json!({"command": "mcprove", "args": ["mock", "--tools-from", manifest]}),
             Target::Cassette { path } => json!({"command": "mcprove", "args": ["mock", "--tools-from", path]}),
         };
@@ -173,10 +174,7 @@ fn same(one: &Target, other: &Target) -> bool {
             let is_harmless = |(name, _): &(String, String)| !is_loader(name);
             command == command2 && args == args2 && cwd == cwd2 && docker == docker2 && env.iter().all(is_harmless)
         }
-        (
-            Target::Http { url, .. } | Target::Sse { url, .. },
-            Target::Http { url: url2, .. } | Target::Sse { url: url2, .. },
-        ) => url == url2,
+        (Target::Remote { url, .. }, Target::Remote { url: url2, .. }) => url == url2,
         (one, other) => one == other,
     }
 }
