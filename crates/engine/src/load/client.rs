@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcprove_judge::load::Shape;
@@ -39,8 +39,6 @@ pub(super) struct Shared {
     pub(super) order: Vec<usize>,
     /// Sessions that may be opened at the same time.
     pub(super) opening: Semaphore,
-    /// True once no more calls are wanted.
-    pub(super) is_over: AtomicBool,
     /// Calls that may still be started, of a closed loop.
     pub(super) budget: AtomicI64,
     pub(super) next_number: AtomicU64,
@@ -159,10 +157,6 @@ impl Client {
     /// Starts calls for as long as there is room; false once no more will come.
     async fn fill(&mut self, pace: &Pace) -> bool {
         loop {
-            if self.shared.is_over.load(Ordering::Relaxed) {
-                self.waiting.clear();
-                return false;
-            }
             if self.open.len() >= self.shared.options.in_flight as usize {
                 return true;
             }

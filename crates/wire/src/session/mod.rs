@@ -78,6 +78,8 @@ pub struct Session {
     lost: bool,
     torn: bool,
     closed: Option<(String, Option<ProcessEnd>)>,
+    /// A request ended because the server did.
+    is_end_reported: bool,
 }
 
 /// Options for opening a session.
@@ -246,6 +248,7 @@ impl Session {
             lost: false,
             torn: false,
             closed: None,
+            is_end_reported: false,
         }
     }
 
@@ -310,6 +313,10 @@ impl Session {
         self.transport = Transport::memory(&self.limits).0;
         for arrival in ended.late {
             self.take_in(arrival);
+        }
+        if let Some(end) = ended.end.filter(|end| end.is_crash() && !self.is_end_reported) {
+            let text = format!("the server {end} after its last reply");
+            self.keep_odd(Finding::warning("crash-after-reply", text));
         }
         self.into_closing(ended.stderr, ended.end)
     }
