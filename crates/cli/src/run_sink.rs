@@ -97,8 +97,7 @@ impl<'c> RunSink<'c> {
             TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
         let out: Box<dyn io::Write> = Box::new(io::stdout().lock());
         let terminal = options.shown.then(|| Terminal::new(out, terminal_options));
-        let terminal =
-            if options.has_next_step { terminal } else { terminal.map(Terminal::without_next_step) };
+        let terminal = if options.has_next_step { terminal } else { terminal.map(Terminal::without_next_step) };
         Self {
             context,
             terminal: if options.each_once { terminal.map(Terminal::each_once) } else { terminal },

@@ -50,7 +50,9 @@ fn cases_that_a_signal_kept_from_running_are_summed_up_in_one_line() {
 #[test]
 fn a_signal_ends_a_handshake_that_hangs() {
     let misbehave = subject::build("misbehave");
-    for command in ["audit", "bench", "coverage", "doctor", "fuzz", "generate", "init", "negative", "schema-lint", "snapshot"] {
+    for command in
+        ["audit", "bench", "coverage", "doctor", "fuzz", "generate", "init", "negative", "schema-lint", "snapshot"]
+    {
         let args: &[&str] = match command {
             "schema-lint" => &[command],
             "coverage" => &[command, "case.yaml", "--timeout", "60s"],

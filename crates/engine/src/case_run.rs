@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use mcprove_model::{
-    Act, CallTool, Case, Finding, FuzzBlock, Metamorphic, Outcome, PlannedCase, PlannedCheck, Verdict, escape_line,
-    shorten,
+    Act, CallTool, Case, Finding, FuzzBlock, Metamorphic, Outcome, PlannedCase, PlannedCheck, ProcessEnd, Verdict,
+    escape_line, shorten,
 };
 use mcprove_suite::template::Variables;
 use mcprove_wire::Session;
@@ -161,6 +161,10 @@ async fn run_attempts(
             let mut note = Finding::note("restarted", text);
             note.actual = how_it_ended(&run);
             again.finished.findings.push(note);
+            if let Some(end) = run.finished.process_end.filter(ProcessEnd::is_crash) {
+                let text = format!("the shared server {end} after its last reply to an earlier case");
+                again.add(Finding::warning("crash-after-reply", text), context.strict);
+            }
         }
         return again;
     }

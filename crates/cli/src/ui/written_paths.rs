@@ -65,8 +65,18 @@ mod tests {
 
     /// Options that name a file or folder to read.
     const READ: &[&str] = &[
-        "args", "balance", "baseline", "client-config", "compare", "config", "cwd", "env-file", "fixture", "last-failed",
-        "seed-args", "suite",
+        "args",
+        "balance",
+        "baseline",
+        "client-config",
+        "compare",
+        "config",
+        "cwd",
+        "env-file",
+        "fixture",
+        "last-failed",
+        "seed-args",
+        "suite",
     ];
 
     #[test]
@@ -95,7 +105,9 @@ mod tests {
             refuse_outside(&words, &folders).is_ok()
         };
         assert!(judged("junit", &inside.join("j.xml")) && judged("html", &inside.join("new/folder/p.html")));
-        for path in [folder.path().join("j.xml"), inside.join("../j.xml"), inside.join("new/../../j.xml"), "/j.xml".into()] {
+        for path in
+            [folder.path().join("j.xml"), inside.join("../j.xml"), inside.join("new/../../j.xml"), "/j.xml".into()]
+        {
             assert!(!judged("junit", &path), "{}", path.display());
         }
         #[cfg(unix)]

@@ -80,7 +80,10 @@ fn a_status_that_refuses_a_call_with_a_result_in_its_body_is_a_defect() {
         };
         judged(&Outcome::Refused(refused)).verdict
     };
-    assert_eq!([401, 403].map(|status| refused(status, false)), [ToolVerdict::Fails(FailureCause::CredentialsMissing); 2]);
+    assert_eq!(
+        [401, 403].map(|status| refused(status, false)),
+        [ToolVerdict::Fails(FailureCause::CredentialsMissing); 2]
+    );
     assert_eq!([401, 403, 500].map(|status| refused(status, true)), [ToolVerdict::Crashed; 3]);
 }
 

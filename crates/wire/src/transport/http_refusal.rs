@@ -47,7 +47,10 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     }
     // A copy: a slice would keep the whole body.
     let evidence = Bytes::copy_from_slice(&body[..body.len().min(EVIDENCE)]);
-    Refusal { refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()), has_result: false }, reply }
+    Refusal {
+        refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()), has_result: false },
+        reply,
+    }
 }
 
 /// A refusal for a body that is incomplete or unusable.
