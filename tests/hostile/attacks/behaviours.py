@@ -798,8 +798,7 @@ class honest:
 
 class modes:
     def call(server, request):
-        folder = server.args[0]
-        return text(f"{oct(os.stat(folder).st_mode & 0o777)} {oct(os.stat(folder + '/a').st_mode & 0o777)}")
+        return text(oct(os.stat(os.path.dirname(server.args[0])).st_mode & 0o777))
 
 
 class makes_link:

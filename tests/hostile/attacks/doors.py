@@ -9,7 +9,7 @@ import time
 from harness import Attack, read
 from suites import subject  # noqa: F401
 
-MANIFEST = "tools:\n  - {name: echo, description: d, inputSchema: {type: object}, responses: [{text: hi}]}\n"
+MANIFEST = "tools:\n  - {name: echo, description: d, inputSchema: {type: object}, responses: [{result: hi}]}\n"
 INIT = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}'
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 

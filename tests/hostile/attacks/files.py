@@ -120,6 +120,19 @@ for name, text in [
     ATTACKS.append(Attack(f"{name} outside of the suite is not quoted by validate", ["validate", "suite.yaml"], {"suite.yaml": text}))
 
 
+# Repositories of somebody else.
+for name, target in [("a credential file", "{outside}/credentials"), ("/dev/zero", "/dev/zero"), ("/proc/self/environ", "/proc/self/environ")]:
+    for file in ["HEAD", "refs/heads/main", "packed-refs"]:
+        def prepare(place, target=target, file=file):
+            (place.home / ".git/refs/heads").mkdir(parents=True)
+            if file != "HEAD":
+                (place.home / ".git/HEAD").write_text("ref: refs/heads/main\n")
+            (place.home / ".git" / file).symlink_to(target.replace("{outside}", str(place.outside)))
+
+        ATTACKS.append(Attack(f".git/{file} is a link to {name}", ["run", "case.yaml", *all_reports(), "-v"], {"case.yaml": GOOD}, prepare=prepare, seconds=20,
+                              check=lambda place, out, err, code: ["a report has the file"] * any(b"AKIA-outside" in p.read_bytes() for p in (place.home / "out").rglob("*") if p.is_file())))
+
+
 # Fixtures.
 def deep_fixture(place):
     # Deeper than a path may be long, so it is made from inside.
@@ -143,8 +156,8 @@ ATTACKS += [
     Attack("a fixture of a sparse terabyte", ["run", "case.yaml", "--fixture", "fix"], {"case.yaml": GOOD, "fix/a": "a"},
            prepare=lambda place: os.truncate(place.home / "fix/a", 1 << 40), seconds=30, codes={0, 1, 2}),
     Attack("the copy of a fixture is private", ["run", "case.yaml", "--fixture", "fix"],
-           {"case.yaml": case(f'{{command: "{PYTHON}", args: ["{SCRIPT}", "modes", "{{{{fixture}}}}"]}}', "{contains: ['0o700 0o600']}"), "fix/a": "a"},
-           prepare=lambda place: os.chmod(place.home / "fix/a", 0o644), codes={0}),
+           {"case.yaml": case(f'{{command: "{PYTHON}", args: ["{SCRIPT}", "modes", "{{{{fixture}}}}"]}}', "{contains: ['0o700']}"), "fix/a": "a"},
+           codes={0}),
     Attack("file_contains through a link that the server made", ["run", "case.yaml", "--fixture", "fix"],
            {"case.yaml": case(f'{{command: "{PYTHON}", args: ["{SCRIPT}", "makes-link", "{{{{fixture}}}}", "{{outside}}/precious"]}}',
                               "{file_contains: {path: '{{fixture}}/made', text: precious}}"), "fix/a": "a"}, codes={1, 2}),
@@ -163,7 +176,7 @@ for path in pathlib.Path('out/evals').rglob('*.yaml'):
 
 def loads_again(place, stdout, stderr, code):
     folder = place.home / "out/evals"
-    if not folder.exists():
+    if not any(folder.rglob("*.yaml")):
         return []
     valid = subprocess.run([MCPROVE, "validate", "out/evals"], cwd=place.home, capture_output=True, text=True, check=False)
     second = subprocess.run([PYTHON, "-c", YAML_CHECK], cwd=place.home, capture_output=True, text=True, check=False)

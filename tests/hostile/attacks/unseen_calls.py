@@ -38,7 +38,6 @@ SENT = {
     "an id that is a list": CALL.replace('"id":2', '"id":[2]').encode() + b"\n",
     "an id of a megabyte": CALL.replace('"id":2', '"id":"' + "i" * (1 << 20) + '"').encode() + b"\n",
 }
-ABSENT = "name: nothing is called\nassert_trajectory:\n  absent: [echo]\n"
 ABSENT = "name: nothing is called\ntrajectory:\n  - {type: absence, tools: [echo]}\n"
 
 

@@ -3,7 +3,6 @@
 use mcprove_judge::argument_errors;
 use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_model::{ExitStatus, Observation, Outcome, nearest};
-use mcprove_report::escape_terminal_line;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;

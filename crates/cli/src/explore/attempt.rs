@@ -74,7 +74,9 @@ where
         let opened = began.elapsed();
         if let Some(level) = &request_options.log_level {
             let refused = set_level(&mut session, level, timeout).await;
-            refused.iter().for_each(|line| print(line));
+            if let Some(line) = refused {
+                print(&line);
+            }
         }
         let began = Instant::now();
         let items = match subject.list {

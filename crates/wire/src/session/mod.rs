@@ -38,6 +38,7 @@ pub use responders::roots_result;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Session {
     transport: Transport,
     limits: Limits,
