@@ -91,7 +91,7 @@ for name, argv in {
 MANIFEST = "tools: []\nresource_templates:\n  - {uri_template: 'x://" + "{a}" * 40 + "', name: t, text: hi}\n"
 ATTACKS += [
     Attack("a URI template with 40 variables", ["read", "x://" + "a" * 60, "--timeout", "10s", "--", "{mcprove}", "mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, seconds=40),
-    Attack("a log of 300,000 events", ["report", "log.ndjson"], {"log.ndjson": '{"event":"run_started","format":1,"program":"p","started_unix_ms":0,"total":0,"jobs":1}\n' + '{"event":"finding","finding":{"rule":"x","severity":"warning","message":"m"}}\n' * 300_000}, seconds=90, output=4 << 20),
-    Attack("a log of 100,000 cases", ["report", "log.ndjson", "--html", "out/r.html", "--junit", "out/j.xml"], {"log.ndjson": '{"event":"run_started","format":1,"program":"p","started_unix_ms":0,"total":100000,"jobs":1}\n' + "".join(f'{{"event":"case_started","index":{n},"name":"c","file":"f","line":1,"trial":1}}\n{{"event":"case_finished","index":{n},"verdict":"failed","findings":[{{"rule":"x","severity":"error","message":"m"}}],"duration_us":1}}\n' for n in range(100_000))}, seconds=120, output=32 << 20),
+    Attack("a log of 300,000 events", ["report", "log.ndjson"], {"log.ndjson": '{"event":"run_started","format":1,"program":"p","started_unix_ms":0,"total":0,"jobs":1}\n' + '{"event":"finding","finding":{"rule":"x","severity":"warning","message":"m"}}\n' * 300_000}, seconds=90),
+    Attack("a log of 100,000 cases", ["report", "log.ndjson", "--html", "out/r.html", "--junit", "out/j.xml"], {"log.ndjson": '{"event":"run_started","format":1,"program":"p","started_unix_ms":0,"total":100000,"jobs":1}\n' + "".join(f'{{"event":"case_started","index":{n},"name":"c","file":"f","line":1,"trial":1}}\n{{"event":"case_finished","index":{n},"verdict":"failed","findings":[{{"rule":"x","severity":"error","message":"m"}}],"duration_us":1}}\n' for n in range(100_000))}, seconds=120, output=32 << 20, report=64 << 20),
 ]
 _ = os

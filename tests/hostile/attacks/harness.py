@@ -71,6 +71,7 @@ class Attack:
     seconds: float = 60
     memory: int = MEMORY
     output: int = OUTPUT
+    report: int = REPORT
     # Called with the running process, in place of waiting for it.
     drive: Optional[Callable] = None
     shell: Optional[str] = None
@@ -348,7 +349,7 @@ def files_wrong(attack, place, given, said):
         size, text = path.stat().st_size, read(path)
         name = path.relative_to(place.home)
         is_log = path.suffix == ".ndjson"
-        if size > (256 << 20 if is_log else REPORT):
+        if size > (256 << 20 if is_log else attack.report):
             wrong.append(f"{name} has {size} bytes")
         shown = None if attack.may_say_secret else leak(text)
         if shown:
