@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let mut json = as_json(&scanned);
         Redactor::new(scanned.server.secrets.iter().map(String::as_str)).json(&mut json);
         print(&to_safe_json(&json))?;
-    } else {
+    } else if args.run.are_for_people() {
         let facts = AuditFacts { tokens: tokens(&scanned), verbosity: context.verbosity };
         print(&audit_table(report, facts, &context.style()))?;
         if args.inputs.fixture.is_none() {
@@ -105,7 +105,7 @@ fn write_suite(args: &Args, scanned: &Scanned, context: &Context) -> Result<(), 
     let mut text = written.files_summary(folder);
     let flag = fixture.map(|fixture| format!(" --fixture {}", fixture.display())).unwrap_or_default();
     let _ = writeln!(text, "run them: mcprove run {}{flag}", folder.display());
-    if args.run.json {
+    if !args.run.are_for_people() {
         context.write_stderr(&text);
         return Ok(());
     }
