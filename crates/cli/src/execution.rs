@@ -88,6 +88,8 @@ pub(crate) struct RunMode {
     pub(crate) redactor: Redactor,
     /// The command that starts such a run again, without what says how cases are run.
     pub(crate) again: Vec<String>,
+    /// True if a case that failed can be run again by itself.
+    pub(crate) has_next_step: bool,
 }
 
 impl RunMode {
@@ -106,6 +108,7 @@ impl RunMode {
             no_model: false,
             redactor,
             again: Vec::new(),
+            has_next_step: true,
         }
     }
 
@@ -244,6 +247,7 @@ impl Execution {
                 mode.shows
             },
             redactor: mode.redactor,
+            has_next_step: mode.has_next_step,
         };
         let mut sink = RunSink::new(context, sink_options);
         let began = Instant::now();

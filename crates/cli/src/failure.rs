@@ -79,6 +79,21 @@ impl Failure {
         Self::Server { message, evidence, help }
     }
 
+    /// The same without secrets, for messages that quote a server.
+    pub(crate) fn masked(self, redactor: &Redactor) -> Self {
+        let mask = |text: String| redactor.text(&text).into_owned();
+        match self {
+            Self::NothingSelected { message, help } => {
+                Self::NothingSelected { message: mask(message), help: mask(help) }
+            }
+            Self::Server { message, evidence, help } => {
+                Self::Server { message: mask(message), evidence: evidence.map(mask), help: help.map(mask) }
+            }
+            Self::Other { message, help } => Self::Other { message: mask(message), help: help.map(mask) },
+            Self::Suite(_) | Self::Config(_) | Self::Interrupted => self,
+        }
+    }
+
     /// The server's output instead of an answer.
     pub(crate) fn evidence(&self) -> Option<&str> {
         match self {

@@ -171,6 +171,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mode = RunMode {
         shown: !args.json && args.outputs.are_for_people(),
         shows: args.outputs.shows().max(Shows::Calls),
+        has_next_step: false,
         ..RunMode::new(planned.findings, redactor_of(&plan, &planned.secrets))
     };
     let execution = Execution::plain(TIMEOUT).logged(args.events.clone());

@@ -93,7 +93,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         None => Vec::new(),
     };
     if args.run.json {
-        print(&to_safe_json(&as_json(&fuzzed, &scanned, args, seed, &kept)))?;
+        let mut json = as_json(&fuzzed, &scanned, args, seed, &kept);
+        keeping.secrets.json(&mut json);
+        print(&to_safe_json(&json))?;
     } else if args.run.are_for_people() {
         print(&fuzz_table(&scanned.outcome.report, context.verbosity, &context.style()))?;
         print(&ending(&fuzzed, args, seed, (&kept, &keeping)))?;

@@ -408,7 +408,13 @@ impl Api {
         if connected.is_some() && server.is_none() {
             return refused(StatusCode::NOT_FOUND, "no such connection");
         }
-        match self.runs.start(&self.settings.own_program, RunOrder { words, failed_of, server }) {
+        let Settings { suites, logs, own_program, .. } = &self.settings;
+        let folder_of = |path: &PathBuf| match path.parent() {
+            Some(parent) if path.is_file() => parent.to_owned(),
+            Some(_) | None => path.clone(),
+        };
+        let folders: Vec<PathBuf> = suites.iter().map(folder_of).chain([logs.clone()]).collect();
+        match self.runs.start(own_program, RunOrder { words, failed_of, server }, &folders) {
             Ok(run) => ok(json!({"run": run})),
             Err(why) => refused(StatusCode::BAD_REQUEST, why),
         }

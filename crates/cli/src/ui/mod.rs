@@ -15,6 +15,7 @@ mod schema_lint;
 mod server;
 mod subject_words;
 mod suite_tree;
+mod written_paths;
 
 pub(crate) use api::Settings;
 pub(crate) use server::serve;

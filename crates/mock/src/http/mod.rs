@@ -185,7 +185,7 @@ impl Endpoint {
     }
 
     async fn respond(&self, head: &Parts, body: &Bytes) -> Answer {
-        if !origin::is_welcome(&head.headers, self.local_only) {
+        if !origin::is_welcome(&head.uri, &head.headers, self.local_only) {
             return plain(StatusCode::FORBIDDEN, "this origin may not ask");
         }
         if head.uri.path() != listener::PATH {

@@ -47,7 +47,10 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     }
     // A copy: a slice would keep the whole body.
     let evidence = Bytes::copy_from_slice(&body[..body.len().min(EVIDENCE)]);
-    Refusal { refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()) }, reply }
+    Refusal {
+        refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()), has_result: false },
+        reply,
+    }
 }
 
 /// A refusal for a body that is incomplete or unusable.
@@ -57,6 +60,7 @@ pub(super) fn broken_body(read: &Bytes, how: &str, status: StatusCode) -> Refuse
         help: Some("look into the server's log".to_owned()),
         evidence: Bytes::copy_from_slice(&read[..read.len().min(EVIDENCE)]),
         status: Some(status.as_u16()),
+        has_result: false,
     }
 }
 
@@ -113,6 +117,6 @@ fn explain(response: &Response<Incoming>, method: &Method) -> (String, String) {
 
 impl From<NoResponse> for Refused {
     fn from(none: NoResponse) -> Self {
-        Self { what: none.what, help: Some(none.help), evidence: Bytes::new(), status: None }
+        Self { what: none.what, help: Some(none.help), evidence: Bytes::new(), status: None, has_result: false }
     }
 }
