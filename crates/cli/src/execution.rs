@@ -40,6 +40,9 @@ pub(crate) struct Execution {
     /// A new server for each case, for each file, or one for the whole run [default: what each kind of file promises].
     #[arg(long, value_name = "case|file|run", value_parser = ISOLATION, hide_possible_values = true)]
     isolation: Option<Isolation>,
+    /// Start the next server while the current case runs; only for servers that share no port and no file.
+    #[arg(long)]
+    prestart: bool,
     /// Time limit for detecting the protocol revision (`--protocol auto`).
     #[arg(long, visible_alias = "detect-timeout", value_name = "DURATION", default_value = PROBE_TIMEOUT_WORDS, value_parser = duration::parse)]
     probe_timeout: Duration,
@@ -163,6 +166,7 @@ impl Execution {
             timeout: Some(timeout),
             jobs: Some(Jobs::Number(1)),
             isolation: None,
+            prestart: false,
             probe_timeout: PROBE_TIMEOUT,
             docker: None,
             sandbox: false,
@@ -226,6 +230,7 @@ impl Execution {
             no_model: mode.no_model,
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
+            prestart: self.prestart,
             storing: mode.storing,
             is_whole: mode.is_whole && plan.shard.is_none(),
             again: mode.again.into_iter().chain(self.words()).collect(),
@@ -294,6 +299,7 @@ impl Execution {
         option("--probe-timeout", (self.probe_timeout != PROBE_TIMEOUT).then(|| milliseconds(self.probe_timeout)));
         option("--isolation", self.isolation.map(|isolation| word_of(isolation).to_owned()));
         option("--docker", self.docker.clone());
+        words.extend(self.prestart.then(|| "--prestart".to_owned()));
         words.extend(self.sandbox.then(|| "--sandbox".to_owned()));
         words.extend(self.strict.then(|| "--strict".to_owned()));
         words

@@ -18,9 +18,10 @@ use crate::coverage_gate;
 use crate::grading::Judges;
 use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
-use crate::lanes::lanes;
+use crate::lanes::{Lane, lanes};
 use crate::latency::too_slow;
 use crate::load::LoadProgress;
+use crate::prestart::{ActTurn, is_prestarted};
 use crate::record::CaseRun;
 use crate::runtime_pool::RuntimePool;
 use crate::sanitizers;
@@ -34,6 +35,9 @@ use crate::virtual_time::{is_virtual, run_virtual_lane};
 
 /// Interval of progress reports while nothing else happens.
 const PROGRESS: Duration = Duration::from_millis(100);
+
+/// Number of lanes with prestarted servers at a time: one that ends, one that acts, and the next.
+const PRESTARTED: usize = 3;
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -69,6 +73,8 @@ pub struct RunOptions {
     pub no_model: bool,
     /// Time limit for the probe of a server's protocol era.
     pub probe_timeout: Duration,
+    /// True if servers are started while the case before them runs; suites may ask for it, too.
+    pub prestart: bool,
     /// Isolation of cases if the user sets it; otherwise each case has its own.
     pub isolation: Option<Isolation>,
     /// True if the plan has all cases; with a subset, the coverage of a server is unknown.
@@ -170,6 +176,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         no_model: options.no_model,
         judges: judges.clone(),
         acting: Arc::new(Semaphore::new(options.jobs)),
+        turn: ActTurn::default(),
         calls: Arc::default(),
         load: Arc::default(),
         stop: stop.clone(),
@@ -186,8 +193,12 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let contexts = context.for_threads(pool.size());
     // With several jobs, the next servers are started while the current ones are busy; one job means one at a time.
     let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
-    let mut lanes = lanes.into_iter();
-    let mut turns = LaneScheduler::new(options.one_by_one);
+    // Where the first failure is enough, nothing is begun before it is known that there is none; positions that are tried
+    // after a failure have no turn of their own.
+    let may_prestart = !options.fail_fast && !options.fix;
+    let ahead = |lane: &Lane| may_prestart && is_prestarted(lane, options.prestart);
+    let mut lanes = lanes.into_iter().map(|lane| (ahead(&lane), lane)).peekable();
+    let mut turns = LaneScheduler::new(options.one_by_one, options.jobs);
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
     let mut clock = tokio::time::interval(PROGRESS);
@@ -203,12 +214,13 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         masks: Masks { tokens, known: 0, redactor: Redactor::default() },
     };
     while ordered.next < plan.cases.len() {
-        while workers.len() < in_flight
-            && let Some(lane) = lanes.next()
+        while let Some((is_prestarted, lane)) =
+            lanes.next_if(|(ahead, _)| workers.len() < if *ahead { in_flight.max(PRESTARTED) } else { in_flight })
         {
-            let turn = turns.of(&lane);
+            let turn = turns.of(&lane, is_prestarted);
             pool.begin(&mut workers, |thread| {
-                let (context, report) = (contexts[thread].clone(), report.clone());
+                let (mut context, report) = (contexts[thread].clone(), report.clone());
+                context.turn = turn.act.clone();
                 async move {
                     let _held = turn.come().await;
                     if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
