@@ -30,6 +30,7 @@ const MOST_JOBS: usize = 1024;
 
 /// Execution options.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user")]
 pub(crate) struct Execution {
     /// Default deadline of a case [default: 30s].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]

@@ -1,12 +1,18 @@
 //! Servers that are started while the case before them runs, where the user or the suite allows it. The acts keep their
 //! order.
 
+use std::iter::Peekable;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::vec::IntoIter;
 
 use mcprove_model::{Act, Case, Target};
 use tokio::sync::watch;
 
 use crate::lanes::Lane;
+use crate::run::RunOptions;
+
+/// Number of lanes with prestarted servers at a time: one that ends, one that acts, and the next.
+const PRESTARTED: usize = 3;
 
 /// The turn of a lane to act; its server may be started before.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +44,40 @@ impl ActTurn {
     }
 }
 
+/// The lanes that have not begun.
+#[derive(Debug)]
+pub(crate) struct LaneQueue {
+    lanes: Peekable<IntoIter<Lane>>,
+    /// Number of lanes that run, or wait for their turn with a server of their own.
+    in_flight: usize,
+    may_prestart: bool,
+    /// True if the user wants servers to be prestarted.
+    is_asked: bool,
+}
+
+impl LaneQueue {
+    pub(crate) fn new(lanes: Vec<Lane>, options: &RunOptions) -> Self {
+        Self {
+            lanes: lanes.into_iter().peekable(),
+            // With several jobs, the next servers are started while the current ones are busy; one job means one at a time.
+            in_flight: if options.jobs == 1 { 1 } else { options.jobs * 2 },
+            // Where the first failure is enough, nothing is begun before it is known that there is none; positions that are
+            // tried after a failure have no turn of their own.
+            may_prestart: !options.fail_fast && !options.fix,
+            is_asked: options.prestart,
+        }
+    }
+
+    /// The next lane, where it may begin while so many others run; true if its server is prestarted.
+    pub(crate) fn next(&mut self, running: usize) -> Option<(Lane, bool)> {
+        let is_prestarted = self.may_prestart && is_prestarted(self.lanes.peek()?, self.is_asked);
+        let in_flight = if is_prestarted { self.in_flight.max(PRESTARTED) } else { self.in_flight };
+        self.lanes.next_if(|_| running < in_flight).map(|lane| (lane, is_prestarted))
+    }
+}
+
 /// True if the server of a lane may be started while the lane before runs. `asked` is the user's wish.
-pub(crate) fn is_prestarted(lane: &Lane, asked: bool) -> bool {
+fn is_prestarted(lane: &Lane, asked: bool) -> bool {
     lane.cases.iter().all(|planned| {
         let case = &planned.case;
         let suite = case.suite.as_ref();

@@ -18,10 +18,10 @@ use crate::coverage_gate;
 use crate::grading::Judges;
 use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
-use crate::lanes::{Lane, lanes};
+use crate::lanes::lanes;
 use crate::latency::too_slow;
 use crate::load::LoadProgress;
-use crate::prestart::{ActTurn, is_prestarted};
+use crate::prestart::{ActTurn, LaneQueue};
 use crate::record::CaseRun;
 use crate::runtime_pool::RuntimePool;
 use crate::sanitizers;
@@ -35,9 +35,6 @@ use crate::virtual_time::{is_virtual, run_virtual_lane};
 
 /// Interval of progress reports while nothing else happens.
 const PROGRESS: Duration = Duration::from_millis(100);
-
-/// Number of lanes with prestarted servers at a time: one that ends, one that acts, and the next.
-const PRESTARTED: usize = 3;
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -191,13 +188,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     // Dropped after the lanes: dropping a run in the middle waits for what they leave behind.
     let mut pool = RuntimePool::of(options.jobs.min(options.cores));
     let contexts = context.for_threads(pool.size());
-    // With several jobs, the next servers are started while the current ones are busy; one job means one at a time.
-    let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
-    // Where the first failure is enough, nothing is begun before it is known that there is none; positions that are tried
-    // after a failure have no turn of their own.
-    let may_prestart = !options.fail_fast && !options.fix;
-    let ahead = |lane: &Lane| may_prestart && is_prestarted(lane, options.prestart);
-    let mut lanes = lanes.into_iter().map(|lane| (ahead(&lane), lane)).peekable();
+    let mut queue = LaneQueue::new(lanes, options);
     let mut turns = LaneScheduler::new(options.one_by_one, options.jobs);
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
@@ -214,9 +205,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         masks: Masks { tokens, known: 0, redactor: Redactor::default() },
     };
     while ordered.next < plan.cases.len() {
-        while let Some((is_prestarted, lane)) =
-            lanes.next_if(|(ahead, _)| workers.len() < if *ahead { in_flight.max(PRESTARTED) } else { in_flight })
-        {
+        while let Some((lane, is_prestarted)) = queue.next(workers.len()) {
             let turn = turns.of(&lane, is_prestarted);
             pool.begin(&mut workers, |thread| {
                 let (mut context, report) = (contexts[thread].clone(), report.clone());
