@@ -36,13 +36,13 @@ impl Context {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let dumb = variable("TERM").is_some_and(|term| term == "dumb");
         let plain = variable("NO_COLOR").is_some() || dumb;
-        let color = match arguments.color {
+        let color = match arguments.everywhere.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => io::stdout().is_terminal() && !plain,
         };
         set_colored(color);
-        let verbosity = match (arguments.quiet, arguments.verbose) {
+        let verbosity = match (arguments.everywhere.quiet, arguments.everywhere.verbose) {
             (true, _) => Verbosity::Quiet,
             (false, true) => Verbosity::Verbose,
             (false, false) => Verbosity::Normal,
@@ -54,7 +54,7 @@ impl Context {
             width: terminal_width(),
             own_program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcprove")),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            limits: limits::with(&arguments.limit),
+            limits: limits::with(&arguments.everywhere.limit),
         }
     }
 

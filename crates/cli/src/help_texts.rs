@@ -50,7 +50,7 @@ const IN_GROUPS: &[(&[&str], &str, &str)] = &[
 
 /// Options of a group of commands that have no effect of their own there; they are accepted.
 const LEFT_OUT: &[(&[&str], &[&str])] = &[
-    (SCANS, &["sandbox", "fail_on_regression"]),
+    (SCANS, &["prestart", "sandbox", "fail_on_regression"]),
     (&["matrix", "run"], &["fail_on_regression"]),
     (&["watch"], &["dry_run"]),
     (

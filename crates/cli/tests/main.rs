@@ -33,6 +33,7 @@ mod packaging;
 mod pages;
 mod panic;
 mod picture;
+mod prestart;
 mod processes;
 mod report_files;
 mod scan_safety;

@@ -118,6 +118,7 @@ fn options(jobs: usize) -> RunOptions {
         record: false,
         no_model: false,
         probe_timeout: Duration::from_secs(2),
+        prestart: false,
         isolation: None,
         is_whole: false,
         storing: Storing::Compare,

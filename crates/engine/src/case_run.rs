@@ -23,6 +23,7 @@ use crate::lane_state::LaneState;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
 use crate::pipelining::{self, Pipeline, lone_call};
+use crate::prestart::ActTurn;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
@@ -43,6 +44,8 @@ pub(crate) struct CaseContext {
     /// True if what a case saw outlives its verdict.
     pub(crate) keep_seen: bool,
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
+    /// The turn of the lane to act.
+    pub(crate) turn: ActTurn,
     /// True if the call of a case may be sent before the one before it is judged.
     pub(crate) may_send_ahead: bool,
     /// True if positions around those of a failing case are tried.
@@ -283,6 +286,8 @@ async fn run_in_session(attempt: Attempt<'_>, shared: &mut LaneState) -> Verdict
     let mut stop = context.stop.clone();
     let mut pipeline = std::mem::take(&mut shared.pipeline);
     let inherited = shared.session.take();
+    // A case that inherits its session may have to be done again.
+    let is_last_act = !shared.goes_on && inherited.is_none();
     let opening = Attempt { case, variables: &mut *variables, record: &mut *record, context, deadline };
     let mut session = match session(inherited, opening).await {
         Ok(session) => session,
@@ -309,6 +314,9 @@ async fn run_in_session(attempt: Attempt<'_>, shared: &mut LaneState) -> Verdict
         () = converse(conversation, context) => true,
     };
     others.close(record).await;
+    if is_last_act {
+        context.turn.pass_on();
+    }
     let chapter = pipeline.chapter.take();
     let is_next_begun = chapter.is_some();
     if let Some(chapter) = chapter {
@@ -375,6 +383,7 @@ pub(crate) fn interrupted() -> Verdict {
 /// Everything between the handshake and the end of the session.
 async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     let ready_at = Instant::now();
+    context.turn.come().await;
     let Ok(_permit) = context.acting.acquire().await else { return };
     // A server that was started ahead waits for its turn; the case's time runs when it is its turn.
     talk.deadline += ready_at.elapsed();

@@ -37,6 +37,7 @@ mod open_session;
 mod pipelining;
 mod plan;
 mod position_fix;
+mod prestart;
 mod probes;
 mod record;
 mod reply_shape;

@@ -180,6 +180,7 @@ fn run_options(name: &RunName, plan: &Plan) -> RunOptions {
         record: false,
         no_model: false,
         probe_timeout: Duration::from_secs(2),
+        prestart: name.has("prestart"),
         isolation: name.value("isolation").map(|isolation| match isolation {
             "case" => Isolation::Case,
             "file" => Isolation::File,

@@ -111,6 +111,11 @@ impl Http {
         None
     }
 
+    /// True if requests are sent directly, on a connection that is there.
+    pub(super) fn sends_at_once(&self) -> bool {
+        self.is_flushed() && self.direct.is_ready()
+    }
+
     /// Continues a direct exchange as one that may take any course.
     fn take_over(&mut self, Handover { request, replay }: Handover) {
         let DirectRequest { id, number, body, headers } = request;

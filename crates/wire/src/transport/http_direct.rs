@@ -133,6 +133,14 @@ impl DirectExchanges {
             && body.len() <= REQUEST
     }
 
+    /// True if nothing is on its way, and there is a connection.
+    pub(super) fn is_ready(&self) -> bool {
+        self.usual.is_some_and(|usual| usual >= USUAL)
+            && self.active.is_empty()
+            && self.connecting.is_empty()
+            && !self.idle.is_empty()
+    }
+
     /// Sends a request, as far as that is possible without waiting.
     pub(super) fn begin(&mut self, request: DirectRequest, head: &DirectHead, client: &HttpClient) {
         let unsent = match self.idle_connection() {

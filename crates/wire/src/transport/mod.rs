@@ -163,6 +163,15 @@ impl Transport {
         }
     }
 
+    /// True if a request that is sent now goes out at once, with nothing before it.
+    pub fn sends_at_once(&self) -> bool {
+        match self {
+            Self::Stdio(_) => true,
+            Self::Http(http) => http.sends_at_once(),
+            Self::Sse(_) | Self::Memory(_) => false,
+        }
+    }
+
     /// Sends bytes exactly as they are.
     pub fn send_raw(&mut self, bytes: &Bytes, request: Option<u64>) {
         let outgoing = || Outgoing { body: bytes.clone(), request, headers: Vec::new() };
