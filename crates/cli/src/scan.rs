@@ -141,7 +141,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     }
     let planned_calls = match &kind {
         ScanKind::Fuzz(fuzz) => fuzz.runs,
-        ScanKind::Audit { .. } | ScanKind::Probe { .. } => 0,
+        ScanKind::Audit { .. } | ScanKind::Probe { .. } | ScanKind::Sequences(_) => 0,
     };
     let options = ScanOptions {
         kind,
@@ -179,7 +179,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
                     *called = answered;
                 }
             }
-            ScanResult::Fuzz(fuzzed) => scanned.push((index, ScanResult::Fuzz(fuzzed))),
+            result @ (ScanResult::Fuzz(_) | ScanResult::Sequences(_)) => scanned.push((index, result)),
         }
     }
     outcome.scanned = scanned;

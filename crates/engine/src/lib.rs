@@ -49,6 +49,7 @@ mod sanitizers;
 mod scan;
 mod score;
 mod selection;
+mod sequences;
 mod server;
 mod server_info;
 mod server_override;
@@ -83,8 +84,9 @@ pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use scan::{
     ConformanceOptions, FuzzScan, FuzzedTool, PlannedCall, PlannedScan, ScanKind, ScanOptions, ScanResult,
-    expand_conformance, expanded_template, plan_conformance, plan_scan, prompt_arguments,
+    SequenceRun, SequenceScan, expand_conformance, expanded_template, plan_conformance, plan_scan, prompt_arguments,
 };
+pub use sequences::{CorpusEntry, Reproduced, SequenceFailure, kept_sequence, read_entry, written_entry};
 pub use server_info::{InfoOptions, ServerInfo, server_info};
 pub use server_override::override_servers;
 pub use shard::{Durations, Shard};

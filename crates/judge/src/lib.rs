@@ -30,6 +30,7 @@ pub mod reply_shape;
 pub mod scan_verdict;
 pub mod scenario;
 pub mod schema_change;
+pub mod sequences;
 pub mod snapshot;
 pub mod target;
 pub mod target_sets;

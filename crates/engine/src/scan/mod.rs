@@ -11,6 +11,7 @@ mod fuzz;
 mod offer;
 mod plan;
 mod probe;
+mod sequences;
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -30,6 +31,7 @@ pub use conformance::{ConformanceOptions, expand_conformance, plan_conformance};
 pub use fuzz::FuzzedTool;
 pub use offer::{expanded_template, prompt_arguments};
 pub(crate) use plan::planned_inputs;
+pub use sequences::{SequenceRun, SequenceScan};
 pub use plan::{FuzzScan, PlannedScan, ScanKind, ScanOptions, plan_scan};
 
 /// A piece of work on a server that judges what it sees by itself.
@@ -84,6 +86,8 @@ pub enum ScanResult {
     Audit(PlannedCall),
     /// A tool that was fuzzed.
     Fuzz(Box<FuzzedTool>),
+    /// Sequences of calls.
+    Sequences(Box<SequenceRun>),
 }
 
 /// The scan of a case.
