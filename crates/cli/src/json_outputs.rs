@@ -11,6 +11,7 @@ pub struct JsonOutput {
 
 /// Every command that has `--json`, sorted.
 pub const JSON_OUTPUTS: &[JsonOutput] = &[
+    JsonOutput { command: "agents", schema: include_str!("../../../schema/json/agents.json") },
     JsonOutput { command: "audit", schema: include_str!("../../../schema/json/audit.json") },
     JsonOutput { command: "bench", schema: include_str!("../../../schema/json/bench.json") },
     JsonOutput { command: "call", schema: include_str!("../../../schema/json/request.json") },
@@ -23,6 +24,7 @@ pub const JSON_OUTPUTS: &[JsonOutput] = &[
     JsonOutput { command: "explain", schema: include_str!("../../../schema/json/explain.json") },
     JsonOutput { command: "fuzz", schema: include_str!("../../../schema/json/fuzz.json") },
     JsonOutput { command: "generate", schema: include_str!("../../../schema/json/written.json") },
+    JsonOutput { command: "host", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "init", schema: include_str!("../../../schema/json/written.json") },
     JsonOutput { command: "lint", schema: include_str!("../../../schema/json/findings.json") },
     JsonOutput { command: "list", schema: include_str!("../../../schema/json/list.json") },

@@ -103,6 +103,7 @@ pub fn main() -> ExitCode {
             let _ = std::io::stderr().write_all(failure.as_bytes());
             return ExitCode::from(127);
         }
+        Some(word) if word == mcprove_engine::HOST_PIPE => return commands::host_pipe(std::env::args().skip(2)),
         Some(_) | None => {}
     }
     ExitCode::from(code_or_bug(|| match parsed() {

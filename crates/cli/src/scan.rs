@@ -179,7 +179,9 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
                     *called = answered;
                 }
             }
-            result @ (ScanResult::Fuzz(_) | ScanResult::Sequences(_)) => scanned.push((index, result)),
+            result @ (ScanResult::Fuzz(_) | ScanResult::Sequences(_) | ScanResult::Host(_)) => {
+                scanned.push((index, result));
+            }
         }
     }
     outcome.scanned = scanned;

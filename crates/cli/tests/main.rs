@@ -19,6 +19,7 @@ mod full_disk;
 mod fuzz;
 mod generated_pages;
 mod golden;
+mod host;
 mod intercept;
 mod interrupted;
 mod json_output;

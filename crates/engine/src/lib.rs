@@ -19,6 +19,7 @@ mod fuzz;
 mod grading;
 mod hint;
 mod hooks;
+mod host;
 mod implicit_checks;
 mod interception;
 mod judge_cassette;
@@ -70,6 +71,10 @@ pub use driver::{Driven, Driver, DriverOptions, JudgedReply};
 pub use fixture::FixtureCopy;
 pub use fixture_guard::NOWHERE;
 pub use fuzz::{CallCounts, Failure, Keeping, KeptTest, Reproduction, kept_test};
+pub use host::{
+    CLIENT_MUTATIONS, ClientConfig, ClientMutation, ClientServer, HOST_PIPE, HostOptions, HostPlayed, HostScanOptions,
+    Place, Player, ScenarioFault, client_config, plan_host, play, run_host_pipe,
+};
 pub use interception::{
     Answer, CallNews, Interception, InterceptionEnd, InterceptionOptions, ObservedCall, ObservedClient, ObservedRequest,
 };

@@ -1,5 +1,6 @@
 //! Judgements on observations. Everything here is pure: no clock, no environment, no files, no waiting.
 
+pub mod agent_compare;
 pub mod agent_measures;
 pub mod arguments;
 pub mod calibration;
@@ -14,6 +15,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod harm;
 pub mod hidden_text;
+pub mod host;
 pub mod jq;
 pub mod json_path;
 mod json_pointer;

@@ -25,9 +25,9 @@ mod tasks;
 mod uri_template;
 
 pub use clock::{Clock, RealClock, Sleep, Standstill, VirtualClock};
-pub use fault::{FaultRule, HANG, MockFault};
+pub use fault::HANG;
 pub use http::HttpListener;
-pub use load::{load, read};
+pub use load::{from_node, load, read};
 pub use manifest::Manifest;
 pub use mock::{Mock, MockOptions, Offer, ToolHandler, connect};
 pub use mutation::{MUTATIONS, Mutation, conforming};

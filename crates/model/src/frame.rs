@@ -77,6 +77,8 @@ pub enum WirePart {
         /// The event's type.
         event: String,
     },
+    /// The end of the connection, by the side that the direction names.
+    Closed,
 }
 
 impl WirePart {

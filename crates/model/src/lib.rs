@@ -83,7 +83,7 @@ pub use event::{
 };
 pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refused, RpcError};
 pub use exit::ExitStatus;
-pub use fault::{Fault, FaultKind};
+pub use fault::{FAULTS, Fault, FaultId, FaultKind, FaultNumber, FaultRow, FaultRule, FaultSignal, canary};
 pub use finding::{Edit, Evidence, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use finding_kinds::{FindingKind, finding_kinds};
 pub use frame::{Direction, Frame, FrameKind, WirePart};

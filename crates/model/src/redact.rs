@@ -243,7 +243,7 @@ impl Redactor {
     fn frame(&self, frame: &mut Frame) {
         let Frame { at_us: _, direction: _, part, kind: _, body } = frame;
         match part {
-            WirePart::Message => {}
+            WirePart::Message | WirePart::Closed => {}
             WirePart::HttpRequest { exchange: _, method, url, headers } => {
                 self.strings([method, url]);
                 self.headers(headers);

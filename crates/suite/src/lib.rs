@@ -15,6 +15,7 @@ mod field;
 pub mod lint;
 pub mod load;
 pub mod recorded;
+pub mod scenario_file;
 pub mod schema;
 pub mod starter;
 pub mod suite_file;

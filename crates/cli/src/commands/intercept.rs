@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Interception, InterceptionEnd, InterceptionOptions, ObservedClient};
 use mcprove_model::{
-    ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, ProcessEnd, Protocol, Redactor, Remote,
+    ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, FaultRule, ProcessEnd, Protocol, Redactor, Remote,
     SamplingReply, ServerSpec, Target,
 };
 use mcprove_report::Verbosity;
@@ -13,7 +13,8 @@ use mcprove_suite::recorded::{Recorded, RecordedCall, RecordedRequest, WrittenSu
 use mcprove_suite::trajectories::{WantedTrajectory, trajectories};
 use mcprove_suite::{duration, load};
 use mcprove_wire::{
-    ClientEnds, HttpRelay, Order, Program, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable, relay_stdio,
+    ClientEnds, HttpRelay, Injector, Order, Program, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable,
+    relay_stdio,
 };
 use serde_json::{Value, json};
 use tokio::io::AsyncRead;
@@ -32,11 +33,11 @@ use crate::subject::Subject;
 #[command(
     after_help = "Put it in front of the server's command in the client's configuration, or give the client the \
                   address it prints. Every byte is passed on as it came, except with \
-                  `--strict`. When one side closes, the other is closed. \
+                  `--strict` and `--fault`. When one side closes, the other is closed. \
                   Without `--events`, `--as-suite` or `--trajectory` nothing is \
                   recorded.\n\nExamples:\n  mcprove intercept --events run.ndjson -- npx -y my-server\n  mcprove intercept --trajectory \
                   calls.yaml --events run.ndjson -- npx -y my-server\n  mcprove intercept --as-suite recorded.yaml -- \
-                  npx -y my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
+                  npx -y my-server\n  mcprove intercept --fault search=hang --fault flaky:30 -- npx -y my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
 )]
 pub(crate) struct Args {
     /// Listen address for the clients of a `--url`; port 0 takes a free one [default: 127.0.0.1:0].
@@ -54,6 +55,12 @@ pub(crate) struct Args {
     /// Do not forward client messages that cannot be parsed (stdio only).
     #[arg(long, conflicts_with = "url")]
     strict: bool,
+    /// Inject a fault, for every tool or for one: `mcprove explain faults` lists them; may be repeated.
+    #[arg(long, value_name = "[TOOL=]KIND")]
+    fault: Vec<FaultRule>,
+    /// Seed of faults that depend on chance, and of canaries.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "fault")]
+    seed: u64,
     /// End the conversation after this time.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
@@ -132,7 +139,11 @@ impl InterceptRun<'_> {
         let limits = self.context.limits;
         let input = self.input();
         let ends = ClientEnds { input, output: tokio::io::stdout(), stderr: tokio::io::stderr() };
-        let relay = tokio::spawn(async move { relay_stdio(&program, ends, &tap, &mut orders, limits).await });
+        let faults = self.faults();
+        let relay =
+            tokio::spawn(
+                async move { relay_stdio(&program, ends, (&tap, faults.as_ref()), &mut orders, limits).await },
+            );
         let interception = self.begin("stdio", wanted);
         let (interception, live) = self.listen(interception, &mut heard).await;
         let end = match relay.await {
@@ -141,6 +152,11 @@ impl InterceptRun<'_> {
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         };
         self.end(interception, live, Ending::Stdio(end)).await
+    }
+
+    /// The faults that are injected, if any.
+    fn faults(&self) -> Option<Injector> {
+        (!self.args.fault.is_empty()).then(|| Injector::new(self.args.fault.clone(), self.args.seed))
     }
 
     /// The client's input; with `--strict`, only the part that can be parsed.
@@ -166,6 +182,10 @@ impl InterceptRun<'_> {
         wanted: Vec<WantedTrajectory>,
     ) -> Result<u8, Failure> {
         let upstream = Upstream::new(url, headers).map_err(|error| Failure::new(error, "fix the URL"))?;
+        let upstream = match self.faults() {
+            Some(faults) => upstream.with_faults(faults),
+            None => upstream,
+        };
         let (tap, mut heard) = Tap::pair();
         let mut orders = orders(self.args.timeout)?;
         let address = self.args.http.as_deref().unwrap_or("127.0.0.1:0");

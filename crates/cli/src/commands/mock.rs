@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use mcprove_mock::{FaultRule, HttpListener, MUTATIONS, Mock, MockOptions, Offer, conforming};
-use mcprove_model::{ExitStatus, Finding, nearest};
+use mcprove_mock::{HttpListener, MUTATIONS, Mock, MockOptions, Offer, conforming};
+use mcprove_model::{ExitStatus, FaultRule, Finding, nearest};
 use mcprove_report::render_findings;
 
 use crate::context::Context;
@@ -14,8 +14,8 @@ use crate::stop_signals::StopSignals;
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "mcprove mock <--tools-from <FILE>|--conforming> [OPTIONS]")]
 #[command(
-    after_help = "Faults apply to `tools/call` only: hang, also called wedged, never answers (the mock gives up after ten \
-                        minutes), slow:<ms> answers late, recover-after:<n> hangs n times first.\n\nExamples:\n  \
+    after_help = "Faults apply to `tools/call`, and some to what `tools/list` shows: hang never answers, slow:<ms> answers late, \
+                        error:<code> refuses, flaky:<percent> fails by chance; `mcprove explain faults` lists all.\n\nExamples:\n  \
                         mcprove mock --tools-from tools.yml\n  mcprove mock --tools-from tools.yml --fault \
                         search=hang --fault slow:200\n  mcprove mock --tools-from run.ndjson --http 127.0.0.1:0\n  \
                         mcprove mock --conforming --mutation string-ids"
@@ -30,9 +30,12 @@ pub(crate) struct Args {
     /// Break one rule of the protocol; `mcprove explain mutations` lists them.
     #[arg(long, value_name = "NAME", value_parser = mutation)]
     mutation: Option<&'static str>,
-    /// Inject a fault, for every tool or for one: none, hang, wedged, slow:<ms>, recover-after:<n>.
+    /// Inject a fault, for every tool or for one: hang, slow:<ms>, malformed, flaky:<percent>, …
     #[arg(long, value_name = "[TOOL=]KIND")]
     fault: Vec<FaultRule>,
+    /// Seed of faults that depend on chance, and of canaries.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
     /// Serve over HTTP at this address; port 0 takes a free one.
     #[arg(long, value_name = "HOST:PORT")]
     http: Option<String>,
@@ -50,7 +53,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     check_faults(&offer, &args.fault)?;
     let mutation = args.mutation.unwrap_or_default();
-    let mock = Mock::new(offer, MockOptions { faults: args.fault.clone(), mutation, ..MockOptions::default() });
+    let mock = Mock::new(
+        offer,
+        MockOptions { faults: args.fault.clone(), seed: args.seed, mutation, ..MockOptions::default() },
+    );
     // A mock that counts signals must not be ended by one.
     let _held = mock.ignores_sigterm().then(StopSignals::listen);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {

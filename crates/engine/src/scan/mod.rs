@@ -22,6 +22,7 @@ use mcprove_model::{Act, Case, Expectation, Isolation, ScanWork, ServerSpec, Ski
 
 use crate::case_run::CaseContext;
 use crate::fixture_guard::FixtureGuard;
+use crate::host::HostPlayed;
 use crate::record::CaseRecord;
 use crate::restart::Restartable;
 
@@ -88,6 +89,8 @@ pub enum ScanResult {
     Fuzz(Box<FuzzedTool>),
     /// Sequences of calls.
     Sequences(Box<SequenceRun>),
+    /// A scenario that was played to a client.
+    Host(HostPlayed),
 }
 
 /// The scan of a case.

@@ -23,6 +23,7 @@ use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use mcprove_model::{Era, Revision};
+use mcprove_wire::inject_http;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -76,6 +77,18 @@ impl Mock {
 }
 
 async fn serve_connection(endpoint: Arc<Endpoint>, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    let injector = endpoint.mock.shared.injector.clone();
+    if !injector.is_needed() {
+        return serve_healthy_connection(endpoint, stream).await;
+    }
+    let (near, far) = tokio::io::duplex(64 << 10);
+    tokio::join!(inject_http(&injector, stream, near), serve_healthy_connection(endpoint, far));
+}
+
+async fn serve_healthy_connection(
+    endpoint: Arc<Endpoint>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) {
     let service = service_fn(|request| {
         let endpoint = Arc::clone(&endpoint);
         async move { Ok::<_, Infallible>(endpoint.answer(request).await) }

@@ -25,6 +25,8 @@ impl Recording {
                 (WirePart::StreamEvent { exchange, .. }, _) => {
                     (*exchange, What::StreamEvent { id: None, is_empty: frame.body.is_empty() })
                 }
+                (WirePart::Closed, Direction::Sent) => (0, What::InputClosed),
+                (WirePart::Closed, Direction::Received) => (0, What::OutputClosed),
             };
             let is_sent = matches!(what, What::Sent(_));
             let method = if is_sent { label_of(&frame.body) } else { String::new() };
