@@ -13,6 +13,7 @@ mod listener;
 mod memory_reservation;
 mod message;
 mod non_protocol_output;
+pub mod oauth;
 mod process;
 mod process_group;
 mod process_usage;
@@ -51,5 +52,5 @@ pub use session::{
     SessionOptions, Stage, Step, ToolCall, roots_result,
 };
 pub use sse_parser::{SseEvent, SseParser, TooLong};
-pub use transport::{AwsSigner, HttpClient, TokenSource, Tokens, Transport};
+pub use transport::{AwsSigner, CredentialsSource, HttpClient, TokenSource, Tokens, Transport};
 pub use watchdog::{Guard, TEMPORARY, WATCHDOG, arm, watch_over};

@@ -78,7 +78,7 @@ impl Prepared {
     }
 
     /// Its headers for the frame log, without secrets.
-    pub(super) fn shown_headers(&self) -> Vec<(String, String)> {
+    pub(crate) fn shown_headers(&self) -> Vec<(String, String)> {
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
             let text = if is_secret(name.as_str()) { HIDDEN.to_owned() } else { text_of(value) };
             (name.as_str().to_owned(), text)
@@ -146,7 +146,7 @@ impl HttpClient {
     }
 
     /// Source of the token of every request, if there is one.
-    pub(super) fn tokens(&self) -> Option<&TokenSource> {
+    pub fn tokens(&self) -> Option<&TokenSource> {
         self.tokens.as_deref()
     }
 
@@ -162,9 +162,14 @@ impl HttpClient {
         sent.map_err(|error| explain(&error, &without_password(host.as_ref().map_or("", Authority::as_str))))
     }
 
+    /// The same connections, with nothing in a request that says who sent it.
+    pub(crate) fn anonymous(&self) -> Self {
+        Self { tokens: None, signer: None, ..self.clone() }
+    }
+
     /// True if a request is a head and a body that can be made once: without tokens, signatures and redirects.
     pub(super) fn is_plain(&self) -> bool {
-        self.tokens.is_none() && self.signer.is_none() && self.max_redirects() == 0
+        self.tokens.as_ref().is_none_or(|tokens| !tokens.has_token()) && self.signer.is_none() && self.max_redirects() == 0
     }
 
     /// A new connection without TLS; `None` where there is none to be had.
@@ -268,7 +273,7 @@ pub(crate) fn prepare(ask: HttpRequestParts<'_>) -> Result<Prepared, NoResponse>
 pub(crate) fn is_secret(name: &str) -> bool {
     // Those of every request are not looked through for words.
     let is_plain = matches!(name, "accept" | "content-type" | "host" | "user-agent");
-    matches!(name, "authorization" | "proxy-authorization" | "cookie")
+    matches!(name, "authorization" | "proxy-authorization" | "cookie" | "dpop")
         || (!is_plain
             && !name.starts_with("mcp-")
             && ["token", "secret", "api-key", "apikey"].iter().any(|word| name.contains(word)))

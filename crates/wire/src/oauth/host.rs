@@ -1,0 +1,26 @@
+//! What a login needs from the program around it.
+
+use std::fmt;
+
+use mcprove_model::oauth::{LoginRecord, RegisteredClient};
+
+/// Keeps logins, and shows URLs to the person who signs in.
+pub trait LoginHost: fmt::Debug + Send + Sync {
+    /// The login at a server that was kept.
+    fn load(&self, server: &str) -> Option<LoginRecord>;
+
+    /// Keeps a login; the error says why that was not possible.
+    fn save(&self, record: &LoginRecord) -> Result<(), String>;
+
+    /// The client that was registered with an issuer before.
+    fn registered(&self, issuer: &str) -> Option<RegisteredClient>;
+
+    /// A lock on all kept logins, held by one process of the user at a time; it ends when it is dropped.
+    fn lock(&self) -> Option<std::fs::File>;
+
+    /// True if a person is there who can sign in.
+    fn has_person(&self) -> bool;
+
+    /// Opens a URL in the browser of the person, or shows it.
+    fn show(&self, url: &str);
+}
