@@ -149,7 +149,7 @@ pub(crate) fn or_list_mistakes<T>(part: Result<T, Failure>, stdout: Stdout, secr
         Failure::Config(_) | Failure::Interrupted | Failure::Server { .. } | Failure::Other { .. } => return part,
     };
     match stdout {
-        Stdout::KnownList => print(&Redactor::new(secrets.iter().map(String::as_str)).text(&list))?,
+        Stdout::KnownList => print(&crate::logins::redactor(secrets.iter().map(String::as_str)).text(&list))?,
         Stdout::People | Stdout::Report => {}
     }
     part

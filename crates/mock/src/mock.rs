@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::clock::{Clock, RealClock};
 use crate::fault::{FaultRule, Faults};
+use crate::issuer::IssuerOptions;
 use crate::manifest::Manifest;
 use crate::mutation::Mutant;
 use crate::recording::Recording;
@@ -47,6 +48,8 @@ pub struct MockOptions {
     pub handler: Option<Arc<dyn ToolHandler>>,
     /// The mutation that breaks a rule of the protocol, by its name; none if empty.
     pub mutation: &'static str,
+    /// The authorization server next to it, which guards it over HTTP.
+    pub issuer: Option<IssuerOptions>,
 }
 
 /// Answers calls of tools in place of the answers of a manifest.
@@ -57,7 +60,7 @@ pub trait ToolHandler: Debug + Send + Sync {
 
 impl Default for MockOptions {
     fn default() -> Self {
-        Self { clock: Arc::new(RealClock), faults: Vec::new(), handler: None, mutation: "" }
+        Self { clock: Arc::new(RealClock), faults: Vec::new(), handler: None, mutation: "", issuer: None }
     }
 }
 
@@ -75,6 +78,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) handler: Option<Arc<dyn ToolHandler>>,
     pub(crate) mutant: Mutant,
+    pub(crate) issuer: Option<IssuerOptions>,
     secret: RandomState,
     serial: AtomicU64,
 }
@@ -103,6 +107,7 @@ impl Mock {
             clock: options.clock,
             handler: options.handler,
             mutant: Mutant::new(options.mutation),
+            issuer: options.issuer,
             secret: RandomState::new(),
             serial: AtomicU64::new(0),
         };

@@ -32,6 +32,7 @@ const LISTS: &[NamedList] = &[
     ("exit-codes", exit_codes),
     ("findings", all_findings),
     ("matchers", matchers),
+    ("issuer-faults", issuer_faults),
     ("mutations", mutations),
     ("rules", || list(RULES.iter()) + "\n" + &trust_list() + &suite_rules()),
     (TRUST_GROUP, trust_list),
@@ -45,7 +46,7 @@ const WIDTH: usize = 100;
                         mcprove explain json_path\n  mcprove explain exit-codes")]
 pub(crate) struct Args {
     /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR, TXT, SEC), or one of the lists: checks,
-    /// conformance, exit-codes, findings, matchers, mutations, rules; without it, all rules but those of conformance.
+    /// conformance, exit-codes, findings, issuer-faults, matchers, mutations, rules; without it, all rules but those of conformance.
     #[arg(value_name = "NAME", value_parser = TOPIC, hide_possible_values = true)]
     topic: Option<String>,
     /// Print the explanation as JSON, and nothing else, on standard output.
@@ -177,6 +178,15 @@ fn conformance_rules() -> String {
 }
 
 /// What `mcprove mock --mutation` does.
+fn issuer_faults() -> String {
+    let mut text = String::new();
+    for fault in mcprove_mock::ISSUER_FAULTS {
+        let whose = if fault.of_endpoint { "the server" } else { "the authorization server" };
+        let _ = writeln!(text, "{:26} {whose} {}", fault.name, fault.what);
+    }
+    text
+}
+
 fn mutations() -> String {
     let line = |mutation: &Mutation| format!("  {:28}  {} ({})\n", mutation.name, mutation.what, mutation.rule);
     MUTATIONS

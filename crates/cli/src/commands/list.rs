@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mut server = args.reach.server()?;
     // Some servers list a tool only for clients that can answer it; nothing is called here, so nothing is asked.
     server.client.by_hand = true;
-    let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
+    let redactor = crate::logins::redactor(server.secrets.iter().map(String::as_str));
     let waiting = context.waiting(&format!("listing what {} offers", server.name));
     let listed = until_stopped(async {
         let began = Instant::now();

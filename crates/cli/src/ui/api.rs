@@ -181,8 +181,9 @@ impl Api {
             timeout: self.settings.timeout,
             probe_timeout: PROBE_TIMEOUT,
             limits: self.settings.limits,
+            tokens: crate::logins::tokens(),
         };
-        let secrets = Redactor::new(server.secrets.iter().map(String::as_str));
+        let secrets = crate::logins::redactor(server.secrets.iter().map(String::as_str));
         let mut session = match open_session(&server, &options).await {
             Ok(session) => session,
             Err(failure) => {

@@ -246,7 +246,7 @@ impl RuleCase {
             let mut runs = shared.runs.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(runs.entry((variant, trial)).or_default())
         };
-        let endpoint = case.context.opener.raw_endpoint(case.server, case.fixture_guard.variables());
+        let endpoint = case.context.opener.raw_endpoint(case.server, case.fixture_guard.variables()).await;
         let verdicts = examined.verdicts.get_or_init(|| async {
             let Some(endpoint) = endpoint else {
                 return Err("only servers over stdio and Streamable HTTP can be tested".to_owned());

@@ -19,6 +19,8 @@ use mcprove_model::{HttpSettings, TlsSettings, escape_line, shorten, without_pas
 use tokio::net::TcpStream;
 use tower_service::Service as _;
 
+use crate::oauth::LoginLog;
+
 use super::aws_sigv4::AwsSigner;
 use super::bearer::TokenSource;
 use super::http_replay::Replay;
@@ -148,6 +150,12 @@ impl HttpClient {
     /// Source of the token of every request, if there is one.
     pub fn tokens(&self) -> Option<&TokenSource> {
         self.tokens.as_deref()
+    }
+
+    /// The token of a server behind a login, for those who make requests themselves.
+    pub async fn bearer_token(&self) -> Option<String> {
+        let token = self.tokens()?.token(self, &LoginLog::default()).await.ok()??;
+        Some(token.token().to_owned())
     }
 
     /// Sends a request; nothing is followed, decoded or tried again.

@@ -159,7 +159,7 @@ impl Inner {
         }
         let finished = Report::fold(events).cases.into_iter().find_map(|case| case.finished);
         if let Some(finished) = finished {
-            let secrets = Redactor::new(server.spec.secrets.iter().map(String::as_str));
+            let secrets = crate::logins::redactor(server.spec.secrets.iter().map(String::as_str));
             add_verdict(&mut answer, &finished.verdict, finished.findings, &secrets);
             answer.remove("findings");
         }
@@ -306,6 +306,7 @@ impl Inner {
             timeout,
             storing: Storing::Compare,
             environment: Context::secret_values().into(),
+            tokens: crate::logins::tokens().clone(),
         };
         Driver::open(&server.spec, &options).await.map_err(|failure| {
             let help = failure.help.as_ref().map(|help| format!("\n  help: {help}")).unwrap_or_default();
