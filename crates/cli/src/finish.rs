@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcprove_engine::ScanResult;
-use mcprove_model::{ExitStatus, Redactor, Report, Severity};
+use mcprove_model::{ExitStatus, Report, Severity};
 use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, compat_json, compat_json_of_mistakes};
 
 use crate::baselines::{self, Baselines};

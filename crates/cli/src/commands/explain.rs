@@ -177,16 +177,17 @@ fn conformance_rules() -> String {
     CONFORMANCE_RULES.iter().fold("protocol (`mcprove conformance`)\n".to_owned(), |all, rule| all + &line(rule))
 }
 
-/// What `mcprove mock --mutation` does.
+/// What `mcprove mock --issuer-fault` does.
 fn issuer_faults() -> String {
-    let mut text = String::new();
+    let mut text = "broken logins (`mcprove mock --issuer --issuer-fault`)\n".to_owned();
     for fault in mcprove_mock::ISSUER_FAULTS {
         let whose = if fault.of_endpoint { "the server" } else { "the authorization server" };
-        let _ = writeln!(text, "{:26} {whose} {}", fault.name, fault.what);
+        let _ = writeln!(text, "  {:28}  {whose} {}", fault.name, fault.what);
     }
     text
 }
 
+/// What `mcprove mock --mutation` does.
 fn mutations() -> String {
     let line = |mutation: &Mutation| format!("  {:28}  {} ({})\n", mutation.name, mutation.what, mutation.rule);
     MUTATIONS

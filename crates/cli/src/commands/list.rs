@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use mcprove_engine::{Catalog, discover, open_session, tool_name};
-use mcprove_model::{ExitStatus, Finding, Redactor, Severity, nearest, shorten};
+use mcprove_model::{ExitStatus, Finding, Severity, nearest, shorten};
 use mcprove_report::{escape_terminal_line, render_findings, to_safe_json};
 use mcprove_wire::Negotiated;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_model::oauth::{LoginRecord, OauthSettings};
-use mcprove_model::{ExitStatus, duration_text, escape_line, without_password};
+use mcprove_model::{ExitStatus, escape_line, without_password};
 use mcprove_report::to_safe_json;
 use mcprove_suite::duration;
 use mcprove_wire::HttpClient;
@@ -141,7 +141,9 @@ fn lifetime(record: &LoginRecord) -> String {
         None => "without an end".to_owned(),
         Some(0) if record.refresh_token.is_some() => "to be renewed".to_owned(),
         Some(0) => "expired".to_owned(),
-        Some(seconds) => format!("valid for {}{renewed}", duration_text(Duration::from_secs(seconds))),
+        Some(seconds @ 0..120) => format!("valid for {seconds} s{renewed}"),
+        Some(seconds @ 120..7200) => format!("valid for {} min{renewed}", seconds / 60),
+        Some(seconds) => format!("valid for {} h{renewed}", seconds / 3600),
     }
 }
 

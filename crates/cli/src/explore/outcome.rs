@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use mcprove_model::{Exchange, ExitStatus, Notification, Outcome, Redactor};
+use mcprove_model::{Exchange, ExitStatus, Notification, Outcome};
 use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_wire::ServerRequest;
 use serde_json::{Value, json};

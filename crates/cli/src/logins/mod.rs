@@ -31,7 +31,8 @@ pub(crate) fn tokens() -> &'static Tokens {
 /// Knows these secrets, and all tokens that this process has used.
 pub(crate) fn redactor<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Redactor {
     let given = tokens().given();
-    Redactor::new(secrets.into_iter().chain(given.iter().map(String::as_str)))
+    let secrets: Vec<&str> = secrets.into_iter().collect();
+    Redactor::new(given.iter().map(String::as_str).chain(secrets.iter().copied()))
 }
 
 impl Logins {

@@ -11,7 +11,7 @@ use hyper::{Method, StatusCode};
 use mcprove_engine::{Catalog, InfoOptions, discover, open_session};
 use mcprove_judge::argument_errors;
 use mcprove_judge::output_schema::violates_output_schema;
-use mcprove_model::{ClientCapabilities, Redactor, ServerSpec};
+use mcprove_model::{ClientCapabilities, ServerSpec};
 use mcprove_wire::Limits;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
 use mcprove_mock::ToolHandler;
-use mcprove_model::{Case, Redactor, Report, SourceFile};
+use mcprove_model::{Case, Report, SourceFile};
 use mcprove_wire::Limits;
 use serde_json::{Map, Value, json};
 
