@@ -62,7 +62,7 @@ mod virtual_time;
 
 pub use agent::{MissingKey, missing_keys};
 pub use concurrency::wanted_side_by_side;
-pub use conformance::{Endpoint, Pace, ProbeOptions, Survey, examine, survey};
+pub use conformance::{Endpoint, Pace, ProbeOptions, TokenProbe, authorized, Survey, examine, survey};
 pub use discover::{Catalog, discover, tool_name};
 pub use driver::{Driven, Driver, DriverOptions, JudgedReply};
 pub use fixture::FixtureCopy;

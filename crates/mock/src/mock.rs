@@ -13,7 +13,7 @@ use crate::clock::{Clock, RealClock};
 use crate::fault::{FaultRule, Faults};
 use crate::issuer::IssuerOptions;
 use crate::manifest::Manifest;
-use crate::mutation::Mutant;
+use crate::mutation::{Mutant, issuer_fault};
 use crate::recording::Recording;
 
 /// Source of a mock's answers. Clones share it.
@@ -107,7 +107,11 @@ impl Mock {
             clock: options.clock,
             handler: options.handler,
             mutant: Mutant::new(options.mutation),
-            issuer: options.issuer,
+            // Mutations about tokens are faults of a guard.
+            issuer: options.issuer.or_else(|| {
+                let faults = vec![issuer_fault(options.mutation)?];
+                Some(IssuerOptions { faults, ..IssuerOptions::default() })
+            }),
             secret: RandomState::new(),
             serial: AtomicU64::new(0),
         };

@@ -141,7 +141,7 @@ fn lifetime(record: &LoginRecord) -> String {
         None => "without an end".to_owned(),
         Some(0) if record.refresh_token.is_some() => "to be renewed".to_owned(),
         Some(0) => "expired".to_owned(),
-        Some(seconds @ 0..120) => format!("valid for {seconds} s{renewed}"),
+        Some(seconds @ 1..120) => format!("valid for {seconds} s{renewed}"),
         Some(seconds @ 120..7200) => format!("valid for {} min{renewed}", seconds / 60),
         Some(seconds) => format!("valid for {} h{renewed}", seconds / 3600),
     }

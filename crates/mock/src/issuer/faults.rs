@@ -57,6 +57,7 @@ pub static ISSUER_FAULTS: &[IssuerFault] = &[
     endpoint("parent-resource", "publishes its host as the resource"),
     endpoint("no-authorization-servers", "names no authorization server"),
     endpoint("query-tokens", "takes tokens in the query"),
+    endpoint("accepts-query", "takes tokens in the query, without saying so"),
     endpoint("accepts-other-audience", "takes tokens for other servers"),
     endpoint("accepts-expired", "takes tokens that have expired"),
     endpoint("accepts-tampered", "does not check signatures"),

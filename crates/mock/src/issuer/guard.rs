@@ -54,7 +54,7 @@ impl Issuer {
         };
         match bearer {
             Some((_, token)) => Some(token.trim().to_owned()),
-            None if self.has("query-tokens") => in_query(),
+            None if self.has("query-tokens") || self.has("accepts-query") => in_query(),
             None => None,
         }
     }

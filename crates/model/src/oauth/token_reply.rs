@@ -41,7 +41,8 @@ pub fn read_token_reply(status: u16, body: &Value) -> Result<TokenReply, String>
         token_type: text("token_type").unwrap_or("Bearer").to_owned(),
         refresh_token: text("refresh_token").map(str::to_owned),
         expires_in,
-        scopes: text("scope").map(split_scopes),
+        // None at all are granted, if it is there and empty.
+        scopes: body.get("scope").and_then(Value::as_str).map(split_scopes),
     })
 }
 
@@ -58,6 +59,8 @@ mod tests {
         assert_eq!(read.scopes, Some(vec!["x".to_owned(), "y".to_owned()]));
         let refused = json!({"error": "invalid_grant", "error_description": "the code was used"});
         assert_eq!(read_token_reply(400, &refused), Err("refused (HTTP 400): invalid_grant: the code was used".to_owned()));
+        let none = read_token_reply(200, &json!({"access_token": "a", "scope": ""})).expect("tokens");
+        assert_eq!(none.scopes, Some(Vec::new()));
         assert!(read_token_reply(200, &json!({})).is_err());
     }
 }
