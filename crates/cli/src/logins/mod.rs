@@ -2,6 +2,7 @@
 
 mod store;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use mcprove_model::Redactor;
@@ -35,6 +36,13 @@ pub(crate) fn redactor<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Redact
     Redactor::new(given.iter().map(String::as_str).chain(secrets.iter().copied()))
 }
 
+/// Lets no command of this process ask the person at the terminal: another page asks them.
+pub(crate) fn ask_elsewhere() {
+    ASKS_ELSEWHERE.store(true, Ordering::Relaxed);
+}
+
+static ASKS_ELSEWHERE: AtomicBool = AtomicBool::new(false);
+
 impl Logins {
     /// The logins of the user; without a browser, URLs are printed.
     pub(crate) fn new(opens_browser: bool) -> Self {
@@ -60,7 +68,7 @@ impl LoginHost for Logins {
     }
 
     fn has_person(&self) -> bool {
-        self.has_person
+        self.has_person && !ASKS_ELSEWHERE.load(Ordering::Relaxed)
     }
 
     fn show(&self, url: &str) {

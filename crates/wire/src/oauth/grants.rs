@@ -69,7 +69,8 @@ impl TokenClient<'_> {
             ClientAuth::Basic => {
                 let encode = |text: &str| percent_encoded(text, is_unreserved);
                 let pair = STANDARD.encode(format!("{}:{}", encode(id), encode(&secret)));
-                (Vec::new(), vec![("authorization".to_owned(), format!("Basic {pair}"))])
+                // Servers on the Python SDK look for the id in the form in any case.
+                (vec![("client_id", id.clone())], vec![("authorization".to_owned(), format!("Basic {pair}"))])
             }
             ClientAuth::PrivateKeyJwt => {
                 let kind = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer".to_owned();

@@ -177,6 +177,8 @@ impl LoginSource {
         log: &LoginLog,
     ) -> Result<Option<Presented>, NoResponse> {
         let mut state = self.state.lock().await;
+        // Somebody may have logged in meanwhile.
+        state.is_loaded &= state.record.is_some();
         self.loaded(&mut state);
         if let Some(nonce) = refusal.nonce.as_ref().filter(|_| refusal.wants_nonce()) {
             // The same nonce twice means that it did not help.
