@@ -67,6 +67,7 @@ pub fn choose_client(
             secret: settings.client_secret.clone(),
             auth_method: None,
             redirect_port: settings.redirect_port,
+            scopes: Vec::new(),
         }));
     }
     if let Some(url) = settings.client_metadata_url.as_ref().filter(|_| server.takes_client_documents) {

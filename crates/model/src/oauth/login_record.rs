@@ -21,6 +21,16 @@ pub struct RegisteredClient {
     /// The port of its redirect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect_port: Option<u16>,
+    /// The scopes that it may ask for; any if none are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<String>,
+}
+
+impl RegisteredClient {
+    /// True if it may ask for all of these scopes.
+    pub fn may_ask_for(&self, scopes: &[String]) -> bool {
+        self.scopes.is_empty() || scopes.iter().all(|scope| self.scopes.contains(scope))
+    }
 }
 
 /// The login at one server.

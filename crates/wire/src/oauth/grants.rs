@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcprove_model::oauth::{
     ClientAuth, Document, LoginObstacle, LoginStep, OauthKey, RegisteredClient, ServerMetadata, TokenReply,
-    choose_client_auth, read_token_reply,
+    choose_client_auth, read_token_reply, union_of_scopes,
 };
 use mcprove_model::{escape_line, is_unreserved, percent_encoded, shorten, without_password};
 use serde_json::{Value, json};
@@ -134,11 +134,17 @@ pub(super) async fn register(
         "response_types": ["code"],
         "token_endpoint_auth_method": method.unwrap_or(ClientAuth::None).name(),
     });
+    // Some servers hold a client to these for ever: a step-up needs the others, too.
+    let scopes = match scopes {
+        [] => Vec::new(),
+        chosen => union_of_scopes(chosen, server.scopes_supported.as_deref().unwrap_or_default()),
+    };
     if !scopes.is_empty() {
         metadata["scope"] = scopes.join(" ").into();
     }
     let document = exchanges.post_json(endpoint, &metadata, Vec::new()).await;
-    read_registration(&document, redirect_port)
+    let client = read_registration(&document, redirect_port)?;
+    Ok(RegisteredClient { scopes, ..client })
 }
 
 fn read_registration(document: &Document, redirect_port: u16) -> Result<RegisteredClient, LoginObstacle> {
@@ -165,6 +171,7 @@ fn read_registration(document: &Document, redirect_port: u16) -> Result<Register
         secret: text("client_secret"),
         auth_method: text("token_endpoint_auth_method"),
         redirect_port: Some(redirect_port),
+        scopes: Vec::new(),
     })
 }
 

@@ -230,10 +230,11 @@ impl Login<'_> {
             LoginObstacle::new(LoginStep::Authorization, what, "free the port, or give another one")
         })?;
         let client = match choice {
-            ClientChoice::Known(client) if settings.client_id.is_some() || wish == Some(page.port()) => client,
+            ClientChoice::Known(client) if settings.client_id.is_some() => client,
+            ClientChoice::Known(client) if wish == Some(page.port()) && client.may_ask_for(&self.scopes) => client,
             ClientChoice::Document(url) => RegisteredClient { id: url, ..RegisteredClient::default() },
             ClientChoice::Register(endpoint) => self.register(&endpoint, page.port()).await?,
-            // The port that it was registered with is taken.
+            // The port that it was registered with is taken, or it may not ask for these scopes.
             ClientChoice::Known(known) => match &self.found.server.registration_endpoint {
                 Some(endpoint) => self.register(endpoint, page.port()).await?,
                 None => known,
