@@ -189,7 +189,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
 impl Scanned {
     /// Writes the reports and decides the exit status; the results have been printed.
     pub(crate) fn finish(self, run: &RunFlags, context: &Context) -> Result<ExitStatus, Failure> {
-        let stdout = if run.json { Stdout::Report } else { Stdout::People };
+        let stdout = Stdout::of_own_json(run.json, &run.outputs);
         let known = self.known.iter().map(String::as_str).collect();
         run.finish(self.outcome, Ending { stdout, baseline: self.baseline, known, gates: GATES }, context)
     }

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let report = &scanned.outcome.report;
     if args.run.json {
         print(&to_safe_json(&as_json(&scanned)))?;
-    } else {
+    } else if args.run.are_for_people() {
         let facts = AuditFacts { tokens: tokens(&scanned), verbosity: context.verbosity };
         print(&audit_table(report, facts, &context.style()))?;
         if args.inputs.fixture.is_none() {
@@ -103,7 +103,7 @@ fn write_suite(args: &Args, scanned: &Scanned, context: &Context) -> Result<(), 
     let mut text = written.files_summary(folder);
     let flag = fixture.map(|fixture| format!(" --fixture {}", fixture.display())).unwrap_or_default();
     let _ = writeln!(text, "run them: mcprove run {}{flag}", folder.display());
-    if args.run.json {
+    if !args.run.are_for_people() {
         context.write_stderr(&text);
         return Ok(());
     }

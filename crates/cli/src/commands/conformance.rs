@@ -99,12 +99,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         ..RunMode::new(Vec::new(), redactor)
     };
     let outcome = args.run.run(&plan, mode, context)?;
-    if !args.run.json {
+    if args.run.are_for_people() {
         print(&conformance_table(&outcome.report, &context.style()))?;
     }
     let known = cases.iter().map(|case| case.name.as_str()).collect();
     let gates = Gates { threshold: None, regressions: true };
-    let stdout = Stdout::of(args.run.json);
+    let stdout = Stdout::of(args.run.json, &args.run.outputs);
     args.run.finish(outcome, Ending { stdout, baseline, known, gates }, context)
 }
 

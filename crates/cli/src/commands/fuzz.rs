@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     if args.run.json {
         print(&to_safe_json(&as_json(&fuzzed, &scanned, args, seed, &kept)))?;
-    } else {
+    } else if args.run.are_for_people() {
         print(&fuzz_table(&scanned.outcome.report, context.verbosity, &context.style()))?;
         print(&ending(&fuzzed, args, seed, (&kept, &keeping)))?;
     }
