@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use mcprove_model::Redactor;
 use mcprove_model::oauth::{LoginRecord, RegisteredClient};
 use mcprove_wire::Tokens;
-use mcprove_wire::oauth::LoginHost;
+use mcprove_wire::oauth::{LoginHost, LoginLock};
 
 use crate::browser::open_in_browser;
 use crate::context::Context;
@@ -63,7 +63,7 @@ impl LoginHost for Logins {
         self.store.registered(issuer)
     }
 
-    fn lock(&self) -> Option<std::fs::File> {
+    fn lock(&self) -> LoginLock {
         self.store.lock()
     }
 

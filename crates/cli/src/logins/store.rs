@@ -2,11 +2,12 @@
 //!
 //! `MCPROVE_CONFIG_DIR` names its folder; otherwise it is in the folder of the platform for settings.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::oauth::{LoginRecord, RegisteredClient, canonical_resource};
+use mcprove_wire::oauth::LoginLock;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -67,6 +68,7 @@ impl LoginStore {
 
     /// Keeps a login in the place of the one at the same server, and its client.
     pub(crate) fn save(&self, record: &LoginRecord) -> Result<(), String> {
+        let _changing = self.changing();
         let mut contents = self.read()?;
         let key = canonical_resource(&record.server);
         contents.logins.retain(|known| canonical_resource(&known.server) != key);
@@ -82,6 +84,7 @@ impl LoginStore {
 
     /// Forgets the login at a server, and returns it.
     pub(crate) fn remove(&self, server: &str) -> Result<Option<LoginRecord>, String> {
+        let _changing = self.changing();
         let mut contents = self.read()?;
         let key = canonical_resource(server);
         let at = contents.logins.iter().position(|known| canonical_resource(&known.server) == key);
@@ -94,13 +97,27 @@ impl LoginStore {
         Ok(Some(removed))
     }
 
-    /// A lock that one process holds at a time.
-    pub(crate) fn lock(&self) -> Option<File> {
-        let folder = self.folder.as_ref()?;
-        make_private(folder).ok()?;
-        let file = File::options().create(true).write(true).truncate(false).open(folder.join("logins.lock")).ok()?;
+    /// Tries to get the lock that is held while a login is renewed.
+    pub(crate) fn lock(&self) -> LoginLock {
+        let Some(file) = self.lock_file("renewing.lock") else { return LoginLock::Absent };
+        match file.try_lock() {
+            Ok(()) => LoginLock::Held(file),
+            Err(TryLockError::WouldBlock) => LoginLock::Busy,
+            Err(TryLockError::Error(_)) => LoginLock::Absent,
+        }
+    }
+
+    /// Waits for those who change the file, which nobody does for long.
+    fn changing(&self) -> Option<File> {
+        let file = self.lock_file("logins.lock")?;
         file.lock().ok()?;
         Some(file)
+    }
+
+    fn lock_file(&self, name: &str) -> Option<File> {
+        let folder = self.folder.as_ref()?;
+        make_private(folder).ok()?;
+        File::options().create(true).write(true).truncate(false).open(folder.join(name)).ok()
     }
 
     fn read(&self) -> Result<Contents, String> {

@@ -9,7 +9,7 @@ use hyper::StatusCode;
 use mcprove_model::oauth::{LoginObstacle, LoginRecord, OauthSettings, RegisteredClient};
 use mcprove_model::{Auth, ServerSpec, Target};
 use mcprove_wire::HttpClient;
-use mcprove_wire::oauth::{LoginHost, LoginLog, LoginRequest, log_in};
+use mcprove_wire::oauth::{LoginHost, LoginLock, LoginLog, LoginRequest, log_in};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -46,7 +46,7 @@ impl LoginHost for PageHost {
         self.logins.registered(issuer)
     }
 
-    fn lock(&self) -> Option<std::fs::File> {
+    fn lock(&self) -> LoginLock {
         self.logins.lock()
     }
 

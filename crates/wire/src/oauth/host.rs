@@ -4,6 +4,17 @@ use std::fmt;
 
 use mcprove_model::oauth::{LoginRecord, RegisteredClient};
 
+/// A lock on all kept logins, held once at a time in all processes of the user.
+#[derive(Debug)]
+pub enum LoginLock {
+    /// It is held until this is dropped.
+    Held(std::fs::File),
+    /// Another one holds it.
+    Busy,
+    /// There is nothing to lock.
+    Absent,
+}
+
 /// Keeps logins, and shows URLs to the person who signs in.
 pub trait LoginHost: fmt::Debug + Send + Sync {
     /// The login at a server that was kept.
@@ -15,8 +26,8 @@ pub trait LoginHost: fmt::Debug + Send + Sync {
     /// The client that was registered with an issuer before.
     fn registered(&self, issuer: &str) -> Option<RegisteredClient>;
 
-    /// A lock on all kept logins, held by one process of the user at a time; it ends when it is dropped.
-    fn lock(&self) -> Option<std::fs::File>;
+    /// Tries to lock all kept logins, without waiting.
+    fn lock(&self) -> LoginLock;
 
     /// True if a person is there who can sign in.
     fn has_person(&self) -> bool;

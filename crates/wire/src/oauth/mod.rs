@@ -16,7 +16,7 @@ mod survey;
 
 pub use discover::Discovered;
 pub use exchanges::{LoginLog, LoginPart};
-pub use host::LoginHost;
+pub use host::{LoginHost, LoginLock};
 pub use jwt::{JwtKey, decode_claims, verify_es256};
 pub use login::{LoginRequest, log_in, revoke};
 pub use random::{code_challenge, random_text};

@@ -8,10 +8,11 @@ use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{Response, StatusCode};
 use mcprove_model::oauth::{Challenge, LoginObstacle, LoginRecord, OauthSettings, bearer_challenge, step_up_scopes};
+use tokio::time::{Instant, sleep};
 
 use super::dpop::{Proof, unix_seconds};
 use super::exchanges::LoginLog;
-use super::host::LoginHost;
+use super::host::{LoginHost, LoginLock};
 use super::jwt::JwtKey;
 use super::login::{LoginRequest, log_in, refresh};
 use crate::transport::HttpClient;
@@ -19,6 +20,9 @@ use crate::transport::http_client::NoResponse;
 
 /// Time that a browser has in a run.
 const IN_A_RUN: Duration = Duration::from_secs(120);
+/// Time for which another process may hold the lock, and the pause between two tries to get it.
+const LOCKED: Duration = Duration::from_secs(15);
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 /// Maximum number of logins for more scopes.
 const STEP_UPS: usize = 3;
 
@@ -257,7 +261,7 @@ impl LoginSource {
     /// Renews the tokens; false where that is not possible.
     async fn renew(&self, state: &mut State, client: &HttpClient, log: &LoginLog) -> bool {
         let Some(mut record) = state.record.clone().filter(|record| record.refresh_token.is_some()) else { return false };
-        let _lock = self.host.lock();
+        let _lock = self.locked().await;
         // Another process may have renewed it: a refresh token works once.
         if let Some(kept) = self.host.load(&self.server).filter(|kept| kept.client == record.client) {
             if kept.access_token != record.access_token && kept.expires_at.is_none_or(|at| unix_seconds() < at) {
@@ -272,6 +276,19 @@ impl LoginSource {
                 true
             }
             Err(_) => false,
+        }
+    }
+
+    /// The lock on kept logins. A holder that does not let go in time is not waited for: the token endpoint decides.
+    async fn locked(&self) -> LoginLock {
+        let until = Instant::now() + LOCKED;
+        loop {
+            let lock = self.host.lock();
+            if !matches!(lock, LoginLock::Busy) || Instant::now() >= until {
+                return lock;
+            }
+            // Another process renews a login, and nothing tells when it is done.
+            sleep(BETWEEN_TRIES).await;
         }
     }
 
