@@ -281,6 +281,57 @@ fn client_credentials_find_their_own_way() {
     assert!(!person.path().join("config/logins.json").exists(), "tokens of programs are not kept");
 }
 
+#[test]
+fn both_kinds_of_files_log_in_and_mistakes_are_named() {
+    let (server, person) = (Guarded::start(&["--issuer-client", "mine:s3cr3t&value"]), Person::new());
+    let file = |oauth: &str| {
+        let url = &server.url;
+        let expect = "assert: {tool: weather, args: {city: Rome}, expect: {contains: '21'}}";
+        format!("name: a call\nserver: {{url: '{url}', auth: {{oauth: {{{oauth}}}}}}}\n{expect}\n")
+    };
+    let write = |text: String| fs::write(person.path().join("case.yaml"), text).expect("written");
+    write(file("flow: client_credentials, client_id: mine, client_secret_env: MY_SECRET"));
+    let ran = person.run(&["run", "case.yaml"]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    write(file("flow: authorization_code_pkce, token_env: MY_SECRET"));
+    let ran = person.run(&["run", "case.yaml"]);
+    assert_eq!(ran.code(), Some(2), "the token of the variable is sent: {}", ran.text());
+    assert!(!ran.text().contains("s3cr3t"), "{}", ran.text());
+    for (oauth, part) in [
+        ("flow: implicit", "unknown `flow`"),
+        ("client_id: mine", "`oauth` has no `flow`"),
+        ("flow: client_credentials", "this `flow` needs `client_id`"),
+        ("flow: jwt_bearer, client_id: mine", "this `flow` needs `assertion_env`"),
+        ("flow: cross_app, client_id: mine", "this `flow` needs `identity_provider`"),
+        ("flow: authorization_code, client_secret_env: NOT_SET", "`NOT_SET` is not set"),
+        ("flow: authorization_code, scops: [a]", "did you mean `scopes`"),
+        ("flow: authorization_code, redirect_port: 70000", "`redirect_port`"),
+        ("flow: authorization_code, browser: maybe", "`browser`"),
+    ] {
+        write(file(oauth));
+        let checked = person.run(&["validate", "case.yaml"]);
+        assert_eq!(checked.code(), Some(2), "{oauth}: {}", checked.text());
+        assert!(checked.text().contains(part), "{oauth}: {}", checked.text());
+    }
+}
+
+/// Which tokens a server takes: none of those that it must refuse, or the rule about it fails.
+#[test]
+fn conformance_tests_tokens() {
+    let person = Person::new();
+    let conformance = |server: &Guarded| {
+        let issuer = server.origin();
+        person.run(&["conformance", "--auth", "--issuer", issuer, "--url", &server.url, "--protocol", "2025-11-25"])
+    };
+    let good = conformance(&Guarded::start(&[]));
+    assert_eq!(good.code(), Some(0), "{}", good.text());
+    let lax = conformance(&Guarded::with_fault("accepts-other-audience"));
+    assert_eq!(lax.code(), Some(1), "{}", lax.text());
+    assert!(lax.text().contains("a token for another server was answered with HTTP 200, not 401"), "{}", lax.text());
+    let wrong = person.run(&["conformance", "--auth", "--issuer", "http://127.0.0.1:1", "--url", "http://127.0.0.1:1/mcp"]);
+    assert_eq!(wrong.code(), Some(2), "{}", wrong.text());
+}
+
 /// What a host must refuse, and at which step.
 #[test]
 fn logins_that_must_fail_do_and_say_where() {

@@ -182,7 +182,8 @@ impl LoginSource {
     ) -> Result<Option<Presented>, NoResponse> {
         let mut state = self.state.lock().await;
         // Somebody may have logged in meanwhile.
-        state.is_loaded &= state.record.is_some();
+        let has_record = state.record.is_some();
+        state.is_loaded &= has_record;
         self.loaded(&mut state);
         if let Some(nonce) = refusal.nonce.as_ref().filter(|_| refusal.wants_nonce()) {
             // The same nonce twice means that it did not help.
