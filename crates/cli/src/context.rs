@@ -130,6 +130,11 @@ impl Context {
         self.write_stderr_raw(&guarded(text));
     }
 
+    /// Tells the person at the terminal something that no result contains, with everything escaped that a terminal would obey.
+    pub(crate) fn print_notice(text: &str) {
+        let _ = anstream::stderr().write_all(escape_terminal_output(text).as_bytes());
+    }
+
     /// Writes workflow commands to standard error, which nothing may change.
     #[expect(clippy::unused_self, reason = "what is printed goes through the context")]
     pub(crate) fn write_stderr_raw(&self, text: &str) {

@@ -240,6 +240,7 @@ impl Execution {
             again: mode.again.into_iter().chain(self.words()).collect(),
             limits: context.limits,
             environment: Context::secret_values().into(),
+            tokens: crate::logins::tokens().clone(),
         };
         let sink_options = SinkOptions {
             planned_calls: mode.planned_calls,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{ExitStatus, Finding, Redactor, ServerSpec, shorten};
+use mcprove_model::{ExitStatus, Finding, ServerSpec, shorten};
 use mcprove_report::{escape_terminal_line, render_findings};
 use mcprove_wire::OpenFailure;
 
@@ -66,7 +66,7 @@ impl Failure {
 
     /// The failure of a server that could not be reached; its output may show its secrets.
     pub(crate) fn unreachable(failure: &OpenFailure, server: &ServerSpec) -> Self {
-        let secrets = Redactor::new(server.secrets.iter().map(String::as_str));
+        let secrets = crate::logins::redactor(server.secrets.iter().map(String::as_str));
         let sent = failure.evidence.as_deref().map(|bytes| {
             let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EVIDENCE * 4)]);
             shorten(&secrets.text(&text), EVIDENCE).into_owned()

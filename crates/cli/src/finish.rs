@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcprove_engine::ScanResult;
-use mcprove_model::{ExitStatus, Redactor, Report, Severity};
+use mcprove_model::{ExitStatus, Report, Severity};
 use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, compat_json, compat_json_of_mistakes};
 
 use crate::baselines::{self, Baselines};
@@ -165,7 +165,7 @@ pub(crate) fn or_list_mistakes<T>(part: Result<T, Failure>, stdout: Stdout, secr
         Failure::Config(_) | Failure::Interrupted | Failure::Server { .. } | Failure::Other { .. } => return part,
     };
     match stdout {
-        Stdout::KnownList => print(&Redactor::new(secrets.iter().map(String::as_str)).text(&list))?,
+        Stdout::KnownList => print(&crate::logins::redactor(secrets.iter().map(String::as_str)).text(&list))?,
         Stdout::People | Stdout::Report | Stdout::Agent => {}
     }
     part

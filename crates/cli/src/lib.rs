@@ -35,6 +35,8 @@ mod k6_export;
 mod limits;
 mod load_baseline;
 mod load_permission;
+mod login_walk;
+mod logins;
 mod logs;
 mod outputs;
 mod run_context;

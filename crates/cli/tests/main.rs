@@ -25,6 +25,7 @@ mod interrupted;
 mod json_output;
 mod kill_matrix;
 mod literal_braces;
+mod login;
 mod mcp;
 mod mcptest_suites;
 mod mock;
@@ -39,8 +40,8 @@ mod processes;
 mod report_files;
 mod scan_safety;
 mod scan_verdicts;
-mod shards;
 #[cfg(unix)]
+mod shards;
 mod shell_server;
 mod sources;
 mod subject;

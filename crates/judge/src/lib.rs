@@ -22,6 +22,7 @@ mod json_pointer;
 pub mod listed_values;
 pub mod load;
 pub mod log_level;
+pub mod login;
 pub mod matchers;
 pub mod metamorphic;
 pub mod negative;

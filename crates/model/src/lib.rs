@@ -33,6 +33,7 @@ mod matrix;
 mod metamorphic;
 mod nearest;
 mod node;
+pub mod oauth;
 mod observation;
 mod offline;
 mod origin;

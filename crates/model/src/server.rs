@@ -126,6 +126,8 @@ impl Remote {
 pub enum Auth {
     /// OAuth 2: a token is requested with the client's own credentials.
     ClientCredentials(ClientCredentials),
+    /// OAuth 2.1 as hosts use it: everything is found out from the server.
+    Oauth(Box<crate::oauth::OauthSettings>),
     /// Every request is signed with AWS Signature Version 4.
     AwsSigV4(AwsSigV4),
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mcprove_engine::{Interception, InterceptionEnd, InterceptionOptions, ObservedClient};
 use mcprove_model::{
-    ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, FaultRule, ProcessEnd, Protocol, Redactor, Remote,
-    SamplingReply, ServerSpec, Target,
+    ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, FaultRule, ProcessEnd, Protocol, Redactor,
+    Remote, SamplingReply, ServerSpec, Target,
 };
 use mcprove_report::Verbosity;
 use mcprove_suite::recorded::{Recorded, RecordedCall, RecordedRequest, WrittenSuite, suite_of};

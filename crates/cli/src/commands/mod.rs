@@ -20,6 +20,8 @@ mod init;
 mod intercept;
 mod lint;
 mod list;
+mod login;
+mod logout;
 mod man;
 mod matrix;
 mod mcp;
@@ -94,6 +96,10 @@ commands! {
     Lint(lint::Args) "lint",
     /// List the tools, resources, templates and prompts of a server.
     List(list::Args) "list",
+    /// Log in to a server, and keep the login for other commands.
+    Login(login::Args) "login",
+    /// Forget a login, and revoke its tokens.
+    Logout(logout::Args) "logout",
     /// Run a suite on several servers and protocol revisions.
     Matrix(matrix::Args) "matrix",
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
@@ -160,6 +166,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Convert(args) => convert::run(&args, context),
         Command::Lint(args) => lint::run(&args, context),
         Command::List(args) => list::run(&args, context),
+        Command::Login(args) => login::run(&args, context),
+        Command::Logout(args) => logout::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Fuzz(args) => fuzz::run(&args, context),

@@ -9,6 +9,7 @@ mod body;
 mod connection;
 mod history;
 mod hub;
+mod login;
 mod runs;
 mod save_test;
 mod schema_lint;

@@ -32,8 +32,8 @@ pub use conformance::{ConformanceOptions, expand_conformance, plan_conformance};
 pub use fuzz::FuzzedTool;
 pub use offer::{expanded_template, prompt_arguments};
 pub(crate) use plan::planned_inputs;
-pub use sequences::{SequenceRun, SequenceScan};
 pub use plan::{FuzzScan, PlannedScan, ScanKind, ScanOptions, plan_scan};
+pub use sequences::{SequenceRun, SequenceScan};
 
 /// A piece of work on a server that judges what it sees by itself.
 pub(crate) trait Scan: Send + Sync {

@@ -91,13 +91,19 @@ pub(crate) fn plan_sequences(
     for (name, text) in &plan.options.corpus {
         match crate::sequences::read_entry(&plan.model, text) {
             Ok(steps) => plan.corpus.push(steps),
-            Err(problem) => findings.push(Finding::error("bad-corpus", format!("`{name}`: {problem}")).help("remove the file")),
+            Err(problem) => {
+                findings.push(Finding::error("bad-corpus", format!("`{name}`: {problem}")).help("remove the file"))
+            }
         }
     }
     let plan = Arc::new(plan);
     let works = [
         ("sequences", Work::Sequences, None),
-        ("interleavings", Work::Interleavings, (!has_writes).then_some("no tool that writes may be called (`--include-writes`)")),
+        (
+            "interleavings",
+            Work::Interleavings,
+            (!has_writes).then_some("no tool that writes may be called (`--include-writes`)"),
+        ),
         ("growth", Work::Growth, None),
     ];
     let works = works.into_iter().filter(|(_, work, _)| !replays_only || *work == Work::Sequences);
@@ -156,7 +162,11 @@ impl SequenceCase {
             Work::Interleavings => {
                 let result = Box::pin(interleave(&surround, plan.seed, &plan.around)).await;
                 let calls = fuzz_context.calls();
-                let unsteady = if result.unsteady > 0 { format!(", {} of which differ from run to run", result.unsteady) } else { String::new() };
+                let unsteady = if result.unsteady > 0 {
+                    format!(", {} of which differ from run to run", result.unsteady)
+                } else {
+                    String::new()
+                };
                 let text = format!("{calls} calls: {} pairs of calls at once{unsteady}", result.pairs);
                 case.record.findings.push(Finding::note("fuzzed", text));
                 (result.failures, calls, Vec::new())
@@ -164,7 +174,9 @@ impl SequenceCase {
             Work::Growth => {
                 let result = Box::pin(growth(&surround, plan.seed, &plan.around)).await;
                 if result.is_unknown {
-                    return ScanEnd::Skipped("the server is not a process whose use of the machine can be measured".to_owned());
+                    return ScanEnd::Skipped(
+                        "the server is not a process whose use of the machine can be measured".to_owned(),
+                    );
                 }
                 let calls = fuzz_context.calls();
                 let text = format!("{calls} calls: {} calls repeated", result.sequences);
@@ -178,7 +190,8 @@ impl SequenceCase {
         if calls == 0 && failures.is_empty() {
             return ScanEnd::Skipped(format!("{} before the first call", fuzz_context.why_over()));
         }
-        let corpus = corpus.iter().map(|steps: &Vec<Step>| crate::sequences::written_entry(&plan.model, steps)).collect();
+        let corpus =
+            corpus.iter().map(|steps: &Vec<Step>| crate::sequences::written_entry(&plan.model, steps)).collect();
         let run = SequenceRun { failures, calls, planned, corpus, again };
         case.record.scanned = Some(ScanResult::Sequences(Box::new(run)));
         ScanEnd::Judged
@@ -203,8 +216,10 @@ impl SequenceCase {
             replays_only: plan.options.replays_only,
         };
         let explored = Box::pin(explore(surround, &task)).await;
-        let until = if explored.is_cut_off { format!(" until {}", surround.fuzz_context.why_over()) } else { String::new() };
-        let servers = if explored.servers == 1 { "1 server".to_owned() } else { format!("{} servers", explored.servers) };
+        let until =
+            if explored.is_cut_off { format!(" until {}", surround.fuzz_context.why_over()) } else { String::new() };
+        let servers =
+            if explored.servers == 1 { "1 server".to_owned() } else { format!("{} servers", explored.servers) };
         let text = format!("{} calls on {servers}{until}", explored.calls);
         record.findings.push(Finding::note("fuzzed", text));
         record.findings.extend(explored.notes);
@@ -218,6 +233,10 @@ impl SequenceCase {
 }
 
 /// The guards of the tools that may be called.
-pub(crate) fn surroundings(guards: Vec<HarmGuard>, given: Vec<Vec<Value>>, places: Option<mcprove_judge::generate::Places>) -> Surroundings {
+pub(crate) fn surroundings(
+    guards: Vec<HarmGuard>,
+    given: Vec<Vec<Value>>,
+    places: Option<mcprove_judge::generate::Places>,
+) -> Surroundings {
     Surroundings { places, guards, given }
 }

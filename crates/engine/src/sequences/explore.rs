@@ -75,7 +75,8 @@ pub(crate) async fn explore(surround: &Surround<'_>, task: &Exploration<'_>) -> 
         let mut life = match ServerLife::begin(surround).await {
             Ok(life) => life,
             Err(failure) => {
-                let mut finding = Finding::error("no-session", format!("the server could not be started again: {}", failure.message));
+                let mut finding =
+                    Finding::error("no-session", format!("the server could not be started again: {}", failure.message));
                 finding.help = failure.help;
                 explored.notes.push(finding);
                 break;
@@ -93,7 +94,13 @@ pub(crate) async fn explore(surround: &Surround<'_>, task: &Exploration<'_>) -> 
             match Box::pin(minimal(surround, steps, &mut facts, &breach.signature)).await {
                 Some((breach, steps)) => {
                     let names = steps.iter().map(|(step, _)| name_of(surround.model, step.target)).collect();
-                    explored.failures.push(SequenceFailure { breach, steps, names, reproduced: Reproduced::InOrder, times: 1 });
+                    explored.failures.push(SequenceFailure {
+                        breach,
+                        steps,
+                        names,
+                        reproduced: Reproduced::InOrder,
+                        times: 1,
+                    });
                 }
                 None => {
                     let text = format!("{} (it did not come again on a fresh server)", breach.message);
@@ -107,7 +114,12 @@ pub(crate) async fn explore(surround: &Surround<'_>, task: &Exploration<'_>) -> 
 }
 
 /// Performs a stored sequence; what fails is kept as it is.
-async fn perform_stored(surround: &Surround<'_>, steps: &[Step], explored: &mut Explored, known: &mut BTreeSet<String>) {
+async fn perform_stored(
+    surround: &Surround<'_>,
+    steps: &[Step],
+    explored: &mut Explored,
+    known: &mut BTreeSet<String>,
+) {
     let Ok(mut life) = ServerLife::begin(surround).await else { return };
     explored.servers += 1;
     let mut judge = Judge::new(surround.model, explored.facts.clone());
@@ -133,7 +145,9 @@ async fn perform_stored(surround: &Surround<'_>, steps: &[Step], explored: &mut 
     let Some((at, breach)) = failed else { return };
     known.insert(breach.signature.clone());
     let mut facts = explored.facts.clone();
-    if let Some((breach, steps)) = Box::pin(minimal(surround, steps[..=at].to_vec(), &mut facts, &breach.signature)).await {
+    if let Some((breach, steps)) =
+        Box::pin(minimal(surround, steps[..=at].to_vec(), &mut facts, &breach.signature)).await
+    {
         let names = steps.iter().map(|(step, _)| name_of(surround.model, step.target)).collect();
         explored.failures.push(SequenceFailure { breach, steps, names, reproduced: Reproduced::InOrder, times: 1 });
     }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_judge::load::memory_growth;
-use mcprove_judge::sequences::{Breach, Expected, Explorer, Facts, Judge, Reply, Role, Step, StepTarget, Surroundings, bound};
+use mcprove_judge::sequences::{
+    Breach, Expected, Explorer, Facts, Judge, Reply, Role, Step, StepTarget, Surroundings, bound,
+};
 use mcprove_model::UsageSample;
 use mcprove_wire::{ProcessUsage, process_usage};
 use tokio::time::Instant;
@@ -99,7 +101,9 @@ enum Measured {
 
 async fn measured(surround: &Surround<'_>, steps: &[Step]) -> Measured {
     let Ok(temporary) = tempfile::Builder::new().prefix("mcprove-tmp-").tempdir() else { return Measured::Unknown };
-    let Ok(mut life) = ServerLife::begin_with_temporary(surround, temporary.path()).await else { return Measured::Unknown };
+    let Ok(mut life) = ServerLife::begin_with_temporary(surround, temporary.path()).await else {
+        return Measured::Unknown;
+    };
     let Some(pid) = life.session.as_ref().and_then(mcprove_wire::Session::process_id) else {
         life.end().await;
         return Measured::Unknown;
@@ -203,7 +207,13 @@ fn failure(surround: &Surround<'_>, steps: Vec<Step>, replies: Vec<Reply>, what:
         expected: Expected::Unsaid,
     };
     let times = CALLS * SAMPLES;
-    SequenceFailure { breach, steps: steps.into_iter().zip(replies).collect(), names, reproduced: Reproduced::Repeated { times }, times: 1 }
+    SequenceFailure {
+        breach,
+        steps: steps.into_iter().zip(replies).collect(),
+        names,
+        reproduced: Reproduced::Repeated { times },
+        times: 1,
+    }
 }
 
 #[cfg(test)]
@@ -222,7 +232,9 @@ mod tests {
         };
         assert!(grown(&samples(|n| usage(10 + n * 25, 1 << 20))).is_some_and(|what| what.contains("open files")));
         assert_eq!(grown(&samples(|n| usage(10 + n.min(3) * 25, 1 << 20))), None);
-        assert!(grown(&samples(|n| usage(10, 10_000_000 + n * 25 * 10_000))).is_some_and(|what| what.contains("memory")));
+        assert!(
+            grown(&samples(|n| usage(10, 10_000_000 + n * 25 * 10_000))).is_some_and(|what| what.contains("memory"))
+        );
         assert_eq!(grown(&samples(|n| usage(10, 10_000_000 + n.min(2) * 4_000_000))), None);
         assert_eq!(grown(&samples(|n| usage(10 + n % 2, 10_000_000 + (n * 7 % 5) * 65_536))), None);
         assert!(grown(&samples(|n| Sample { temporary: n * 25, ..usage(10, 1 << 20) })).is_some());

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use mcprove_judge::sequences::{
-    Breach, Expected, Explorer, Facts, Judge, Order, Programs, Reply, Step, StepTarget, Surroundings, bound, legal_orders,
-    programs, same_history,
+    Breach, Expected, Explorer, Facts, Judge, Order, Programs, Reply, Step, StepTarget, Surroundings, bound,
+    legal_orders, programs, same_history,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -57,7 +57,8 @@ pub(crate) async fn interleave(surround: &Surround<'_>, seed: u64, around: &Surr
                 Tried::Fine => {}
                 Tried::Unsteady => result.unsteady += 1,
                 Tried::Failed(failure) => {
-                    let is_known = result.failures.iter().any(|known| known.breach.signature == failure.breach.signature);
+                    let is_known =
+                        result.failures.iter().any(|known| known.breach.signature == failure.breach.signature);
                     if !is_known {
                         result.failures.push(*failure);
                     }
@@ -194,7 +195,9 @@ async fn at_once(surround: &Surround<'_>, programs: &Programs, mode: Clients) ->
         Clients::OneSession => {
             let (filled_one, filled_other) = (life.filled(&args_one), life.filled(&args_other));
             let session = life.session.as_mut()?;
-            let (StepTarget::Tool(at_one), StepTarget::Tool(at_other)) = (one.target, other.target) else { return None };
+            let (StepTarget::Tool(at_one), StepTarget::Tool(at_other)) = (one.target, other.target) else {
+                return None;
+            };
             let first = session.start_call(&surround.model.tools[at_one].name, &filled_one);
             let second = session.start_call(&surround.model.tools[at_other].name, &filled_other);
             let reply_one = session.finish(first, deadline).await;
@@ -207,7 +210,8 @@ async fn at_once(surround: &Surround<'_>, programs: &Programs, mode: Clients) ->
         }
         Clients::TwoSessions => {
             let mut second = life.another().await.ok()?;
-            let (first_done, second_done) = tokio::join!(life.perform(one, &args_one), second.perform(other, &args_other));
+            let (first_done, second_done) =
+                tokio::join!(life.perform(one, &args_one), second.perform(other, &args_other));
             replies.insert(one.id, first_done.reply);
             replies.insert(other.id, second_done.reply);
             second.end().await;

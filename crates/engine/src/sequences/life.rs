@@ -66,7 +66,10 @@ impl<'w> ServerLife<'w> {
         Self::begin_in(surround, Some(folder)).await
     }
 
-    async fn begin_in(surround: &'w Surround<'w>, temporary: Option<&Path>) -> Result<ServerLife<'w>, Box<OpenFailure>> {
+    async fn begin_in(
+        surround: &'w Surround<'w>,
+        temporary: Option<&Path>,
+    ) -> Result<ServerLife<'w>, Box<OpenFailure>> {
         let own = match surround.fixture {
             Some(folder) => match FixtureGuard::new(Some(folder)) {
                 Ok(own) => Some(Arc::new(own)),
@@ -81,7 +84,8 @@ impl<'w> ServerLife<'w> {
 
     /// Another client of the same server, on the same data.
     pub(crate) async fn another(&self) -> Result<ServerLife<'w>, Box<OpenFailure>> {
-        let mut life = Self { surround: self.surround, own: self.own.clone(), session: None, calls: 0, said: Vec::new() };
+        let mut life =
+            Self { surround: self.surround, own: self.own.clone(), session: None, calls: 0, said: Vec::new() };
         life.open(None).await?;
         Ok(life)
     }
@@ -191,7 +195,11 @@ impl<'w> ServerLife<'w> {
             self.said.push(closing);
         }
         match self.open(None).await {
-            Ok(()) => Performed { exchange: Called::ended(Outcome::Cancelled).exchange, reply: Reply::restarted(), breach: None },
+            Ok(()) => Performed {
+                exchange: Called::ended(Outcome::Cancelled).exchange,
+                reply: Reply::restarted(),
+                breach: None,
+            },
             Err(_) => Performed::gone(),
         }
     }

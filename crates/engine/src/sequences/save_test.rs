@@ -19,7 +19,8 @@ pub fn kept_sequence(failure: &SequenceFailure, again: &str, keeping: &Keeping) 
     let (last, _) = failure.steps.last()?;
     let name = failure.names.last()?;
     let key = hash(0, failure.breach.signature.as_bytes());
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(60).collect();
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(60).collect();
     let stem = format!("sequence-{plain}-{}-{:08x}", failure.breach.rule, key >> 32);
     let names = Captures::of(failure);
     let mut document = Map::new();
@@ -31,14 +32,19 @@ pub fn kept_sequence(failure: &SequenceFailure, again: &str, keeping: &Keeping) 
         Reproduced::InOrder => {
             let expect = expect(&failure.breach.expected, &names)?;
             let before = &failure.steps[..failure.steps.len() - 1];
-            let setup: Option<Vec<Value>> =
-                before.iter().zip(&failure.names).map(|((step, reply), name)| Some(literal(&setup_step(step, reply, name, &names)?))).collect();
+            let setup: Option<Vec<Value>> = before
+                .iter()
+                .zip(&failure.names)
+                .map(|((step, reply), name)| Some(literal(&setup_step(step, reply, name, &names)?)))
+                .collect();
             let setup = setup?;
             if !setup.is_empty() {
                 document.insert("setup".to_owned(), setup.into());
             }
             let (key, block) = match last.target {
-                StepTarget::Tool(_) => ("assert", json!({"tool": name, "args": names.arguments(last), "expect": expect})),
+                StepTarget::Tool(_) => {
+                    ("assert", json!({"tool": name, "args": names.arguments(last), "expect": expect}))
+                }
                 StepTarget::Resources => ("assert_resources", json!({"list": {}, "expect": expect})),
                 StepTarget::Resource => ("assert_resources", json!({"read": last.args.get("uri")?, "expect": expect})),
                 StepTarget::Restart => return None,
@@ -108,7 +114,8 @@ impl Captures {
                     let pointer = pointer_of(reply.doc.as_ref()?, key)?;
                     Some((step.id, pointer))
                 });
-                if let (Some((step, pointer)), false) = (made, captures.keys.iter().any(|(known, _)| same(known, key))) {
+                if let (Some((step, pointer)), false) = (made, captures.keys.iter().any(|(known, _)| same(known, key)))
+                {
                     captures.add(step, &pointer, Some(key.clone()));
                 }
             }
@@ -168,7 +175,9 @@ fn setup_step(step: &Step, reply: &Reply, name: &str, names: &Captures) -> Optio
 fn expect(expected: &Expected, names: &Captures) -> Option<Value> {
     Some(match expected {
         Expected::Checks(checks) => checks.clone(),
-        Expected::SameAs(step) => json!({"equals": format!("{{{{{}}}}}", names.by_place.get(&(*step, String::new()))?)}),
+        Expected::SameAs(step) => {
+            json!({"equals": format!("{{{{{}}}}}", names.by_place.get(&(*step, String::new()))?)})
+        }
         Expected::OtherThan(step, path) => {
             let name = names.by_place.get(&(*step, path.clone()))?;
             json!({"not_error": true, "not_contains": [format!("\"{{{{{name}}}}}\"")]})
@@ -206,9 +215,15 @@ fn pointer_of(document: &Value, wanted: &Value) -> Option<String> {
         }
         match value {
             Value::Object(map) => {
-                open.extend(map.iter().map(|(key, inner)| (inner, format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")))));
+                open.extend(
+                    map.iter().map(|(key, inner)| {
+                        (inner, format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")))
+                    }),
+                );
             }
-            Value::Array(items) => open.extend(items.iter().enumerate().map(|(at, inner)| (inner, format!("{pointer}/{at}")))),
+            Value::Array(items) => {
+                open.extend(items.iter().enumerate().map(|(at, inner)| (inner, format!("{pointer}/{at}"))))
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }

@@ -87,7 +87,13 @@ impl Inputs {
     }
 
     /// Arguments for a call.
-    pub(super) fn make(&self, tool: &SequenceTool, choice: &KeyChoice, context: &Context<'_>, dice: &mut Dice) -> Option<Made> {
+    pub(super) fn make(
+        &self,
+        tool: &SequenceTool,
+        choice: &KeyChoice,
+        context: &Context<'_>,
+        dice: &mut Dice,
+    ) -> Option<Made> {
         let base = dice.pick(&self.bases)?.clone();
         // Arguments that the user gave are sent as they are, now and then.
         if !self.given.is_empty() && matches!(choice, KeyChoice::Any) && dice.chance(30) {
@@ -135,7 +141,11 @@ impl Inputs {
         let own = tool.schema.get("properties").and_then(|all| all.get(name)).cloned().unwrap_or_default();
         if let Some((known, thing)) = context.referred(tool, name, dice) {
             if let Some((step, path)) = &thing.origin {
-                binds.push(Bind { at: format!("/{}", name.replace('~', "~0").replace('/', "~1")), step: *step, path: path.clone() });
+                binds.push(Bind {
+                    at: format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+                    step: *step,
+                    path: path.clone(),
+                });
             }
             return Some(as_type(&thing.key, &known, made));
         }
@@ -206,7 +216,11 @@ impl Inputs {
     /// Arguments with something wrong in them: at the end of a list, in a field, or in a key.
     pub(super) fn spoilt(&self, tool: &SequenceTool, (mut args, mut binds): Made, dice: &mut Dice) -> Option<Made> {
         let map = args.as_object_mut()?;
-        let lists: Vec<String> = map.iter().filter(|(_, value)| value.as_array().is_some_and(|items| !items.is_empty())).map(|(name, _)| name.clone()).collect();
+        let lists: Vec<String> = map
+            .iter()
+            .filter(|(_, value)| value.as_array().is_some_and(|items| !items.is_empty()))
+            .map(|(name, _)| name.clone())
+            .collect();
         if let Some(name) = dice.pick(&lists) {
             let items = map.get_mut(name)?.as_array_mut()?;
             let mut broken = items.last()?.clone();
@@ -248,7 +262,9 @@ impl Context<'_> {
         let plain = name.replace(['_', '-'], "").to_lowercase();
         let family = self.model.families.iter().position(|family| {
             let noun = family.noun.replace('_', "");
-            !noun.is_empty() && family.noun != tool.noun && ["id", "key", "name", "uuid", ""].iter().any(|end| plain == format!("{noun}{end}"))
+            !noun.is_empty()
+                && family.noun != tool.noun
+                && ["id", "key", "name", "uuid", ""].iter().any(|end| plain == format!("{noun}{end}"))
         })?;
         let live: Vec<(&String, &Thing)> = self.world.in_state(family, Life::Live).collect();
         let (key, thing) = dice.pick(&live)?;

@@ -158,7 +158,8 @@ impl<'m> Explorer<'m> {
                 self.queue.extend([Intent::Look, Intent::Act(at, choice), Intent::Look]);
             }
             75..85 => {
-                let paged: Vec<usize> = usable.iter().copied().filter(|at| model.tools[*at].role == Role::List).collect();
+                let paged: Vec<usize> =
+                    usable.iter().copied().filter(|at| model.tools[*at].role == Role::List).collect();
                 let Some(at) = self.dice.pick(&paged).copied() else { return };
                 self.queue.extend([Intent::List(at, json!({}), Vec::new()), Intent::Pages(at)]);
             }
@@ -186,7 +187,8 @@ impl<'m> Explorer<'m> {
         let family = self.model.family_of(at);
         let live = judge.world.live(family).count();
         if matches!(tool.role, Role::Update | Role::Delete) && (live == 0 || live < 3 && self.dice.chance(30)) {
-            let making: Vec<usize> = self.model.with_role(family, &[Role::Create, Role::Set]).filter(|at| writing.contains(at)).collect();
+            let making: Vec<usize> =
+                self.model.with_role(family, &[Role::Create, Role::Set]).filter(|at| writing.contains(at)).collect();
             return self.dice.pick(&making).copied().or(Some(at));
         }
         Some(at)
@@ -204,7 +206,9 @@ impl<'m> Explorer<'m> {
         let things: Vec<String> = judge.world.in_state(family, life).map(|(key, _)| key.clone()).collect();
         match self.dice.pick(&things).filter(|_| true) {
             Some(key) if self.dice.chance(percent) => KeyChoice::Thing(family, key.clone()),
-            Some(_) | None if matches!(tool.role, Role::Create | Role::Set | Role::Write | Role::Look) => KeyChoice::Any,
+            Some(_) | None if matches!(tool.role, Role::Create | Role::Set | Role::Write | Role::Look) => {
+                KeyChoice::Any
+            }
             Some(_) | None => {
                 // Some keys are known without being made: settings, names of the author's.
                 if self.dice.chance(50) { KeyChoice::Any } else { KeyChoice::Missing(self.missing_number()) }
@@ -310,7 +314,11 @@ impl<'m> Explorer<'m> {
 
     /// Calls of the lists of a family.
     pub(super) fn lists(&mut self, family: usize) -> Vec<Step> {
-        let lists: Vec<usize> = self.model.with_role(family, &[Role::List, Role::Count]).filter(|at| self.model.tools[*at].needs_nothing()).collect();
+        let lists: Vec<usize> = self
+            .model
+            .with_role(family, &[Role::List, Role::Count])
+            .filter(|at| self.model.tools[*at].needs_nothing())
+            .collect();
         let first = self.next_id;
         self.next_id += u32::try_from(lists.len()).unwrap_or(0);
         let numbered = (first..).zip(lists);
@@ -322,7 +330,12 @@ impl<'m> Explorer<'m> {
         let context = Context { model: self.model, world: &judge.world, number: self.next_id };
         if tool.role == Role::Search && self.dice.chance(70) {
             let family = self.model.family_of(at);
-            let texts: Vec<&str> = judge.world.things.range((family, String::new())..(family + 1, String::new())).filter_map(|(_, thing)| telling_text(thing)).collect();
+            let texts: Vec<&str> = judge
+                .world
+                .things
+                .range((family, String::new())..(family + 1, String::new()))
+                .filter_map(|(_, thing)| telling_text(thing))
+                .collect();
             if let (Some(text), Some(name)) = (self.dice.pick(&texts), &tool.query)
                 && tool.required.iter().all(|required| required == name)
             {
@@ -336,7 +349,8 @@ impl<'m> Explorer<'m> {
     fn check(&mut self, judge: &Judge<'_>) {
         let Some((family, key)) = judge.world.touched.clone() else { return };
         let mut intents = Vec::new();
-        let others: Vec<String> = judge.world.live(family).map(|(other, _)| other.clone()).filter(|other| *other != key).collect();
+        let others: Vec<String> =
+            judge.world.live(family).map(|(other, _)| other.clone()).filter(|other| *other != key).collect();
         let other = self.dice.pick(&others).cloned();
         for at in self.model.with_role(family, &[Role::Read]) {
             intents.push(Intent::Read(at, family, key.clone()));
@@ -375,7 +389,11 @@ impl<'m> Explorer<'m> {
             }
         }
         for family in 0..self.model.families.len() {
-            let readers: Vec<usize> = self.model.with_role(family, &[Role::Read]).filter(|at| self.model.tools[*at].required.len() <= 1).collect();
+            let readers: Vec<usize> = self
+                .model
+                .with_role(family, &[Role::Read])
+                .filter(|at| self.model.tools[*at].required.len() <= 1)
+                .collect();
             let live: Vec<&String> = judge.world.live(family).map(|(key, _)| key).collect();
             for at in &readers {
                 for key in live.iter().rev().take(LOOKED_AT) {

@@ -31,12 +31,15 @@ pub fn legal_orders(lengths: &[usize]) -> Vec<Order> {
         orders = orders
             .into_iter()
             .flat_map(|(order, left): (Order, Vec<usize>)| {
-                (0..left.len()).filter(|client| left[*client] > 0).map(|client| {
-                    let (mut order, mut left) = (order.clone(), left.clone());
-                    order.push(client);
-                    left[client] -= 1;
-                    (order, left)
-                }).collect::<Vec<_>>()
+                (0..left.len())
+                    .filter(|client| left[*client] > 0)
+                    .map(|client| {
+                        let (mut order, mut left) = (order.clone(), left.clone());
+                        order.push(client);
+                        left[client] -= 1;
+                        (order, left)
+                    })
+                    .collect::<Vec<_>>()
             })
             .collect();
     }
@@ -98,9 +101,9 @@ pub fn programs(
 pub fn same_history(one: &[Reply], other: &[Reply]) -> bool {
     one.len() == other.len() && {
         let (mut names_one, mut names_other) = (Names::default(), Names::default());
-        one.iter().zip(other).all(|(one, other)| {
-            one.is_fine == other.is_fine && names_one.text(one) == names_other.text(other)
-        })
+        one.iter()
+            .zip(other)
+            .all(|(one, other)| one.is_fine == other.is_fine && names_one.text(one) == names_other.text(other))
     }
 }
 

@@ -39,13 +39,16 @@ impl<'m> Judge<'m> {
             StepTarget::Resources | StepTarget::Resource | StepTarget::Restart => (None, usize::MAX),
         };
         let thing = self.world.thing_of(self.model, step);
-        let scene = Scene { model: self.model, world: &self.world, facts: &self.facts, step, tool, family, thing, reply };
-        let found = INVARIANTS.iter().find_map(|invariant| (invariant.check)(&scene).map(|fault| (invariant.id, fault)));
+        let scene =
+            Scene { model: self.model, world: &self.world, facts: &self.facts, step, tool, family, thing, reply };
+        let found =
+            INVARIANTS.iter().find_map(|invariant| (invariant.check)(&scene).map(|fault| (invariant.id, fault)));
         if let Some((rule, fault)) = found {
             return Some(breach(rule, fault, &scene));
         }
         let mut facts = std::mem::take(&mut self.facts);
-        let scene = Scene { model: self.model, world: &self.world, facts: &Facts::default(), step, tool, family, thing, reply };
+        let scene =
+            Scene { model: self.model, world: &self.world, facts: &Facts::default(), step, tool, family, thing, reply };
         invariants::learning::learn(&scene, &mut facts);
         self.facts = facts;
         None

@@ -22,15 +22,18 @@ pub(super) fn rank(property: &str, noun: &str) -> Option<usize> {
     let plain: String = property.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     let noun: String = noun.chars().filter(char::is_ascii_alphanumeric).collect();
     let last = noun_last(&noun);
-    NAMES.iter().enumerate().find_map(|(at, name)| {
-        let own = plain == format!("{noun}{name}") || plain == format!("{last}{name}");
-        match (own && !noun.is_empty(), plain == *name) {
-            (true, _) => Some(at * 2),
-            (_, true) => Some(at * 2 + 1),
-            (false, false) => None,
-        }
-    })
-    .or_else(|| (!noun.is_empty() && plain == noun).then_some(NAMES.len() * 2))
+    NAMES
+        .iter()
+        .enumerate()
+        .find_map(|(at, name)| {
+            let own = plain == format!("{noun}{name}") || plain == format!("{last}{name}");
+            match (own && !noun.is_empty(), plain == *name) {
+                (true, _) => Some(at * 2),
+                (_, true) => Some(at * 2 + 1),
+                (false, false) => None,
+            }
+        })
+        .or_else(|| (!noun.is_empty() && plain == noun).then_some(NAMES.len() * 2))
 }
 
 fn noun_last(noun: &str) -> &str {
@@ -45,7 +48,8 @@ pub(super) fn made_key(reply: &Reply, noun: &str, wanted: &[String]) -> Option<(
         let mut consider = |map: &serde_json::Map<String, Value>, before: &str, depth: usize| {
             for (name, value) in map {
                 let by_name = wanted.iter().position(|wanted| wanted == name).map(|_| 0);
-                let Some(rank) = by_name.or_else(|| rank(name, noun).filter(|rank| *rank < 4).map(|rank| rank + 1)) else {
+                let Some(rank) = by_name.or_else(|| rank(name, noun).filter(|rank| *rank < 4).map(|rank| rank + 1))
+                else {
                     continue;
                 };
                 let rank = rank + depth * 10;

@@ -46,7 +46,9 @@ impl SequenceModel {
             }
         }
         for family in &mut families {
-            let consumers = || family.tools.iter().filter(|at| matches!(tools[**at].role, Role::Read | Role::Delete | Role::Update));
+            let consumers = || {
+                family.tools.iter().filter(|at| matches!(tools[**at].role, Role::Read | Role::Delete | Role::Update))
+            };
             let mut keys: Vec<String> = consumers().filter_map(|at| tools[*at].key.clone()).collect();
             keys.sort();
             keys.dedup();
@@ -87,7 +89,8 @@ impl SequenceModel {
     /// One line for each kind of thing, for people: the tools that make, read, change and delete it.
     pub fn described(&self) -> Vec<String> {
         let families = self.families.iter().enumerate().filter(|(at, family)| {
-            family.tools.len() > 1 && self.with_role(*at, &[Role::Create, Role::Set, Role::Update, Role::Delete]).next().is_some()
+            family.tools.len() > 1
+                && self.with_role(*at, &[Role::Create, Role::Set, Role::Update, Role::Delete]).next().is_some()
         });
         families
             .map(|(_, family)| {

@@ -42,8 +42,26 @@ const DELETING: &[&str] = &["delete", "destroy", "drop", "erase", "forget", "rem
 const COUNTING: &[&str] = &["count", "total"];
 
 /// Words of tools whose replies change by themselves or with every call.
-const RECORDS: &[&str] =
-    &["activity", "audit", "clock", "event", "health", "history", "log", "metric", "now", "random", "ping", "recent", "stat", "statistic", "status", "time", "uptime", "usage"];
+const RECORDS: &[&str] = &[
+    "activity",
+    "audit",
+    "clock",
+    "event",
+    "health",
+    "history",
+    "log",
+    "metric",
+    "now",
+    "random",
+    "ping",
+    "recent",
+    "stat",
+    "statistic",
+    "status",
+    "time",
+    "uptime",
+    "usage",
+];
 
 const QUERIES: &[&str] = &["filter", "keyword", "match", "pattern", "q", "query", "search", "term", "text"];
 const LIMITS: &[&str] = &["limit", "maxresults", "pagesize", "perpage", "max", "first", "top", "size"];
@@ -103,14 +121,18 @@ impl SequenceTool {
             .and_then(Value::as_object)
             .map(|map| map.keys().cloned().collect())
             .unwrap_or_default();
-        let of_kind = |known: &[&str]| {
-            properties.iter().find(|property| known.contains(&squeezed(property).as_str())).cloned()
-        };
+        let of_kind =
+            |known: &[&str]| properties.iter().find(|property| known.contains(&squeezed(property).as_str())).cloned();
         let verb_at = all.iter().position(|word| is_role_word(word));
         let noun = noun(&all, verb_at);
         let query = of_kind(QUERIES);
         let key = key_argument(&schema, &properties, &required, &noun);
-        let role = role(&all, verb_at, writes, &RoleFacts { key: key.as_deref(), query: query.as_deref(), required: &required });
+        let role = role(
+            &all,
+            verb_at,
+            writes,
+            &RoleFacts { key: key.as_deref(), query: query.as_deref(), required: &required },
+        );
         let is_record = all.iter().any(|word| RECORDS.contains(&singular(word)));
         Self {
             role,
@@ -175,12 +197,17 @@ fn role(all: &[String], verb_at: Option<usize>, writes: bool, facts: &RoleFacts<
 }
 
 fn is_role_word(word: &str) -> bool {
-    [CREATING, SETTING, READING, LISTING, SEARCHING, UPDATING, DELETING, COUNTING].iter().any(|known| known.contains(&word))
+    [CREATING, SETTING, READING, LISTING, SEARCHING, UPDATING, DELETING, COUNTING]
+        .iter()
+        .any(|known| known.contains(&word))
 }
 
 /// The noun of a name: what is left of it without verbs and small words.
 fn noun(all: &[String], verb_at: Option<usize>) -> String {
-    const SMALL: &[&str] = &["a", "all", "an", "by", "for", "from", "id", "in", "key", "many", "multiple", "of", "on", "one", "single", "the", "to", "with"];
+    const SMALL: &[&str] = &[
+        "a", "all", "an", "by", "for", "from", "id", "in", "key", "many", "multiple", "of", "on", "one", "single",
+        "the", "to", "with",
+    ];
     let is_noun = |at: usize, word: &str| {
         let is_other_verb = verb(word).is_some_and(|verb| at == 0 || !verb.is_noun && verb.kind == VerbKind::Reads);
         Some(at) != verb_at && !SMALL.contains(&word) && !is_other_verb

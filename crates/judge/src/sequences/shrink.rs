@@ -21,9 +21,15 @@ pub struct SequenceShrinker {
 #[derive(Debug)]
 enum Phase {
     /// Leave out this many calls from this one on.
-    Drop { size: usize, start: usize },
+    Drop {
+        size: usize,
+        start: usize,
+    },
     /// Simplify the arguments of this step.
-    Arguments { at: usize, shrinker: Option<Box<Shrinker>> },
+    Arguments {
+        at: usize,
+        shrinker: Option<Box<Shrinker>>,
+    },
     Done,
 }
 
@@ -61,7 +67,8 @@ impl SequenceShrinker {
                         self.phase = Phase::Done;
                         continue;
                     };
-                    let shrinker = shrinker.get_or_insert_with(|| Box::new(Shrinker::new(step.args.clone(), OF_ARGUMENTS)));
+                    let shrinker =
+                        shrinker.get_or_insert_with(|| Box::new(Shrinker::new(step.args.clone(), OF_ARGUMENTS)));
                     let Some(args) = shrinker.next_candidate() else {
                         self.phase = Phase::Arguments { at: *at + 1, shrinker: None };
                         continue;

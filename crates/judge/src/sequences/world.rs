@@ -147,7 +147,14 @@ impl World {
         if self.observed.len() >= KEPT {
             self.observed.pop_first();
         }
-        let seen = Observation { step: step.id, reply: reply.clone(), failed: None, repeated: None, read: None, restarted: false };
+        let seen = Observation {
+            step: step.id,
+            reply: reply.clone(),
+            failed: None,
+            repeated: None,
+            read: None,
+            restarted: false,
+        };
         self.observed.insert(call_key(step), seen);
     }
 
@@ -166,8 +173,9 @@ impl World {
     fn write(&mut self, model: &SequenceModel, at: usize, step: &Step, reply: &Reply) {
         let tool = &model.tools[at];
         let family = model.family_of(at);
-        let is_repeat = self.last_write.as_ref().is_some_and(|(target, args)| *target == step.target && *args == step.args)
-            && (tool.is_idempotent || tool.role == Role::Delete);
+        let is_repeat =
+            self.last_write.as_ref().is_some_and(|(target, args)| *target == step.target && *args == step.args)
+                && (tool.is_idempotent || tool.role == Role::Delete);
         if is_repeat {
             self.is_changed = true;
             self.observed.values_mut().for_each(|seen| seen.repeated = Some(at));
@@ -256,7 +264,9 @@ impl World {
                 continue;
             }
             let is_named = named.iter().any(|named| *named == known.1) && known.0 != own.0;
-            let is_made_with = *role == Role::Delete && known.0 != own.0 && thing.fields.values().any(|value| key::text_of(value).as_deref() == Some(&own.1));
+            let is_made_with = *role == Role::Delete
+                && known.0 != own.0
+                && thing.fields.values().any(|value| key::text_of(value).as_deref() == Some(&own.1));
             let is_within = *role == Role::Delete && is_path_in(&known.1, &own.1);
             if is_named || is_made_with || is_within {
                 thing.life = Life::Doubtful;

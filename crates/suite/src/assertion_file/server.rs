@@ -1,15 +1,19 @@
 //! `server`: how to start or reach the server under test.
 
-use mcprove_model::{Diagnostics, Entry, Kind, Node, Protocol, Remote, Revision, Sandbox, ServerSpec, Target, nearest};
+use mcprove_model::{
+    Auth, Diagnostics, Entry, Kind, Node, Protocol, Remote, Revision, Sandbox, ServerSpec, Target, nearest,
+};
 use serde_json::{Value, json};
 
 use super::templates::Scope;
 use super::{Context, client_capabilities, texts};
 use crate::environment::{Forms, SECRET, Unset, expand_reporting};
+use crate::oauth::{self, Login};
 use crate::schema::fragment;
 
 const KEYS: &[&str] = &[
     "args",
+    "auth",
     "client_capabilities",
     "command",
     "cwd",
@@ -26,7 +30,7 @@ const KEYS: &[&str] = &[
 const STDIO_ONLY: &[&str] = &["command", "args", "env", "cwd", "docker", "sandbox"];
 
 /// Keys that mean something to a remote server only.
-const REMOTE_ONLY: &[&str] = &["url", "headers"];
+const REMOTE_ONLY: &[&str] = &["url", "headers", "auth"];
 
 /// Keys whose texts may hold `{{fixture}}`.
 const TEMPLATED: &[&str] = &["args", "command", "cwd", "docker", "env", "headers", "url"];
@@ -137,19 +141,50 @@ pub(crate) fn decode(
         Transport::Remote(transport) => Target::Remote { transport, url: url(entry, found)?, headers },
     };
     report_unused(node, transport, found);
+    let (target, auth) = logged_in(node, target, (context, &mut secrets), found);
     secrets.sort();
     secrets.dedup();
     let name = match &target {
         Target::Stdio { command, .. } => command.clone(),
         Target::Remote { .. } | Target::Mock { .. } | Target::Cassette { .. } => target.label(),
     };
-    Some(ServerSpec { name, target, protocol, client, secrets, sandbox, ..ServerSpec::default() })
+    Some(ServerSpec { name, target, auth, protocol, client, secrets, sandbox, ..ServerSpec::default() })
+}
+
+/// `auth: {oauth: {flow: …}}`: the target with the token that a variable holds, or the login.
+fn logged_in(
+    node: &Node,
+    mut target: Target,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> (Target, Option<Auth>) {
+    let Some(auth) = node.get("auth").filter(|auth| !auth.is_null()) else { return (target, None) };
+    if found.map(auth, "`auth`").is_none() {
+        return (target, None);
+    }
+    found.known_keys(auth, "`auth`", &["oauth"]);
+    let Some(entry) = auth.get("oauth") else { return (target, None) };
+    if found.map(entry, "`oauth`").is_some() && entry.get("flow").is_none() {
+        let help = "add `flow: authorization_code`, or `flow: client_credentials`";
+        found.error_with_help("missing-key", entry.span, "`oauth` has no `flow`", help);
+    }
+    match oauth::decode(entry, (&context.environment, secrets), found) {
+        Some(Login::Token(token)) => {
+            if let Target::Remote { headers, .. } = &mut target {
+                headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+            }
+            (target, None)
+        }
+        Some(Login::Settings(settings)) => (target, Some(Auth::Oauth(settings))),
+        None => (target, None),
+    }
 }
 
 /// The JSON Schema of `server`.
 pub(crate) fn schema() -> Value {
     let properties = json!({
         "args": fragment::texts("The arguments of the command."),
+        "auth": fragment::map("Authentication of the client.", json!({"oauth": oauth::schema()}), &[]),
         "client_capabilities": client_capabilities_schema(),
         "command": fragment::scalar("The program that is started."),
         "cwd": fragment::scalar("The folder it is started in; the caller's when left out."),

@@ -78,8 +78,8 @@ impl HttpExchange {
     }
 
     /// Passes the response to a direct request to the transport.
-    pub(super) async fn take_over(self, replay: Replay, id: u64) {
-        let posted = self.replayed(replay).await;
+    pub(super) async fn take_over(self, replay: Replay, body: Bytes, id: u64) {
+        let posted = self.replayed(replay, body).await;
         self.take_response(posted, id).await;
     }
 

@@ -87,8 +87,14 @@ fn explain(response: &Response<Incoming>, method: &Method) -> (String, String) {
         401 => (
             "the server wants a login (HTTP 401)".to_owned(),
             match shown("www-authenticate") {
-                Some(text) => format!("it says `{text}`; give a token in `headers:`"),
-                None => "give a token in `headers:`, e.g. `Authorization: \"Bearer ${TOKEN}\"`".to_owned(),
+                Some(text) => {
+                    format!("it says `{text}`; log in with `mcprove login URL`, or give a token in `headers:`")
+                }
+                None => {
+                    "log in with `mcprove login URL`, or give a token in `headers:`, e.g. `Authorization: \"Bearer \
+                         ${TOKEN}\"`"
+                        .to_owned()
+                }
             },
         ),
         403 => (

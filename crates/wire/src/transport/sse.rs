@@ -135,7 +135,7 @@ pub(super) fn origin(url: &str) -> Option<(String, String, u16)> {
 }
 
 /// The URL of an `endpoint` event or of a redirect, relative to the URL that it came from.
-pub(super) fn resolve(base: &str, path: &str) -> String {
+pub(crate) fn resolve(base: &str, path: &str) -> String {
     if path.contains("://") {
         return path.to_owned();
     }

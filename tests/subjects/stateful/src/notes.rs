@@ -248,7 +248,8 @@ impl Notes {
     fn browse(&self, args: &Value) -> Answer {
         let begin = match args.get("cursor") {
             Some(cursor) => {
-                let number = cursor.as_str().and_then(|cursor| cursor.strip_prefix("at-")).and_then(|at| at.parse().ok());
+                let number =
+                    cursor.as_str().and_then(|cursor| cursor.strip_prefix("at-")).and_then(|at| at.parse().ok());
                 number.ok_or("there is no such cursor")?
             }
             None => 0_usize,
@@ -283,7 +284,8 @@ impl Notes {
 
     fn import(&mut self, args: &Value) -> Answer {
         let items = args["notes"].as_array().ok_or("`notes` is not a list")?;
-        let valid = |item: &Value| item["title"].as_str().is_some_and(|title| !title.is_empty()) && item["text"].is_string();
+        let valid =
+            |item: &Value| item["title"].as_str().is_some_and(|title| !title.is_empty()) && item["text"].is_string();
         if self.bug != "half-import"
             && let Some(at) = items.iter().position(|item| !valid(item))
         {

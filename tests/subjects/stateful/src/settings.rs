@@ -21,7 +21,8 @@ impl Settings {
         let stored = file.as_ref().and_then(|file| fs::read_to_string(file).ok());
         let stored: Option<BTreeMap<String, i64>> = stored.and_then(|text| serde_json::from_str(&text).ok());
         let is_stored = stored.is_some();
-        let mut values: BTreeMap<String, i64> = DEFAULTS.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let mut values: BTreeMap<String, i64> =
+            DEFAULTS.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         values.extend(stored.unwrap_or_default());
         if bug == "restart-default" && is_stored {
             values.insert("size".to_owned(), 0);

@@ -52,7 +52,8 @@ impl Values {
                 Ok(json!({"deleted": args["key"]}))
             }
             "list_values" => {
-                let shown: Vec<Value> = self.values.iter().map(|(key, value)| json!({"key": key, "value": value})).collect();
+                let shown: Vec<Value> =
+                    self.values.iter().map(|(key, value)| json!({"key": key, "value": value})).collect();
                 Ok(json!({"values": shown}))
             }
             _ => Err(format!("unknown tool {name}")),

@@ -54,7 +54,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if let Some(folder) = &args.save {
         for (run, failure) in runs.iter().flat_map(|run| run.failures.iter().map(move |failure| (run, failure))) {
             let Some(test) = kept_sequence(failure, &run.again, &keeping) else { continue };
-            let path = saved_tests::write(folder, &test.stem, &test.text).map_err(|error| not_written(folder, &error))?;
+            let path =
+                saved_tests::write(folder, &test.stem, &test.text).map_err(|error| not_written(folder, &error))?;
             kept.push((failure, path));
         }
     }
@@ -141,7 +142,8 @@ fn ending(
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
     let failures: usize = runs.iter().map(|run| run.failures.len()).sum();
     let calls: usize = runs.iter().map(|run| run.calls).sum();
-    let elapsed = scanned.outcome.report.runs.iter().filter_map(|run| run.finished.as_ref()).map(|run| run.duration_us).max();
+    let elapsed =
+        scanned.outcome.report.runs.iter().filter_map(|run| run.finished.as_ref()).map(|run| run.duration_us).max();
     let elapsed = Duration::from_micros(elapsed.unwrap_or(0));
     let mut text = String::new();
     let _ = writeln!(
@@ -167,7 +169,8 @@ fn ending(
 
 fn as_json(runs: &[SequenceRun], scanned: &Scanned, seed: u64, kept: &[(&SequenceFailure, PathBuf)]) -> Value {
     let failures = runs.iter().flat_map(|run| &run.failures).map(|failure| {
-        let file = kept.iter().find(|(known, _)| std::ptr::eq(*known, failure)).map(|(_, path)| path.display().to_string());
+        let file =
+            kept.iter().find(|(known, _)| std::ptr::eq(*known, failure)).map(|(_, path)| path.display().to_string());
         let steps = failure.steps.iter().zip(&failure.names).map(|((step, reply), name)| {
             json!({"call": name, "args": step.args, "reply": reply.text, "error": !reply.is_fine})
         });

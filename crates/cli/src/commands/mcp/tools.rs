@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
 use mcprove_mock::ToolHandler;
-use mcprove_model::{Case, Redactor, Report, SourceFile};
+use mcprove_model::{Case, Report, SourceFile};
 use mcprove_wire::Limits;
 use serde_json::{Map, Value, json};
 
@@ -160,7 +160,7 @@ impl Inner {
         }
         let finished = Report::fold(events).cases.into_iter().find_map(|case| case.finished);
         if let Some(finished) = finished {
-            let secrets = Redactor::new(server.spec.secrets.iter().map(String::as_str));
+            let secrets = crate::logins::redactor(server.spec.secrets.iter().map(String::as_str));
             add_verdict(&mut answer, &finished.verdict, finished.findings, &secrets);
             answer.remove("findings");
         }
@@ -328,6 +328,7 @@ impl Inner {
             timeout,
             storing: Storing::Compare,
             environment: Context::secret_values().into(),
+            tokens: crate::logins::tokens().clone(),
         };
         Driver::open(&server.spec, &options).await.map_err(|failure| {
             let help = failure.help.as_ref().map(|help| format!("\n  help: {help}")).unwrap_or_default();

@@ -60,7 +60,11 @@ pub(super) fn agree(written: &Value, actual: &Value) -> bool {
 /// Values that no server has a reason to change: short words and small numbers.
 fn is_plain(value: &Value) -> bool {
     match value {
-        Value::String(text) => !text.is_empty() && text.len() <= 40 && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-')),
+        Value::String(text) => {
+            !text.is_empty()
+                && text.len() <= 40
+                && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-'))
+        }
         Value::Number(number) => number.as_i64().is_some_and(|number| number.abs() < 1_000_000),
         Value::Bool(_) => true,
         Value::Array(items) => items.iter().all(is_plain),
@@ -112,7 +116,14 @@ pub(super) fn pairs<'s>(scene: &'s Scene<'_>) -> Vec<Pair<'s>> {
     let wanted = match tool.role {
         Role::List => Role::Read,
         Role::Read => Role::List,
-        Role::Create | Role::Set | Role::Search | Role::Update | Role::Delete | Role::Count | Role::Write | Role::Look => {
+        Role::Create
+        | Role::Set
+        | Role::Search
+        | Role::Update
+        | Role::Delete
+        | Role::Count
+        | Role::Write
+        | Role::Look => {
             return Vec::new();
         }
     };
@@ -120,7 +131,11 @@ pub(super) fn pairs<'s>(scene: &'s Scene<'_>) -> Vec<Pair<'s>> {
     for ((target, args), observed) in &scene.world.observed {
         let StepTarget::Tool(at) = target else { continue };
         let other = &scene.model.tools[*at];
-        if other.role != wanted || scene.model.family_of(*at) != scene.family || observed.restarted || !observed.reply.is_fine {
+        if other.role != wanted
+            || scene.model.family_of(*at) != scene.family
+            || observed.restarted
+            || !observed.reply.is_fine
+        {
             continue;
         }
         let keys: Vec<String> = match (tool.role, scene.thing) {

@@ -34,8 +34,10 @@ fn not_readable(scene: &Scene<'_>) -> Option<Fault> {
     if !is_proven || !is_about_key {
         return None;
     }
-    let message = format!("`{}` does not find {} {}, which was made and not deleted", tool.name, thing(&tool.noun), known.key);
-    let expected = Expected::Checks(if scene.reply.is_fine { json!({"not_empty": true}) } else { json!({"not_error": true}) });
+    let message =
+        format!("`{}` does not find {} {}, which was made and not deleted", tool.name, thing(&tool.noun), known.key);
+    let expected =
+        Expected::Checks(if scene.reply.is_fine { json!({"not_empty": true}) } else { json!({"not_error": true}) });
     Some(Fault { message, subject: Some(subject.clone()), blamed: None, expected })
 }
 
@@ -79,10 +81,13 @@ fn not_usable(scene: &Scene<'_>) -> Option<Fault> {
     let tool = scene.tool.filter(|tool| matches!(tool.role, Role::Update | Role::Delete) && !scene.reply.is_fine)?;
     let (subject, known) = scene.thing.filter(|(_, known)| known.life == Life::Live)?;
     // The very text that it answers to keys that never existed, on a thing that others find.
-    if !scene.facts.is_text_of_missing(scene.target(), &subject.1, scene.reply) || !scene.reply.text.contains(&subject.1) {
+    if !scene.facts.is_text_of_missing(scene.target(), &subject.1, scene.reply)
+        || !scene.reply.text.contains(&subject.1)
+    {
         return None;
     }
-    let message = format!("`{}` does not find {} {}, which was made and not deleted", tool.name, thing(&tool.noun), known.key);
+    let message =
+        format!("`{}` does not find {} {}, which was made and not deleted", tool.name, thing(&tool.noun), known.key);
     Some(Fault {
         message,
         subject: Some(subject.clone()),

@@ -10,7 +10,8 @@ use super::super::world::{Life, record_in};
 use super::identity::thing;
 
 /// A deleted thing cannot be read.
-pub(in super::super) const STILL_READABLE: Invariant = Invariant { id: "deleted-still-readable", check: still_readable };
+pub(in super::super) const STILL_READABLE: Invariant =
+    Invariant { id: "deleted-still-readable", check: still_readable };
 
 /// A deleted thing is in no list.
 pub(in super::super) const STILL_LISTED: Invariant = Invariant { id: "deleted-still-listed", check: still_listed };
@@ -73,9 +74,10 @@ pub(super) fn shows(scene: &Scene<'_>, family: usize, key: &str) -> bool {
         };
     }
     let items = scene.reply.items().map(Vec::as_slice).unwrap_or_default();
-    items.iter().filter_map(|item| item.get("uri")?.as_str()).any(|uri| {
-        uri == key || uri.rsplit(['/', ':', '=']).next() == Some(key)
-    })
+    items
+        .iter()
+        .filter_map(|item| item.get("uri")?.as_str())
+        .any(|uri| uri == key || uri.rsplit(['/', ':', '=']).next() == Some(key))
 }
 
 fn still_usable(scene: &Scene<'_>) -> Option<Fault> {

@@ -21,7 +21,8 @@ fn id_reused(scene: &Scene<'_>) -> Option<Fault> {
         return None;
     }
     let state = if known.life == Life::Deleted { "was deleted before" } else { "still exists" };
-    let message = format!("`{}` gives a new {} the key {value}, which belongs to one that {state}", tool.name, thing(&tool.noun));
+    let message =
+        format!("`{}` gives a new {} the key {value}, which belongs to one that {state}", tool.name, thing(&tool.noun));
     let expected = match (&known.origin, pointer) {
         (Some((step, _)), Some(pointer)) => Expected::OtherThan(*step, pointer),
         (_, _) => Expected::Unsaid,
@@ -39,7 +40,9 @@ fn listed_twice(scene: &Scene<'_>) -> Option<Fault> {
             message: format!("`{}` shows {} `{key}` {times} times", tool.name, thing(&tool.noun)),
             subject: Some((scene.family, key.clone())),
             blamed: None,
-            expected: Expected::Checks(serde_json::json!({"json_path": {format!("$..[?@.{name}=='{key}'].{name}"): [key]}})),
+            expected: Expected::Checks(
+                serde_json::json!({"json_path": {format!("$..[?@.{name}=='{key}'].{name}"): [key]}}),
+            ),
         })
     })
 }

@@ -86,7 +86,9 @@ fn keyed(scene: &Scene<'_>, facts: &mut Facts) {
     let (Some(tool), target) = (scene.tool, scene.target()) else { return };
     let Some((subject, known)) = scene.thing else {
         // A key that was never there; it is one of ours, which no server has by itself.
-        if let Some(key) = named_key(tool, &scene.step.args).filter(|key| key.contains("missing") || key.starts_with("99")) {
+        if let Some(key) =
+            named_key(tool, &scene.step.args).filter(|key| key.contains("missing") || key.starts_with("99"))
+        {
             facts.note_missing(target, &key, scene.reply);
         }
         return;
@@ -96,7 +98,10 @@ fn keyed(scene: &Scene<'_>, facts: &mut Facts) {
     }
     count(&mut facts.reads, target);
     if scene.reply.doc.is_none() {
-        let whole = known.fields.iter().find(|(_, value)| value.as_str().is_some_and(|text| text.len() >= 3 && text == scene.reply.text));
+        let whole = known
+            .fields
+            .iter()
+            .find(|(_, value)| value.as_str().is_some_and(|text| text.len() >= 3 && text == scene.reply.text));
         if let Some((name, _)) = whole {
             facts.text_field.entry(target).or_insert_with(|| name.clone());
         }
@@ -105,7 +110,9 @@ fn keyed(scene: &Scene<'_>, facts: &mut Facts) {
     let agreed: Vec<String> = known
         .fields
         .iter()
-        .filter(|(name, written)| read_field(&seen_with, &subject.1, name).is_some_and(|actual| agree(written, &actual)))
+        .filter(|(name, written)| {
+            read_field(&seen_with, &subject.1, name).is_some_and(|actual| agree(written, &actual))
+        })
         .map(|(name, _)| name.clone())
         .collect();
     for name in agreed {

@@ -23,20 +23,30 @@ fn pages_disagree(scene: &Scene<'_>) -> Option<Fault> {
         return None;
     }
     let given = |name: &Option<String>| name.as_ref().and_then(|name| args.get(name));
-    let number = |name: &Option<String>| given(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+    let number =
+        |name: &Option<String>| given(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
     let fault = |what: String, expected: &[Value]| {
         // The items in a test are compared as they are on a correct server.
         let expected = match path_of_items(&scene.reply.doc) {
             Some(path) if given(&tool.sort).is_none() => Expected::Checks(json!({"json_path": {path: expected}})),
             Some(_) | None => Expected::Checks(json!({"min_results": whole.len()})),
         };
-        Some(Fault { message: format!("`{}` with {} {what}", tool.name, scene.step.args), subject: None, blamed: None, expected })
+        Some(Fault {
+            message: format!("`{}` with {} {what}", tool.name, scene.step.args),
+            subject: None,
+            blamed: None,
+            expected,
+        })
     };
     if given(&tool.sort).is_some() {
         let missing = whole.iter().filter(|item| !items.contains(item)).count();
         let is_same = missing == 0 && items.len() == whole.len();
         let is_only_sort = args.len() == 1;
-        return if is_same || !is_only_sort { None } else { fault(format!("gives {} of {} items", items.len(), whole.len()), &[]) };
+        return if is_same || !is_only_sort {
+            None
+        } else {
+            fault(format!("gives {} of {} items", items.len(), whole.len()), &[])
+        };
     }
     let begin = match given(&tool.cursor).and_then(text_of) {
         Some(cursor) => *scene.world.cursors.get(&cursor)?,
@@ -70,7 +80,10 @@ fn path_of_items(doc: &Option<Value>) -> Option<String> {
     match doc.as_ref()? {
         Value::Array(_) => Some("$".to_owned()),
         Value::Object(map) => {
-            let (name, _) = map.iter().filter(|(_, value)| value.is_array()).max_by_key(|(_, value)| value.as_array().map_or(0, Vec::len))?;
+            let (name, _) = map
+                .iter()
+                .filter(|(_, value)| value.is_array())
+                .max_by_key(|(_, value)| value.as_array().map_or(0, Vec::len))?;
             Some(format!("$.{name}"))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,

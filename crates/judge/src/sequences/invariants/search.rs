@@ -25,15 +25,32 @@ fn disagrees(scene: &Scene<'_>) -> Option<Fault> {
         }
     };
     let finds = seen(&scene.facts.found, &scene.target()) >= SEEN;
-    if finds && let Some((key, known)) = scene.world.in_state(scene.family, Life::Deleted).find(|(key, _)| shows(scene, scene.family, key)) {
+    if finds
+        && let Some((key, known)) =
+            scene.world.in_state(scene.family, Life::Deleted).find(|(key, _)| shows(scene, scene.family, key))
+    {
         return Some(fault(key, known, "finds what was deleted", Expected::HasNot(known.key.clone())));
     }
-    if finds && let Some((key, known)) = scene.world.live(scene.family).find(|(key, known)| has(known, text) && !shows(scene, scene.family, key)) {
+    if finds
+        && let Some((key, known)) =
+            scene.world.live(scene.family).find(|(key, known)| has(known, text) && !shows(scene, scene.family, key))
+    {
         return Some(fault(key, known, "does not find what has this text", Expected::Has(known.key.clone())));
     }
     let narrows = seen(&scene.facts.left_out, &scene.target()) >= SEEN;
-    if finds && narrows && let Some((key, known)) = scene.world.live(scene.family).find(|(key, known)| lacks(known, key, text) && shows(scene, scene.family, key)) {
-        return Some(fault(key, known, "finds what does not have this text any more", Expected::HasNot(known.key.clone())));
+    if finds
+        && narrows
+        && let Some((key, known)) = scene
+            .world
+            .live(scene.family)
+            .find(|(key, known)| lacks(known, key, text) && shows(scene, scene.family, key))
+    {
+        return Some(fault(
+            key,
+            known,
+            "finds what does not have this text any more",
+            Expected::HasNot(known.key.clone()),
+        ));
     }
     None
 }

@@ -17,12 +17,15 @@ pub(in super::super) const REPEAT_CHANGED: Invariant = Invariant { id: "repeat-c
 pub(in super::super) const READ_CHANGED: Invariant = Invariant { id: "read-changed-state", check: read_changed };
 
 /// A restart keeps everything, or nothing.
-pub(in super::super) const RESTART_CHANGED: Invariant = Invariant { id: "restart-changed-state", check: restart_changed };
+pub(in super::super) const RESTART_CHANGED: Invariant =
+    Invariant { id: "restart-changed-state", check: restart_changed };
 
 /// The earlier reply to the same call, if this one differs from it.
 fn differing<'s>(scene: &'s Scene<'_>) -> Option<&'s Observation> {
     let is_reading = match scene.target() {
-        StepTarget::Tool(_) => scene.tool.is_some_and(|tool| !tool.writes() && tool.is_steady && tool.role != Role::Look),
+        StepTarget::Tool(_) => {
+            scene.tool.is_some_and(|tool| !tool.writes() && tool.is_steady && tool.role != Role::Look)
+        }
         StepTarget::Resources | StepTarget::Resource => true,
         StepTarget::Restart => false,
     };
@@ -63,7 +66,8 @@ fn repeat_changed(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 fn read_changed(scene: &Scene<'_>) -> Option<Fault> {
-    let before = differing(scene).filter(|before| !before.restarted && before.failed.is_none() && before.repeated.is_none())?;
+    let before =
+        differing(scene).filter(|before| !before.restarted && before.failed.is_none() && before.repeated.is_none())?;
     Some(fault(scene, before, before.read?, "shows something else after a call that only reads, of"))
 }
 
@@ -75,13 +79,20 @@ fn restart_changed(scene: &Scene<'_>) -> Option<Fault> {
     let keeps = seen(&scene.facts.kept, &scene.target()) >= SEEN;
     let forgets = seen(&scene.facts.reset, &scene.target()) > 0;
     let what = match () {
-        () if !is_initial && !is_gone && initial.is_some() => "shows neither what was there before a restart nor what a fresh server shows",
+        () if !is_initial && !is_gone && initial.is_some() => {
+            "shows neither what was there before a restart nor what a fresh server shows"
+        }
         () if keeps && !forgets => "loses what it keeps otherwise when the server is started again",
         () => return None,
     };
     let is_sayable = !before.reply.is_volatile;
     Some(Fault {
-        message: format!("`{}` {what}: {} became {}", name(scene), short(&before.reply.text.clone().into()), short(&scene.reply.text.clone().into())),
+        message: format!(
+            "`{}` {what}: {} became {}",
+            name(scene),
+            short(&before.reply.text.clone().into()),
+            short(&scene.reply.text.clone().into())
+        ),
         subject: None,
         blamed: None,
         expected: if is_sayable { Expected::SameAs(before.step) } else { Expected::Unsaid },
