@@ -4,7 +4,7 @@ FROM rust:1-alpine AS build
 RUN apk add --no-cache musl-dev gcc
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --release -p mcprove && cp target/release/mcprove /mcprove
+RUN cargo build --locked --profile dist -p mcprove && cp target/dist/mcprove /mcprove
 
 FROM alpine:3
 RUN apk add --no-cache nodejs npm python3 uv ca-certificates \

@@ -9,8 +9,8 @@ target=${1:?for which target}
 name=mcprove-$target
 program=${MCPROVE_PROGRAM:-}
 if [[ -z $program ]]; then
-    built=${CARGO_TARGET_DIR:-target}/$target/release
-    [[ -d $built ]] || built=${CARGO_TARGET_DIR:-target}/release
+    built=${CARGO_TARGET_DIR:-target}/$target/dist
+    [[ -d $built ]] || built=${CARGO_TARGET_DIR:-target}/dist
     program=$built/mcprove
     [[ -e $program ]] || program=$built/mcprove.exe
 fi

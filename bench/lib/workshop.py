@@ -10,20 +10,20 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Workshop:
-    def __init__(self, folder, quick, mcprove):
-        self.folder, self.quick = folder, quick
+    def __init__(self, folder, quick, mcprove, peers=None):
+        self.folder, self.quick, self.peers = folder, quick, peers
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-        self.release = (ROOT / target).resolve() / "release"
+        self.built = (ROOT / target).resolve() / "dist"
         self.builds_mcprove = mcprove is None
-        self.mcprove = Path(mcprove).resolve() if mcprove else self.release / "mcprove"
-        self.floor = self.release / "floor"
-        self.tiny = self.release / "tiny-server"
-        self.fuzz_memory = self.release / "fuzz-memory"
+        self.mcprove = Path(mcprove).resolve() if mcprove else self.built / "mcprove"
+        self.floor = self.built / "floor"
+        self.tiny = self.built / "tiny-server"
+        self.fuzz_memory = self.built / "fuzz-memory"
         self.http_server = None
 
     def build(self):
         packages = ["floor", "tiny-server", "fuzz-memory", *(["mcprove"] if self.builds_mcprove else [])]
-        words = ["cargo", "build", "--release", "--quiet"]
+        words = ["cargo", "build", "--profile", "dist", "--quiet"]
         subprocess.run([*words, *(word for package in packages for word in ("-p", package))], cwd=ROOT, check=True)
 
     def version(self):
@@ -34,7 +34,8 @@ class Workshop:
         return max(1, number // 10) if self.quick else number
 
     def peer(self, name):
-        return shutil.which(name)
+        """The path of a peer that is to take part: all that are on the PATH, unless some were named."""
+        return shutil.which(name) if self.peers is None or name in self.peers else None
 
     def url(self):
         """The address of the tiny server over HTTP; it is started once and ends with us."""

@@ -5,17 +5,35 @@ use clap::{Parser, ValueEnum};
 use crate::commands::Command;
 use crate::limits::{self, Limit};
 
+const EXIT_CODES: &str = "Exit codes: 0 good, 1 something is wrong with the server, the tests or the files, 2 the job could not be done, \
+                          4 nothing was selected, 70 a bug of mcprove, 130 interrupted; each command says its own.";
+
 /// Tests MCP servers and the agents that use them.
 #[derive(Debug, Parser)]
-#[command(name = "mcprove", version, about, max_term_width = 100)]
-#[command(
-    after_help = "Exit codes: 0 good, 1 something is wrong with the server, the tests or the files, 2 the job could not be done, \
-                        4 nothing was selected, 70 a bug of mcprove, 130 interrupted; each command says its own."
-)]
+#[command(name = "mcprove", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Arguments {
     /// The subcommand.
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) everywhere: GlobalArguments,
+}
+
+/// The program without its commands.
+pub(crate) fn program() -> clap::Command {
+    let program = clap::Command::new("mcprove")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(env!("CARGO_PKG_DESCRIPTION"))
+        .max_term_width(100)
+        .after_help(EXIT_CODES)
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    <GlobalArguments as clap::Args>::augment_args(program)
+}
+
+/// The options of every command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GlobalArguments {
     /// When to use colours.
     #[arg(long, global = true, help_heading = "Everywhere", value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,

@@ -4,12 +4,13 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcprove_report::{Style, Verbosity, escape_terminal_output};
+use mcprove_report::{Style, Verbosity};
 use mcprove_wire::{Caches, Limits, SandboxSetup};
 
 use crate::Arguments;
 use crate::arguments::Color;
 use crate::limits;
+use crate::stdout::{guarded, set_colored};
 
 /// The process a command runs in. Commands read nothing of it but through this.
 #[derive(Clone, Debug)]
@@ -35,12 +36,13 @@ impl Context {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let dumb = variable("TERM").is_some_and(|term| term == "dumb");
         let plain = variable("NO_COLOR").is_some() || dumb;
-        let color = match arguments.color {
+        let color = match arguments.everywhere.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => io::stdout().is_terminal() && !plain,
         };
-        let verbosity = match (arguments.quiet, arguments.verbose) {
+        set_colored(color);
+        let verbosity = match (arguments.everywhere.quiet, arguments.everywhere.verbose) {
             (true, _) => Verbosity::Quiet,
             (false, true) => Verbosity::Verbose,
             (false, false) => Verbosity::Normal,
@@ -52,7 +54,7 @@ impl Context {
             width: terminal_width(),
             own_program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcprove")),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            limits: limits::with(&arguments.limit),
+            limits: limits::with(&arguments.everywhere.limit),
         }
     }
 
@@ -125,7 +127,12 @@ impl Context {
     /// Writes to standard error, with everything escaped that a terminal or a CI system would obey; nothing can be done when
     /// it is gone.
     pub(crate) fn write_stderr(&self, text: &str) {
-        self.write_stderr_raw(&escape_terminal_output(text));
+        self.write_stderr_raw(&guarded(text));
+    }
+
+    /// Tells the person at the terminal something that no result contains, with everything escaped that a terminal would obey.
+    pub(crate) fn print_notice(text: &str) {
+        let _ = anstream::stderr().write_all(escape_terminal_output(text).as_bytes());
     }
 
     /// Writes workflow commands to standard error, which nothing may change.

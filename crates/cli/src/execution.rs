@@ -30,6 +30,7 @@ const MOST_JOBS: usize = 1024;
 
 /// Execution options.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the user")]
 pub(crate) struct Execution {
     /// Default deadline of a case [default: 30s].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
@@ -40,6 +41,9 @@ pub(crate) struct Execution {
     /// A new server for each case, for each file, or one for the whole run [default: what each kind of file promises].
     #[arg(long, value_name = "case|file|run", value_parser = ISOLATION, hide_possible_values = true)]
     isolation: Option<Isolation>,
+    /// Start the next server while the current case runs; only for servers that share no port and no file.
+    #[arg(long)]
+    prestart: bool,
     /// Time limit for detecting the protocol revision (`--protocol auto`).
     #[arg(long, visible_alias = "detect-timeout", value_name = "DURATION", default_value = PROBE_TIMEOUT_WORDS, value_parser = duration::parse)]
     probe_timeout: Duration,
@@ -88,6 +92,8 @@ pub(crate) struct RunMode {
     pub(crate) redactor: Redactor,
     /// The command that starts such a run again, without what says how cases are run.
     pub(crate) again: Vec<String>,
+    /// True if a case that failed can be run again by itself.
+    pub(crate) has_next_step: bool,
 }
 
 impl RunMode {
@@ -106,6 +112,7 @@ impl RunMode {
             no_model: false,
             redactor,
             again: Vec::new(),
+            has_next_step: true,
         }
     }
 
@@ -163,6 +170,7 @@ impl Execution {
             timeout: Some(timeout),
             jobs: Some(Jobs::Number(1)),
             isolation: None,
+            prestart: false,
             probe_timeout: PROBE_TIMEOUT,
             docker: None,
             sandbox: false,
@@ -226,11 +234,13 @@ impl Execution {
             no_model: mode.no_model,
             probe_timeout: self.probe_timeout,
             isolation: self.isolation,
+            prestart: self.prestart,
             storing: mode.storing,
             is_whole: mode.is_whole && plan.shard.is_none(),
             again: mode.again.into_iter().chain(self.words()).collect(),
             limits: context.limits,
             environment: Context::secret_values().into(),
+            tokens: crate::logins::tokens().clone(),
         };
         let sink_options = SinkOptions {
             planned_calls: mode.planned_calls,
@@ -244,6 +254,7 @@ impl Execution {
                 mode.shows
             },
             redactor: mode.redactor,
+            has_next_step: mode.has_next_step,
         };
         let mut sink = RunSink::new(context, sink_options);
         let began = Instant::now();
@@ -294,6 +305,7 @@ impl Execution {
         option("--probe-timeout", (self.probe_timeout != PROBE_TIMEOUT).then(|| milliseconds(self.probe_timeout)));
         option("--isolation", self.isolation.map(|isolation| word_of(isolation).to_owned()));
         option("--docker", self.docker.clone());
+        words.extend(self.prestart.then(|| "--prestart".to_owned()));
         words.extend(self.sandbox.then(|| "--sandbox".to_owned()));
         words.extend(self.strict.then(|| "--strict".to_owned()));
         words

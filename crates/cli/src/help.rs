@@ -1,15 +1,16 @@
 //! The commands by what they are for, as `mcprove --help` lists them.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::CommandFactory as _;
-
-use crate::{Arguments, help_texts};
+use crate::arguments::program;
+use crate::commands::{CommandOutline, OUTLINES};
+use crate::help_texts;
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
     ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench", "host"]),
-    ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
+    ("Try a server", &["ui", "list", "call", "read", "prompt", "complete", "login", "logout"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
     ("Simulate and record", &["mock", "intercept"]),
@@ -99,6 +100,7 @@ const RARE: &[&str] = &[
     "no_fail",
     "oversized",
     "overwrite",
+    "prestart",
     "probe_timeout",
     "protocol",
     "read_only",
@@ -146,10 +148,27 @@ const SHOWN: &[&str] = &[
 /// Maximum number of lines of a command's `--help` that count as one screen.
 const SCREEN: usize = 50;
 
+/// Text of clap for the command it adds.
+const HELP: (&str, &str) = ("help", "Print this message or the help of the given subcommand(s)");
+
+/// The command line that these arguments need: commands that they do not name are in it without their options.
+pub(crate) fn command_line_for(words: &[OsString]) -> clap::Command {
+    let named = OUTLINES.iter().find(|outline| words.first().is_some_and(|word| word == outline.name));
+    let is_about_program = words.iter().all(|word| ["--help", "-h", "--version", "-V"].iter().any(|flag| word == flag));
+    if named.is_none() && !is_about_program {
+        return command_line();
+    }
+    // The short help of a command; that of the program itself fits a screen.
+    let asks_for_short_help = words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "-h");
+    let is_named = |outline: &CommandOutline| named.is_some_and(|named| named.name == outline.name);
+    let line = line_with(|outline| is_named(outline).then(|| complete(outline)));
+    if asks_for_short_help { shortened(line) } else { line }
+}
+
 /// The command line for `-h`: like [`command_line`], without what is needed rarely.
-pub(crate) fn short_command_line() -> clap::Command {
+fn shortened(line: clap::Command) -> clap::Command {
     // Global options are shown by the help of the program.
-    let whole = command_line().mut_args(|argument| {
+    let whole = line.mut_args(|argument| {
         let is_everywhere = argument.is_global_set();
         argument.hide(is_everywhere)
     });
@@ -172,15 +191,34 @@ pub(crate) fn short_command_line() -> clap::Command {
 
 /// The command line with its commands grouped by purpose.
 pub fn command_line() -> clap::Command {
-    let mut command = Arguments::command();
-    command.build();
+    line_with(|outline| Some(complete(outline)))
+}
+
+/// The command line with some of its commands; the others have no options.
+fn line_with(command: impl Fn(&CommandOutline) -> Option<clap::Command>) -> clap::Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}Options:{}\n{{options}}{{after-help}}",
-        purposes(&command),
+        purposes(),
         HEADING,
         HEADING.render_reset()
     );
-    compact(Arguments::command().mut_subcommands(help_texts::adapted)).help_template(template)
+    let commands = OUTLINES.iter().map(|outline| command(outline).unwrap_or_else(|| stub(outline)));
+    compact(program()).subcommands(commands).help_template(template)
+}
+
+/// A command without its options.
+fn stub(outline: &CommandOutline) -> clap::Command {
+    clap::Command::new(outline.name).about(about(outline))
+}
+
+/// A command with all that its help says.
+fn complete(outline: &CommandOutline) -> clap::Command {
+    let command = (outline.augment)(clap::Command::new(outline.name)).about(about(outline));
+    compact(help_texts::adapted(command))
+}
+
+fn about(outline: &CommandOutline) -> &'static str {
+    outline.about.trim().trim_end_matches('.')
 }
 
 /// The same with one line an option: a second, longer text, or help for single values of an
@@ -203,12 +241,9 @@ fn compact(command: clap::Command) -> clap::Command {
 const HEADING: anstyle::Style = anstyle::Style::new().bold().underline();
 const NAME: anstyle::Style = anstyle::Style::new().bold();
 
-fn purposes(command: &clap::Command) -> String {
-    let shown: Vec<(&str, String)> = command
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set())
-        .map(|command| (command.get_name(), command.get_about().map(ToString::to_string).unwrap_or_default()))
-        .collect();
+fn purposes() -> String {
+    let shown: Vec<(&str, &str)> =
+        OUTLINES.iter().map(|outline| (outline.name, about(outline))).chain([HELP]).collect();
     let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for (purpose, names) in PURPOSES {
@@ -220,7 +255,7 @@ fn purposes(command: &clap::Command) -> String {
     text
 }
 
-fn section<'a>(text: &mut String, title: &str, commands: impl Iterator<Item = &'a (&'a str, String)>, width: usize) {
+fn section<'a>(text: &mut String, title: &str, commands: impl Iterator<Item = &'a (&'a str, &'a str)>, width: usize) {
     let mut commands = commands.peekable();
     if commands.peek().is_none() {
         return;
@@ -234,13 +269,75 @@ fn section<'a>(text: &mut String, title: &str, commands: impl Iterator<Item = &'
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+    use crate::Arguments;
 
     #[test]
     fn every_command_has_a_purpose() {
-        let mut command = Arguments::command();
-        command.build();
-        assert!(!purposes(&command).contains("Other"), "add the new command to PURPOSES");
+        assert!(!purposes().contains("Other"), "add the new command to PURPOSES");
+    }
+
+    #[test]
+    fn the_list_of_commands_is_that_of_the_arguments() {
+        let (mut derived, mut line) = (Arguments::command(), command_line());
+        derived.build();
+        line.build();
+        let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
+        let outlines = |command: &clap::Command| -> Vec<_> {
+            command.get_subcommands().map(|sub| (sub.get_name().to_owned(), about(sub))).collect()
+        };
+        assert_eq!(outlines(&derived), outlines(&line));
+        let (name, text) = HELP;
+        assert_eq!(outlines(&line).last(), Some(&(name.to_owned(), Some(text.to_owned()))));
+        assert_eq!((about(&derived), derived.render_version()), (about(&line), line.render_version()));
+        assert_eq!(derived.render_usage().to_string(), line.render_usage().to_string());
+        let options = |command: &clap::Command| format!("{:?}", command.get_arguments().collect::<Vec<_>>());
+        assert_eq!(options(&derived), options(&line));
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_line_is_not_missed() {
+        let result = |line: clap::Command, words: &[OsString]| {
+            let all = std::iter::once(OsString::from("mcprove")).chain(words.iter().cloned());
+            match line.try_get_matches_from(all) {
+                Ok(matches) => format!("{matches:?}"),
+                Err(error) => error.render().ansi().to_string(),
+            }
+        };
+        for words in [
+            "",
+            "--help",
+            "-h",
+            "--version",
+            "-V",
+            "-hV",
+            "help",
+            "help run",
+            "run",
+            "run --help",
+            "run -h",
+            "run -V",
+            "run a b --jsn",
+            "run --color always -- x",
+            "audit -- node x.js",
+            "--quiet run a.yaml",
+            "run -- -h",
+            "runn",
+            "--verzion",
+            "call --help",
+            "schema-lint --help",
+            "bench --help",
+            "ci -h",
+            "man",
+            "completions bash",
+        ] {
+            let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
+            let is_short = words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "-h");
+            let whole = if is_short { shortened(command_line()) } else { command_line() };
+            assert_eq!(result(command_line_for(&words), &words), result(whole, &words), "{words:?}");
+        }
     }
 
     #[test]
@@ -288,7 +385,7 @@ mod tests {
             };
             assert!(help("--help").lines().count() <= LONG, "`mcprove {} --help` is too long", command.get_name());
             let line = ["mcprove", command.get_name(), "-h"];
-            let short = short_command_line()
+            let short = shortened(command_line())
                 .term_width(100)
                 .try_get_matches_from(line)
                 .expect_err("clap returns help as an error");

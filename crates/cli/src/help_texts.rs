@@ -50,7 +50,7 @@ const IN_GROUPS: &[(&[&str], &str, &str)] = &[
 
 /// Options of a group of commands that have no effect of their own there; they are accepted.
 const LEFT_OUT: &[(&[&str], &[&str])] = &[
-    (SCANS, &["sandbox", "fail_on_regression"]),
+    (SCANS, &["prestart", "sandbox", "fail_on_regression"]),
     (&["matrix", "run"], &["fail_on_regression"]),
     (&["watch"], &["dry_run"]),
     (
@@ -93,6 +93,8 @@ const EXIT_CODES: &[(&str, &str)] = &[
     ("read", "0 a result, 1 an error of the server, 2 it could not be reached."),
     ("prompt", "0 a result, 1 an error of the server, 2 it could not be reached, or has no such prompt."),
     ("complete", "0 a result, 1 an error of the server, 2 it could not be reached."),
+    ("login", "0 logged in, or listed, 2 the login failed; the message names the step."),
+    ("logout", "0 the login is forgotten, 2 there is none."),
     (
         "doctor",
         "0 good, 1 the server cannot list what it has, 2 it could not be reached. A program that is missing is no failure.",

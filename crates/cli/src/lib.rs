@@ -35,6 +35,8 @@ mod k6_export;
 mod limits;
 mod load_baseline;
 mod load_permission;
+mod login_walk;
+mod logins;
 mod logs;
 mod outputs;
 mod run_context;
@@ -122,10 +124,8 @@ fn code_or_bug(run: impl FnOnce() -> u8 + std::panic::UnwindSafe) -> u8 {
 
 /// The arguments of this process.
 fn parsed() -> Result<Arguments, clap::Error> {
-    // The short help of a command; that of the program itself fits a screen.
-    let words = std::env::args_os().skip(1).take_while(|word| word != "--");
-    let asks_for_short_help = words.skip(1).any(|word| word == "-h");
-    let line = if asks_for_short_help { help::short_command_line() } else { command_line() };
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let line = help::command_line_for(&words);
     Arguments::from_arg_matches_mut(&mut line.try_get_matches()?)
 }
 

@@ -20,6 +20,7 @@ const LINES: &[&[&str]] = &[
     &["call", "stuck", "--timeout", "100ms", "--server", WEATHER],
     &["complete", "brief", "city=O", "--server", WEATHER],
     &["list", "--server", WEATHER],
+    &["login", "--list"],
     &["prompt", "brief", "city=Oslo", "--server", WEATHER],
     &["read", "weather://warnings", "--server", WEATHER],
     &["ci", "examples/first-suite"],

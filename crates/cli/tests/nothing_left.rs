@@ -15,6 +15,7 @@ const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
 /// A server that answers the handshake, starts a child that wants to stay, says so, and never answers a call. It does
 /// not want to go itself either.
 const SERVER: &str = r#"trap '' TERM INT HUP
+touch "started.$$"
 (trap '' TERM INT HUP; while :; do sleep 0.1; done) </dev/null >/dev/null 2>&1 &
 while read -r line; do
   case $line in
@@ -68,6 +69,19 @@ impl Place {
         }
     }
 
+    /// Waits until as many servers have been started.
+    fn until_started(&self, servers: usize) {
+        let began = Instant::now();
+        let started = || {
+            let files = fs::read_dir(&self.home).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+            files.filter(|name| name.to_string_lossy().starts_with("started.")).count()
+        };
+        while started() < servers {
+            assert!(began.elapsed() < Duration::from_secs(20), "{servers} servers were not started");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// What is left, given the time that a watchdog takes.
     fn left(&self, patience: Duration) -> Vec<String> {
         let began = Instant::now();
@@ -115,6 +129,26 @@ fn nothing_is_left_however_it_ends() {
             let patience = if code.is_none() { Duration::from_secs(5) } else { Duration::ZERO };
             assert_eq!(place.left(patience), Vec::<String>::new(), "{ending} with {jobs} jobs");
         }
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_prestarted_server() {
+    for (ending, signals, code) in ENDINGS {
+        let place = Place::new();
+        let timeout = if signals.is_empty() { "1s" } else { "60s" };
+        let mut child = place.start(&["--jobs", "1", "--prestart", "--timeout", timeout]);
+        place.until_called();
+        place.until_started(2);
+        for signal in *signals {
+            let status = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
+            assert!(status.expect("kill runs").success());
+            thread::sleep(Duration::from_millis(30));
+        }
+        let ended = child.wait().expect("an end");
+        assert_eq!(ended.code(), *code, "{ending}");
+        let patience = if code.is_none() { Duration::from_secs(5) } else { Duration::ZERO };
+        assert_eq!(place.left(patience), Vec::<String>::new(), "{ending}");
     }
 }
 

@@ -81,7 +81,7 @@ fn the_action_builds_from_source_where_there_is_no_release() {
         &format!(
             "echo \"$@\" >'{log}'\nmkdir -p \"${{@: -1}}/bin\"\ncp '{program}' \"${{@: -1}}/bin/\"\n",
             log = desk.path("cargo-log").display(),
-            program = desk.path("program/release/mcprove").display()
+            program = desk.path("program/dist/mcprove").display()
         ),
     );
     assert!(cargo.is_file());
@@ -327,7 +327,7 @@ impl Desk {
             return None;
         }
         let desk = Self { folder: tempfile::tempdir().expect("a folder") };
-        let program = desk.path("program/release/mcprove");
+        let program = desk.path("program/dist/mcprove");
         for folder in ["program/release", "releases/latest/download", "project", "temp"] {
             fs::create_dir_all(desk.path(folder)).expect("a folder");
         }

@@ -118,12 +118,14 @@ fn options(jobs: usize) -> RunOptions {
         record: false,
         no_model: false,
         probe_timeout: Duration::from_secs(2),
+        prestart: false,
         isolation: None,
         is_whole: false,
         storing: Storing::Compare,
         again: Vec::new(),
         limits: mcprove_wire::Limits::default(),
         environment: Arc::new([]),
+        tokens: mcprove_wire::Tokens::default(),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use mcprove_model::{
-    Act, CallTool, Case, Finding, FuzzBlock, Metamorphic, Outcome, PlannedCase, PlannedCheck, Verdict, escape_line,
-    shorten,
+    Act, CallTool, Case, Finding, FuzzBlock, Metamorphic, Outcome, PlannedCase, PlannedCheck, ProcessEnd, Verdict,
+    escape_line, shorten,
 };
 use mcprove_suite::template::Variables;
 use mcprove_wire::Session;
@@ -23,6 +23,7 @@ use crate::lane_state::LaneState;
 use crate::lanes::Lane;
 use crate::observe::FilesBefore;
 use crate::pipelining::{self, Pipeline, lone_call};
+use crate::prestart::ActTurn;
 use crate::record::{CaseRecord, CaseRun};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
@@ -43,6 +44,8 @@ pub(crate) struct CaseContext {
     /// True if what a case saw outlives its verdict.
     pub(crate) keep_seen: bool,
     pub(crate) acting: Arc<tokio::sync::Semaphore>,
+    /// The turn of the lane to act.
+    pub(crate) turn: ActTurn,
     /// True if the call of a case may be sent before the one before it is judged.
     pub(crate) may_send_ahead: bool,
     /// True if positions around those of a failing case are tried.
@@ -129,10 +132,7 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut L
     }
     let mut run = run_case(planned, context, shared).await;
     if let Some(finding) = context.hooks.after(suite).await {
-        if finding.fails(context.strict) && run.finished.verdict == Verdict::Passed {
-            run.finished.verdict = Verdict::Failed;
-        }
-        run.finished.findings.push(finding);
+        run.add(finding, context.strict);
     }
     run
 }
@@ -140,6 +140,21 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut L
 /// Runs one case. Whatever the server does is part of the result.
 pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut LaneState) -> Box<CaseRun> {
     let inherited = shared.has_sound_session().await;
+    let between_cases = std::mem::take(&mut shared.between_cases);
+    let mut run = run_attempts(planned, context, shared, inherited).await;
+    for finding in between_cases {
+        run.add(finding, context.strict);
+    }
+    run
+}
+
+/// Runs a case, on a fresh server again where the one that it inherited went away.
+async fn run_attempts(
+    planned: &PlannedCase,
+    context: &CaseContext,
+    shared: &mut LaneState,
+    inherited: bool,
+) -> Box<CaseRun> {
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
         // The previous case may have killed the server; a second try on a fresh server shows which case did.
@@ -149,6 +164,10 @@ pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, share
             let mut note = Finding::note("restarted", text);
             note.actual = how_it_ended(&run);
             again.finished.findings.push(note);
+            if let Some(end) = run.finished.process_end.filter(ProcessEnd::is_crash) {
+                let text = format!("the shared server {end} after its last reply to an earlier case");
+                again.add(Finding::warning("crash-after-reply", text), context.strict);
+            }
         }
         return again;
     }
@@ -267,6 +286,8 @@ async fn run_in_session(attempt: Attempt<'_>, shared: &mut LaneState) -> Verdict
     let mut stop = context.stop.clone();
     let mut pipeline = std::mem::take(&mut shared.pipeline);
     let inherited = shared.session.take();
+    // A case that inherits its session may have to be done again.
+    let is_last_act = !shared.goes_on && inherited.is_none();
     let opening = Attempt { case, variables: &mut *variables, record: &mut *record, context, deadline };
     let mut session = match session(inherited, opening).await {
         Ok(session) => session,
@@ -293,6 +314,9 @@ async fn run_in_session(attempt: Attempt<'_>, shared: &mut LaneState) -> Verdict
         () = converse(conversation, context) => true,
     };
     others.close(record).await;
+    if is_last_act {
+        context.turn.pass_on();
+    }
     let chapter = pipeline.chapter.take();
     let is_next_begun = chapter.is_some();
     if let Some(chapter) = chapter {
@@ -359,6 +383,7 @@ pub(crate) fn interrupted() -> Verdict {
 /// Everything between the handshake and the end of the session.
 async fn converse(mut talk: Conversation<'_>, context: &CaseContext) {
     let ready_at = Instant::now();
+    context.turn.come().await;
     let Ok(_permit) = context.acting.acquire().await else { return };
     // A server that was started ahead waits for its turn; the case's time runs when it is its turn.
     talk.deadline += ready_at.elapsed();

@@ -21,6 +21,7 @@ use crate::hooks::Hooks;
 use crate::lanes::lanes;
 use crate::latency::too_slow;
 use crate::load::LoadProgress;
+use crate::prestart::{ActTurn, LaneQueue};
 use crate::record::CaseRun;
 use crate::runtime_pool::RuntimePool;
 use crate::sanitizers;
@@ -69,6 +70,8 @@ pub struct RunOptions {
     pub no_model: bool,
     /// Time limit for the probe of a server's protocol era.
     pub probe_timeout: Duration,
+    /// True if servers are started while the case before them runs; suites may ask for it, too.
+    pub prestart: bool,
     /// Isolation of cases if the user sets it; otherwise each case has its own.
     pub isolation: Option<Isolation>,
     /// True if the plan has all cases; with a subset, the coverage of a server is unknown.
@@ -81,6 +84,8 @@ pub struct RunOptions {
     pub limits: Limits,
     /// Values of the environment that no reply should hold.
     pub environment: Arc<[String]>,
+    /// Tokens of servers behind a login.
+    pub tokens: Tokens,
 }
 
 /// Receiver of the events of a run.
@@ -150,7 +155,7 @@ impl RunOptions {
 
 async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Spent {
     let (halt, enough) = Stopper::pair();
-    let tokens = Tokens::default();
+    let tokens = options.tokens.clone();
     let halt = options.fail_fast.then(|| Arc::new(halt));
     let lanes = lanes(plan, options.isolation, options.jobs);
     let judges = Judges::default();
@@ -170,6 +175,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         no_model: options.no_model,
         judges: judges.clone(),
         acting: Arc::new(Semaphore::new(options.jobs)),
+        turn: ActTurn::default(),
         calls: Arc::default(),
         load: Arc::default(),
         stop: stop.clone(),
@@ -184,10 +190,8 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     // Dropped after the lanes: dropping a run in the middle waits for what they leave behind.
     let mut pool = RuntimePool::of(options.jobs.min(options.cores));
     let contexts = context.for_threads(pool.size());
-    // With several jobs, the next servers are started while the current ones are busy; one job means one at a time.
-    let in_flight = if options.jobs == 1 { 1 } else { options.jobs * 2 };
-    let mut lanes = lanes.into_iter();
-    let mut turns = LaneScheduler::new(options.one_by_one);
+    let mut queue = LaneQueue::new(lanes, options);
+    let mut turns = LaneScheduler::new(options.one_by_one, options.jobs);
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
     let mut clock = tokio::time::interval(PROGRESS);
@@ -203,12 +207,11 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         masks: Masks { tokens, known: 0, redactor: Redactor::default() },
     };
     while ordered.next < plan.cases.len() {
-        while workers.len() < in_flight
-            && let Some(lane) = lanes.next()
-        {
-            let turn = turns.of(&lane);
+        while let Some((lane, is_prestarted)) = queue.next(workers.len()) {
+            let turn = turns.of(&lane, is_prestarted);
             pool.begin(&mut workers, |thread| {
-                let (context, report) = (contexts[thread].clone(), report.clone());
+                let (mut context, report) = (contexts[thread].clone(), report.clone());
+                context.turn = turn.act.clone();
                 async move {
                     let _held = turn.come().await;
                     if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {

@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use crate::clock::{Clock, RealClock};
 use crate::fault::Faults;
+use crate::issuer::IssuerOptions;
 use crate::manifest::Manifest;
-use crate::mutation::Mutant;
+use crate::mutation::{Mutant, issuer_fault};
 use crate::recording::Recording;
 
 /// Source of a mock's answers. Clones share it.
@@ -50,6 +51,8 @@ pub struct MockOptions {
     pub handler: Option<Arc<dyn ToolHandler>>,
     /// The mutation that breaks a rule of the protocol, by its name; none if empty.
     pub mutation: &'static str,
+    /// The authorization server next to it, which guards it over HTTP.
+    pub issuer: Option<IssuerOptions>,
 }
 
 /// Answers calls of tools in place of the answers of a manifest.
@@ -60,7 +63,7 @@ pub trait ToolHandler: Debug + Send + Sync {
 
 impl Default for MockOptions {
     fn default() -> Self {
-        Self { clock: Arc::new(RealClock), faults: Vec::new(), seed: 0, handler: None, mutation: "" }
+        Self { clock: Arc::new(RealClock), faults: Vec::new(), seed: 0, handler: None, mutation: "", issuer: None }
     }
 }
 
@@ -81,6 +84,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) handler: Option<Arc<dyn ToolHandler>>,
     pub(crate) mutant: Mutant,
+    pub(crate) issuer: Option<IssuerOptions>,
     secret: RandomState,
     serial: AtomicU64,
 }
@@ -109,6 +113,11 @@ impl Mock {
             clock: options.clock,
             handler: options.handler,
             mutant: Mutant::new(options.mutation),
+            // Mutations about tokens are faults of a guard.
+            issuer: options.issuer.or_else(|| {
+                let faults = vec![issuer_fault(options.mutation)?];
+                Some(IssuerOptions { faults, ..IssuerOptions::default() })
+            }),
             secret: RandomState::new(),
             serial: AtomicU64::new(0),
         };

@@ -33,6 +33,7 @@ mod matrix;
 mod metamorphic;
 mod nearest;
 mod node;
+pub mod oauth;
 mod observation;
 mod offline;
 mod origin;
@@ -116,7 +117,7 @@ pub use score::{Score, Scorer};
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, AwsKeySource, AwsKeys, AwsSigV4, ClientCapabilities, ClientCredentials, ElicitationAction, ElicitationReply,
-    Protocol, Ready, SamplingReply, Sandbox, ServerSpec, Target,
+    Protocol, Ready, Remote, SamplingReply, Sandbox, ServerSpec, Target,
 };
 pub use server_override::{NewServer, Override};
 pub use shared_headers::SharedHeaders;

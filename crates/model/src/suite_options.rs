@@ -14,6 +14,8 @@ pub struct SuiteOptions {
     pub source: Arc<SourceFile>,
     /// Maximum number of concurrent cases.
     pub parallel: Parallel,
+    /// True if servers are started while the case before them runs.
+    pub prestart: bool,
     /// Limit for the 95th percentile of request latency.
     pub p95_latency: Option<Duration>,
     /// Gates and weights of a load of its tests.

@@ -14,6 +14,7 @@ pub mod environment;
 mod field;
 pub mod lint;
 pub mod load;
+mod oauth;
 pub mod recorded;
 pub mod scenario_file;
 pub mod schema;

@@ -15,6 +15,7 @@ mod listener;
 mod memory_reservation;
 mod message;
 mod non_protocol_output;
+pub mod oauth;
 mod process;
 mod process_group;
 mod process_usage;
@@ -56,6 +57,6 @@ pub use session::{
     SessionOptions, Stage, Step, ToolCall, roots_result,
 };
 pub use sse_parser::{SseEvent, SseParser, TooLong};
-pub use transport::{AwsSigner, HttpClient, TokenSource, Tokens, Transport};
+pub use transport::{AwsSigner, CredentialsSource, HttpClient, TokenSource, Tokens, Transport};
 pub use watchdog::{Guard, TEMPORARY, WATCHDOG, arm, watch_over};
 pub use watched_program::{WatchedEnd, watch_program};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcprove_engine::{Interception, InterceptionEnd, InterceptionOptions, ObservedClient};
 use mcprove_model::{
     ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, FaultRule, ProcessEnd, Protocol, Redactor,
-    SamplingReply, ServerSpec, Target,
+    Remote, SamplingReply, ServerSpec, Target,
 };
 use mcprove_report::Verbosity;
 use mcprove_suite::recorded::{Recorded, RecordedCall, RecordedRequest, WrittenSuite, suite_of};
@@ -83,8 +83,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
             let program = Program { command, args: words, env, cwd, sandbox: None };
             runtime.block_on(listening.stdio(program, wanted))
         }
-        Target::Http { url, headers } => runtime.block_on(listening.http(&url, headers, wanted)),
-        Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
+        Target::Remote { transport: Remote::Http, url, headers } => {
+            runtime.block_on(listening.http(&url, headers, wanted))
+        }
+        Target::Remote { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
             Err(Failure::new("only stdio and Streamable HTTP can be intercepted", "leave `--transport sse` out"))
         }
     };
@@ -109,8 +111,8 @@ fn wanted(paths: &[PathBuf]) -> Result<Vec<WantedTrajectory>, Failure> {
 /// Header fields that the user adds are the only secrets we know of.
 fn redactor_of(server: &ServerSpec) -> Redactor {
     let headers = match &server.target {
-        Target::Http { headers, .. } => headers.as_slice(),
-        Target::Stdio { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
+        Target::Remote { headers, .. } => headers.as_slice(),
+        Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
     };
     let values = headers.iter().flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or_default()]);
     Redactor::new(values.chain(server.secrets.iter().map(String::as_str)))

@@ -20,6 +20,8 @@ mod init;
 mod intercept;
 mod lint;
 mod list;
+mod login;
+mod logout;
 mod man;
 mod matrix;
 mod mcp;
@@ -45,81 +47,109 @@ use mcprove_model::ExitStatus;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// The subcommands.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+/// A command before its options are known: most runs of the program need the options of one command.
+#[derive(Debug)]
+pub(crate) struct CommandOutline {
+    pub(crate) name: &'static str,
+    /// Its line in the list of commands.
+    pub(crate) about: &'static str,
+    /// Adds its options.
+    pub(crate) augment: fn(clap::Command) -> clap::Command,
+}
+
+/// The commands as a type and as a list.
+macro_rules! commands {
+    ($(#[doc = $about:literal] $variant:ident($args:ty) $name:literal,)+) => {
+        /// The subcommands.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $(#[doc = $about] #[command(name = $name)] $variant($args),)+
+        }
+
+        /// The outlines of the subcommands, in the same order.
+        pub(crate) const OUTLINES: &[CommandOutline] = &[
+            $(CommandOutline { name: $name, about: $about, augment: <$args as clap::Args>::augment_args },)+
+        ];
+    };
+}
+
+commands! {
     /// Compare the runs of agents in two logs.
-    Agents(agents::Args),
+    Agents(agents::Args) "agents",
     /// Call each tool that does not write, once, with valid input.
-    Audit(audit::Args),
+    Audit(audit::Args) "audit",
     /// Measure the load that a server can take.
-    Bench(Box<bench::Args>),
+    Bench(Box<bench::Args>) "bench",
     /// Call a tool of a server.
-    Call(call::Args),
+    Call(call::Args) "call",
     /// Complete an argument of a prompt or a resource template.
-    Complete(complete::Args),
+    Complete(complete::Args) "complete",
     /// Run suites in CI: a threshold, JUnit XML, GitHub summary.
-    Ci(ci::Args),
+    Ci(ci::Args) "ci",
     /// Check a server against the protocol, in every revision.
-    Conformance(conformance::Args),
+    Conformance(conformance::Args) "conformance",
     /// Compare a suite with what a server lists; no case is run.
-    Coverage(coverage::Args),
+    Coverage(coverage::Args) "coverage",
     /// Turn assertion files into one suite file with the same verdicts.
-    Convert(convert::Args),
+    Convert(convert::Args) "convert",
     /// Find mistakes in suites, such as checks that cannot fail.
-    Lint(lint::Args),
+    Lint(lint::Args) "lint",
     /// List the tools, resources, templates and prompts of a server.
-    List(list::Args),
+    List(list::Args) "list",
+    /// Log in to a server, and keep the login for other commands.
+    Login(login::Args) "login",
+    /// Forget a login, and revoke its tokens.
+    Logout(logout::Args) "logout",
     /// Run a suite on several servers and protocol revisions.
-    Matrix(matrix::Args),
+    Matrix(matrix::Args) "matrix",
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
-    Explain(explain::Args),
+    Explain(explain::Args) "explain",
     /// Call each tool that does not write, with odd and broken inputs.
-    Fuzz(fuzz::Args),
+    Fuzz(fuzz::Args) "fuzz",
     /// Write an assertion file per tool, resource and prompt.
-    Generate(generate::Args),
+    Generate(generate::Args) "generate",
     /// Play bad servers to a client, and judge what it does.
-    Host(Box<host::Args>),
+    Host(Box<host::Args>) "host",
     /// Create a suite: a template, or tests made by calling a server.
-    Init(init::Args),
+    Init(init::Args) "init",
     /// Pass on the traffic of a client and a server, and record it.
-    Intercept(intercept::Args),
+    Intercept(intercept::Args) "intercept",
     /// Simulate a server from a manifest.
-    Mock(mock::Args),
+    Mock(mock::Args) "mock",
     /// Send bad requests to each tool that does not write.
-    Negative(negative::Args),
+    Negative(negative::Args) "negative",
     /// Get a prompt of a server.
-    Prompt(prompt::Args),
+    Prompt(prompt::Args) "prompt",
     /// Read a resource of a server.
-    Read(read::Args),
+    Read(read::Args) "read",
     /// Render event logs; the logs of shards become one report.
-    Report(report::Args),
+    Report(report::Args) "report",
     /// Run suites against servers.
-    Run(run::Args),
+    Run(run::Args) "run",
     /// Lint the input schemas that a server lists.
-    SchemaLint(schema_lint::Args),
+    SchemaLint(schema_lint::Args) "schema-lint",
     /// Compare the replies of cases, or a catalog, with stored ones.
-    Snapshot(snapshot::Args),
+    Snapshot(snapshot::Args) "snapshot",
     /// Check logs for data flows between servers and for capabilities.
-    Trust(trust::Args),
+    Trust(trust::Args) "trust",
     /// Try and test servers on a page in the browser.
-    Ui(ui::Args),
+    Ui(ui::Args) "ui",
     /// Print the JSON Schema of a kind of file, for editors.
-    Schema(schema::Args),
+    Schema(schema::Args) "schema",
     /// Check suites for mistakes, without starting a server.
-    Validate(validate::Args),
+    Validate(validate::Args) "validate",
     /// Run suites again whenever something they depend on changes.
-    Watch(watch::Args),
+    Watch(watch::Args) "watch",
     /// Check what is installed, and whether a server can be reached.
-    Doctor(doctor::Args),
+    Doctor(doctor::Args) "doctor",
     /// Run suites and call servers from another program (JSON lines).
-    Drive(drive::Args),
+    Drive(drive::Args) "drive",
     /// Run mcprove as an MCP server that tests servers for agents.
-    Mcp(mcp::Args),
+    Mcp(mcp::Args) "mcp",
     /// Print a completion script for a shell.
-    Completions(completions::Args),
+    Completions(completions::Args) "completions",
     /// Print the manual page, or write those of all commands.
-    Man(man::Args),
+    Man(man::Args) "man",
 }
 
 /// Runs a command; the exit code is one of ours, or that of a server whose place we took.
@@ -136,6 +166,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Convert(args) => convert::run(&args, context),
         Command::Lint(args) => lint::run(&args, context),
         Command::List(args) => list::run(&args, context),
+        Command::Login(args) => login::run(&args, context),
+        Command::Logout(args) => logout::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Fuzz(args) => fuzz::run(&args, context),

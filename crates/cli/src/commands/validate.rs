@@ -35,5 +35,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     args.outputs.print(&found, context)?;
     let is_wrong = loaded.findings.iter().any(|finding| finding.fails(args.strict));
+    // The program ends here; taking a large suite apart before that takes longer than the report.
+    std::mem::forget(loaded);
     Ok(if is_wrong { ExitStatus::NotDone } else { ExitStatus::Good })
 }

@@ -89,7 +89,7 @@ async fn answered(call: &CallTool, sent: Sent, talk: &mut Conversation<'_>) -> P
     if is_quick {
         talk.session.stay_awake_for(id).await;
     }
-    let exchange = talk.session.finish(id, talk.deadline).await;
+    let exchange = talk.session.finish_call(id, &name, &args, talk.deadline).await;
     performed(call, (name, args), exchange, talk)
 }
 

@@ -59,6 +59,7 @@ impl General {
             providers: providers.to_vec(),
             source: Arc::clone(&units[0].source),
             parallel: run.parallel,
+            prestart: run.prestart,
             p95_latency: performance.p95_latency,
             load: performance.load.clone(),
             hooks,

@@ -1,4 +1,4 @@
-//! `run_options`: server reuse, and the number of concurrent tests.
+//! `run_options`: server reuse, servers that are started ahead, and the number of concurrent tests.
 
 use std::ops::RangeInclusive;
 
@@ -15,6 +15,12 @@ const FIELDS: &[Field] = &[
             "anyOf": [{"const": "auto"}, {"const": false}, fragment::count_within("That many.", &TESTS_AT_ONCE), {"type": "null"}],
             "description": "Number of concurrent tests; one when left out, so that a server with state gives \
                             the same verdicts every time.",
+        })
+    }),
+    Field::optional("prestart", || {
+        json!({
+            "type": ["boolean", "null"],
+            "description": "Start the next server while the current test runs; only for servers that share no port and no file.",
         })
     }),
     Field::optional("restart_policy", || {
@@ -42,12 +48,13 @@ const TESTS_AT_ONCE: RangeInclusive<u64> = 1..=1_000;
 pub(super) struct RunOptions {
     pub(super) isolation: Isolation,
     pub(super) parallel: Parallel,
+    pub(super) prestart: bool,
 }
 
 impl Default for RunOptions {
     /// Tests of a file share a server, one after the other: a stateful server gives the same verdicts every time.
     fn default() -> Self {
-        Self { isolation: Isolation::File, parallel: Parallel::One }
+        Self { isolation: Isolation::File, parallel: Parallel::One, prestart: false }
     }
 }
 
@@ -61,6 +68,9 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> RunOptions {
     }
     if let Some(parallel) = node.get("parallel").filter(|parallel| !parallel.is_null()) {
         options.parallel = decode_parallel(parallel, found).unwrap_or(options.parallel);
+    }
+    if let Some(prestart) = node.get("prestart").filter(|prestart| !prestart.is_null()) {
+        options.prestart = found.boolean(prestart, "`prestart`").unwrap_or(options.prestart);
     }
     options
 }

@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Option<Node> {
     {
         return None;
     }
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, entries: Vec::new(), items: Vec::new() };
     let first = reader.next_line()?;
     if first.indent > 0 {
         return None;
@@ -43,6 +43,10 @@ struct Reader<'t> {
     /// Where the first line begins that has not been read.
     at: usize,
     depth: usize,
+    /// The entries of the maps that are being read, so that each map is allocated once, in its size.
+    entries: Vec<Entry>,
+    /// The items of the lists that are being read.
+    items: Vec<Node>,
 }
 
 /// A line with something on it.
@@ -104,11 +108,11 @@ impl Reader<'_> {
     }
 
     fn list(&mut self, start: usize, column: usize) -> Option<Node> {
-        let mut items = Vec::new();
+        let first = self.items.len();
         let mut dash = start;
         loop {
             let item = self.after_blanks(dash + 1);
-            items.push(if self.is_over(item) {
+            let read = if self.is_over(item) {
                 self.pass_line(item);
                 match self.next_line() {
                     Some(line) if line.indent > column => self.nested(|reader| reader.block(&line))?,
@@ -123,19 +127,20 @@ impl Reader<'_> {
                 } else {
                     self.value(item, column)?
                 }
-            });
+            };
+            self.items.push(read);
             match self.next_line() {
                 Some(line) if line.indent == column && self.is_dash(line.start) => dash = line.start,
                 Some(line) if line.indent > column => return None,
                 Some(_) | None => break,
             }
         }
-        items.shrink_to_fit();
-        Some(collection(start, items.last()?.span.end, Kind::List(items)))
+        let end = self.items.last()?.span.end;
+        Some(collection(start, end, Kind::List(self.items.drain(first..).collect())))
     }
 
     fn map(&mut self, start: usize, column: usize) -> Option<Node> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let first = self.entries.len();
         let mut at = start;
         loop {
             let (key, behind) = self.key(at)?;
@@ -153,15 +158,15 @@ impl Reader<'_> {
             } else {
                 self.value(value, column)?
             };
-            add(&mut entries, key, value)?;
+            self.add(first, key, value)?;
             match self.next_line() {
                 Some(line) if line.indent == column && !self.is_dash(line.start) => at = line.start,
                 Some(line) if line.indent >= column => return None,
                 Some(_) | None => break,
             }
         }
-        entries.shrink_to_fit();
-        Some(collection(start, entries.last()?.value.span.end, Kind::Map(entries)))
+        let end = self.entries.last()?.value.span.end;
+        Some(collection(start, end, Kind::Map(self.entries.drain(first..).collect())))
     }
 
     /// A value that begins on the line of its key or dash and must end there; the next line is not indented further.
@@ -198,26 +203,25 @@ impl Reader<'_> {
     }
 
     fn braces(&mut self, start: usize) -> Option<Node> {
-        let mut entries = Vec::new();
+        let first = self.entries.len();
         let end = self.row(start, b'}', |reader, at| {
             let (key, behind) = reader.key(at)?;
             let value = reader.in_brackets(reader.after_blanks(behind))?;
             let end = value.span.end;
-            add(&mut entries, key, value)?;
+            reader.add(first, key, value)?;
             Some(end)
         })?;
-        entries.shrink_to_fit();
-        Some(collection(start, end, Kind::Map(entries)))
+        Some(collection(start, end, Kind::Map(self.entries.drain(first..).collect())))
     }
 
     fn brackets(&mut self, start: usize) -> Option<Node> {
-        let mut items = Vec::new();
+        let first = self.items.len();
         let end = self.row(start, b']', |reader, at| {
-            items.push(reader.in_brackets(at)?);
-            items.last().map(|item| item.span.end)
+            let item = reader.in_brackets(at)?;
+            reader.items.push(item);
+            reader.items.last().map(|item| item.span.end)
         })?;
-        items.shrink_to_fit();
-        Some(collection(start, end, Kind::List(items)))
+        Some(collection(start, end, Kind::List(self.items.drain(first..).collect())))
     }
 
     /// Reads comma-separated items in brackets; `one` returns the end of each, and the row ends behind its closer.
@@ -294,6 +298,16 @@ impl Reader<'_> {
         is_key.then(|| (Key { text: (&*text).into(), span: Span::new(start, end) }, end + 1))
     }
 
+    /// Adds an entry to the map whose entries begin at `first`; a duplicate key is left to the full parser, which reports it.
+    fn add(&mut self, first: usize, key: Key, value: Node) -> Option<()> {
+        let entries = &self.entries[first..];
+        if entries.len() == MAX_KEYS || entries.iter().any(|entry| entry.key.text == key.text) {
+            return None;
+        }
+        self.entries.push(Entry { key, value });
+        Some(())
+    }
+
     /// The text in quotes, and the place behind them.
     fn quoted(&self, start: usize) -> Option<(Cow<'_, str>, usize)> {
         let quote = self.bytes[start];
@@ -350,15 +364,6 @@ fn collection(start: usize, end: u32, kind: Kind) -> Node {
 /// A value that was left out.
 fn absent(at: usize) -> Node {
     Node { span: Span::new(at, at), kind: Kind::Scalar(scalar::read("", ScalarStyle::Plain)) }
-}
-
-/// Adds an entry; a duplicate key is left to the full parser, which reports it.
-fn add(entries: &mut Vec<Entry>, key: Key, value: Node) -> Option<()> {
-    if entries.len() == MAX_KEYS || entries.iter().any(|entry| entry.key.text == key.text) {
-        return None;
-    }
-    entries.push(Entry { key, value });
-    Some(())
 }
 
 #[cfg(test)]

@@ -33,19 +33,19 @@ impl Session {
         }
     }
 
-    /// Drains the session and sends the first call of the next case, as far as it can be written without waiting.
-    /// `None`, and nothing is sent, where a call may take more than one line to the server.
+    /// Drains the session and sends the first call of the next case, as far as it can be written without waiting; its end
+    /// is awaited with [`Session::finish_call`]. `None`, and nothing is sent, where the call may have to wait for anything.
     pub fn call_ahead(&mut self, name: &str, arguments: &Value) -> Option<(Closing, u64)> {
-        if self.is_modern() || self.transport.name() != "stdio" {
+        if !self.transport.sends_at_once() {
             return None;
         }
         self.look_at_all();
-        if !self.is_open() {
+        let is_known = self.has_schemas() && self.unusable(name).is_none();
+        if !self.is_open() || !is_known {
             return None;
         }
         let closing = self.drain();
-        let params = self.tool_params(name, arguments);
-        let id = self.start("tools/call", &params);
+        let id = self.start_call(name, arguments);
         // Where nothing has come in, receiving writes what is queued.
         self.look();
         Some((closing, id))
@@ -60,7 +60,9 @@ impl Session {
     /// Polls for a reply a few times before waiting for it: an idle core takes longer to wake up than a quick server
     /// takes to reply.
     pub async fn stay_awake_for(&mut self, id: u64) {
-        for _ in 0..LOOKS {
+        // A look at a socket costs more than one at a pipe gains.
+        let looks = if self.transport.has_lines() { LOOKS } else { 0 };
+        for _ in 0..looks {
             self.look_at_all();
             if self.closed.is_some() || self.is_answered(id) {
                 return;

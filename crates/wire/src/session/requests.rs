@@ -73,6 +73,16 @@ impl Session {
         self.request("tools/call", params, deadline).await
     }
 
+    /// Waits for the end of a tool call that was started; input that its results ask for is given.
+    pub async fn finish_call(&mut self, id: u64, name: &str, arguments: &Value, deadline: Instant) -> Exchange {
+        let exchange = self.finish(id, deadline).await;
+        if !self.is_modern() {
+            return exchange;
+        }
+        let params = tool_params(name, arguments, id);
+        Box::pin(self.answer_input_requests(exchange, &params, deadline)).await
+    }
+
     /// Calls several tools at once and waits for all of them; the exchanges come in the order of the calls.
     pub async fn call_tools(&mut self, calls: &[ToolCall], deadline: Instant) -> Vec<Exchange> {
         if let [ToolCall { name, arguments, claims }] = calls {
@@ -114,17 +124,13 @@ impl Session {
 
     /// The params of a tool call. The request's id is its progress token.
     pub fn tool_params(&self, name: &str, arguments: &Value) -> Value {
-        let mut params = json!({"name": name, "arguments": arguments, "_meta": {"progressToken": self.next_id}});
-        if params["arguments"].is_null() {
-            params.as_object_mut().map(|p| p.shift_remove("arguments"));
-        }
-        params
+        tool_params(name, arguments, self.next_id)
     }
 
     /// On HTTP in the modern era a call mirrors annotated arguments, so the schemas must be known, as a host knows
     /// them. [`Session::call_tool`] does this by itself; callers that start calls by hand do it first.
     pub async fn learn_schemas(&mut self, deadline: Instant) {
-        if !self.is_modern() || self.transport.name() != "http" || self.schemas.is_some() {
+        if self.has_schemas() {
             return;
         }
         let listing = Box::pin(self.list("tools/list", "tools", deadline)).await;
@@ -135,9 +141,14 @@ impl Session {
         self.schemas = Some(listing.items.iter().filter_map(named).collect());
     }
 
+    /// True if the schemas are known where a call needs them.
+    pub(super) fn has_schemas(&self) -> bool {
+        !self.is_modern() || self.transport.name() != "http" || self.schemas.is_some()
+    }
+
     /// Reason why a tool may not be called over this transport: clients must leave out a tool whose `x-mcp-header` is
     /// invalid (2026-07-28, "Custom Headers").
-    fn unusable(&self, name: &str) -> Option<Refused> {
+    pub(super) fn unusable(&self, name: &str) -> Option<Refused> {
         let schema = self.schemas.as_ref()?.get(name)?;
         let reason = parameter_headers(schema, &Value::Null).err()?;
         Some(Refused {
@@ -145,6 +156,7 @@ impl Session {
             help: Some("clients must leave such a tool out; fix the annotation in its `inputSchema`".to_owned()),
             evidence: Bytes::from(schema.to_string()),
             status: None,
+            has_result: false,
         })
     }
 
@@ -325,8 +337,17 @@ impl Session {
             (None, Some(answer)) => (answer.outcome, Some(answer.reply), answer.elapsed_us),
             (None, None) => unreachable!("an exchange ends with an answer or a reason"),
         };
+        self.is_end_reported |= matches!(outcome, Outcome::Closed { .. });
         Exchange { method: pending.method, request: pending.request, reply, outcome, elapsed_us }
     }
+}
+
+fn tool_params(name: &str, arguments: &Value, token: u64) -> Value {
+    let mut params = json!({"name": name, "arguments": arguments, "_meta": {"progressToken": token}});
+    if params["arguments"].is_null() {
+        params.as_object_mut().map(|p| p.shift_remove("arguments"));
+    }
+    params
 }
 
 /// A call that was not made.

@@ -111,13 +111,18 @@ impl Http {
         None
     }
 
+    /// True if requests are sent directly, on a connection that is there.
+    pub(super) fn sends_at_once(&self) -> bool {
+        self.is_flushed() && self.direct.is_ready()
+    }
+
     /// Continues a direct exchange as one that may take any course.
     fn take_over(&mut self, Handover { request, replay }: Handover) {
         let DirectRequest { id, number, body, headers } = request;
         let line = self.line_with_number(number, headers);
         let settled = line.settled.clone();
         let task = match replay {
-            Some(replay) => self.exchanges.begin(line.take_over(replay, id)),
+            Some(replay) => self.exchanges.begin(line.take_over(replay, body, id)),
             None => self.exchanges.begin(line.request(body, id, Turn::default())),
         };
         self.open.insert(id, Open { task, settled });

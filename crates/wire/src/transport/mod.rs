@@ -21,10 +21,11 @@ use mcprove_model::{Direction, ProcessEnd, Refused, Revision, WirePart};
 use tokio::time::Instant;
 
 pub use aws_sigv4::AwsSigner;
-pub use bearer::{TokenSource, Tokens};
+pub use bearer::{CredentialsSource, TokenSource, Tokens};
 pub use http_client::HttpClient;
 pub(crate) use http_client::{is_secret as secret_field, secure_connector};
 pub use memory::Peer;
+pub(crate) use sse::resolve as resolve_url;
 
 use crate::{Limits, Program, SpawnError};
 
@@ -160,6 +161,15 @@ impl Transport {
             Self::Http(http) => http.send(outgoing),
             Self::Sse(sse) => sse.send(outgoing),
             Self::Memory(memory) => memory.send(&outgoing.body),
+        }
+    }
+
+    /// True if a request that is sent now goes out at once, with nothing before it.
+    pub fn sends_at_once(&self) -> bool {
+        match self {
+            Self::Stdio(_) => true,
+            Self::Http(http) => http.sends_at_once(),
+            Self::Sse(_) | Self::Memory(_) => false,
         }
     }
 
