@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use mcprove_wire::run_command;
 
+use crate::context::Context;
+
 /// Time the program that opens browsers may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -24,6 +26,16 @@ pub(crate) fn open_and_wait(place: &str) -> Result<(), String> {
 }
 
 fn command(place: &str) -> Vec<String> {
+    // The program that the person chose, as other tools read the variable: a command, or several between colons.
+    let chosen = Context::variable("BROWSER").filter(|value| !value.is_empty());
+    let chosen = chosen.as_deref().and_then(|value| shell_words::split(value.split(':').next()?).ok());
+    if let Some(mut words) = chosen.filter(|words| !words.is_empty()) {
+        if words.iter().any(|word| word.contains("%s")) {
+            return words.iter().map(|word| word.replace("%s", place)).collect();
+        }
+        words.push(place.to_owned());
+        return words;
+    }
     let words: &[&str] = if cfg!(target_os = "macos") {
         &["open"]
     } else if cfg!(windows) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
-use mcprove_model::{ExitStatus, ServerSpec};
+use mcprove_model::{ExitStatus, Redactor, ServerSpec};
 use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::starter::FileNames;
@@ -136,12 +136,16 @@ fn ask(server: &ServerSpec, fixture: Option<&Path>, timeout: Duration, context: 
     if let Some(finding) = findings.iter().find(|finding| finding.severity.fails()) {
         return Err(Failure::of(finding));
     }
-    Ok(catalog_document(&tools, &resources, &templates, &prompts))
+    let mut document = catalog_document(&tools, &resources, &templates, &prompts);
+    // What is stored is committed, and what is compared with it must be the same.
+    Redactor::new(server.secrets.iter().map(String::as_str)).json(&mut document);
+    Ok(document)
 }
 
 fn describe_change(one: &Compared, update: bool) -> String {
     let mut text = String::new();
-    let (server, file) = (escape_terminal_line(&one.server), one.file.display());
+    let path = one.file.display().to_string();
+    let (server, file) = (escape_terminal_line(&one.server), escape_terminal_line(&path));
     let word = if one.is_new {
         "NEW"
     } else if one.changes.is_empty() {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcprove_model::{Origin, OriginPart, SourceFile, Target, nearest};
+use mcprove_model::{Origin, OriginPart, Remote, SourceFile, Target, nearest};
 use mcprove_suite::env_file;
 use mcprove_suite::load::bounded_read;
 use serde_json::Value;
@@ -132,7 +132,9 @@ impl EntryReader<'_> {
         };
         let kind = self.server.get("type").or_else(|| self.server.get("transport")).and_then(Value::as_str);
         let headers = self.pairs("headers")?;
-        Ok(if kind == Some("sse") { Target::Sse { url, headers } } else { Target::Http { url, headers } })
+        // Clients call Streamable HTTP by several names.
+        let transport = kind.and_then(Remote::of_name).unwrap_or(Remote::Http);
+        Ok(Target::Remote { transport, url, headers })
     }
 
     fn text(&mut self, key: &str) -> Result<Option<String>, Failure> {
@@ -267,7 +269,7 @@ mod tests {
         assert!(matches!(stdio.expect("a server").target, Target::Stdio { command, args, env, .. }
             if command == "npx" && args == ["-y", "1"] && env == [("K".to_owned(), "v".to_owned())]));
         let http = read_text("mcp.json", r#"{"servers": {"x": {"type": "http", "url": "http://x"}}}"#);
-        assert!(matches!(http.expect("a server").target, Target::Http { url, .. } if url == "http://x"));
+        assert!(matches!(http.expect("a server").target, Target::Remote { url, .. } if url == "http://x"));
         let neither = read_text("mcp.json", r#"{"mcp": {"servers": {"x": {}}}}"#).expect_err("no server");
         assert!(neither.contains("`mcp.servers.x` of `FILE` has neither `command` nor `url`"), "{neither}");
     }
@@ -301,7 +303,7 @@ mod tests {
     #[test]
     fn comments_and_trailing_commas_are_no_mistakes() {
         let text = "{ // a \"comment\"\n \"mcpServers\": {\"x\": {\"url\": \"http://x\", /* , */ \"headers\": {\"A\": \"b,]\\\"//\",},},},\n}";
-        let Target::Http { url, headers } = read_text("mcp.json", text).expect("a server").target else {
+        let Target::Remote { url, headers, .. } = read_text("mcp.json", text).expect("a server").target else {
             panic!("an address")
         };
         assert_eq!((url.as_str(), headers[0].1.as_str()), ("http://x", "b,]\"//"));

@@ -4,12 +4,13 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcprove_report::{Style, Verbosity, escape_terminal_output};
+use mcprove_report::{Style, Verbosity};
 use mcprove_wire::{Caches, Limits, SandboxSetup};
 
 use crate::Arguments;
 use crate::arguments::Color;
 use crate::limits;
+use crate::stdout::{guarded, set_colored};
 
 /// The process a command runs in. Commands read nothing of it but through this.
 #[derive(Clone, Debug)]
@@ -40,6 +41,7 @@ impl Context {
             Color::Never => false,
             Color::Auto => io::stdout().is_terminal() && !plain,
         };
+        set_colored(color);
         let verbosity = match (arguments.everywhere.quiet, arguments.everywhere.verbose) {
             (true, _) => Verbosity::Quiet,
             (false, true) => Verbosity::Verbose,
@@ -125,7 +127,12 @@ impl Context {
     /// Writes to standard error, with everything escaped that a terminal or a CI system would obey; nothing can be done when
     /// it is gone.
     pub(crate) fn write_stderr(&self, text: &str) {
-        self.write_stderr_raw(&escape_terminal_output(text));
+        self.write_stderr_raw(&guarded(text));
+    }
+
+    /// Tells the person at the terminal something that no result contains, with everything escaped that a terminal would obey.
+    pub(crate) fn print_notice(text: &str) {
+        let _ = anstream::stderr().write_all(escape_terminal_output(text).as_bytes());
     }
 
     /// Writes workflow commands to standard error, which nothing may change.

@@ -92,6 +92,8 @@ pub(crate) struct RunMode {
     pub(crate) redactor: Redactor,
     /// The command that starts such a run again, without what says how cases are run.
     pub(crate) again: Vec<String>,
+    /// True if a case that failed can be run again by itself.
+    pub(crate) has_next_step: bool,
 }
 
 impl RunMode {
@@ -110,6 +112,7 @@ impl RunMode {
             no_model: false,
             redactor,
             again: Vec::new(),
+            has_next_step: true,
         }
     }
 
@@ -237,6 +240,7 @@ impl Execution {
             again: mode.again.into_iter().chain(self.words()).collect(),
             limits: context.limits,
             environment: Context::secret_values().into(),
+            tokens: crate::logins::tokens().clone(),
         };
         let sink_options = SinkOptions {
             planned_calls: mode.planned_calls,
@@ -250,6 +254,7 @@ impl Execution {
                 mode.shows
             },
             redactor: mode.redactor,
+            has_next_step: mode.has_next_step,
         };
         let mut sink = RunSink::new(context, sink_options);
         let began = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{ExitStatus, Finding, Redactor, ServerSpec, shorten};
+use mcprove_model::{ExitStatus, Finding, ServerSpec, shorten};
 use mcprove_report::{escape_terminal_line, render_findings};
 use mcprove_wire::OpenFailure;
 
@@ -66,7 +66,7 @@ impl Failure {
 
     /// The failure of a server that could not be reached; its output may show its secrets.
     pub(crate) fn unreachable(failure: &OpenFailure, server: &ServerSpec) -> Self {
-        let secrets = Redactor::new(server.secrets.iter().map(String::as_str));
+        let secrets = crate::logins::redactor(server.secrets.iter().map(String::as_str));
         let sent = failure.evidence.as_deref().map(|bytes| {
             let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EVIDENCE * 4)]);
             shorten(&secrets.text(&text), EVIDENCE).into_owned()
@@ -77,6 +77,21 @@ impl Failure {
         let help = failure.help.clone().or_else(|| Some(UNOPENED.to_owned()));
         let evidence = sent.or_else(|| printed().map(|text| secrets.text(&text).into_owned()));
         Self::Server { message, evidence, help }
+    }
+
+    /// The same without secrets, for messages that quote a server.
+    pub(crate) fn masked(self, redactor: &Redactor) -> Self {
+        let mask = |text: String| redactor.text(&text).into_owned();
+        match self {
+            Self::NothingSelected { message, help } => {
+                Self::NothingSelected { message: mask(message), help: mask(help) }
+            }
+            Self::Server { message, evidence, help } => {
+                Self::Server { message: mask(message), evidence: evidence.map(mask), help: help.map(mask) }
+            }
+            Self::Other { message, help } => Self::Other { message: mask(message), help: help.map(mask) },
+            Self::Suite(_) | Self::Config(_) | Self::Interrupted => self,
+        }
     }
 
     /// The server's output instead of an answer.

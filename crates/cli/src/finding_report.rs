@@ -41,7 +41,7 @@ pub(crate) struct FindingSet<'a> {
 impl FindingOutputs {
     /// Prints findings in every wanted form.
     pub(crate) fn print(&self, found: &FindingSet<'_>, context: &Context) -> Result<(), Failure> {
-        let redactor = Redactor::new(found.secrets.iter().map(String::as_str));
+        let redactor = crate::logins::redactor(found.secrets.iter().map(String::as_str));
         let report = as_report(found.findings.iter().cloned(), Context::unix_ms(), &redactor);
         let render = |name: &str| Format::find(name).map(|format| (format.render)(&report)).unwrap_or_default();
         if self.json {

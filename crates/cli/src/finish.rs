@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcprove_engine::ScanResult;
-use mcprove_model::{ExitStatus, Redactor, Report, Severity};
+use mcprove_model::{ExitStatus, Report, Severity};
 use mcprove_report::{Baseline, Comparison, Format, Share, Shows, Threshold, compat_json, compat_json_of_mistakes};
 
 use crate::baselines::{self, Baselines};
@@ -40,12 +40,23 @@ pub(crate) enum Stdout {
     KnownList,
     /// For a report that was printed already, and nothing else.
     Report,
+    /// For a coding agent, which gets the failures in few tokens.
+    Agent,
 }
 
 impl Stdout {
-    /// The purpose by the flag for the known list.
-    pub(crate) fn of(json: bool) -> Self {
-        if json { Self::KnownList } else { Self::People }
+    /// The purpose by the flag for the known list and the reader.
+    pub(crate) fn of(json: bool, outputs: &Outputs) -> Self {
+        match (json, outputs.are_for_people()) {
+            (true, _) => Self::KnownList,
+            (false, true) => Self::People,
+            (false, false) => Self::Agent,
+        }
+    }
+
+    /// The purpose where the command itself prints its JSON.
+    pub(crate) fn of_own_json(json: bool, outputs: &Outputs) -> Self {
+        if json { Self::Report } else { Self::of(false, outputs) }
     }
 }
 
@@ -121,6 +132,11 @@ pub(crate) fn finish(
             context.write_stderr(&text);
             context.write_stderr_raw(&annotations);
         }
+        Stdout::Agent => {
+            context.write_stderr_raw(&annotations);
+            let failures = Format::find("agent").map(|format| (format.render)(&outcome.report)).unwrap_or_default();
+            print(&format!("{failures}{}", text.trim_start()))?;
+        }
     }
 
     outcome.complaints.extend(options.outputs.write(&outcome.report, Context::step_summary().as_deref()));
@@ -149,8 +165,8 @@ pub(crate) fn or_list_mistakes<T>(part: Result<T, Failure>, stdout: Stdout, secr
         Failure::Config(_) | Failure::Interrupted | Failure::Server { .. } | Failure::Other { .. } => return part,
     };
     match stdout {
-        Stdout::KnownList => print(&Redactor::new(secrets.iter().map(String::as_str)).text(&list))?,
-        Stdout::People | Stdout::Report => {}
+        Stdout::KnownList => print(&crate::logins::redactor(secrets.iter().map(String::as_str)).text(&list))?,
+        Stdout::People | Stdout::Report | Stdout::Agent => {}
     }
     part
 }

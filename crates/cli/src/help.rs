@@ -9,13 +9,13 @@ use crate::help_texts;
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
-    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench"]),
-    ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
+    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench", "host"]),
+    ("Try a server", &["ui", "list", "call", "read", "prompt", "complete", "login", "logout"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
     ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
     ("Simulate and record", &["mock", "intercept"]),
     ("For other programs", &["drive", "mcp"]),
-    ("Report and explain", &["report", "explain", "completions", "man", "help"]),
+    ("Report and explain", &["report", "agents", "explain", "completions", "man", "help"]),
 ];
 
 /// Options that `-h` leaves out where it would not fit a screen; `--help` has them all. One of a single command is written
@@ -66,6 +66,11 @@ const RARE: &[&str] = &[
     "fuzz given",
     "fuzz strict",
     "github",
+    "host cwd",
+    "host dry_run",
+    "host env",
+    "host fail_fast",
+    "host strict",
     "headers",
     "include_writes",
     "init baseline",

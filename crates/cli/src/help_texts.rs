@@ -93,6 +93,8 @@ const EXIT_CODES: &[(&str, &str)] = &[
     ("read", "0 a result, 1 an error of the server, 2 it could not be reached."),
     ("prompt", "0 a result, 1 an error of the server, 2 it could not be reached, or has no such prompt."),
     ("complete", "0 a result, 1 an error of the server, 2 it could not be reached."),
+    ("login", "0 logged in, or listed, 2 the login failed; the message names the step."),
+    ("logout", "0 the login is forgotten, 2 there is none."),
     (
         "doctor",
         "0 good, 1 the server cannot list what it has, 2 it could not be reached. A program that is missing is no failure.",
@@ -124,6 +126,10 @@ const EXIT_CODES: &[(&str, &str)] = &[
     ("coverage", "0 enough is covered, 1 less than a minimum that was given, 2 the server could not be reached."),
     ("mock", "0 at the end of its input or after Ctrl-C, 2 the file cannot be simulated."),
     ("intercept", "that of the server; 1 when the calls are not as `--trajectory` wants them, 0 after Ctrl-C."),
+    (
+        "host",
+        "0 the client is as the scenarios expect, 1 it is not, 2 it could not be started or a scenario has mistakes, 4 no scenario was selected.",
+    ),
     ("drive", "0 at the end of its input; a request that fails has an `error` in its reply."),
     ("mcp", "0 at the end of its input or after Ctrl-C."),
     (

@@ -50,7 +50,7 @@ fn named(plan: &Plan) -> (HashSet<PathBuf>, HashSet<PathBuf>) {
                 Target::Mock { manifest: path, .. } | Target::Cassette { path } => {
                     files.insert(PathBuf::from(path));
                 }
-                Target::Http { .. } | Target::Sse { .. } => {}
+                Target::Remote { .. } => {}
             }
         }
     }

@@ -11,6 +11,7 @@ pub struct JsonOutput {
 
 /// Every command that has `--json`, sorted.
 pub const JSON_OUTPUTS: &[JsonOutput] = &[
+    JsonOutput { command: "agents", schema: include_str!("../../../schema/json/agents.json") },
     JsonOutput { command: "audit", schema: include_str!("../../../schema/json/audit.json") },
     JsonOutput { command: "bench", schema: include_str!("../../../schema/json/bench.json") },
     JsonOutput { command: "call", schema: include_str!("../../../schema/json/request.json") },
@@ -23,9 +24,11 @@ pub const JSON_OUTPUTS: &[JsonOutput] = &[
     JsonOutput { command: "explain", schema: include_str!("../../../schema/json/explain.json") },
     JsonOutput { command: "fuzz", schema: include_str!("../../../schema/json/fuzz.json") },
     JsonOutput { command: "generate", schema: include_str!("../../../schema/json/written.json") },
+    JsonOutput { command: "host", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "init", schema: include_str!("../../../schema/json/written.json") },
     JsonOutput { command: "lint", schema: include_str!("../../../schema/json/findings.json") },
     JsonOutput { command: "list", schema: include_str!("../../../schema/json/list.json") },
+    JsonOutput { command: "login", schema: include_str!("../../../schema/json/login.json") },
     JsonOutput { command: "matrix", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "negative", schema: include_str!("../../../schema/json/results.json") },
     JsonOutput { command: "prompt", schema: include_str!("../../../schema/json/request.json") },
@@ -57,7 +60,7 @@ mod tests {
     #[test]
     fn commands_without_json_are_few() {
         // The output of these is not a report: a program's input, or a conversation.
-        let excused = ["completions", "drive", "intercept", "man", "mcp", "mock", "schema", "ui"];
+        let excused = ["completions", "drive", "intercept", "logout", "man", "mcp", "mock", "schema", "ui"];
         for command in crate::Arguments::command().get_subcommands() {
             let has_json = JSON_OUTPUTS.iter().any(|output| output.command == command.get_name());
             assert!(has_json || excused.contains(&command.get_name()), "`{}` has no `--json`", command.get_name());

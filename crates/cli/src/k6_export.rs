@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcprove_engine::{LoadOptions, Workload};
 use mcprove_judge::load::Quantity;
-use mcprove_model::{ExitStatus, Protocol, Revision, ServerSpec, Target, without_password};
+use mcprove_model::{ExitStatus, Protocol, Remote, Revision, ServerSpec, Target, without_password};
 use mcprove_report::{K6Call, K6Script};
 
 use crate::atomic_write;
@@ -16,7 +16,7 @@ pub(crate) fn write(
     (server, workload): (&ServerSpec, &Workload),
     options: &LoadOptions,
 ) -> Result<ExitStatus, Failure> {
-    let Target::Http { url, headers } = &server.target else {
+    let Target::Remote { transport: Remote::Http, url, headers } = &server.target else {
         return Err(Failure::new(
             "k6 speaks HTTP, and the server is not reached over Streamable HTTP",
             "give `--url`, or leave out `--export-k6`",

@@ -35,6 +35,8 @@ mod k6_export;
 mod limits;
 mod load_baseline;
 mod load_permission;
+mod login_walk;
+mod logins;
 mod logs;
 mod outputs;
 mod run_context;
@@ -103,6 +105,7 @@ pub fn main() -> ExitCode {
             let _ = std::io::stderr().write_all(failure.as_bytes());
             return ExitCode::from(127);
         }
+        Some(word) if word == mcprove_engine::HOST_PIPE => return commands::host_pipe(std::env::args().skip(2)),
         Some(_) | None => {}
     }
     ExitCode::from(code_or_bug(|| match parsed() {

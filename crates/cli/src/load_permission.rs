@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 /// Refuses load on a host that is neither local nor named.
 pub(crate) fn may_load(server: &ServerSpec, named: &[String]) -> Result<(), Failure> {
-    let (Target::Http { url, .. } | Target::Sse { url, .. }) = &server.target else { return Ok(()) };
+    let Target::Remote { url, .. } = &server.target else { return Ok(()) };
     let host = host_of(url);
     if is_local(host) || named.iter().any(|named| named.eq_ignore_ascii_case(host)) {
         return Ok(());

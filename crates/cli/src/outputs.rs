@@ -40,12 +40,30 @@ pub(crate) struct Outputs {
     /// Print GitHub annotations at the end.
     #[arg(long)]
     pub(crate) github: bool,
+    /// What standard output is for: people, or a coding agent, which gets the failures in about 2,000 tokens.
+    #[arg(long, value_name = "NAME", default_value = "terminal", conflicts_with = "json")]
+    pub(crate) reporter: Reporter,
     /// True if Markdown is added to the summary of the step without having been asked for.
     #[arg(skip)]
     pub(crate) summarise: bool,
 }
 
+/// Readers of standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Reporter {
+    /// People at a terminal.
+    #[default]
+    Terminal,
+    /// A coding agent.
+    Agent,
+}
+
 impl Outputs {
+    /// True if results are shown to people as they come.
+    pub(crate) fn are_for_people(&self) -> bool {
+        self.reporter == Reporter::Terminal
+    }
+
     /// Details of passing cases that the wanted reports show.
     pub(crate) fn shows(&self) -> Shows {
         let printed = Format::find("github").filter(|_| self.github);
@@ -179,6 +197,7 @@ mod tests {
                     "json" => "report",
                     "ndjson" => "events",
                     "badge-svg" => "badge",
+                    "agent" => "reporter",
                     name => name,
                 };
                 let is_there = command.get_arguments().any(|argument| argument.get_long() == Some(flag));
@@ -194,7 +213,7 @@ mod tests {
         let files = outputs.files().map(|(name, _)| name);
         for format in FORMATS {
             assert!(
-                files.contains(&format.name) || matches!(format.name, "badge-svg" | "github" | "ndjson"),
+                files.contains(&format.name) || matches!(format.name, "agent" | "badge-svg" | "github" | "ndjson"),
                 "{}",
                 format.name
             );

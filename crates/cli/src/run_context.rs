@@ -56,30 +56,45 @@ fn host() -> Option<String> {
 fn head_of(folder: &Path) -> Option<(Option<String>, Option<String>)> {
     let git = folder.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists())?;
     let git = if git.is_dir() { git } else { linked(&git)? };
-    let head = fs::read_to_string(git.join("HEAD")).ok()?;
-    let Some(reference) = head.trim().strip_prefix("ref: ") else { return Some((Some(head.trim().to_owned()), None)) };
+    let head = text_of(&git.join("HEAD"))?;
+    let Some(reference) = head.trim().strip_prefix("ref: ") else { return Some((commit_in(&head), None)) };
     // A linked worktree keeps its branches in the main one.
-    let common = fs::read_to_string(git.join("commondir")).ok().map(|text| git.join(text.trim()));
+    let common = text_of(&git.join("commondir")).map(|text| git.join(text.trim()));
     let places = [Some(git), common];
     let commit = places.iter().flatten().find_map(|place| commit_of(place, reference));
     Some((commit, reference.strip_prefix("refs/heads/").map(str::to_owned)))
 }
 
 fn linked(file: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(file).ok()?;
+    let text = text_of(file)?;
     Some(file.parent()?.join(text.trim().strip_prefix("gitdir: ")?))
 }
 
 fn commit_of(git: &Path, reference: &str) -> Option<String> {
-    if let Ok(commit) = fs::read_to_string(git.join(reference)) {
-        return Some(commit.trim().to_owned());
+    if let Some(commit) = text_of(&git.join(reference)) {
+        return commit_in(&commit);
     }
-    let packed = fs::read_to_string(git.join("packed-refs")).ok()?;
-    packed
-        .lines()
-        .find_map(|line| line.split_once(' ').filter(|(_, name)| *name == reference))
-        .map(|(id, _)| id.to_owned())
+    let packed = text_of(&git.join("packed-refs"))?;
+    let named = packed.lines().find_map(|line| line.split_once(' ').filter(|(_, name)| *name == reference));
+    named.and_then(|(id, _)| commit_in(id))
 }
+
+/// The id of a commit. A file of somebody else's repository may be a link to anything, which is not to be shown.
+fn commit_in(text: &str) -> Option<String> {
+    let id = text.trim();
+    (id.len() <= LONGEST_ID && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
+}
+
+/// The text of a file of a repository, if it is a file and not too large.
+fn text_of(path: &Path) -> Option<String> {
+    let about = path.metadata().ok()?;
+    (about.is_file() && about.len() <= LARGEST).then(|| fs::read_to_string(path).ok())?
+}
+
+/// The largest file of a repository that is read, which is a list of all its branches and tags.
+const LARGEST: u64 = 64 << 20;
+/// The length of the id of a commit by SHA-256.
+const LONGEST_ID: usize = 64;
 
 #[cfg(test)]
 mod tests {

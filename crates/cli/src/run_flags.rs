@@ -32,6 +32,11 @@ pub(crate) struct RunFlags {
 }
 
 impl RunFlags {
+    /// True if results are shown to people.
+    pub(crate) fn are_for_people(&self) -> bool {
+        !self.json && self.outputs.are_for_people()
+    }
+
     /// Refuses two files at one path; nothing is started before.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         self.outputs.distinct(&[self.execution.events(), self.baselines.saved()])

@@ -75,6 +75,8 @@ pub(crate) struct SinkOptions {
     pub(crate) redactor: Redactor,
     /// Number of calls that scans plan, where calls are counted.
     pub(crate) planned_calls: usize,
+    /// True if a case that failed can be run again by itself.
+    pub(crate) has_next_step: bool,
 }
 
 /// Result of a finished run.
@@ -95,6 +97,7 @@ impl<'c> RunSink<'c> {
             TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
         let out: Box<dyn io::Write> = Box::new(io::stdout().lock());
         let terminal = options.shown.then(|| Terminal::new(out, terminal_options));
+        let terminal = if options.has_next_step { terminal } else { terminal.map(Terminal::without_next_step) };
         Self {
             context,
             terminal: if options.each_once { terminal.map(Terminal::each_once) } else { terminal },

@@ -141,7 +141,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     }
     let planned_calls = match &kind {
         ScanKind::Fuzz(fuzz) => fuzz.runs,
-        ScanKind::Audit { .. } | ScanKind::Probe { .. } => 0,
+        ScanKind::Audit { .. } | ScanKind::Probe { .. } | ScanKind::Sequences(_) => 0,
     };
     let options = ScanOptions {
         kind,
@@ -179,7 +179,9 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
                     *called = answered;
                 }
             }
-            ScanResult::Fuzz(fuzzed) => scanned.push((index, ScanResult::Fuzz(fuzzed))),
+            result @ (ScanResult::Fuzz(_) | ScanResult::Sequences(_) | ScanResult::Host(_)) => {
+                scanned.push((index, result));
+            }
         }
     }
     outcome.scanned = scanned;
@@ -189,7 +191,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
 impl Scanned {
     /// Writes the reports and decides the exit status; the results have been printed.
     pub(crate) fn finish(self, run: &RunFlags, context: &Context) -> Result<ExitStatus, Failure> {
-        let stdout = if run.json { Stdout::Report } else { Stdout::People };
+        let stdout = Stdout::of_own_json(run.json, &run.outputs);
         let known = self.known.iter().map(String::as_str).collect();
         run.finish(self.outcome, Ending { stdout, baseline: self.baseline, known, gates: GATES }, context)
     }

@@ -33,6 +33,7 @@ pub(crate) fn info_options(timeout: Duration, context: &Context) -> InfoOptions<
         timeout,
         probe_timeout: PROBE_TIMEOUT,
         limits: context.limits,
+        tokens: crate::logins::tokens(),
     }
 }
 

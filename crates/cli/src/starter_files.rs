@@ -418,7 +418,7 @@ impl MachineValues {
         let names = Context::variable_names();
         let own = names.iter().filter_map(|name| Context::variable(name));
         let values = own.chain(server.secrets.iter().cloned()).filter(|value| value.len() >= Redactor::SHORTEST);
-        let secrets = Redactor::new(server.secrets.iter().map(String::as_str));
+        let secrets = crate::logins::redactor(server.secrets.iter().map(String::as_str));
         Self { values: values.collect(), secrets }
     }
 

@@ -1,14 +1,29 @@
 //! Standard output.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use mcprove_report::escape_terminal_output;
+use mcprove_report::{escape_plain_output, escape_terminal_output};
 
 use crate::failure::Failure;
 
+/// True if output is coloured.
+static COLORED: AtomicBool = AtomicBool::new(false);
+
+/// Says whether output is coloured; where it is not, no control sequence is ours.
+pub(crate) fn set_colored(is_colored: bool) {
+    COLORED.store(is_colored, Ordering::Relaxed);
+}
+
+/// Text for people, with what a terminal or a CI system would obey in it escaped.
+pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
+    if COLORED.load(Ordering::Relaxed) { escape_terminal_output(text) } else { escape_plain_output(text) }
+}
+
 /// Prints text for people, or JSON: whatever a terminal or a CI system would obey in it is escaped.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    print_exactly(&escape_terminal_output(text))
+    print_exactly(&guarded(text))
 }
 
 /// Prints data that a program reads, workflow commands, and control sequences of our own; nothing is escaped. A reader that

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::{
-    NewServer, Origin, OriginPart, Override, Protocol, Redactor, Revision, ServerSpec, Target, passwords,
+    NewServer, Origin, OriginPart, Override, Protocol, Redactor, Remote, Revision, ServerSpec, Target, passwords,
     without_password,
 };
 
@@ -223,7 +223,7 @@ impl Subject {
     fn address(&self, url: &str) -> Result<Target, Failure> {
         let named = self.headers.iter().map(|text| header(text)).collect::<Result<Vec<_>, _>>()?;
         let mut target = address(url, self.transport.as_deref())?;
-        if let Target::Http { headers, .. } | Target::Sse { headers, .. } = &mut target {
+        if let Target::Remote { headers, .. } = &mut target {
             *headers = named;
         }
         Ok(target)
@@ -239,7 +239,7 @@ fn variable_of(header: &str) -> String {
 fn secrets_of(target: &Target) -> Vec<String> {
     let pairs = match target {
         Target::Stdio { env, .. } => env,
-        Target::Http { headers, .. } | Target::Sse { headers, .. } => headers,
+        Target::Remote { headers, .. } => headers,
         Target::Mock { .. } | Target::Cassette { .. } => return Vec::new(),
     };
     let values = pairs.iter().map(|(_, value)| value.as_str());
@@ -251,12 +251,11 @@ fn secrets_of(target: &Target) -> Vec<String> {
 
 /// A server that runs already.
 pub(crate) fn address(url: &str, transport: Option<&str>) -> Result<Target, Failure> {
-    let url = url.to_owned();
-    match transport {
-        None | Some("http") => Ok(Target::Http { url, headers: Vec::new() }),
-        Some("sse") => Ok(Target::Sse { url, headers: Vec::new() }),
-        Some(other) => Err(Failure::new(format!("`--transport {other}` is not known"), "give `http` or `sse`")),
-    }
+    let Some(transport) = transport.map_or(Some(Remote::Http), Remote::of_name) else {
+        let message = format!("`--transport {}` is not known", transport.unwrap_or_default());
+        return Err(Failure::new(message, "give `http` or `sse`"));
+    };
+    Ok(Target::Remote { transport, url: url.to_owned(), headers: Vec::new() })
 }
 
 /// Reads a variable.

@@ -191,7 +191,7 @@ pub(crate) fn stand_in(given: &Override) -> Option<ServerOverride> {
         Some(NewServer::Target { target: Target::Stdio { command, args, .. }, .. }) => {
             Some(ServerOverride { command: command.clone(), args: args.clone() })
         }
-        Some(NewServer::Target { target: Target::Http { url, .. } | Target::Sse { url, .. }, .. }) => {
+        Some(NewServer::Target { target: Target::Remote { url, .. }, .. }) => {
             Some(ServerOverride { command: url.clone(), args: Vec::new() })
         }
         Some(NewServer::Target { .. } | NewServer::Described(_)) | None => None,

@@ -105,8 +105,8 @@ fn a_server_that_loses_replies_is_named() {
     assert_eq!((few.0, rules(&few.1)), (0, Vec::new()), "{:#}", few.1);
     let (code, load) = bench(&["--url", &server.url, "--clients", "80", "--calls", "1000", "--timeout", "2s"]);
     assert_eq!((code, rules(&load)), (1, vec!["lost-reply"]), "{load:#}");
-    // The server also counts calls that were sent after the one that it loses, before it came to that one.
-    assert!(load["load"]["errors"]["timeout"]["concurrent"].as_u64() >= Some(10), "{load:#}");
+    let concurrent = load["load"]["errors"]["timeout"]["concurrent"].as_u64();
+    assert!(concurrent.is_some_and(|calls| (50..=80).contains(&calls)), "{load:#}");
 }
 
 #[test]

@@ -23,6 +23,10 @@ done
 const SUITE: &str = "servers: {s: {command: [sh, server.sh]}}\ntools:\n  - {name: look, tool: look, args: {a: x}, expect: \
                      {contains: fine}}\n  - {name: peek, tool: peek, expect: {contains: fine}}\n";
 
+const SCENARIO: &str = "scenario: look\nservers: {s: {offers: {tools: [{name: look}]}, faults: [hang]}}\nscripted: {calls: [{tool: \
+                        look}], bad: [waits-forever]}\n---\nscenario: peek\nservers: {s: {offers: {tools: [{name: peek}]}, faults: [hang]}}\n\
+                        scripted: {calls: [{tool: peek}], bad: [waits-forever]}\n";
+
 /// The least that each command with report flags needs.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("audit", &["--server", "sh server.sh", "--no-sandbox"]),
@@ -30,6 +34,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("ci", &["suite.yaml"]),
     ("conformance", &["--server", "sh server.sh", "--no-sandbox", "--rule", "mcp-ping", "--protocol", "2025-06-18"]),
     ("fuzz", &["--server", "sh server.sh", "--no-sandbox", "--runs", "2", "--seed", "1", "--timeout", "2s"]),
+    ("host", &["scenario.yaml", "--scripted", "bad"]),
     ("init", &["new", "--overwrite", "--no-workflow", "--server", "sh server.sh", "--no-sandbox"]),
     ("matrix", &["suite.yaml", "--protocol", "2025-06-18"]),
     ("negative", &["--server", "sh server.sh", "--no-sandbox", "--checks", "unknown_tool"]),
@@ -45,6 +50,7 @@ impl Place {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("server.sh"), SERVER).expect("written");
         fs::write(folder.path().join("suite.yaml"), SUITE).expect("written");
+        fs::write(folder.path().join("scenario.yaml"), SCENARIO).expect("written");
         let place = Self(folder);
         place.run("run", &["suite.yaml", "--events", "run.ndjson"]);
         place

@@ -51,7 +51,9 @@ const CLEANUP: Duration = Duration::from_secs(3);
 const MEMORY: u64 = 512 << 20;
 
 const STDIO: &[Row] = &[
+    ("abort-after-call", "PASS", &[]),
     ("abort-after-initialize", "FAIL", &["SIGABRT"]),
+    ("abort-at-end", "PASS", &[]),
     ("abort-at-start", "FAIL", &["SIGABRT"]),
     ("abort-mid-call", "FAIL", &["SIGABRT", "before it answered"]),
     ("abort-mid-line", "FAIL", &["in the middle of a message"]),
@@ -159,6 +161,8 @@ const HTTP: &[Row] = &[
     ("redirect", "FAIL", &["301"]),
     ("reset", "FAIL", &["closed the connection"]),
     ("result-302", "FAIL", &["302", "with a JSON-RPC result in its body"]),
+    ("result-401", "FAIL", &["401", "with a JSON-RPC result in its body"]),
+    ("result-403", "FAIL", &["403", "with a JSON-RPC result in its body"]),
     ("result-404", "FAIL", &["404", "with a JSON-RPC result in its body"]),
     ("result-500", "FAIL", &["500", "with a JSON-RPC result in its body"]),
     ("result-503", "FAIL", &["503", "with a JSON-RPC result in its body"]),
@@ -179,6 +183,8 @@ const HTTP: &[Row] = &[
 
 /// Behaviours that pass with a warning, which fails under `--strict`.
 const STRICT: &[Row] = &[
+    ("abort-after-call", "FAIL", &["SIGABRT", "after its last reply"]),
+    ("abort-at-end", "FAIL", &["SIGABRT", "after its last reply"]),
     ("duplicate-is-error", "FAIL", &["the key `isError` twice"]),
     ("early-reply 1", "FAIL", &["before the request was sent"]),
     ("flood-then-log", "FAIL", &["not a JSON-RPC message"]),

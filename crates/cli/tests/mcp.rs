@@ -121,3 +121,33 @@ fn a_server_that_only_reads_writes_nothing() {
     let output = program.wait_with_output().expect("it ends");
     assert!(said(&output).contains("it writes no files"), "{}", said(&output));
 }
+
+#[test]
+fn every_tool_can_be_tried_in_an_empty_folder_and_in_a_project() {
+    let empty = tempfile::tempdir().expect("a folder");
+    for (folder, server) in [(empty.path(), "example"), (project().path(), "shop")] {
+        let output = on(folder, &["audit", "--yes"]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        let tools = "list_servers inspect_server propose_tests validate_suite explain_finding lint_schemas".split(' ');
+        for tool in tools {
+            let line = said(&output).lines().find(|line| line.contains(&format!(" {tool} "))).map(str::to_owned);
+            assert!(line.as_ref().is_some_and(|line| line.starts_with("works")), "{server} {tool}: {line:?}");
+        }
+        let listed = drive(folder, &[("list_servers", json!({}))]);
+        assert_eq!(listed[0]["structured"]["servers"][0]["name"], server, "{}", listed[0]);
+    }
+}
+
+#[test]
+fn conformance_lists_the_rules_that_are_broken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let good = json!({"server": "example", "rule": "mcp-handshake"});
+    let replies = drive(folder.path(), &[("conformance", good)]);
+    assert_eq!(replies[0]["structured"]["clean"], true, "{}", replies[0]);
+    let broken = json!({"command": PROGRAM, "args": ["mock", "--mutation", "handshake-incomplete"]});
+    fs::write(folder.path().join(".mcp.json"), json!({"mcpServers": {"broken": broken}}).to_string()).expect("written");
+    let replies = drive(folder.path(), &[("conformance", json!({"server": "broken", "rule": "mcp-handshake"}))]);
+    let answer = &replies[0]["structured"];
+    assert_eq!(answer["clean"], false, "{}", replies[0]);
+    assert!(answer["failures"][0]["detail"].as_str().is_some_and(|text| text.contains("mcp-handshake")), "{answer}");
+}

@@ -125,6 +125,7 @@ fn options(jobs: usize) -> RunOptions {
         again: Vec::new(),
         limits: mcprove_wire::Limits::default(),
         environment: Arc::new([]),
+        tokens: mcprove_wire::Tokens::default(),
     }
 }
 

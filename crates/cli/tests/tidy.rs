@@ -23,8 +23,8 @@ const ROOMS: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &["model", "judge", "suite", "report"];
 const READS_FILES: &[&str] = &["suite/src/load/bounded_read.rs", "suite/src/load/folder.rs"];
 
-/// Where connections come in rather than go out: the listener of the mock, and the page of `mcprove ui`.
-const LISTENS: &[&str] = &["mock/src/http/listener.rs", "cli/src/ui/server.rs"];
+/// Where connections come in rather than go out: the listener of the mock, the page of `mcprove ui`, and the redirect of a login.
+const LISTENS: &[&str] = &["mock/src/http/listener.rs", "cli/src/ui/server.rs", "wire/src/oauth/redirect.rs"];
 
 const IMPURE: &[&str] =
     &["async fn", "tokio", "std::time::Instant", "SystemTime", "std::env::", "env::var", "std::net", "std::process"];

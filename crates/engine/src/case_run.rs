@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use mcprove_model::{
-    Act, CallTool, Case, Finding, FuzzBlock, Metamorphic, Outcome, PlannedCase, PlannedCheck, Verdict, escape_line,
-    shorten,
+    Act, CallTool, Case, Finding, FuzzBlock, Metamorphic, Outcome, PlannedCase, PlannedCheck, ProcessEnd, Verdict,
+    escape_line, shorten,
 };
 use mcprove_suite::template::Variables;
 use mcprove_wire::Session;
@@ -132,10 +132,7 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut L
     }
     let mut run = run_case(planned, context, shared).await;
     if let Some(finding) = context.hooks.after(suite).await {
-        if finding.fails(context.strict) && run.finished.verdict == Verdict::Passed {
-            run.finished.verdict = Verdict::Failed;
-        }
-        run.finished.findings.push(finding);
+        run.add(finding, context.strict);
     }
     run
 }
@@ -143,6 +140,21 @@ async fn run_hooked(planned: &PlannedCase, context: &CaseContext, shared: &mut L
 /// Runs one case. Whatever the server does is part of the result.
 pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, shared: &mut LaneState) -> Box<CaseRun> {
     let inherited = shared.has_sound_session().await;
+    let between_cases = std::mem::take(&mut shared.between_cases);
+    let mut run = run_attempts(planned, context, shared, inherited).await;
+    for finding in between_cases {
+        run.add(finding, context.strict);
+    }
+    run
+}
+
+/// Runs a case, on a fresh server again where the one that it inherited went away.
+async fn run_attempts(
+    planned: &PlannedCase,
+    context: &CaseContext,
+    shared: &mut LaneState,
+    inherited: bool,
+) -> Box<CaseRun> {
     let (run, gone) = attempt(planned, context, shared).await;
     if gone && inherited {
         // The previous case may have killed the server; a second try on a fresh server shows which case did.
@@ -152,6 +164,10 @@ pub(crate) async fn run_case(planned: &PlannedCase, context: &CaseContext, share
             let mut note = Finding::note("restarted", text);
             note.actual = how_it_ended(&run);
             again.finished.findings.push(note);
+            if let Some(end) = run.finished.process_end.filter(ProcessEnd::is_crash) {
+                let text = format!("the shared server {end} after its last reply to an earlier case");
+                again.add(Finding::warning("crash-after-reply", text), context.strict);
+            }
         }
         return again;
     }

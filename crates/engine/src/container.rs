@@ -1,7 +1,9 @@
 //! A server in a container: its pipes are the container's, and the fixture is where it was.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use mcprove_suite::template::{FIXTURE, Variables};
 use mcprove_wire::{Guard, Program, TEMPORARY};
@@ -54,10 +56,45 @@ pub(crate) fn contain(program: Program, image: &str, variables: &Variables) -> R
     Ok(Container { program, variables: file.map(|(file, _)| file) })
 }
 
-/// True for the name of an image: `[host[:port]/]name[:tag][@digest]`.
+/// True for the name of an image: `[host[:port]/]name[:tag][@digest]`, by the grammar of the distribution specification.
 fn is_image(text: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte);
-    text.len() <= 512 && text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(is_part)
+    let (rest, digest) = text.split_once('@').map_or((text, None), |(rest, digest)| (rest, Some(digest)));
+    let is_digest = |digest: &str| {
+        let is_hex = |hex: &str| hex.len() >= 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        digest.split_once(':').is_some_and(|(kind, hex)| is_word(kind, b"+._-") && is_hex(hex))
+    };
+    // A colon in the last part begins a tag, one in the first a port.
+    let (path, last) = rest.rsplit_once('/').map_or((None, rest), |(path, last)| (Some(path), last));
+    let (name, tag) = last.split_once(':').map_or((last, None), |(name, tag)| (name, Some(tag)));
+    let is_name = |name: &str| is_word(name, b"._-") && !name.bytes().any(|byte| byte.is_ascii_uppercase());
+    let is_host = |host: &str| {
+        let (host, port) = host.split_once(':').map_or((host, None), |(host, port)| (host, Some(port)));
+        is_word(host, b".-") && port.is_none_or(|port| port.parse::<u16>().is_ok())
+    };
+    let is_path = |path: &str| {
+        let mut parts = path.split('/');
+        parts.next().is_some_and(|first| is_host(first) || is_name(first)) && parts.all(is_name)
+    };
+    let is_tag = |tag: &str| {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        (1..=LONGEST_TAG).contains(&tag.len()) && !tag.starts_with(['.', '-']) && tag.bytes().all(is_part)
+    };
+    rest.len() <= LONGEST_NAME + tag.map_or(0, |tag| tag.len() + 1)
+        && path.is_none_or(is_path)
+        && is_name(name)
+        && tag.is_none_or(is_tag)
+        && digest.is_none_or(is_digest)
+}
+
+/// The longest name of an image with its host, and the longest tag.
+const LONGEST_NAME: usize = 255;
+const LONGEST_TAG: usize = 128;
+
+/// True for letters and digits with these marks between them.
+fn is_word(text: &str, marks: &[u8]) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric();
+    let ends = text.bytes().next().is_some_and(is_letter) && text.bytes().last().is_some_and(is_letter);
+    ends && text.bytes().all(|byte| is_letter(byte) || marks.contains(&byte))
 }
 
 /// A field of a comma-separated list.
@@ -82,13 +119,24 @@ fn write_variables(variables: &[(String, String)]) -> Result<(VariablesFile, Str
     let folder = folder.map_err(|error| format!("the variables could not be written: {error}"))?;
     let guard = Guard::folder(folder.path());
     let path = folder.path().join("variables");
-    fs::write(&path, text).map_err(|error| format!("the variables could not be written: {error}"))?;
+    write_private(&path, &text).map_err(|error| format!("the variables could not be written: {error}"))?;
     let path = path.to_string_lossy().into_owned();
     Ok((VariablesFile { _folder: folder, _guard: guard }, path))
 }
 
+/// Writes a file that only this user can read.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn program(env: &[(&str, &str)]) -> Program {
@@ -122,10 +170,35 @@ mod tests {
     #[test]
     fn options_are_no_images_and_line_breaks_no_values() {
         let contain = |image: &str, env: &[(&str, &str)]| contain(program(env), image, &Variables::default());
-        for image in ["", "--privileged", "-v/:/host", "--pid=host", "a b", "a;b", "a\n", "$(x)", ":1", "../x"] {
+        for image in [
+            "",
+            "--privileged",
+            "-v/:/host",
+            "--pid=host",
+            "a b",
+            "a;b",
+            "a\n",
+            "$(x)",
+            ":1",
+            "../x",
+            "IMAGE",
+            "a:b:c",
+            "a@sha256:zz",
+            "a//b",
+            "a:",
+            "a/",
+            "h:99999/x",
+        ] {
             assert!(contain(image, &[]).is_err(), "{image}");
         }
-        for image in ["node", "node:22-alpine", "ghcr.io/a/b_c.d:1.2@sha256:00ff", "localhost:5000/x"] {
+        for image in [
+            "node",
+            "node:22-alpine",
+            "ghcr.io/a/b_c.d:1.2@sha256:0123456789abcdef0123456789abcdef",
+            "localhost:5000/x",
+            "my_org/x:1-",
+            "library/node",
+        ] {
             assert!(contain(image, &[]).is_ok(), "{image}");
         }
         assert!(contain("node", &[("A", "b\nLD_PRELOAD=x")]).is_err());

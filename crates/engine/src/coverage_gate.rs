@@ -141,6 +141,6 @@ fn transports(cases: &[&Arc<Case>]) -> CoverageCount {
     };
     let pipes =
         is_spoken(|target| matches!(target, Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. }));
-    let http = is_spoken(|target| matches!(target, Target::Http { .. } | Target::Sse { .. }));
+    let http = is_spoken(|target| matches!(target, Target::Remote { .. }));
     CoverageCount { covered: usize::from(pipes) + usize::from(http), total: 2 }
 }

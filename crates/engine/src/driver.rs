@@ -9,7 +9,7 @@ use mcprove_model::{
     Act, Case, Event, Finding, Node, Observation, PlannedCase, ServerSpec, Snapshot, SnapshotKind, StoredValues,
 };
 use mcprove_suite::template::Variables;
-use mcprove_wire::{Limits, Negotiated, OpenFailure};
+use mcprove_wire::{Limits, Negotiated, OpenFailure, Tokens};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -36,6 +36,8 @@ pub struct DriverOptions {
     pub storing: Storing,
     /// Values of the environment that no reply should hold.
     pub environment: Arc<[String]>,
+    /// Tokens of servers behind a login.
+    pub tokens: Tokens,
 }
 
 /// An open session, driven request by request. A server that went away is started again by the next request, which has
@@ -169,7 +171,10 @@ fn context(options: &DriverOptions) -> CaseContext {
     let (_, stop) = Stopper::pair();
     let (_, enough) = Stopper::pair();
     CaseContext {
-        opener: Arc::new(Opener::new(&options.own_program, options.limits, PROBE_TIMEOUT)),
+        opener: Arc::new(Opener {
+            tokens: options.tokens.clone(),
+            ..Opener::new(&options.own_program, options.limits, PROBE_TIMEOUT)
+        }),
         default_timeout: options.timeout,
         strict: false,
         keep_frames: false,

@@ -112,6 +112,11 @@ impl FixtureGuard {
         }
     }
 
+    /// The copy of the fixture.
+    pub(crate) fn folder(&self) -> Option<&str> {
+        self.copy.as_ref().map(|copy| copy.path.as_str())
+    }
+
     /// Folder of made-up paths.
     pub(crate) fn scratch(&self) -> &str {
         self.scratch.path()
@@ -184,7 +189,7 @@ impl FixtureGuard {
     }
 }
 
-fn with_template(value: &Value, path: &str, template: &str) -> Value {
+pub(crate) fn with_template(value: &Value, path: &str, template: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(path, template)),
         Value::Array(items) => Value::Array(items.iter().map(|item| with_template(item, path, template)).collect()),

@@ -1,6 +1,6 @@
 //! State that the cases of a lane pass on: a folder, a session, and the call that was sent in it.
 
-use mcprove_model::Case;
+use mcprove_model::{Case, Finding};
 use mcprove_suite::template::{FIXTURE, Variables};
 use mcprove_wire::Session;
 use serde_json::Value;
@@ -20,6 +20,8 @@ pub(crate) struct LaneState {
     pub(crate) pipeline: Pipeline,
     /// The folders that scans work on.
     pub(crate) fixture_guard: Option<FixtureGuard>,
+    /// What is odd about the end of a server that was to be shared and went away between two cases.
+    pub(crate) between_cases: Vec<Finding>,
 }
 
 impl LaneState {
@@ -30,7 +32,11 @@ impl LaneState {
             self.session = Some(session);
             return true;
         }
-        session.close().await;
+        let went_by_itself = !session.is_open();
+        let closing = session.close().await;
+        if went_by_itself {
+            self.between_cases.extend(closing.oddities);
+        }
         false
     }
 

@@ -19,6 +19,7 @@ mod fuzz;
 mod grading;
 mod hint;
 mod hooks;
+mod host;
 mod implicit_checks;
 mod interception;
 mod judge_cassette;
@@ -49,6 +50,7 @@ mod sanitizers;
 mod scan;
 mod score;
 mod selection;
+mod sequences;
 mod server;
 mod server_info;
 mod server_override;
@@ -63,12 +65,16 @@ mod virtual_time;
 
 pub use agent::{MissingKey, missing_keys};
 pub use concurrency::wanted_side_by_side;
-pub use conformance::{Endpoint, Pace, ProbeOptions, Survey, examine, survey};
+pub use conformance::{Endpoint, Pace, ProbeOptions, Survey, TokenProbe, authorized, examine, survey};
 pub use discover::{Catalog, discover, tool_name};
 pub use driver::{Driven, Driver, DriverOptions, JudgedReply};
 pub use fixture::FixtureCopy;
 pub use fixture_guard::NOWHERE;
 pub use fuzz::{CallCounts, Failure, Keeping, KeptTest, Reproduction, kept_test};
+pub use host::{
+    CLIENT_MUTATIONS, ClientConfig, ClientMutation, ClientServer, HOST_PIPE, HostOptions, HostPlayed, HostScanOptions,
+    Place, Player, ScenarioFault, client_config, plan_host, play, run_host_pipe,
+};
 pub use interception::{
     Answer, CallNews, Interception, InterceptionEnd, InterceptionOptions, ObservedCall, ObservedClient, ObservedRequest,
 };
@@ -82,9 +88,10 @@ pub use open_session::open_session;
 pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use scan::{
-    ConformanceOptions, FuzzScan, FuzzedTool, PlannedCall, PlannedScan, ScanKind, ScanOptions, ScanResult,
-    expand_conformance, expanded_template, plan_conformance, plan_scan, prompt_arguments,
+    ConformanceOptions, FuzzScan, FuzzedTool, PlannedCall, PlannedScan, ScanKind, ScanOptions, ScanResult, SequenceRun,
+    SequenceScan, expand_conformance, expanded_template, plan_conformance, plan_scan, prompt_arguments,
 };
+pub use sequences::{CorpusEntry, Reproduced, SequenceFailure, kept_sequence, read_entry, written_entry};
 pub use server_info::{InfoOptions, ServerInfo, server_info};
 pub use server_override::override_servers;
 pub use shard::{Durations, Shard};

@@ -5,11 +5,9 @@ use mcprove_suite::template::Variables;
 use mcprove_wire::{OpenFailure, Session};
 use tokio::time::Instant;
 
-use crate::server::Opener;
 use crate::server_info::InfoOptions;
 
 /// Opens a session; the error says why the server could not be reached.
 pub async fn open_session(server: &ServerSpec, options: &InfoOptions<'_>) -> Result<Session, Box<OpenFailure>> {
-    let opener = Opener::new(options.own_program, options.limits, options.probe_timeout);
-    opener.open(server, &Variables::default(), Instant::now() + options.timeout).await
+    options.opener().open(server, &Variables::default(), Instant::now() + options.timeout).await
 }

@@ -42,6 +42,14 @@ impl CaseRun {
         self.finished.duration_us += micros(teardown);
     }
 
+    /// Adds a finding after the verdict, which may change it.
+    pub(crate) fn add(&mut self, finding: Finding, strict: bool) {
+        if finding.fails(strict) && self.finished.verdict == Verdict::Passed {
+            self.finished.verdict = Verdict::Failed;
+        }
+        self.finished.findings.push(finding);
+    }
+
     /// Its events without frames, for display before its turn.
     pub(crate) fn brief_events(&self) -> impl Iterator<Item = Event> {
         std::iter::once(Event::CaseStarted(self.started.clone()))

@@ -84,6 +84,8 @@ pub struct RunOptions {
     pub limits: Limits,
     /// Values of the environment that no reply should hold.
     pub environment: Arc<[String]>,
+    /// Tokens of servers behind a login.
+    pub tokens: Tokens,
 }
 
 /// Receiver of the events of a run.
@@ -153,7 +155,7 @@ impl RunOptions {
 
 async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dyn Sink) -> Spent {
     let (halt, enough) = Stopper::pair();
-    let tokens = Tokens::default();
+    let tokens = options.tokens.clone();
     let halt = options.fail_fast.then(|| Arc::new(halt));
     let lanes = lanes(plan, options.isolation, options.jobs);
     let judges = Judges::default();

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use mcprove_model::oauth::{LoginObstacle, OauthSettings};
 use mcprove_model::{Auth, ClientCapabilities, HttpSettings, Node, Sandbox, ServerSpec, Span, Target};
 use mcprove_suite::template::{FIXTURE, Variables, substitute, substitute_text};
 use mcprove_wire::{
     AwsSigner, Closing, Endpoint, HttpClient, HttpRoute, Limits, OpenFailure, Program, Refusal, SandboxPolicy,
-    SandboxSupport, Session, SessionOptions, Stage, TEMPORARY, Tokens, refusal_in, sandbox_support,
+    SandboxSupport, Session, SessionOptions, Stage, TEMPORARY, TokenSource, Tokens, refusal_in, sandbox_support,
     wait_until_reachable, writable_paths,
 };
 use serde_json::Value;
@@ -19,6 +20,9 @@ use crate::mock_files::{MockFiles, PlayOptions};
 
 /// The least time that a server which did not start confined may take to start unconfined.
 const FREE_START: Duration = Duration::from_secs(10);
+
+/// The time that a person has to log in.
+const FOR_A_PERSON: Duration = Duration::from_secs(300);
 
 /// The pause between two tries to open a session with a server that may still be starting.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
@@ -109,6 +113,18 @@ impl Opener {
         // Opening is by far the largest future; boxing keeps its size out of its callers.
         let begun = Instant::now();
         let mut opened = Box::pin(Session::connect(&endpoint, http, &options, deadline)).await;
+        if let Err(failure) = &mut opened
+            && failure.status == Some(401)
+            && let Some(TokenSource::Login(login)) = http.tokens()
+            && login.can_ask()
+        {
+            // The time that the person takes is not that of the server.
+            let left = deadline.saturating_duration_since(begun);
+            opened = match Box::pin(login.log_in(http, FOR_A_PERSON)).await {
+                Ok(()) => Box::pin(Session::connect(&endpoint, http, &options, Instant::now() + left)).await,
+                Err(obstacle) => Err(not_logged_in(&obstacle)),
+            };
+        }
         if let (Err(failure), Endpoint::Stdio(program)) = (&mut opened, &mut endpoint)
             && failure.stage != Stage::Start
             && let Some(policy) = program.sandbox.take()
@@ -150,12 +166,31 @@ impl Opener {
             None => self.http.clone(),
         };
         match &server.auth {
-            None => Ok(client),
+            None => Ok(self.with_login(client, server, variables, &OauthSettings::default())),
+            Some(Auth::Oauth(settings)) => Ok(self.with_login(client, server, variables, settings)),
             Some(Auth::ClientCredentials(credentials)) => Ok(client.with_tokens(self.tokens.source(credentials))),
             Some(Auth::AwsSigV4(scope)) => match AwsSigner::new(scope) {
                 Ok(signer) => Ok(client.with_signer(Arc::new(signer))),
                 Err(message) => Err(not_opened(message, "fix `aws_sigv4.credentials`, or write the file")),
             },
+        }
+    }
+
+    /// A client that logs in if the server asks for it, unless the user says what it is asked with.
+    fn with_login(
+        &self,
+        client: HttpClient,
+        server: &ServerSpec,
+        variables: &Variables,
+        settings: &OauthSettings,
+    ) -> HttpClient {
+        let Target::Remote { url, headers, .. } = &server.target else { return client };
+        if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+            return client;
+        }
+        match self.tokens.login(&substitute_text(url, variables), settings) {
+            Some(login) => client.with_tokens(login),
+            None => client,
         }
     }
 
@@ -176,15 +211,19 @@ impl Opener {
     }
 
     /// Where a server is, for those who hold the conversation themselves; `None` where there is nothing to talk to.
-    pub(crate) fn raw_endpoint(
+    pub(crate) async fn raw_endpoint(
         &self,
         server: &ServerSpec,
         variables: &Variables,
     ) -> Option<crate::conformance::Endpoint> {
         match self.place(server, variables).ok()? {
             Place::Elsewhere(Endpoint::Stdio(program), None) => Some(crate::conformance::Endpoint::Process(program)),
-            Place::Elsewhere(Endpoint::Http { url, headers }, _) => {
-                let route = HttpRoute::Network(self.client_for(server, variables).ok()?);
+            Place::Elsewhere(Endpoint::Http { url, mut headers }, _) => {
+                let client = self.client_for(server, variables).ok()?;
+                if let Some(token) = client.bearer_token().await {
+                    headers.push(("authorization".to_owned(), format!("Bearer {token}")));
+                }
+                let route = HttpRoute::Network(client);
                 Some(crate::conformance::Endpoint::Http { route, url, headers })
             }
             // A container whose variables are in a file needs that file for as long as it starts.
@@ -221,8 +260,7 @@ impl Opener {
                     None => self.own_or_named(program),
                 })
             }
-            Target::Http { url, headers } => Endpoint::Http { url: text(url), headers: pairs(headers) },
-            Target::Sse { url, headers } => Endpoint::Sse { url: text(url), headers: pairs(headers) },
+            Target::Remote { transport, url, headers } => Endpoint::remote(*transport, text(url), pairs(headers)),
             Target::Mock { manifest, virtual_time, keep_state } => {
                 let play = PlayOptions { virtual_time: *virtual_time, keep_state: *keep_state };
                 return Ok(Place::Here { file: text(manifest), play });
@@ -313,6 +351,12 @@ fn not_opened(message: String, help: &str) -> Box<OpenFailure> {
         again: None,
         closing: Closing::default(),
     })
+}
+
+/// A server that nobody logged in to.
+fn not_logged_in(obstacle: &LoginObstacle) -> Box<OpenFailure> {
+    let failure = not_opened(obstacle.message(), &obstacle.help);
+    Box::new(OpenFailure { stage: Stage::Handshake, status: Some(401), ..*failure })
 }
 
 /// Says what docker itself lacks; its own last line is only a pointer to its help.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcprove_model::{Finding, ServerSpec};
-use mcprove_wire::{Closing, Limits, Negotiated, OpenFailure, Stage};
+use mcprove_wire::{Closing, Limits, Negotiated, OpenFailure, Stage, Tokens};
 use tokio::time::Instant;
 
 use crate::discover::{Catalog, discover};
@@ -39,13 +39,22 @@ pub struct InfoOptions<'a> {
     pub probe_timeout: Duration,
     /// Bounds on the session.
     pub limits: Limits,
+    /// Tokens of servers behind a login.
+    pub tokens: &'a Tokens,
+}
+
+impl InfoOptions<'_> {
+    pub(crate) fn opener(&self) -> Opener {
+        let opener = Opener::new(self.own_program, self.limits, self.probe_timeout);
+        Opener { tokens: self.tokens.clone(), ..opener }
+    }
 }
 
 /// Asks a server for its lists; the error says why it could not be reached.
 pub async fn server_info(server: &ServerSpec, options: &InfoOptions<'_>) -> Result<ServerInfo, Box<OpenFailure>> {
     let began = Instant::now();
     let fixture_guard = FixtureGuard::new(options.fixture).map_err(|error| not_copied(&error))?;
-    let opener = Opener::new(options.own_program, options.limits, options.probe_timeout);
+    let opener = options.opener();
     let mut session = opener.open(server, fixture_guard.variables(), began + options.timeout).await?;
     let opened = began.elapsed();
     let mut catalog = discover(&mut session, Instant::now() + options.timeout).await;

@@ -110,7 +110,7 @@ mod tests {
         let given = Override { server: Some(NewServer::url("http://new")), ..Override::default() };
         let made = override_servers(&two, &given);
         let is_new =
-            |server: &Arc<ServerSpec>| matches!(&server.target, Target::Http { url, .. } if url == "http://new");
+            |server: &Arc<ServerSpec>| matches!(&server.target, Target::Remote { url, .. } if url == "http://new");
         assert!(made.iter().all(|case| case.servers().all(is_new)));
         assert_eq!(made[0].servers().count(), 2);
         let of = |at: usize| made[at].server.as_ref().expect("a server");

@@ -47,6 +47,9 @@ pub(crate) async fn states(steps: &[Step], talk: &mut Conversation<'_>) -> Vec<S
 }
 
 async fn take(step: &Step, what: &str, role: CallRole, talk: &mut Conversation<'_>) -> bool {
+    if let StepCall::Restart { .. } = &step.call {
+        return restart(what, step.span, talk).await;
+    }
     let failed_before = talk.record.findings.len();
     let (expect, problems) = expectations::resolve(talk.case, &step.expect, talk.variables);
     talk.record.findings.extend(problems);
@@ -148,7 +151,30 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             talk.record.calls.push(CallRecord { server: other, ..record });
             (uri, observed(exchange, text_of_contents))
         }
+        StepCall::Restart { .. } => (String::new(), not_reached()),
     }
+}
+
+/// Ends the server and starts it again on the same data.
+async fn restart(what: &str, span: Span, talk: &mut Conversation<'_>) -> bool {
+    let Some(server) = talk.case.server.clone() else { return true };
+    // A session is replaced by another one; the server that reads the data begins after the old one has ended.
+    for _ in 0..2 {
+        match Box::pin(talk.opener.open(&server, talk.variables, talk.deadline)).await {
+            Ok(fresh) => {
+                let gone = std::mem::replace(talk.session, fresh);
+                talk.record.closed_session(*talk.number, gone.close().await);
+                *talk.number = talk.record.opened(talk.session);
+            }
+            Err(failure) => {
+                let text = format!("{what}: the server could not be started again: {}", failure.message);
+                let finding = Finding::error("not-restarted", text).at(talk.place(span));
+                talk.record.findings.push(finding);
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// Observation for a server that could not be reached, which is a finding already.

@@ -5,15 +5,20 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use mcprove_engine::{Consent, Endpoint, Pace, ProbeOptions, examine, survey};
+use mcprove_engine::{Consent, Endpoint, Pace, ProbeOptions, TokenProbe, authorized, examine, survey};
 use mcprove_judge::conformance::{Channel, Graded, RULES, Verdict, judge};
-use mcprove_mock::{MUTATIONS, Mock, MockOptions, Mutation, conforming};
+use mcprove_mock::{IssuerOptions, MUTATIONS, Mock, MockOptions, Mutation, conforming};
 use mcprove_model::Revision;
 use mcprove_wire::{HttpRoute, Program};
 
+/// A mock behind a login that does everything right.
+const GUARDED: &str = "token-";
+
 /// The endpoint of a mock on one transport.
 fn endpoint(mutation: &'static str, channel: Channel) -> Endpoint {
-    let mock = Mock::new(conforming(), MockOptions { mutation, ..MockOptions::default() });
+    let issuer = (mutation == GUARDED).then(IssuerOptions::default);
+    let mutation = if issuer.is_some() { "" } else { mutation };
+    let mock = Mock::new(conforming(), MockOptions { mutation, issuer, ..MockOptions::default() });
     match channel {
         Channel::Stdio => Endpoint::Memory(mock),
         Channel::Http => {
@@ -40,7 +45,10 @@ fn verdicts_with(mutation: &'static str, revision: Revision, channel: Channel, c
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
         let endpoint = endpoint(mutation, channel);
-        let options = ProbeOptions { consent, ..ProbeOptions::default() };
+        let issuer = Some("http://127.0.0.1".to_owned());
+        let tokens = mutation.starts_with(GUARDED).then(|| TokenProbe { issuer, ..TokenProbe::default() });
+        let options = ProbeOptions { consent, tokens, ..ProbeOptions::default() };
+        let endpoint = authorized(endpoint, &options).await.expect("a token");
         let survey = survey(&endpoint, &options).await.expect("a survey");
         let evidence = examine(&endpoint, revision, &survey, &options).await.expect("evidence");
         judge(&evidence, |_| true)
@@ -112,10 +120,23 @@ fn the_conforming_mock_is_clean_everywhere() {
     let idle: Vec<&str> = RULES
         .iter()
         .map(|rule| rule.id)
-        .filter(|id| !exercised.contains(id) && !id.starts_with("mcp-auth-"))
+        .filter(|id| !exercised.contains(id) && !id.starts_with("mcp-auth-") && !id.starts_with("mcp-token-"))
         .filter(|id| !matches!(*id, "mcp-no-orphans" | "mcp-event-ids" | "mcp-list-changed"))
         .collect();
     assert!(idle.is_empty(), "rules that no conforming server puts to the test: {idle:?}");
+}
+
+#[test]
+fn a_mock_behind_a_login_is_clean_and_every_rule_about_it_is_put_to_the_test() {
+    let mut exercised: BTreeSet<&str> = BTreeSet::new();
+    for revision in Revision::ALL {
+        let graded = verdicts(GUARDED, revision, Channel::Http);
+        exercised.extend(graded.iter().filter(|one| one.verdict == Verdict::Pass).map(|one| one.rule.id));
+        assert_eq!(describe(&graded), "", "{revision}");
+    }
+    let about = |id: &&str| id.starts_with("mcp-auth-") || id.starts_with("mcp-token-");
+    let idle: Vec<&str> = RULES.iter().map(|rule| rule.id).filter(about).filter(|id| !exercised.contains(id)).collect();
+    assert!(idle.is_empty(), "{idle:?}");
 }
 
 fn applies(mutation: &Mutation, revision: Revision, channel: Channel) -> bool {

@@ -114,6 +114,7 @@ fn scan(folder: &Path, kind: &str) -> (Vec<Arc<Case>>, Vec<Finding>) {
         timeout: Duration::from_secs(10),
         probe_timeout: Duration::from_secs(2),
         limits: Limits::default(),
+        tokens: &mcprove_wire::Tokens::default(),
     };
     let info = runtime().block_on(server_info(&server, &info)).expect("the mock is here");
     let kind = match kind {
@@ -192,6 +193,7 @@ fn run_options(name: &RunName, plan: &Plan) -> RunOptions {
         again: Vec::new(),
         limits: Limits::default(),
         environment: Arc::from([]),
+        tokens: mcprove_wire::Tokens::default(),
     }
 }
 

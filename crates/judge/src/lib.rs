@@ -1,5 +1,6 @@
 //! Judgements on observations. Everything here is pure: no clock, no environment, no files, no waiting.
 
+pub mod agent_compare;
 pub mod agent_measures;
 pub mod arguments;
 pub mod calibration;
@@ -14,12 +15,14 @@ pub mod fuzz;
 pub mod generate;
 pub mod harm;
 pub mod hidden_text;
+pub mod host;
 pub mod jq;
 pub mod json_path;
 mod json_pointer;
 pub mod listed_values;
 pub mod load;
 pub mod log_level;
+pub mod login;
 pub mod matchers;
 pub mod metamorphic;
 pub mod negative;
@@ -30,6 +33,7 @@ pub mod reply_shape;
 pub mod scan_verdict;
 pub mod scenario;
 pub mod schema_change;
+pub mod sequences;
 pub mod snapshot;
 pub mod target;
 pub mod target_sets;

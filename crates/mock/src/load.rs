@@ -81,7 +81,8 @@ fn from_yaml(source: &SourceFile) -> (Option<Offer>, Vec<Finding>) {
     from_node(source, document)
 }
 
-fn from_node(source: &SourceFile, document: &Node) -> (Option<Offer>, Vec<Finding>) {
+/// Reads a manifest that is part of another file.
+pub fn from_node(source: &SourceFile, document: &Node) -> (Option<Offer>, Vec<Finding>) {
     let mut found = Diagnostics::new(source);
     if document.is_null() {
         let message = format!("`{}` is empty", source.path());

@@ -6,13 +6,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mcprove_wire::{Limits, Transport};
+use mcprove_model::FaultRule;
+use mcprove_wire::{Injector, Limits, Strike, Transport};
 use serde_json::Value;
 
 use crate::clock::{Clock, RealClock};
-use crate::fault::{FaultRule, Faults};
+use crate::fault::Faults;
+use crate::issuer::IssuerOptions;
 use crate::manifest::Manifest;
-use crate::mutation::Mutant;
+use crate::mutation::{Mutant, issuer_fault};
 use crate::recording::Recording;
 
 /// Source of a mock's answers. Clones share it.
@@ -43,10 +45,14 @@ pub struct MockOptions {
     pub clock: Arc<dyn Clock>,
     /// Additional faults; for the same tools they override those of the manifest.
     pub faults: Vec<FaultRule>,
+    /// Decides what chance does in faults, and the canaries of injected text.
+    pub seed: u64,
     /// Handler for calls of tools, in place of the manifest.
     pub handler: Option<Arc<dyn ToolHandler>>,
     /// The mutation that breaks a rule of the protocol, by its name; none if empty.
     pub mutation: &'static str,
+    /// The authorization server next to it, which guards it over HTTP.
+    pub issuer: Option<IssuerOptions>,
 }
 
 /// Answers calls of tools in place of the answers of a manifest.
@@ -57,7 +63,7 @@ pub trait ToolHandler: Debug + Send + Sync {
 
 impl Default for MockOptions {
     fn default() -> Self {
-        Self { clock: Arc::new(RealClock), faults: Vec::new(), handler: None, mutation: "" }
+        Self { clock: Arc::new(RealClock), faults: Vec::new(), seed: 0, handler: None, mutation: "", issuer: None }
     }
 }
 
@@ -72,9 +78,13 @@ pub struct Mock {
 pub(crate) struct Shared {
     pub(crate) offer: Offer,
     pub(crate) faults: Faults,
+    /// Faults between the mock and its clients.
+    pub(crate) injector: Injector,
+    pub(crate) connections: AtomicU64,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) handler: Option<Arc<dyn ToolHandler>>,
     pub(crate) mutant: Mutant,
+    pub(crate) issuer: Option<IssuerOptions>,
     secret: RandomState,
     serial: AtomicU64,
 }
@@ -83,26 +93,31 @@ impl Mock {
     /// A mock that offers this.
     pub fn new(offer: impl Into<Offer>, options: MockOptions) -> Self {
         let offer = offer.into();
-        let mut faults = Faults::default();
+        let mut rules = Vec::new();
         if let Offer::Manifest(manifest) = &offer {
-            if let Some(fault) = manifest.fault {
-                faults.add(FaultRule { tool: None, fault });
-            }
+            rules.extend(manifest.fault.map(|fault| FaultRule { tool: None, fault }));
             for tool in manifest.tools.iter().chain(manifest.changed_tools.iter().flatten()) {
-                if let Some(fault) = tool.fault {
-                    faults.add(FaultRule { tool: Some(tool.name.clone()), fault });
-                }
+                rules.extend(tool.fault.map(|fault| FaultRule { tool: Some(tool.name.clone()), fault }));
             }
         }
-        for rule in options.faults {
-            faults.add(rule);
+        rules.extend(options.faults);
+        let mut faults = Faults::default();
+        for rule in &rules {
+            faults.add(rule.clone());
         }
         let shared = Shared {
             offer,
             faults,
+            injector: Injector::for_mock(rules, options.seed),
+            connections: AtomicU64::new(0),
             clock: options.clock,
             handler: options.handler,
             mutant: Mutant::new(options.mutation),
+            // Mutations about tokens are faults of a guard.
+            issuer: options.issuer.or_else(|| {
+                let faults = vec![issuer_fault(options.mutation)?];
+                Some(IssuerOptions { faults, ..IssuerOptions::default() })
+            }),
             secret: RandomState::new(),
             serial: AtomicU64::new(0),
         };
@@ -112,6 +127,11 @@ impl Mock {
     /// True if the mock ignores SIGTERM, because a mutation says so.
     pub fn ignores_sigterm(&self) -> bool {
         self.shared.mutant.ignores_sigterm()
+    }
+
+    /// The calls and lists that met a fault so far.
+    pub fn strikes(&self) -> Vec<Strike> {
+        self.shared.injector.strikes()
     }
 
     /// Connects to the mock without a process: it is served on the current runtime until the transport is closed.

@@ -1,8 +1,10 @@
 //! A mock over a pair of byte streams, a message a line.
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 
+use mcprove_wire::inject_lines;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::task::JoinSet;
@@ -16,7 +18,32 @@ use crate::session::{Kind, Session, Work};
 impl Mock {
     /// Serves one client until it closes its side. Requests are handled concurrently; those still open when the client
     /// is gone are dropped, so that a hung call keeps nothing alive.
-    pub async fn serve(&self, reader: impl AsyncRead + Unpin, mut writer: impl AsyncWrite + Unpin) -> io::Result<()> {
+    pub async fn serve(&self, reader: impl AsyncRead + Unpin, writer: impl AsyncWrite + Unpin) -> io::Result<()> {
+        if !self.shared.injector.is_needed() {
+            return self.serve_healthy(reader, writer).await;
+        }
+        let (near, far) = tokio::io::duplex(64 << 10);
+        let (near_reader, near_writer) = tokio::io::split(near);
+        let (far_reader, far_writer) = tokio::io::split(far);
+        let connection = self.shared.connections.fetch_add(1, Ordering::Relaxed).to_string();
+        let injector = &self.shared.injector;
+        let carried = inject_lines(injector, &connection, (reader, writer), (near_reader, near_writer));
+        tokio::pin!(carried);
+        tokio::select! {
+            () = &mut carried => Ok(()),
+            served = self.serve_healthy(far_reader, far_writer) => {
+                // What it said last is still on its way.
+                carried.await;
+                served
+            }
+        }
+    }
+
+    async fn serve_healthy(
+        &self,
+        reader: impl AsyncRead + Unpin,
+        mut writer: impl AsyncWrite + Unpin,
+    ) -> io::Result<()> {
         let (sink, mut outbox) = MessageSink::new();
         let mutant = self.shared.mutant.clone();
         let connection = mutant.connect();

@@ -151,6 +151,11 @@ pub enum StepCall {
         /// Its URI: a text node.
         uri: Node,
     },
+    /// The server is ended and started again on the same data.
+    Restart {
+        /// The flag that asks for it.
+        flag: Node,
+    },
 }
 
 impl StepCall {
@@ -159,6 +164,7 @@ impl StepCall {
         match self {
             Self::Tool { tool, .. } => tool,
             Self::Resource { uri } => uri,
+            Self::Restart { flag } => flag,
         }
     }
 }

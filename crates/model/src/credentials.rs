@@ -52,7 +52,7 @@ impl Target {
     pub fn credentials(&self) -> Vec<Credential<'_>> {
         match self {
             Self::Stdio { args, .. } => in_words(args),
-            Self::Http { url, .. } | Self::Sse { url, .. } => kept(in_address(url, 0)),
+            Self::Remote { url, .. } => kept(in_address(url, 0)),
             Self::Mock { .. } | Self::Cassette { .. } => Vec::new(),
         }
     }
@@ -250,7 +250,7 @@ mod tests {
             ("http://me:p@x?token=hunter22", vec![("", "p"), ("token", "hunter22")]),
             ("http://ghp_0123456789ab@x http://me@x", vec![("", "ghp_0123456789ab")]),
         ] {
-            assert_eq!(found(&Target::Http { url: url.to_owned(), headers: Vec::new() }), expected, "{url}");
+            assert_eq!(found(&Target::http(url, Vec::new())), expected, "{url}");
         }
     }
 }

@@ -90,6 +90,8 @@ pub struct Refused {
     pub evidence: Bytes,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
+    /// True if it is a JSON-RPC result nevertheless: the status says that the request was refused, the body that it was not.
+    pub has_result: bool,
 }
 
 /// Exit of a server process.
@@ -100,6 +102,20 @@ pub struct ProcessEnd {
     /// The signal that ended it, when one did.
     pub signal: Option<i32>,
 }
+
+impl ProcessEnd {
+    /// True if it died of a fault of its own: a signal that no one sends to end a process, or the exit code of a shell
+    /// that started it.
+    pub fn is_crash(&self) -> bool {
+        let of_shell = self.code.filter(|code| *code > SHELL_SIGNAL).map(|code| code - SHELL_SIGNAL);
+        self.signal.or(of_shell).is_some_and(|signal| CRASHES.contains(&signal))
+    }
+}
+
+/// SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
+const CRASHES: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
+/// A shell exits with the signal of its command, added to this.
+const SHELL_SIGNAL: i32 = 128;
 
 impl fmt::Display for ProcessEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

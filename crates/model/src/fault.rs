@@ -1,22 +1,445 @@
-//! Faults that a suite injects into the calls of an agent.
+//! Faults of a server: one table, from which the mock, the relay, suites and scenarios take them.
 
-/// A kind of unresponsiveness, named as in the mock's `--fault`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
+use std::fmt;
+use std::str::FromStr;
+
+use crate::nearest;
+
+/// A kind of fault, without its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultId {
+    /// Healthy.
+    None,
     /// No call ever returns.
     Hang,
-    /// The same to an agent; another name to record what was meant.
+    /// The same to a client; another name to record what was meant.
     Wedged,
     /// Calls answer after a delay.
-    Slow {
-        /// The delay.
-        delay_ms: u64,
-    },
+    Slow,
     /// The first calls hang, then the server is well again.
-    RecoverAfter {
-        /// Number of failures.
-        failures: u64,
-    },
+    RecoverAfter,
+    /// The request is lost.
+    Drop,
+    /// The connection ends in the middle of the reply.
+    Disconnect,
+    /// The reply is not JSON.
+    Malformed,
+    /// The reply ends in its middle; the connection goes on.
+    Truncated,
+    /// The reply has the id of no request.
+    WrongId,
+    /// The reply comes twice.
+    Duplicate,
+    /// The reply is held back until the call is cancelled, and sent then.
+    AfterCancel,
+    /// The result is very large.
+    Oversized,
+    /// A JSON-RPC error in place of the reply.
+    Error,
+    /// Some calls fail, chosen by the seed.
+    Flaky,
+    /// Calls are refused for a while.
+    RateLimit,
+    /// The credentials are no longer valid.
+    ExpiredAuth,
+    /// The tool has another name since it was listed.
+    RenamedTool,
+    /// The tool needs one more argument since it was listed.
+    AddedArgument,
+    /// The description of the tool is another in later lists.
+    ChangedDescription,
+    /// Many notifications that the list of tools has changed, before the reply.
+    ListChangedStorm,
+    /// Many log messages before the reply.
+    NotificationFlood,
+    /// The reply comes byte by byte.
+    SlowDrip,
+    /// The reply waits for that of the next request.
+    OutOfOrder,
+    /// The connection ends at every call after so many.
+    ResetAfter,
+    /// The connection stays open, and nothing comes any more.
+    HalfOpen,
+    /// The result has an order to the model, with a canary.
+    InjectedResult,
+    /// The description has an order to the model, with a canary.
+    InjectedDescription,
+    /// The server asks for a sampling, whatever the client declared.
+    UnexpectedSampling,
+}
+
+/// What a client notices of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultSignal {
+    /// Nothing: only a deadline of its own ends the call.
+    Silence,
+    /// The reply, later.
+    Delay,
+    /// An error reply.
+    Error,
+    /// The end of the connection.
+    Closed,
+    /// Bytes that are not a valid reply.
+    Garbage,
+    /// The reply, and other messages.
+    Noise,
+    /// A valid reply that differs from the healthy one.
+    Content,
+}
+
+/// The number behind the name of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultNumber {
+    /// It takes none.
+    None,
+    /// It must have one, from the first to the second.
+    Needed(&'static str, i64, i64),
+    /// It may have one, from the first to the second; else it is the third.
+    Optional(&'static str, i64, i64, i64),
+}
+
+/// A row of the table of faults.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultRow {
+    /// The fault.
+    pub id: FaultId,
+    /// Its name in `--fault`, suites and scenarios.
+    pub name: &'static str,
+    /// Its number.
+    pub number: FaultNumber,
+    /// What a client notices.
+    pub signal: FaultSignal,
+    /// Its effect, for help and pages.
+    pub what: &'static str,
+}
+
+/// A day in milliseconds, and more calls than any test makes.
+const MOST: i64 = 86_400_000;
+
+const fn row(
+    id: FaultId,
+    name: &'static str,
+    number: FaultNumber,
+    signal: FaultSignal,
+    what: &'static str,
+) -> FaultRow {
+    FaultRow { id, name, number, signal, what }
+}
+
+/// Every fault.
+pub const FAULTS: &[FaultRow] = {
+    use FaultId as Id;
+    use FaultNumber::{Needed, None as No, Optional};
+    use FaultSignal::{Closed, Content, Delay, Error, Garbage, Noise, Silence};
+    &[
+        row(Id::None, "none", No, Content, "no fault; overrides a fault of all tools"),
+        row(Id::Hang, "hang", No, Silence, "the call is never answered (a mock gives up after ten minutes)"),
+        row(Id::Wedged, "wedged", No, Silence, "the same as `hang`; the name says that a deadlock is meant"),
+        row(Id::Slow, "slow", Needed("milliseconds", 0, MOST), Delay, "the reply comes so much later"),
+        row(
+            Id::RecoverAfter,
+            "recover-after",
+            Needed("calls", 0, MOST),
+            Silence,
+            "so many calls hang, later ones are answered",
+        ),
+        row(
+            Id::Drop,
+            "drop",
+            Optional("calls", 1, MOST, MOST),
+            Silence,
+            "the request is lost: the server does not see so many calls",
+        ),
+        row(
+            Id::Disconnect,
+            "disconnect",
+            Optional("calls", 1, MOST, 1),
+            Closed,
+            "the connection ends in the middle of the reply, for so many calls",
+        ),
+        row(
+            Id::Malformed,
+            "malformed",
+            Optional("calls", 1, MOST, MOST),
+            Garbage,
+            "the reply is not JSON, for so many calls",
+        ),
+        row(
+            Id::Truncated,
+            "truncated",
+            Optional("calls", 1, MOST, MOST),
+            Garbage,
+            "the reply stops in its middle and the connection goes on, for so many calls",
+        ),
+        row(
+            Id::WrongId,
+            "wrong-id",
+            Optional("calls", 1, MOST, MOST),
+            Silence,
+            "the reply has the id of no request, for so many calls",
+        ),
+        row(Id::Duplicate, "duplicate", No, Noise, "the reply comes twice"),
+        row(
+            Id::AfterCancel,
+            "after-cancel",
+            No,
+            Silence,
+            "the reply comes only after the client has cancelled the call",
+        ),
+        row(
+            Id::Oversized,
+            "oversized",
+            Optional("KiB", 1, 65_536, 4_096),
+            Content,
+            "the result has so many KiB of text",
+        ),
+        row(
+            Id::Error,
+            "error",
+            Optional("code", -32_768, 32_767, -32_603),
+            Error,
+            "the call is answered with this JSON-RPC error and not executed",
+        ),
+        row(
+            Id::Flaky,
+            "flaky",
+            Needed("percent", 1, 100),
+            Error,
+            "so many percent of the calls, chosen by the seed, are answered with -32603",
+        ),
+        row(
+            Id::RateLimit,
+            "rate-limit",
+            Optional("milliseconds", 1, MOST, 2_000),
+            Error,
+            "calls are refused until so much time has passed since the first (HTTP 429 with `Retry-After`; -32000 with `retryAfterMs` on stdio)",
+        ),
+        row(
+            Id::ExpiredAuth,
+            "expired-auth",
+            Optional("calls", 1, MOST, MOST),
+            Error,
+            "so many calls are refused with HTTP 401 (-32001 on stdio)",
+        ),
+        row(
+            Id::RenamedTool,
+            "renamed-tool",
+            No,
+            Error,
+            "since it was listed, the tool is called `NAME_v2`; the old name is unknown",
+        ),
+        row(
+            Id::AddedArgument,
+            "added-argument",
+            No,
+            Error,
+            "since it was listed, the tool requires the argument `confirm`",
+        ),
+        row(Id::ChangedDescription, "changed-description", No, Content, "later lists show another description"),
+        row(
+            Id::ListChangedStorm,
+            "list-changed-storm",
+            Optional("notifications", 1, 100_000, 100),
+            Noise,
+            "so many `list_changed` notifications before the reply",
+        ),
+        row(
+            Id::NotificationFlood,
+            "notification-flood",
+            Optional("notifications", 1, 100_000, 1_000),
+            Noise,
+            "so many log messages before the reply",
+        ),
+        row(
+            Id::SlowDrip,
+            "slow-drip",
+            Optional("milliseconds", 1, MOST, 20),
+            Delay,
+            "the reply comes byte by byte, so much time apart",
+        ),
+        row(
+            Id::OutOfOrder,
+            "out-of-order",
+            Optional("milliseconds", 1, MOST, 1_000),
+            Delay,
+            "the reply waits for that of a later request, at most so long",
+        ),
+        row(
+            Id::ResetAfter,
+            "reset-after",
+            Needed("calls", 0, MOST),
+            Closed,
+            "the connection ends without a reply at the call after so many, again and again",
+        ),
+        row(Id::HalfOpen, "half-open", No, Silence, "from the call on, the connection stays open and carries nothing"),
+        row(
+            Id::InjectedResult,
+            "injected-result",
+            No,
+            Content,
+            "the result ends with an order to the model and a canary",
+        ),
+        row(
+            Id::InjectedDescription,
+            "injected-description",
+            No,
+            Content,
+            "the listed description ends with an order to the model and a canary",
+        ),
+        row(
+            Id::UnexpectedSampling,
+            "unexpected-sampling",
+            No,
+            Noise,
+            "a `sampling/createMessage` request before the reply, whatever the client declared",
+        ),
+    ]
+};
+
+/// A fault with its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultKind {
+    /// The fault.
+    pub id: FaultId,
+    /// Its number; 0 where it takes none.
+    pub number: i64,
+}
+
+impl FaultKind {
+    /// No call ever returns.
+    pub const HANG: Self = Self { id: FaultId::Hang, number: 0 };
+    /// The same by another name.
+    pub const WEDGED: Self = Self { id: FaultId::Wedged, number: 0 };
+    /// Healthy.
+    pub const NONE: Self = Self { id: FaultId::None, number: 0 };
+
+    /// Calls answer after a delay.
+    pub fn slow(delay_ms: u64) -> Self {
+        Self { id: FaultId::Slow, number: i64::try_from(delay_ms).unwrap_or(MOST) }
+    }
+
+    /// The first calls hang.
+    pub fn recover_after(failures: u64) -> Self {
+        Self { id: FaultId::RecoverAfter, number: i64::try_from(failures).unwrap_or(MOST) }
+    }
+
+    /// Its row in the table.
+    pub fn row(self) -> &'static FaultRow {
+        match FAULTS.iter().find(|row| row.id == self.id) {
+            Some(row) => row,
+            None => unreachable!("every fault has a row"),
+        }
+    }
+
+    /// Its number as a count or a time; 0 if it is negative.
+    pub fn count(self) -> u64 {
+        u64::try_from(self.number).unwrap_or(0)
+    }
+
+    /// A fault by its name, with a number where it takes one.
+    pub fn named(name: &str, number: Option<i64>) -> Result<Self, String> {
+        let name = name.replace('_', "-");
+        let Some(row) = FAULTS.iter().find(|row| row.name == name) else {
+            return Err(match nearest(&name, FAULTS.iter().map(|row| row.name)) {
+                Some(near) => format!("unknown fault `{name}`: did you mean `{near}`?"),
+                None => {
+                    let names: Vec<&str> = FAULTS.iter().map(|row| row.name).collect();
+                    format!("unknown fault `{name}`: expected {}", names.join(", "))
+                }
+            });
+        };
+        let number = match (row.number, number) {
+            (FaultNumber::None, None) => 0,
+            (FaultNumber::None, Some(_)) => return Err(format!("`{name}` takes no number: write `{name}`")),
+            (FaultNumber::Needed(unit, ..), None) => {
+                return Err(format!("`{name}` needs a number: write `{}` ({unit})", row.example()));
+            }
+            (FaultNumber::Optional(.., default), None) => default,
+            (FaultNumber::Needed(unit, least, most) | FaultNumber::Optional(unit, least, most, _), Some(number)) => {
+                if !(least..=most).contains(&number) {
+                    return Err(row.wrong_number(&number.to_string(), unit, least, most));
+                }
+                number
+            }
+        };
+        Ok(Self { id: row.id, number })
+    }
+}
+
+impl FaultRow {
+    /// How it is written.
+    pub fn example(&self) -> String {
+        match (self.id, self.number) {
+            (_, FaultNumber::None) => self.name.to_owned(),
+            (FaultId::Slow, _) => "slow:1500".to_owned(),
+            (FaultId::Flaky, _) => "flaky:30".to_owned(),
+            (_, FaultNumber::Needed(..)) => format!("{}:2", self.name),
+            (_, FaultNumber::Optional(.., default)) if default == MOST => format!("{}:1", self.name),
+            (_, FaultNumber::Optional(.., default)) => format!("{}:{default}", self.name),
+        }
+    }
+
+    fn wrong_number(&self, number: &str, unit: &str, least: i64, most: i64) -> String {
+        let bounds = if most == MOST && unit == "milliseconds" {
+            "up to a day".to_owned()
+        } else {
+            format!("from {least} to {most}")
+        };
+        format!("invalid number `{number}` of `{}`: expected {unit} {bounds}, as in `{}`", self.name, self.example())
+    }
+}
+
+impl FromStr for FaultKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((name, number)) = text.split_once(':') else { return Self::named(text.trim(), None) };
+        let (name, number) = (name.trim(), number.trim());
+        let Ok(parsed) = number.parse::<i64>() else {
+            let row = FAULTS.iter().find(|row| row.name == name.replace('_', "-"));
+            return Err(match row.map(|row| (row, row.number)) {
+                Some((row, FaultNumber::Needed(unit, least, most) | FaultNumber::Optional(unit, least, most, _))) => {
+                    row.wrong_number(number, unit, least, most)
+                }
+                Some((_, FaultNumber::None)) | None => Self::named(name, Some(0)).err().unwrap_or_default(),
+            });
+        };
+        Self::named(name, Some(parsed))
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = self.row();
+        match row.number {
+            FaultNumber::None => f.write_str(row.name),
+            FaultNumber::Optional(.., default) if self.number == default => f.write_str(row.name),
+            FaultNumber::Needed(..) | FaultNumber::Optional(..) => write!(f, "{}:{}", row.name, self.number),
+        }
+    }
+}
+
+/// A fault and the tool it strikes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultRule {
+    /// The tool; every tool when absent.
+    pub tool: Option<String>,
+    /// The fault.
+    pub fault: FaultKind,
+}
+
+impl FromStr for FaultRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.rsplit_once('=') {
+            Some((tool, _)) if tool.trim().is_empty() => {
+                Err(format!("`{text}` names no tool: write `TOOL=KIND`, or the kind alone for every tool"))
+            }
+            Some((tool, fault)) => Ok(Self { tool: Some(tool.trim().to_owned()), fault: fault.parse()? }),
+            None => Ok(Self { tool: None, fault: text.parse()? }),
+        }
+    }
 }
 
 /// A fault by name: which calls it touches, and what it does to them.
@@ -36,5 +459,66 @@ impl Fault {
     /// True if it touches the calls of a tool of a server.
     pub fn touches(&self, server: &str, tool: &str) -> bool {
         self.server.as_deref().is_none_or(|own| own == server) && self.tool.as_deref().is_none_or(|own| own == tool)
+    }
+}
+
+/// The canary that injected text carries: the same for the same seed and tool.
+pub fn canary(seed: u64, tool: &str) -> String {
+    // FNV-1a: stable in every build, which the hashers of the standard library do not promise.
+    let bytes = seed.to_le_bytes().into_iter().chain(tool.bytes());
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("CANARY-{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_has_one_row_and_reads_back_as_it_is_written() {
+        for row in FAULTS {
+            let fault: FaultKind = row.example().parse().expect(row.name);
+            assert_eq!(fault.id, row.id);
+            assert_eq!(fault.to_string().parse::<FaultKind>(), Ok(fault), "{}", row.name);
+            assert_eq!(FAULTS.iter().filter(|other| other.id == row.id || other.name == row.name).count(), 1);
+        }
+    }
+
+    #[test]
+    fn kinds_are_read_as_they_are_written() {
+        for text in ["none", "hang", "wedged", "slow:1500", "recover-after:2", "error:-32000", "drop:1"] {
+            assert_eq!(text.parse::<FaultKind>().expect("a fault").to_string(), text);
+        }
+        assert_eq!("recover_after:2".parse(), Ok(FaultKind::recover_after(2)));
+        let rule = |text: &str| text.parse::<FaultRule>().expect("a rule");
+        assert_eq!(rule("search=slow:10").tool.as_deref(), Some("search"));
+        assert_eq!(rule("a=b=hang").tool.as_deref(), Some("a=b"));
+    }
+
+    #[test]
+    fn mistakes_say_what_to_write() {
+        for (text, part) in [
+            ("hnag", "did you mean `hang`?"),
+            ("slow", "needs a number"),
+            ("slow:x", "as in `slow:1500`"),
+            ("slow:99999999999", "up to a day"),
+            ("flaky:101", "expected percent from 1 to 100"),
+            ("hang:3", "takes no number"),
+            ("hang:x", "takes no number"),
+            ("recover-after:-1", "as in `recover-after:2`"),
+            ("explode", "expected none, hang"),
+            ("=hang", "names no tool"),
+        ] {
+            let message = text.parse::<FaultRule>().expect_err(text);
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_canary_depends_on_seed_and_tool_alone() {
+        assert_eq!(canary(7, "search"), canary(7, "search"));
+        assert_ne!(canary(7, "search"), canary(8, "search"));
+        assert_ne!(canary(7, "search"), canary(7, "other"));
     }
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::SharedHeaders;
 
@@ -76,6 +77,8 @@ pub enum WirePart {
         /// The event's type.
         event: String,
     },
+    /// The end of the connection, by the side that the direction names.
+    Closed,
 }
 
 impl WirePart {
@@ -98,6 +101,30 @@ pub enum FrameKind {
     Stray,
     /// Part of the transport rather than of the protocol (HTTP heads, stream events).
     Transport,
+}
+
+impl FrameKind {
+    /// The kind of a message.
+    pub fn of(message: &Value) -> Self {
+        message.as_object().map_or(Self::Stray, Self::of_object)
+    }
+
+    /// The kind of an object.
+    pub fn of_object(message: &Map<String, Value>) -> Self {
+        let (is_versioned, has_id) = (message.contains_key("jsonrpc"), message.contains_key("id"));
+        if message.get("method").is_some_and(Value::is_string) {
+            return match message.get("id") {
+                // Structured log lines may well have a `method`; a message says `jsonrpc`.
+                _ if !is_versioned => Self::Stray,
+                None | Some(Value::Null) => Self::Notification,
+                Some(_) => Self::Request,
+            };
+        }
+        let answers = message.contains_key("result") || message.contains_key("error");
+        // `{"level": "error", "error": "…"}` is a log line.
+        let is_reply = if answers { is_versioned || has_id } else { is_versioned && has_id };
+        if is_reply { Self::Reply } else { Self::Stray }
+    }
 }
 
 mod body {

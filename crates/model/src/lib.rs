@@ -33,6 +33,7 @@ mod matrix;
 mod metamorphic;
 mod nearest;
 mod node;
+pub mod oauth;
 mod observation;
 mod offline;
 mod origin;
@@ -83,7 +84,7 @@ pub use event::{
 };
 pub use exchange::{Exchange, Malformed, Notification, Outcome, ProcessEnd, Refused, RpcError};
 pub use exit::ExitStatus;
-pub use fault::{Fault, FaultKind};
+pub use fault::{FAULTS, Fault, FaultId, FaultKind, FaultNumber, FaultRow, FaultRule, FaultSignal, canary};
 pub use finding::{Edit, Evidence, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use finding_kinds::{FindingKind, finding_kinds};
 pub use frame::{Direction, Frame, FrameKind, WirePart};
@@ -116,7 +117,7 @@ pub use score::{Score, Scorer};
 pub use security::{Boundary, FlowPair, Negotiation, Security};
 pub use server::{
     Auth, AwsKeySource, AwsKeys, AwsSigV4, ClientCapabilities, ClientCredentials, ElicitationAction, ElicitationReply,
-    Protocol, Ready, SamplingReply, Sandbox, ServerSpec, Target,
+    Protocol, Ready, Remote, SamplingReply, Sandbox, ServerSpec, Target,
 };
 pub use server_override::{NewServer, Override};
 pub use shared_headers::SharedHeaders;

@@ -90,7 +90,7 @@ pub struct ErrorStats {
     pub count: u64,
     /// The message of the first.
     pub example: String,
-    /// The smallest number of concurrent calls of the load at which one failed.
+    /// The smallest number of calls that were open at the same time as one that failed, itself included.
     pub concurrent: u64,
 }
 

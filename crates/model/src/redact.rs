@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use serde_json::Value;
 
 use crate::{
     AgentRecord, CallRecord, CaseFinished, CaseStarted, Connected, Edit, Event, Evidence, Finding, Fix, Frame,
@@ -54,6 +55,29 @@ impl Redactor {
             // Secrets are whole characters, so what is left is too.
             Some(masked) => Cow::Owned(String::from_utf8_lossy(&masked).into_owned()),
             None => Cow::Borrowed(text),
+        }
+    }
+
+    /// Masks every secret in every text of a JSON value, and in its keys but for plain words, which are ours.
+    pub fn json(&self, value: &mut Value) {
+        if self.search.is_none() {
+            return;
+        }
+        match value {
+            Value::String(text) => self.string(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Value::Object(map) => {
+                let is_word = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+                let entries = std::mem::take(map).into_iter().map(|(mut key, mut value)| {
+                    if !is_word(&key) {
+                        self.string(&mut key);
+                    }
+                    self.json(&mut value);
+                    (key, value)
+                });
+                *map = entries.collect();
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
@@ -219,7 +243,7 @@ impl Redactor {
     fn frame(&self, frame: &mut Frame) {
         let Frame { at_us: _, direction: _, part, kind: _, body } = frame;
         match part {
-            WirePart::Message => {}
+            WirePart::Message | WirePart::Closed => {}
             WirePart::HttpRequest { exchange: _, method, url, headers } => {
                 self.strings([method, url]);
                 self.headers(headers);

@@ -69,16 +69,11 @@ pub enum Target {
         /// An image to run the command in.
         docker: Option<String>,
     },
-    /// A Streamable HTTP endpoint.
-    Http {
-        /// The URL.
-        url: String,
-        /// Extra headers.
-        headers: Vec<(String, String)>,
-    },
-    /// An HTTP+SSE endpoint of the 2024-11-05 revision.
-    Sse {
-        /// The URL of the event stream.
+    /// A server that runs already.
+    Remote {
+        /// Its transport.
+        transport: Remote,
+        /// Its URL; of an event stream for HTTP+SSE.
         url: String,
         /// Extra headers.
         headers: Vec<(String, String)>,
@@ -99,11 +94,40 @@ pub enum Target {
     },
 }
 
+/// Transport of a server that has a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remote {
+    /// Streamable HTTP.
+    Http,
+    /// HTTP+SSE of the 2024-11-05 revision.
+    Sse,
+}
+
+impl Remote {
+    /// All of them, by name.
+    pub const ALL: [Self; 2] = [Self::Http, Self::Sse];
+
+    /// Its name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Sse => "sse",
+        }
+    }
+
+    /// The transport of a name, in any case.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|transport| transport.name().eq_ignore_ascii_case(name))
+    }
+}
+
 /// Authentication of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Auth {
     /// OAuth 2: a token is requested with the client's own credentials.
     ClientCredentials(ClientCredentials),
+    /// OAuth 2.1 as hosts use it: everything is found out from the server.
+    Oauth(Box<crate::oauth::OauthSettings>),
     /// Every request is signed with AWS Signature Version 4.
     AwsSigV4(AwsSigV4),
 }
@@ -164,12 +188,16 @@ impl Default for Target {
 }
 
 impl Target {
+    /// A Streamable HTTP endpoint.
+    pub fn http(url: impl Into<String>, headers: Vec<(String, String)>) -> Self {
+        Self::Remote { transport: Remote::Http, url: url.into(), headers }
+    }
+
     /// The transport's name in the file format.
     pub fn transport(&self) -> &'static str {
         match self {
             Self::Stdio { .. } => "stdio",
-            Self::Http { .. } => "http",
-            Self::Sse { .. } => "sse",
+            Self::Remote { transport, .. } => transport.name(),
             Self::Mock { .. } => "mock",
             Self::Cassette { .. } => "cassette",
         }
@@ -178,7 +206,7 @@ impl Target {
     /// The password in its URL, if there is one.
     pub fn password(&self) -> Option<&str> {
         match self {
-            Self::Http { url, .. } | Self::Sse { url, .. } => password_in(url),
+            Self::Remote { url, .. } => password_in(url),
             Self::Stdio { .. } | Self::Mock { .. } | Self::Cassette { .. } => None,
         }
     }
@@ -194,7 +222,7 @@ impl Target {
                 }
                 label
             }
-            Self::Http { url, .. } | Self::Sse { url, .. } => without_password(url).into_owned(),
+            Self::Remote { url, .. } => without_password(url).into_owned(),
             Self::Mock { manifest, .. } => format!("mock {manifest}"),
             Self::Cassette { path } => format!("cassette {path}"),
         }

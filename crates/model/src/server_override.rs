@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{ClientCapabilities, Column, ColumnServer, Protocol, ServerSpec, Target};
+use crate::{ClientCapabilities, Column, ColumnServer, Protocol, Remote, ServerSpec, Target};
 
 /// A replacement for parts of a server. What it does not name stays: headers, environment, folder, client capabilities.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +45,7 @@ impl NewServer {
 
     /// A URL.
     pub fn url(url: &str) -> Self {
-        let target = Target::Http { url: url.to_owned(), headers: Vec::new() };
+        let target = Target::http(url, Vec::new());
         Self::Target { target, is_transport_named: false, secrets: Vec::new() }
     }
 }
@@ -118,24 +118,20 @@ fn merged(own: Target, given: &Target, is_transport_named: bool) -> Target {
                 cwd: own_cwd.or(cwd),
                 docker: own_docker.or(docker),
             },
-            Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
+            Target::Remote { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
                 Target::Stdio { command, args, env, cwd, docker }
             }
         },
-        Target::Http { url, headers } => match own {
-            Target::Sse { headers: own, .. } if !is_transport_named => {
-                Target::Sse { url, headers: with_headers(own, headers) }
+        Target::Remote { transport, url, headers } => match own {
+            Target::Remote { transport: own, headers: own_headers, .. } => Target::Remote {
+                // A URL alone says nothing about the transport.
+                transport: if is_transport_named || transport != Remote::Http { transport } else { own },
+                url,
+                headers: with_headers(own_headers, headers),
+            },
+            Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
+                Target::Remote { transport, url, headers }
             }
-            Target::Http { headers: own, .. } | Target::Sse { headers: own, .. } => {
-                Target::Http { url, headers: with_headers(own, headers) }
-            }
-            Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => Target::Http { url, headers },
-        },
-        Target::Sse { url, headers } => match own {
-            Target::Http { headers: own, .. } | Target::Sse { headers: own, .. } => {
-                Target::Sse { url, headers: with_headers(own, headers) }
-            }
-            Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => Target::Sse { url, headers },
         },
         played @ (Target::Mock { .. } | Target::Cassette { .. }) => played,
     }
@@ -186,7 +182,7 @@ mod tests {
     }
 
     fn http(url: &str, headers: Vec<(String, String)>) -> Target {
-        Target::Http { url: url.to_owned(), headers }
+        Target::http(url, headers)
     }
 
     #[test]
@@ -218,7 +214,7 @@ mod tests {
     #[test]
     fn a_given_header_replaces_the_one_of_its_name_and_a_named_transport_counts() {
         let own = ServerSpec {
-            target: Target::Sse { url: "http://a".to_owned(), headers: pairs() },
+            target: Target::Remote { transport: Remote::Sse, url: "http://a".to_owned(), headers: pairs() },
             ..ServerSpec::default()
         };
         let given = |headers: Vec<(String, String)>, is_transport_named| {
@@ -228,7 +224,7 @@ mod tests {
         };
         let kept = given(vec![("X".to_owned(), "1".to_owned())], false);
         assert_eq!(kept.target.transport(), "sse");
-        assert!(matches!(kept.target, Target::Sse { headers, .. } if headers.len() == 2));
+        assert!(matches!(kept.target, Target::Remote { headers, .. } if headers.len() == 2));
         let replaced = given(vec![("k".to_owned(), "2".to_owned())], true);
         assert_eq!(replaced.target, http("http://b", vec![("k".to_owned(), "2".to_owned())]));
         assert_eq!(replaced.name, "http://b");

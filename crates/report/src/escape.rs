@@ -38,6 +38,15 @@ pub fn name(text: &str) -> Cow<'_, str> {
 /// Last guard before printing: text that is already escaped and painted stays as it is; what got past the
 /// other functions of this module does not. Colours stay, every other control sequence is escaped.
 pub fn printed(text: &str) -> Cow<'_, str> {
+    guarded(text, color_length)
+}
+
+/// As [`printed`], where nothing of ours is coloured: every control sequence is somebody else's.
+pub fn printed_plain(text: &str) -> Cow<'_, str> {
+    guarded(text, |_| None)
+}
+
+fn guarded(text: &str, length_of_color: fn(&str) -> Option<usize>) -> Cow<'_, str> {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n') && byte != b':' && byte != b'#';
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
@@ -49,7 +58,7 @@ pub fn printed(text: &str) -> Cow<'_, str> {
         while let Some(at) = rest.find('\u{1b}') {
             let (before, sequence) = rest.split_at(at);
             safe.push_str(&escape_text(before));
-            let length = color_length(sequence);
+            let length = length_of_color(sequence);
             match length {
                 Some(length) => safe.push_str(&sequence[..length]),
                 None => safe.push_str("\\x1b"),

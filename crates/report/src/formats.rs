@@ -2,6 +2,7 @@
 
 use mcprove_model::{Report, Verdict};
 
+mod agent;
 mod badge;
 mod github;
 pub(crate) mod html;
@@ -61,6 +62,7 @@ impl Shows {
 
 /// Every format, sorted by name.
 pub const FORMATS: &[Format] = &[
+    agent::FORMAT,
     badge::FORMAT,
     badge::SVG,
     github::FORMAT,

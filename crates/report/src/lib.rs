@@ -41,7 +41,10 @@ pub use call_progress::CallProgress;
 pub use compat_json::{of_mistakes as compat_json_of_mistakes, render as compat_json};
 pub use conformance::conformance_table;
 pub use coverage_table::coverage_table;
-pub use escape::{line as escape_terminal_line, name as escape_terminal_name, printed as escape_terminal_output};
+pub use escape::{
+    line as escape_terminal_line, name as escape_terminal_name, printed as escape_terminal_output,
+    printed_plain as escape_plain_output,
+};
 pub use formats::html::{PAGE_SCRIPT, PAGE_STYLE, page_data};
 pub use formats::{FORMATS, Format, Shows};
 pub use fuzz_table::fuzz_table;

@@ -31,6 +31,8 @@ const INDENT: &str = "      ";
 pub(crate) const SCREENFUL: usize = 20;
 /// Failures that are listed at the end.
 const LISTED: usize = 100;
+/// Findings about the run itself that are shown; a log may have any number of them.
+const MOST_RUN_FINDINGS: usize = 1_000;
 /// Why a case was skipped that comes after the first failure.
 const NOT_RUN: &str = "not run after the first failure";
 
@@ -78,6 +80,8 @@ pub struct Terminal<W> {
     after_gap: bool,
     summary: Summary,
     failed: Vec<FailedCase>,
+    /// Findings about the run itself that are worth showing.
+    run_findings: usize,
     /// Cases that did not run after the first failure.
     unrun: usize,
     /// Results of the trials of each case; `None` if each has only one.
@@ -128,6 +132,7 @@ impl<W: io::Write> Terminal<W> {
             after_gap: true,
             summary: Summary::default(),
             failed: Vec::new(),
+            run_findings: 0,
             unrun: 0,
             reliability: Some(Reliability::default()),
             used: Used::default(),
@@ -223,15 +228,23 @@ impl<W: io::Write> Terminal<W> {
         self.out.flush()
     }
 
-    fn run_finding(&self, text: &mut String, finding: &Finding) {
+    fn run_finding(&mut self, text: &mut String, finding: &Finding) {
         let shown = match self.verbosity {
             Verbosity::Quiet => finding.fails(self.strict),
             Verbosity::Normal => finding.is_prominent(),
             Verbosity::Verbose => true,
         };
-        if shown {
-            render_finding(text, finding, &self.style);
-            text.push('\n');
+        if !shown {
+            return;
+        }
+        self.run_findings += 1;
+        match self.run_findings {
+            ..=MOST_RUN_FINDINGS => {
+                render_finding(text, finding, &self.style);
+                text.push('\n');
+            }
+            count if count == MOST_RUN_FINDINGS + 1 => text.push_str("more findings about the run are not shown\n"),
+            _ => {}
         }
     }
 

@@ -357,7 +357,7 @@ fn server(recorded: &Recorded, written: &Target, texts: &Texts<'_>) -> Value {
                 server.insert("docker".to_owned(), json!(docker));
             }
         }
-        Target::Http { url, headers } | Target::Sse { url, headers } => {
+        Target::Remote { transport: _, url, headers } => {
             server.insert("url".to_owned(), json!(url));
             if !headers.is_empty() {
                 server.insert("headers".to_owned(), map(headers));

@@ -113,7 +113,7 @@ impl WrittenServer {
                 put("cwd", json!(cwd));
                 put("docker", json!(docker));
             }
-            Target::Http { url, headers } | Target::Sse { url, headers } => {
+            Target::Remote { transport: _, url, headers } => {
                 put("url", json!(url));
                 put("transport", json!(self.target.transport()));
                 put("headers", map(headers));
@@ -157,7 +157,7 @@ fn known(server: &ServerSpec) -> Vec<Known> {
                 add(value, name.clone());
             }
         }
-        Target::Http { headers, .. } | Target::Sse { headers, .. } => {
+        Target::Remote { headers, .. } => {
             for (name, value) in headers {
                 add(value, header_variable(name));
             }
@@ -261,13 +261,11 @@ impl Writer<'_> {
                     docker: docker.as_ref().map(|image| self.text("docker", image, Field::Words)),
                 }
             }
-            Target::Http { url, headers } => Target::Http {
+            Target::Remote { transport, url, headers } => Target::Remote {
+                transport: *transport,
                 url: self.address(url, target),
                 headers: self.pairs("headers", headers, header_variable),
             },
-            Target::Sse { url, headers } => {
-                Target::Sse { url: self.address(url, target), headers: self.pairs("headers", headers, header_variable) }
-            }
             Target::Mock { manifest, virtual_time, keep_state } => {
                 let manifest = self.literal(manifest, Field::Words, Next::Text);
                 Target::Mock { manifest, virtual_time: *virtual_time, keep_state: *keep_state }

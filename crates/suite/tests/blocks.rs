@@ -54,6 +54,7 @@ fn step_of(step: &Step) -> String {
     let call = match &step.call {
         StepCall::Tool { tool, args } => format!("call {} {}", json(tool), json(args)),
         StepCall::Resource { uri } => format!("read {}", json(uri)),
+        StepCall::Restart { .. } => "restart".to_owned(),
     };
     let expect = expectation(&step.expect);
     let captures: Vec<String> = step.capture.iter().map(|c| format!("{} = {:?}", c.name, c.path)).collect();

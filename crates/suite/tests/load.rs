@@ -71,7 +71,7 @@ fn a_case_holds_what_was_written() {
     assert_eq!((call.tool.as_text(), call.args.to_json()), (Some("get"), json!({"id": "{{id}}"})));
 
     let server = remote.server.as_ref().expect("the case has a server");
-    let Target::Http { url, headers } = &server.target else { panic!("{:?}", server.target) };
+    let Target::Remote { url, headers, .. } = &server.target else { panic!("{:?}", server.target) };
     assert_eq!(url, "https://example.com/mcp");
     assert_eq!(headers, &[("Authorization".to_owned(), "Bearer s3cret".to_owned())]);
     assert_eq!(remote.skip.as_ref().map(|skip| skip.reason.as_str()), Some("waits for the server team"));
@@ -146,7 +146,7 @@ fn a_given_server_takes_the_place_of_commands_only() {
     assert_eq!(labels, ["mine --fast", "mine --fast", "http://localhost/"]);
     let env = loaded.cases[0].server.as_ref().map(|server| match &server.target {
         Target::Stdio { env, .. } => env.len(),
-        Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => 0,
+        Target::Remote { .. } | Target::Mock { .. } | Target::Cassette { .. } => 0,
     });
     assert_eq!(env, Some(1));
 }

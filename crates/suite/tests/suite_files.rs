@@ -68,7 +68,7 @@ fn a_suite_holds_what_was_written() {
     let map = named(&loaded, "map form");
     let checks: Vec<&str> = map.expect.checks.iter().map(|planned| planned.name).collect();
     assert_eq!((checks, map.timeout), (vec!["contains", "max_duration_ms", "not"], Some(Duration::from_secs(5))));
-    let Target::Http { headers, .. } = &map.server.as_ref().expect("a server").target else { panic!("no address") };
+    let Target::Remote { headers, .. } = &map.server.as_ref().expect("a server").target else { panic!("no address") };
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(headers, [("X-Key", "s3cret!"), ("Authorization", "Bearer s3cret!")]);
 

@@ -59,6 +59,7 @@ impl FrameLog {
             WirePart::HttpResponse { .. }
             | WirePart::HttpRequest { .. }
             | WirePart::Message
+            | WirePart::Closed
             | WirePart::StreamEvent { .. } => None,
         })
     }

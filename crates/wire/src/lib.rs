@@ -5,14 +5,17 @@
 
 mod bounded_json;
 mod command;
+mod fault;
 mod flood;
 mod frame_log;
+mod host_pipe;
 mod limits;
 mod line_pipe;
 mod listener;
 mod memory_reservation;
 mod message;
 mod non_protocol_output;
+pub mod oauth;
 mod process;
 mod process_group;
 mod process_usage;
@@ -27,8 +30,11 @@ mod session;
 mod sse_parser;
 pub mod transport;
 mod watchdog;
+mod watched_program;
 
 pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command};
+pub use fault::{Injector, Strike, inject_http, inject_lines};
+pub use host_pipe::{accept_pipe, connect_pipe};
 pub use limits::Limits;
 pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
@@ -39,7 +45,7 @@ pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};
 pub use ready::wait_until_reachable;
 pub use relay::{
-    ClientEnds, HttpRelay, Order, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable, relay_stdio,
+    ClientEnds, HttpRelay, Order, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable, relay_lines, relay_stdio,
 };
 pub use remove_folder::remove_folder;
 pub use sandbox::{
@@ -51,5 +57,6 @@ pub use session::{
     SessionOptions, Stage, Step, ToolCall, roots_result,
 };
 pub use sse_parser::{SseEvent, SseParser, TooLong};
-pub use transport::{AwsSigner, HttpClient, TokenSource, Tokens, Transport};
+pub use transport::{AwsSigner, CredentialsSource, HttpClient, TokenSource, Tokens, Transport};
 pub use watchdog::{Guard, TEMPORARY, WATCHDOG, arm, watch_over};
+pub use watched_program::{WatchedEnd, watch_program};

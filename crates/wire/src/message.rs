@@ -183,33 +183,22 @@ fn from_value(value: Value) -> Message {
 }
 
 fn from_object(mut map: Map<String, Value>) -> Message {
-    let version = map.remove("jsonrpc");
-    if let Some(Value::String(method)) = map.get_mut("method") {
-        if version.is_none() {
-            // Structured log lines may well have a `method`; a message says `jsonrpc`.
-            return Message::NonProtocol(NonProtocol::Text);
+    let kind = FrameKind::of_object(&map);
+    let (version, id) = (map.remove("jsonrpc"), map.remove("id"));
+    match (kind, map.remove("method")) {
+        (FrameKind::Request, Some(Value::String(method))) => {
+            let params = map.remove("params").unwrap_or(Value::Null);
+            Message::Request { id: id.unwrap_or(Value::Null), method, params }
         }
-        let method = std::mem::take(method);
-        let params = map.remove("params").unwrap_or(Value::Null);
-        return match map.remove("id") {
-            None | Some(Value::Null) => Message::Notification { method, params },
-            Some(id) => Message::Request { id, method, params },
-        };
+        (FrameKind::Notification, Some(Value::String(method))) => {
+            Message::Notification { method, params: map.remove("params").unwrap_or(Value::Null) }
+        }
+        (FrameKind::Reply, _) => {
+            let body = version_fault(version.as_ref()).map_or_else(|| reply_body(map), ReplyBody::Broken);
+            Message::Reply(Reply { id, body })
+        }
+        (_, _) => Message::NonProtocol(NonProtocol::Text),
     }
-    let answers = map.contains_key("result") || map.contains_key("error");
-    if !answers && (version.is_none() || !map.contains_key("id")) {
-        return Message::NonProtocol(NonProtocol::Text);
-    }
-    let id = map.remove("id");
-    if version.is_none() && id.is_none() {
-        // `{"level": "error", "error": "…"}` is a log line.
-        return Message::NonProtocol(NonProtocol::Text);
-    }
-    let body = match version_fault(version.as_ref()) {
-        Some(fault) => ReplyBody::Broken(fault),
-        None => reply_body(map),
-    };
-    Message::Reply(Reply { id, body })
 }
 
 fn version_fault(version: Option<&Value>) -> Option<String> {

@@ -22,12 +22,14 @@ function headersOf(text: string): Record<string, string> {
 /** Folders as they are typed, one per line. */
 export const foldersOf = (text: string): string[] => text.split('\n').map(line => line.trim()).filter(Boolean);
 
-/** A server wants a token: it is asked for, and the same connection is tried again. */
-function Login({ onToken }: { onToken: (token: string) => void }): JSX.Element {
+/** A server wants a login: it is made in this browser, or a token is typed; then the same connection is tried again. */
+function Login({ url, onLogin, onToken }: { url: string | null; onLogin: () => void; onToken: (token: string) => void }): JSX.Element {
   const [token, setToken] = useState('');
   return (
     <div class="row-fields login">
-      <label for="token">the server wants a login; its token</label>
+      <button type="button" class="primary" id="oauth" onClick={onLogin}>log in</button>
+      {url && <a id="oauth-url" href={url} target="_blank" rel="noopener noreferrer">log in on this page, and come back</a>}
+      <label for="token">or its token</label>
       <input id="token" type="password" autocomplete="off" value={token} onInput={event => setToken(event.currentTarget.value)}
         onKeyDown={event => { if (event.key === 'Enter') { event.preventDefault(); if (token) onToken(token); } }} />
       <button type="button" class="primary" id="login" disabled={!token} onClick={() => onToken(token)}>connect with the token</button>
@@ -44,6 +46,7 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
   const [roots, setRoots] = useState('');
   const [asksRoots, setAsksRoots] = useState(false);
   const [busy, setBusy] = useState(false);
+  const [loginUrl, setLoginUrl] = useState<string | null>(null);
   const [problem, setProblem] = useState<{ message: string; help: string; stderr: string; login: Body | null } | null>(null);
   useEffect(() => {
     if (kind !== 'config') return;
@@ -65,6 +68,22 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
     }
     setBusy(false);
   };
+  // The page of the authorization server may be blocked as a pop-up; the link is there as well.
+  const logIn = async (body: Body) => {
+    try {
+      const { login, url } = await api.call<{ login: number; url: string }>('POST', 'logins', body);
+      if (!/^https?:/.test(url)) throw new Error('the authorization server has no web page');
+      setLoginUrl(url);
+      window.open(url, '_blank', 'noopener');
+      await api.call('POST', `logins/${login}/wait`, {});
+      setLoginUrl(null);
+      await connect(body);
+    } catch (error) {
+      setLoginUrl(null);
+      const detail = (error as ApiError).detail ?? {};
+      setProblem({ message: (error as Error).message, help: String(detail['help'] ?? ''), stderr: '', login: body });
+    }
+  };
   const submit = (event: Event) => {
     event.preventDefault();
     if (busy || !text.trim()) return;
@@ -84,7 +103,7 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
       <details><summary>roots</summary><label for="roots">folders that the server may ask for, one per line</label><textarea id="roots" rows={2} value={roots} onInput={event => setRoots(event.currentTarget.value)} />
         <label class="check"><input type="checkbox" id="ask-roots" checked={asksRoots} onChange={event => setAsksRoots(event.currentTarget.checked)} /> ask me when the server wants to know</label></details>
       {problem && <div role="alert"><p class="bad">{visible(problem.message)}</p>{problem.help && <p class="muted">{visible(problem.help)}</p>}{problem.stderr && <pre tabIndex={0}>{visible(problem.stderr)}</pre>}</div>}
-      {problem?.login && <Login onToken={token => connect({ ...problem.login, token })} />}
+      {problem?.login && <Login url={loginUrl} onLogin={() => void logIn(problem.login ?? {})} onToken={token => connect({ ...problem.login, token })} />}
     </form>
   );
 }

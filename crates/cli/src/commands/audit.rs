@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mcprove_engine::{PlannedCall, ScanKind, tool_name};
 use mcprove_judge::catalog_tokens;
-use mcprove_model::{ExitStatus, ToolVerdict};
+use mcprove_model::{ExitStatus, Redactor, ToolVerdict};
 use mcprove_report::{AuditFacts, audit_table, is_tool, known_word, scan_counts, score, to_safe_json, tool_verdict};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
@@ -63,8 +63,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let report = &scanned.outcome.report;
     if args.run.json {
-        print(&to_safe_json(&as_json(&scanned)))?;
-    } else {
+        let mut json = as_json(&scanned);
+        Redactor::new(scanned.server.secrets.iter().map(String::as_str)).json(&mut json);
+        print(&to_safe_json(&json))?;
+    } else if args.run.are_for_people() {
         let facts = AuditFacts { tokens: tokens(&scanned), verbosity: context.verbosity };
         print(&audit_table(report, facts, &context.style()))?;
         if args.inputs.fixture.is_none() {
@@ -103,7 +105,7 @@ fn write_suite(args: &Args, scanned: &Scanned, context: &Context) -> Result<(), 
     let mut text = written.files_summary(folder);
     let flag = fixture.map(|fixture| format!(" --fixture {}", fixture.display())).unwrap_or_default();
     let _ = writeln!(text, "run them: mcprove run {}{flag}", folder.display());
-    if args.run.json {
+    if !args.run.are_for_people() {
         context.write_stderr(&text);
         return Ok(());
     }

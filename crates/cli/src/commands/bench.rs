@@ -169,8 +169,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let metrics = metrics.filter_map(|(flag, path)| Some((flag.to_owned(), path.as_deref()?)));
     refuse_inputs(args.outputs.paths().chain(metrics), &plan)?;
     let mode = RunMode {
-        shown: !args.json,
+        shown: !args.json && args.outputs.are_for_people(),
         shows: args.outputs.shows().max(Shows::Calls),
+        has_next_step: false,
         ..RunMode::new(planned.findings, redactor_of(&plan, &planned.secrets))
     };
     let execution = Execution::plain(TIMEOUT).logged(args.events.clone());
@@ -343,7 +344,7 @@ impl Args {
             }
         }
         let options = FinishOptions {
-            stdout: if self.json { Stdout::Report } else { Stdout::People },
+            stdout: Stdout::of_own_json(self.json, &self.outputs),
             outputs: &self.outputs,
             baselines: &Baselines::default(),
             baseline: None,

@@ -3,7 +3,6 @@
 use mcprove_judge::argument_errors;
 use mcprove_judge::output_schema::violates_output_schema;
 use mcprove_model::{ExitStatus, Observation, Outcome, nearest};
-use mcprove_report::escape_terminal_line;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
@@ -47,21 +46,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let schema = tool.get("inputSchema").unwrap_or(&nothing);
         let mut given = arguments(base, &typed, schema)?;
         missing(&mut given, schema).await;
-        warn(schema, &given, context);
-        Ok(Request { method: "tools/call", params: json!({"name": args.tool, "arguments": given}) })
+        let warnings = warnings(schema, &given);
+        Ok(Request { method: "tools/call", params: json!({"name": args.tool, "arguments": given}), warnings })
     })?;
     finish(args, tried, context)
 }
 
-/// Warns about arguments that the schema does not allow; the call is still made: its answer is the point.
-fn warn(schema: &Value, given: &Map<String, Value>, context: &Context) {
+/// Warnings about arguments that the schema does not allow; the call is still made: its answer is the point.
+fn warnings(schema: &Value, given: &Map<String, Value>) -> Vec<String> {
     let errors = argument_errors(schema, &Value::Object(given.clone())).unwrap_or_default();
-    for error in errors.iter().take(5) {
-        context.write_stderr(&format!(
-            "warning: the arguments do not match the input schema: {}\n",
-            escape_terminal_line(error)
-        ));
-    }
+    let warning = |error: String| format!("the arguments do not match the input schema: {error}");
+    errors.into_iter().take(5).map(warning).collect()
 }
 
 fn unknown(name: &str, tools: &[Value]) -> Failure {

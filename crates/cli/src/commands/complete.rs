@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let subject = Subject { list: None, name: &args.reference };
     let tried = attempt(&args.request_options, &subject, context, async |_, _| {
-        Ok(Request { method: "completion/complete", params: params.clone() })
+        Ok(Request { method: "completion/complete", params: params.clone(), warnings: Vec::new() })
     })?;
     let Attempt { facts, server, answers, .. } = tried;
     let text = match &facts.exchange.outcome {

@@ -25,12 +25,19 @@ use crate::subject::Subject;
 #[command(
     after_help = "Up to 12 tools that do not write are called. A run takes about 20 seconds or more.\n\nExamples:\n  mcprove conformance -- npx -y my-server\n  \
                         mcprove conformance --url http://localhost:3000/mcp --protocol 2026-07-28\n  \
-                        mcprove conformance run.ndjson"
+                        mcprove conformance run.ndjson\n  mcprove conformance --auth --url http://localhost:3000/mcp --issuer \
+                        http://localhost:9000"
 )]
 pub(crate) struct Args {
     /// Event logs of earlier runs: what was recorded is judged, and no server is started.
     #[arg(value_name = "EVENTS", conflicts_with_all = ["server", "url", "client_config", "command"])]
     logs: Vec<PathBuf>,
+    /// Test the authorization of a server behind a login: with the tokens of `mcprove login`, or of `--issuer`.
+    #[arg(long)]
+    auth: bool,
+    /// The URL of a test issuer (`mcprove mock --issuer`) that the server trusts: tokens of all kinds are made with it.
+    #[arg(long, value_name = "URL", requires = "auth")]
+    issuer: Option<String>,
     /// Only this rule; may be repeated.
     #[arg(long, value_name = "ID")]
     rule: Vec<String>,
@@ -70,7 +77,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let baseline = args.run.baseline()?;
     let options = ConformanceOptions {
         protocol: args.subject.protocol(),
-        rules: args.rule.clone(),
+        rules: rules(args),
+        tests_tokens: args.auth,
+        issuer: args.issuer.clone(),
         consent: Consent::of(args.include_writes, args.read_only),
         seed: args.seed,
         fixture: args.fixture.clone(),
@@ -90,13 +99,22 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         ..RunMode::new(Vec::new(), redactor)
     };
     let outcome = args.run.run(&plan, mode, context)?;
-    if !args.run.json {
+    if args.run.are_for_people() {
         print(&conformance_table(&outcome.report, &context.style()))?;
     }
     let known = cases.iter().map(|case| case.name.as_str()).collect();
     let gates = Gates { threshold: None, regressions: true };
-    let stdout = Stdout::of(args.run.json);
+    let stdout = Stdout::of(args.run.json, &args.run.outputs);
     args.run.finish(outcome, Ending { stdout, baseline, known, gates }, context)
+}
+
+/// The rules that were asked for; `--auth` means those about authorization.
+fn rules(args: &Args) -> Vec<String> {
+    if !args.auth || !args.rule.is_empty() {
+        return args.rule.clone();
+    }
+    let is_meant = |id: &&str| id.starts_with("mcp-auth-") || id.starts_with("mcp-token-");
+    RULES.iter().map(|rule| rule.id).filter(is_meant).map(str::to_owned).collect()
 }
 
 /// Refuses rules that there are not.

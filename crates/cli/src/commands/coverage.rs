@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcprove_engine::Catalog;
 use mcprove_judge::coverage::{Offer, coverage};
-use mcprove_model::{Case, CoverageCount, ExitStatus, ServerCoverage, ServerSpec};
+use mcprove_model::{Case, CoverageCount, ExitStatus, Redactor, ServerCoverage, ServerSpec};
 use mcprove_report::{coverage_table, to_safe_json};
 use mcprove_suite::duration;
 use serde_json::{Value, json};
@@ -66,16 +66,22 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let offer = Offer { tools: &tools, resources: &resources, templates: &templates, prompts: &prompts };
     let reach = coverage(offer, cases.iter().copied());
+    let redactor = Redactor::new(server.secrets.iter().chain(&loaded.secrets).map(String::as_str));
+    let json = || {
+        let mut json = as_json(&reach);
+        redactor.json(&mut json);
+        to_safe_json(&json)
+    };
     if let Some(path) = &args.coverage_json {
-        atomic_write::write_report(path, to_safe_json(&as_json(&reach)).as_bytes()).map_err(|error| {
+        atomic_write::write_report(path, json().as_bytes()).map_err(|error| {
             let message = format!("`{}` could not be written: {error}", path.display());
             Failure::new(message, "give `--coverage-json` a path in an existing folder")
         })?;
     }
     if args.json {
-        print(&to_safe_json(&as_json(&reach)))?;
+        print(&json())?;
     } else {
-        print(&coverage_table(&reach, &context.style()))?;
+        print(&redactor.text(&coverage_table(&reach, &context.style())))?;
     }
     let gates = [
         ("tools", args.min, reach.tools()),

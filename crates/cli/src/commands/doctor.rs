@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcprove_engine::{ServerInfo, server_info};
-use mcprove_model::{ExitStatus, Redactor, ServerSpec, Severity, Target, cause_line, escape_line, shorten};
+use mcprove_model::{ExitStatus, ServerSpec, Severity, Target, cause_line, escape_line, shorten};
 use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_suite::duration;
 use mcprove_wire::{OpenFailure, Stage, command_output};
@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::login_walk::LoginWalk;
+use crate::logins::redactor;
 use crate::server_offer::{info_options, until_stopped};
 use crate::stdout::print;
 use crate::subject::Subject;
@@ -73,7 +75,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let what = server.as_ref().map_or("this machine", |server| server.name.as_str());
         context.write_stderr(&format!("looking at {} …\n", escape_line(what)));
     }
-    let (programs, met) = until_stopped(async {
+    let (programs, met, login) = until_stopped(async {
         let mut programs = Vec::new();
         for known in PROGRAMS {
             let words = [known.name.to_owned(), "--version".to_owned()];
@@ -84,19 +86,29 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             Some(server) => Some(server_info(server, &info_options(args.timeout, context)).await),
             None => None,
         };
-        (programs, met)
+        let login = match (&server, &met) {
+            (Some(server), Some(met)) => {
+                let status = met.as_ref().err().and_then(|failure| failure.status);
+                Box::pin(LoginWalk::of(server, status, met.is_ok())).await
+            }
+            _ => None,
+        };
+        (programs, met, login)
     })?;
     let suite = DEFAULT_SUITES.iter().copied().find(|path| Path::new(path).exists());
     // The reason a server was not reached contains its URL.
-    let redactor = Redactor::new(server.iter().flat_map(|server| &server.secrets).map(String::as_str));
+    let redactor = redactor(server.iter().flat_map(|server| &server.secrets).map(String::as_str));
     if args.json {
         let server = server.as_ref().zip(met.as_ref()).map(|(server, met)| server_json(server, met));
-        print(&redactor.text(&to_safe_json(&machine_json(&programs, suite, server.as_ref()))))?;
+        let mut found = machine_json(&programs, suite, server.as_ref());
+        found["login"] = login.as_ref().map(LoginWalk::json).unwrap_or_default();
+        print(&redactor.text(&to_safe_json(&found)))?;
     } else {
         let mut text = machine_text(&programs, suite);
         if let (Some(server), Some(met)) = (&server, &met) {
             text.push_str(&server_text(server, met, &programs));
         }
+        text.push_str(&login.as_ref().map(LoginWalk::text).unwrap_or_default());
         print(&redactor.text(&text))?;
     }
     let fails = |met: &ServerInfo| met.catalog.findings.iter().any(|finding| finding.severity >= Severity::Error);
@@ -220,7 +232,9 @@ fn advice(server: &ServerSpec, failure: &OpenFailure, programs: &[Looked]) -> Ve
             .extend(missing.map(|looked| format!("`{command}` is not here; to install it: {}", looked.known.install)));
     }
     if failure.status == Some(401) {
-        advice.push("it wants credentials: `--header \"Authorization: Bearer TOKEN\"`".to_owned());
+        advice.push(
+            "it wants credentials: `mcprove login URL`, or `--header \"Authorization: Bearer TOKEN\"`".to_owned(),
+        );
     }
     advice
 }

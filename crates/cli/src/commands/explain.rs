@@ -9,7 +9,7 @@ use mcprove_judge::negative::Probe;
 use mcprove_judge::trust::{self, TrustRule};
 use mcprove_judge::{RULES, Rule, RuleExample};
 use mcprove_mock::{MUTATIONS, Mutation};
-use mcprove_model::{ExitStatus, FindingKind, finding_kinds, nearest};
+use mcprove_model::{ExitStatus, FAULTS, FindingKind, finding_kinds, nearest};
 use mcprove_suite::lint::{RULES as SUITE_RULES, Rule as SuiteRule};
 use serde_json::{Value, json};
 
@@ -30,8 +30,10 @@ const LISTS: &[NamedList] = &[
     ("checks", checks),
     ("conformance", conformance_rules),
     ("exit-codes", exit_codes),
+    ("faults", faults),
     ("findings", all_findings),
     ("matchers", matchers),
+    ("issuer-faults", issuer_faults),
     ("mutations", mutations),
     ("rules", || list(RULES.iter()) + "\n" + &trust_list() + &suite_rules()),
     (TRUST_GROUP, trust_list),
@@ -45,7 +47,7 @@ const WIDTH: usize = 100;
                         mcprove explain json_path\n  mcprove explain exit-codes")]
 pub(crate) struct Args {
     /// An id or a name as findings show it, a group of rules (SCH, USE, VAL, POR, TXT, SEC), or one of the lists: checks,
-    /// conformance, exit-codes, findings, matchers, mutations, rules; without it, all rules but those of conformance.
+    /// conformance, exit-codes, faults, findings, issuer-faults, matchers, mutations, rules; without it, all rules but those of conformance.
     #[arg(value_name = "NAME", value_parser = TOPIC, hide_possible_values = true)]
     topic: Option<String>,
     /// Print the explanation as JSON, and nothing else, on standard output.
@@ -174,6 +176,24 @@ fn suite_rules() -> String {
 fn conformance_rules() -> String {
     let line = |rule: &ConformanceRule| format!("  {:26}  {:7}  {}\n", rule.id, rule.level.as_str(), rule.title);
     CONFORMANCE_RULES.iter().fold("protocol (`mcprove conformance`)\n".to_owned(), |all, rule| all + &line(rule))
+}
+
+/// What `--fault` does.
+fn faults() -> String {
+    FAULTS.iter().fold(
+        "faults (`--fault` of `mock` and `intercept`, `faults` of suites and scenarios)\n".to_owned(),
+        |all, row| all + &format!("  {:22}  {}\n", row.example(), row.what),
+    )
+}
+
+/// What `mcprove mock --issuer-fault` does.
+fn issuer_faults() -> String {
+    let mut text = "broken logins (`mcprove mock --issuer --issuer-fault`)\n".to_owned();
+    for fault in mcprove_mock::ISSUER_FAULTS {
+        let whose = if fault.of_endpoint { "the server" } else { "the authorization server" };
+        let _ = writeln!(text, "  {:28}  {whose} {}", fault.name, fault.what);
+    }
+    text
 }
 
 /// What `mcprove mock --mutation` does.

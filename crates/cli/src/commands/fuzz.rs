@@ -1,5 +1,7 @@
 //! `mcprove fuzz`: call every tool with inputs that break programs.
 
+mod stateful;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,9 @@ use crate::stdout::print;
 /// Maximum number of fresh servers started to shrink one failure.
 const ATTEMPTS: usize = 300;
 
+/// Number of calls for each tool.
+const RUNS: usize = 50;
+
 /// Default time limits of servers.
 const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Duration::from_secs(5) };
 
@@ -34,12 +39,25 @@ const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Durat
 /// is a failure; it is reproduced on fresh servers and shrunk to the smallest input that still causes it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove fuzz --server 'npx -y my-server' --save evals/fuzz\n  \
-                        mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7")]
+                        mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7\n  \
+                        mcprove fuzz --stateful --include-writes --fixture data --server 'my-server {{fixture}}' --save evals/fuzz")]
 #[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 15s and 5s]")))]
 pub(crate) struct Args {
-    /// Number of calls for each tool.
-    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
-    runs: u32,
+    /// Number of calls for each tool, or with `--stateful` of all [default: 50, or 6000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+    /// Make sequences of calls that use what earlier calls returned, and check invariants after each.
+    #[arg(long)]
+    stateful: bool,
+    /// A folder that each server gets a copy of; `{{fixture}}` in the server's arguments, or its path, is the copy.
+    #[arg(long, value_name = "DIR", requires = "stateful")]
+    fixture: Option<PathBuf>,
+    /// A folder of sequences that showed something new: they are made first, and new ones are added.
+    #[arg(long, value_name = "DIR", requires = "stateful")]
+    corpus: Option<PathBuf>,
+    /// Make only the sequences of the corpus.
+    #[arg(long, requires = "corpus")]
+    replay: bool,
     /// Stop after this time, whatever is left to do.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     time: Option<Duration>,
@@ -59,6 +77,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    if args.stateful {
+        return stateful::run(args, context);
+    }
     let seed = args.seed.unwrap_or_else(Context::unix_ms);
     let times = TIMES.with(args.run.execution.timeout());
     let request = ScanRequest {
@@ -69,7 +90,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         seed,
         times,
         kind: ScanKind::Fuzz(FuzzScan {
-            runs: usize::try_from(args.runs).unwrap_or(usize::MAX),
+            runs: args.runs(RUNS),
             time: args.time,
             strict_input: args.strict_input,
             attempts: ATTEMPTS,
@@ -93,8 +114,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         None => Vec::new(),
     };
     if args.run.json {
-        print(&to_safe_json(&as_json(&fuzzed, &scanned, args, seed, &kept)))?;
-    } else {
+        let mut json = as_json(&fuzzed, &scanned, args, seed, &kept);
+        keeping.secrets.json(&mut json);
+        print(&to_safe_json(&json))?;
+    } else if args.run.are_for_people() {
         print(&fuzz_table(&scanned.outcome.report, context.verbosity, &context.style()))?;
         print(&ending(&fuzzed, args, seed, (&kept, &keeping)))?;
     }
@@ -170,6 +193,10 @@ fn keeping(server: &ServerSpec, timeout: Duration) -> Keeping {
 }
 
 impl Args {
+    fn runs(&self, default: usize) -> usize {
+        self.runs.map_or(default, |runs| usize::try_from(runs).unwrap_or(usize::MAX))
+    }
+
     /// The command line that repeats this run, without the choice of a tool and a seed.
     fn command_line(&self) -> String {
         let mut line = format!("mcprove fuzz {}", self.scan.subject.command_line());
@@ -177,11 +204,15 @@ impl Args {
             (" --include-writes", self.scan.include_writes),
             (" --read-only", self.scan.read_only),
             (" --strict-input", self.strict_input),
+            (" --stateful", self.stateful),
         ] {
             line.push_str(if is_set { flag } else { "" });
         }
         if let Some(timeout) = self.run.execution.timeout() {
             let _ = write!(line, " --timeout {}ms", timeout.as_millis());
+        }
+        if let Some(path) = &self.fixture {
+            let _ = write!(line, " --fixture {}", shell_words::quote(&path.to_string_lossy()));
         }
         if let Some(path) = &self.scan.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));
@@ -298,7 +329,7 @@ fn as_json(fuzzed: &Fuzzed, scanned: &Scanned, args: &Args, seed: u64, kept: &[K
         "server": scanned.server.name,
         "transport": scanned.info.transport,
         "seed": seed,
-        "runs_per_tool": args.runs,
+        "runs_per_tool": args.runs(RUNS),
         "tools": tools,
         "summary": {
             "tools_tested": fuzzed.tools.iter().filter(|tool| tool.skipped.is_none()).count(),

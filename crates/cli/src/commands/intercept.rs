@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use mcprove_engine::{Interception, InterceptionEnd, InterceptionOptions, ObservedClient};
 use mcprove_model::{
-    ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, ProcessEnd, Protocol, Redactor, SamplingReply,
-    ServerSpec, Target,
+    ClientCapabilities, ElicitationAction, ElicitationReply, ExitStatus, FaultRule, ProcessEnd, Protocol, Redactor,
+    Remote, SamplingReply, ServerSpec, Target,
 };
 use mcprove_report::Verbosity;
 use mcprove_suite::recorded::{Recorded, RecordedCall, RecordedRequest, WrittenSuite, suite_of};
 use mcprove_suite::trajectories::{WantedTrajectory, trajectories};
 use mcprove_suite::{duration, load};
 use mcprove_wire::{
-    ClientEnds, HttpRelay, Order, Program, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable, relay_stdio,
+    ClientEnds, HttpRelay, Injector, Order, Program, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable,
+    relay_stdio,
 };
 use serde_json::{Value, json};
 use tokio::io::AsyncRead;
@@ -32,11 +33,11 @@ use crate::subject::Subject;
 #[command(
     after_help = "Put it in front of the server's command in the client's configuration, or give the client the \
                   address it prints. Every byte is passed on as it came, except with \
-                  `--strict`. When one side closes, the other is closed. \
+                  `--strict` and `--fault`. When one side closes, the other is closed. \
                   Without `--events`, `--as-suite` or `--trajectory` nothing is \
                   recorded.\n\nExamples:\n  mcprove intercept --events run.ndjson -- npx -y my-server\n  mcprove intercept --trajectory \
                   calls.yaml --events run.ndjson -- npx -y my-server\n  mcprove intercept --as-suite recorded.yaml -- \
-                  npx -y my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
+                  npx -y my-server\n  mcprove intercept --fault search=hang --fault flaky:30 -- npx -y my-server\n  mcprove intercept --http 127.0.0.1:8080 --url https://example.com/mcp"
 )]
 pub(crate) struct Args {
     /// Listen address for the clients of a `--url`; port 0 takes a free one [default: 127.0.0.1:0].
@@ -54,6 +55,12 @@ pub(crate) struct Args {
     /// Do not forward client messages that cannot be parsed (stdio only).
     #[arg(long, conflicts_with = "url")]
     strict: bool,
+    /// Inject a fault, for every tool or for one: `mcprove explain faults` lists them; may be repeated.
+    #[arg(long, value_name = "[TOOL=]KIND")]
+    fault: Vec<FaultRule>,
+    /// Seed of faults that depend on chance, and of canaries.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "fault")]
+    seed: u64,
     /// End the conversation after this time.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
@@ -76,8 +83,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
             let program = Program { command, args: words, env, cwd, sandbox: None };
             runtime.block_on(listening.stdio(program, wanted))
         }
-        Target::Http { url, headers } => runtime.block_on(listening.http(&url, headers, wanted)),
-        Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
+        Target::Remote { transport: Remote::Http, url, headers } => {
+            runtime.block_on(listening.http(&url, headers, wanted))
+        }
+        Target::Remote { .. } | Target::Mock { .. } | Target::Cassette { .. } => {
             Err(Failure::new("only stdio and Streamable HTTP can be intercepted", "leave `--transport sse` out"))
         }
     };
@@ -102,8 +111,8 @@ fn wanted(paths: &[PathBuf]) -> Result<Vec<WantedTrajectory>, Failure> {
 /// Header fields that the user adds are the only secrets we know of.
 fn redactor_of(server: &ServerSpec) -> Redactor {
     let headers = match &server.target {
-        Target::Http { headers, .. } => headers.as_slice(),
-        Target::Stdio { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
+        Target::Remote { headers, .. } => headers.as_slice(),
+        Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
     };
     let values = headers.iter().flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or_default()]);
     Redactor::new(values.chain(server.secrets.iter().map(String::as_str)))
@@ -130,7 +139,11 @@ impl InterceptRun<'_> {
         let limits = self.context.limits;
         let input = self.input();
         let ends = ClientEnds { input, output: tokio::io::stdout(), stderr: tokio::io::stderr() };
-        let relay = tokio::spawn(async move { relay_stdio(&program, ends, &tap, &mut orders, limits).await });
+        let faults = self.faults();
+        let relay =
+            tokio::spawn(
+                async move { relay_stdio(&program, ends, (&tap, faults.as_ref()), &mut orders, limits).await },
+            );
         let interception = self.begin("stdio", wanted);
         let (interception, live) = self.listen(interception, &mut heard).await;
         let end = match relay.await {
@@ -139,6 +152,11 @@ impl InterceptRun<'_> {
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         };
         self.end(interception, live, Ending::Stdio(end)).await
+    }
+
+    /// The faults that are injected, if any.
+    fn faults(&self) -> Option<Injector> {
+        (!self.args.fault.is_empty()).then(|| Injector::new(self.args.fault.clone(), self.args.seed))
     }
 
     /// The client's input; with `--strict`, only the part that can be parsed.
@@ -164,6 +182,10 @@ impl InterceptRun<'_> {
         wanted: Vec<WantedTrajectory>,
     ) -> Result<u8, Failure> {
         let upstream = Upstream::new(url, headers).map_err(|error| Failure::new(error, "fix the URL"))?;
+        let upstream = match self.faults() {
+            Some(faults) => upstream.with_faults(faults),
+            None => upstream,
+        };
         let (tap, mut heard) = Tap::pair();
         let mut orders = orders(self.args.timeout)?;
         let address = self.args.http.as_deref().unwrap_or("127.0.0.1:0");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use mcprove_engine::{Catalog, discover, open_session, tool_name};
-use mcprove_model::{ExitStatus, Finding, Redactor, Severity, nearest, shorten};
+use mcprove_model::{ExitStatus, Finding, Severity, nearest, shorten};
 use mcprove_report::{escape_terminal_line, render_findings, to_safe_json};
 use mcprove_wire::Negotiated;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mut server = args.reach.server()?;
     // Some servers list a tool only for clients that can answer it; nothing is called here, so nothing is asked.
     server.client.by_hand = true;
-    let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
+    let redactor = crate::logins::redactor(server.secrets.iter().map(String::as_str));
     let waiting = context.waiting(&format!("listing what {} offers", server.name));
     let listed = until_stopped(async {
         let began = Instant::now();

@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             "give `--server NAME=CMD` twice or more, `--languages` or `--protocol all`, or write `matrix:` in the suite",
         ));
     }
-    let stdout = Stdout::of(flags.json);
+    let stdout = Stdout::of(flags.json, &flags.outputs);
     let findings = or_list_mistakes(usable(&loaded, flags.execution.strict), stdout, &loaded.secrets)?;
     let server = flags.execution.in_container(Override::default());
     let plan = or_list_mistakes(flags.selection.plan(&loaded.cases, server), stdout, &loaded.secrets)?;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let baseline = flags.baseline()?;
     let mode = RunMode {
         is_whole: !flags.selection.is_partial(),
-        shown: !flags.json,
+        shown: flags.are_for_people(),
         shows: flags.shows(stdout, GATES),
         again: args.rerun_arguments(),
         ..RunMode::new(findings, redactor)

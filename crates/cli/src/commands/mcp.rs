@@ -47,9 +47,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let folder = folder::Folder::at(&args.dir, args.read_only)?;
-    let servers = servers::Servers::new(&folder, &args.client_config, &args.add_server)?;
+    let servers = servers::Servers::new(&folder, &args.client_config, &args.add_server, &context.own_program)?;
+    let offer = OFFER.replace("A_SERVER", &example_name(&servers));
     let tools = tools::Tools::new(folder, servers, context);
-    let (offer, findings) = mcprove_mock::read(&SourceFile::new("offer.yaml", OFFER));
+    let (offer, findings) = mcprove_mock::read(&SourceFile::new("offer.yaml", offer));
     let Some(offer) = offer else { return Err(Failure::Suite(findings)) };
     let options = MockOptions { handler: Some(Arc::new(tools)), ..MockOptions::default() };
     let mock = Mock::new(offer, options);
@@ -63,6 +64,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     // A pending read of standard input would keep the runtime from ending.
     runtime.shutdown_background();
     served.map(|()| ExitStatus::Good)
+}
+
+/// A server that the schemas name as an example: the first that a request could name.
+fn example_name(servers: &servers::Servers) -> String {
+    let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    let known = servers.all();
+    let first = known.iter().find(|known| known.is_whole() && is_plain(&known.name));
+    format!("\"{}\"", first.map_or("my-server", |known| known.name.as_str()))
 }
 
 async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(), Failure> {

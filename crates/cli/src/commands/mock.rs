@@ -1,10 +1,12 @@
 //! `mcprove mock`: a server from a manifest or a recording.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use mcprove_mock::{FaultRule, HttpListener, MUTATIONS, Mock, MockOptions, Offer, conforming};
-use mcprove_model::{ExitStatus, Finding, nearest};
+use mcprove_mock::{HttpListener, ISSUER_FAULTS, IssuerOptions, MUTATIONS, Mock, MockOptions, Offer, conforming};
+use mcprove_model::{ExitStatus, FaultRule, Finding, nearest};
 use mcprove_report::render_findings;
+use mcprove_suite::duration;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -12,17 +14,18 @@ use crate::stop_signals::StopSignals;
 
 /// Pretend to be a server, from a manifest or a recording.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "mcprove mock <--tools-from <FILE>|--conforming> [OPTIONS]")]
+#[command(override_usage = "mcprove mock <--tools-from <FILE>|--conforming|--issuer> [OPTIONS]")]
 #[command(
-    after_help = "Faults apply to `tools/call` only: hang, also called wedged, never answers (the mock gives up after ten \
-                        minutes), slow:<ms> answers late, recover-after:<n> hangs n times first.\n\nExamples:\n  \
+    after_help = "Faults apply to `tools/call`, and some to what `tools/list` shows: hang never answers, slow:<ms> answers late, \
+                        error:<code> refuses, flaky:<percent> fails by chance; `mcprove explain faults` lists all.\n\nExamples:\n  \
                         mcprove mock --tools-from tools.yml\n  mcprove mock --tools-from tools.yml --fault \
                         search=hang --fault slow:200\n  mcprove mock --tools-from run.ndjson --http 127.0.0.1:0\n  \
-                        mcprove mock --conforming --mutation string-ids"
+                        mcprove mock --conforming --mutation string-ids\n  mcprove mock --issuer --http 127.0.0.1:9000 \
+                        --issuer-fault no-pkce"
 )]
 pub(crate) struct Args {
     /// A manifest (docs/mock.md), the JSON of a `tools/list`, a cassette, or an event log; a log answers what was asked in it.
-    #[arg(long, value_name = "FILE", required_unless_present = "conforming")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["conforming", "issuer"])]
     tools_from: Option<PathBuf>,
     /// Simulate a server that passes `mcprove conformance`.
     #[arg(long, conflicts_with = "tools_from")]
@@ -30,12 +33,30 @@ pub(crate) struct Args {
     /// Break one rule of the protocol; `mcprove explain mutations` lists them.
     #[arg(long, value_name = "NAME", value_parser = mutation)]
     mutation: Option<&'static str>,
-    /// Inject a fault, for every tool or for one: none, hang, wedged, slow:<ms>, recover-after:<n>.
+    /// Inject a fault, for every tool or for one: hang, slow:<ms>, malformed, flaky:<percent>, …
     #[arg(long, value_name = "[TOOL=]KIND")]
     fault: Vec<FaultRule>,
+    /// Seed of faults that depend on chance, and of canaries.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
     /// Serve over HTTP at this address; port 0 takes a free one.
     #[arg(long, value_name = "HOST:PORT")]
     http: Option<String>,
+    /// Serve an authorization server at the same address, whose tokens the mock then wants.
+    #[arg(long, requires = "http")]
+    issuer: bool,
+    /// Break the login in one way; may be repeated. `mcprove explain issuer-faults` lists them.
+    #[arg(long, value_name = "NAME", requires = "issuer", value_parser = issuer_fault)]
+    issuer_fault: Vec<&'static str>,
+    /// A scope that calls of one tool take, in addition to `mcp`; may be repeated.
+    #[arg(long, value_name = "TOOL=SCOPE", requires = "issuer", value_parser = tool_scope)]
+    tool_scope: Vec<(String, String)>,
+    /// A client that the authorization server knows, with or without a secret; may be repeated.
+    #[arg(long, value_name = "ID[:SECRET]", requires = "issuer")]
+    issuer_client: Vec<String>,
+    /// Lifetime of access tokens.
+    #[arg(long, value_name = "DURATION", default_value = "1h", requires = "issuer", value_parser = duration::parse)]
+    token_lifetime: Duration,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
@@ -50,7 +71,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     check_faults(&offer, &args.fault)?;
     let mutation = args.mutation.unwrap_or_default();
-    let mock = Mock::new(offer, MockOptions { faults: args.fault.clone(), mutation, ..MockOptions::default() });
+    let issuer = args.issuer.then(|| IssuerOptions {
+        faults: args.issuer_fault.clone(),
+        tool_scopes: args.tool_scope.clone(),
+        lifetime: args.token_lifetime,
+        clients: args.issuer_client.iter().map(|text| client(text)).collect(),
+        ..IssuerOptions::default()
+    });
+    let options =
+        MockOptions { faults: args.fault.clone(), seed: args.seed, mutation, issuer, ..MockOptions::default() };
+    let mock = Mock::new(offer, options);
     // A mock that counts signals must not be ended by one.
     let _held = mock.ignores_sigterm().then(StopSignals::listen);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
@@ -63,6 +93,29 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     // A pending read of standard input would keep the runtime from ending.
     runtime.shutdown_background();
     served.map(|()| ExitStatus::Good)
+}
+
+/// A fault of a login by its name.
+fn issuer_fault(name: &str) -> Result<&'static str, String> {
+    let names = ISSUER_FAULTS.iter().map(|fault| fault.name);
+    names.clone().find(|known| *known == name).ok_or_else(|| match nearest(name, names) {
+        Some(near) => format!("no fault is called that; did you mean `{near}`?"),
+        None => "no fault is called that; `mcprove explain issuer-faults` lists them".to_owned(),
+    })
+}
+
+fn tool_scope(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((tool, scope)) if !tool.is_empty() && !scope.is_empty() => Ok((tool.to_owned(), scope.to_owned())),
+        Some(_) | None => Err("write `TOOL=SCOPE`".to_owned()),
+    }
+}
+
+fn client(text: &str) -> (String, Option<String>) {
+    match text.split_once(':') {
+        Some((id, secret)) => (id.to_owned(), Some(secret.to_owned())),
+        None => (text.to_owned(), None),
+    }
 }
 
 /// A mutation by its name.

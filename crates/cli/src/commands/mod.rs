@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod agents;
 mod audit;
 mod bench;
 mod call;
@@ -14,10 +15,13 @@ mod drive;
 pub(crate) mod explain;
 mod fuzz;
 mod generate;
+mod host;
 mod init;
 mod intercept;
 mod lint;
 mod list;
+mod login;
+mod logout;
 mod man;
 mod matrix;
 mod mcp;
@@ -34,6 +38,8 @@ mod trust;
 mod ui;
 mod validate;
 mod watch;
+
+pub(crate) use host::host_pipe;
 
 use clap::Subcommand;
 use mcprove_model::ExitStatus;
@@ -68,6 +74,8 @@ macro_rules! commands {
 }
 
 commands! {
+    /// Compare the runs of agents in two logs.
+    Agents(agents::Args) "agents",
     /// Call each tool that does not write, once, with valid input.
     Audit(audit::Args) "audit",
     /// Measure the load that a server can take.
@@ -88,6 +96,10 @@ commands! {
     Lint(lint::Args) "lint",
     /// List the tools, resources, templates and prompts of a server.
     List(list::Args) "list",
+    /// Log in to a server, and keep the login for other commands.
+    Login(login::Args) "login",
+    /// Forget a login, and revoke its tokens.
+    Logout(logout::Args) "logout",
     /// Run a suite on several servers and protocol revisions.
     Matrix(matrix::Args) "matrix",
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
@@ -96,6 +108,8 @@ commands! {
     Fuzz(fuzz::Args) "fuzz",
     /// Write an assertion file per tool, resource and prompt.
     Generate(generate::Args) "generate",
+    /// Play bad servers to a client, and judge what it does.
+    Host(Box<host::Args>) "host",
     /// Create a suite: a template, or tests made by calling a server.
     Init(init::Args) "init",
     /// Pass on the traffic of a client and a server, and record it.
@@ -141,6 +155,7 @@ commands! {
 /// Runs a command; the exit code is one of ours, or that of a server whose place we took.
 pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     let status = match command {
+        Command::Agents(args) => agents::run(&args, context),
         Command::Audit(args) => audit::run(&args, context),
         Command::Bench(args) => bench::run(&args, context),
         Command::Call(args) => call::run(&args, context),
@@ -151,10 +166,13 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Convert(args) => convert::run(&args, context),
         Command::Lint(args) => lint::run(&args, context),
         Command::List(args) => list::run(&args, context),
+        Command::Login(args) => login::run(&args, context),
+        Command::Logout(args) => logout::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Fuzz(args) => fuzz::run(&args, context),
         Command::Generate(args) => generate::run(&args, context),
+        Command::Host(args) => host::run(&args, context),
         Command::Init(args) => init::run(args, context),
         Command::Intercept(args) => return intercept::run(&args, context),
         Command::Mock(args) => mock::run(&args, context),

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let report = &scanned.outcome.report;
     if args.run.json {
         print(&compat_json(report))?;
-    } else {
+    } else if args.run.are_for_people() {
         let detail = if context.verbosity == Verbosity::Verbose { Detail::Requests } else { Detail::Results };
         print(&contract_table(report, &names, detail, &context.style()))?;
     }

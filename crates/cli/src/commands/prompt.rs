@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         if !given.is_empty() {
             params["arguments"] = Value::Object(given);
         }
-        Ok(Request { method: "prompts/get", params })
+        Ok(Request { method: "prompts/get", params, warnings: Vec::new() })
     })?;
     let Attempt { facts, server, answers, .. } = tried;
     let mut blobs = Blobs::new(args.request_options.media.as_deref(), &args.prompt);

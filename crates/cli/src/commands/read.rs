@@ -23,7 +23,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let subject = Subject { list: None, name: &args.uri };
     let tried = attempt(&args.request_options, &subject, context, async |_, _| {
-        Ok(Request { method: "resources/read", params: json!({"uri": args.uri}) })
+        Ok(Request { method: "resources/read", params: json!({"uri": args.uri}), warnings: Vec::new() })
     })?;
     let Attempt { facts, server, answers, .. } = tried;
     let mut blobs = Blobs::new(args.request_options.media.as_deref(), &args.uri);

@@ -68,14 +68,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     for complaint in complaints {
         context.write_stderr(&format!("warning: {complaint}\n"));
     }
-    let mut stdout = Stdout::of(args.json);
+    let mut stdout = Stdout::of(args.json, &args.outputs);
     match (args.format, &args.output) {
         (Some(format), Some(path)) => write(path, &(format.render)(&report))?,
         (Some(format), None) => {
             print_exactly(&(format.render)(&report))?;
             stdout = Stdout::Report;
         }
-        (None, _) if args.json => {}
+        (None, _) if args.json || !args.outputs.are_for_people() => {}
         (None, _) if args.open => {
             show_in_browser(&report, context)?;
             stdout = Stdout::Report;

@@ -80,7 +80,7 @@ pub(super) fn run_through(
     flags.check()?;
     let server = flags.execution.in_container(args.subject.replacement()?);
     let loaded = args.suites.load(stand_in(&server), watched)?;
-    let stdout = Stdout::of(flags.json);
+    let stdout = Stdout::of(flags.json, &flags.outputs);
     let findings = or_list_mistakes(usable(&loaded, flags.execution.strict), stdout, &loaded.secrets)?;
     let cases = expand_conformance(&loaded.cases, &server);
     let plan = or_list_mistakes(flags.selection.plan(&cases, server), stdout, &loaded.secrets)?;
@@ -94,7 +94,7 @@ pub(super) fn run_through(
     let mode = RunMode {
         is_whole: !flags.selection.is_partial(),
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
-        shown: !flags.json,
+        shown: flags.are_for_people(),
         shows: if records_servers { Shows::Frames } else { flags.shows(stdout, gates) },
         fix: args.fix,
         record: args.record,

@@ -1,7 +1,7 @@
 //! `mcprove schema`: the keys of suites, for editors; the output of `--json`, for programs.
 
 use mcprove_model::ExitStatus;
-use mcprove_suite::schema::{KINDS, either, text};
+use mcprove_suite::schema::{KINDS, SCENARIO, either, text};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -17,8 +17,8 @@ use crate::stdout::print_exactly;
                         mcprove schema report > report.schema.json\n  mcprove schema --output-of audit > audit.schema.json")]
 pub(crate) struct Args {
     /// The kind of file; without it, the schema of both kinds of suites.
-    #[arg(value_name = "assertion|suite|report|events",
-          value_parser = KINDS.iter().map(|kind| kind.name).chain(WRITTEN.iter().map(|written| written.0)).collect::<Vec<_>>())]
+    #[arg(value_name = "assertion|suite|scenario|report|events",
+          value_parser = KINDS.iter().chain([&SCENARIO]).map(|kind| kind.name).chain(WRITTEN.iter().map(|written| written.0)).collect::<Vec<_>>())]
     kind: Option<String>,
     /// The schema of what this command prints with `--json`.
     #[arg(long, value_name = "COMMAND", conflicts_with = "kind",
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, _context: &Context) -> Result<ExitStatus, Failure
         print_exactly(schema)?;
         return Ok(ExitStatus::Good);
     }
-    let kind = args.kind.as_ref().and_then(|name| KINDS.iter().find(|kind| kind.name == name));
+    let kind = args.kind.as_ref().and_then(|name| KINDS.iter().chain([&SCENARIO]).find(|kind| kind.name == name));
     print_exactly(&kind.map_or_else(either, text))?;
     Ok(ExitStatus::Good)
 }

@@ -115,7 +115,7 @@ fn snapshot_summary(judgement: &Judgement, update: bool, redactor: &Redactor) ->
     let mut text = String::new();
     for judged in &judgement.judged {
         let name = escape_terminal_line(&judged.name);
-        let file = judged.file.display();
+        let file = escape_terminal_line(&judged.file.display().to_string()).into_owned();
         let _ = match &judged.status {
             Status::New | Status::Obsolete => writeln!(text, "{:<8}  {name}  ({file})", judged.status.word()),
             Status::Match => writeln!(text, "{:<8}  {name}", judged.status.word()),

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         });
     }
     let judged = judge(&report, &recordings, security.as_ref());
-    if !args.json {
+    if !args.json && args.outputs.are_for_people() {
         let options = TerminalOptions { color: context.color, verbosity: context.verbosity, width: context.width };
         let mut text = Vec::new();
         // Memory takes everything.
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         print(&format!("{text}{calls} of tools looked at, with at most {most} in a conversation\n"))?;
     }
     let options = FinishOptions {
-        stdout: Stdout::of(args.json),
+        stdout: Stdout::of(args.json, &args.outputs),
         outputs: &args.outputs,
         baselines: &Baselines::default(),
         baseline: None,

@@ -10,6 +10,7 @@ use crate::browser::open_in_browser;
 use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
+use crate::logins::ask_elsewhere;
 use crate::stdout::print;
 use crate::stop_signals::StopSignals;
 use crate::subject::Subject;
@@ -50,6 +51,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let message = format!("`{}` does not exist", missing.display());
         return Err(Failure::new(message, "name suite files or folders, or none at all"));
     }
+    ask_elsewhere();
     let settings = Settings {
         servers: servers(args)?,
         subject: args.subject.is_named().then(|| args.subject.spec()).transpose()?,

@@ -1,12 +1,12 @@
 //! Answers to a server that asks its client: from a file, or from the person at the terminal.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use mcprove_model::{ClientCapabilities, ElicitationAction, ElicitationReply, SamplingReply, SourceFile};
 use mcprove_report::escape_terminal_line;
 use mcprove_suite::answers;
+use mcprove_suite::load::bounded_read;
 use mcprove_wire::Question;
 use serde_json::{Map, Value, json};
 
@@ -166,7 +166,7 @@ pub(super) fn question(name: &str, field: &Value, root: &Value, required: bool) 
 }
 
 fn read(path: &Path) -> Result<ClientCapabilities, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| {
+    let text = bounded_read::read_to_string(path).map_err(|error| {
         Failure::new(format!("`{}` could not be read: {error}", path.display()), "give a YAML file with answers")
     })?;
     let (client, findings) = answers::parse(&SourceFile::new(path.to_string_lossy(), text));

@@ -1,9 +1,9 @@
 //! Arguments of a tool as a person types them: `key=value`, `key:=json`, typed by the tool's schema.
 
-use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
+use mcprove_suite::load::bounded_read;
 use serde_json::{Map, Value, json};
 
 use super::answers::question;
@@ -57,7 +57,7 @@ fn pair(word: &str) -> Result<Pair, Failure> {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| {
+    bounded_read::read_to_string(path).map_err(|error| {
         Failure::new(format!("`{}` could not be read: {error}", path.display()), "give the path of a text file")
     })
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcprove_engine::open_session;
-use mcprove_model::{Notification, ServerSpec};
+use mcprove_model::{Notification, Redactor, ServerSpec};
 use mcprove_report::{Verbosity, escape_terminal_line};
 use mcprove_wire::Session;
 use serde_json::Value;
@@ -53,6 +53,8 @@ where
     let mut server = request_options.reach.server()?;
     merge(&mut server, &answers);
     let timeout = request_options.reach.timeout;
+    let redactor = Redactor::new(server.secrets.iter().map(String::as_str));
+    let print = |text: &str| context.write_stderr(&redactor.text(text));
     // A short time limit for the answer must not cut off a slow start.
     let start = timeout.max(START);
     let is_told = context.verbosity != Verbosity::Quiet && !request_options.json;
@@ -71,7 +73,10 @@ where
         let mut session = opened.map_err(|failure| Failure::unreachable(&failure, &server))?;
         let opened = began.elapsed();
         if let Some(level) = &request_options.log_level {
-            set_level(&mut session, level, timeout, context).await;
+            let refused = set_level(&mut session, level, timeout).await;
+            if let Some(line) = refused {
+                print(&line);
+            }
         }
         let began = Instant::now();
         let items = match subject.list {
@@ -81,11 +86,14 @@ where
         let listed = subject.list.map(|_| began.elapsed());
         let named = |item: &&Value| item.get("name").and_then(Value::as_str) == Some(subject.name);
         let item = items.iter().find(named);
-        let request = prepare(item, &items).await?;
+        let request = prepare(item, &items).await.map_err(|failure| failure.masked(&redactor))?;
+        for warning in &request.warnings {
+            print(&format!("warning: {}\n", escape_terminal_line(warning)));
+        }
         let mut seen = Vec::new();
         let mut notified = |notification: &Notification| {
             if is_told {
-                context.write_stderr(&line(notification));
+                print(&line(notification));
             }
             seen.push(notification.clone());
         };
@@ -123,11 +131,14 @@ fn merge(server: &mut ServerSpec, answers: &Answers) {
     }
 }
 
-async fn set_level(session: &mut Session, level: &str, timeout: Duration, context: &Context) {
+/// Sets the log level; the warning if the server refuses it.
+async fn set_level(session: &mut Session, level: &str, timeout: Duration) -> Option<String> {
     let exchange = session.set_log_level(level, Instant::now() + timeout).await;
-    if let Some(mcprove_model::Outcome::Error(error)) = exchange.map(|exchange| exchange.outcome) {
-        context
-            .write_stderr(&format!("warning: the log level was not set: {}\n", escape_terminal_line(&error.message)));
+    match exchange.map(|exchange| exchange.outcome) {
+        Some(mcprove_model::Outcome::Error(error)) => {
+            Some(format!("warning: the log level was not set: {}\n", escape_terminal_line(&error.message)))
+        }
+        _ => None,
     }
 }
 

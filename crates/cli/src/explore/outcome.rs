@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use mcprove_model::{Exchange, ExitStatus, Notification, Outcome, Redactor};
+use mcprove_model::{Exchange, ExitStatus, Notification, Outcome};
 use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_wire::ServerRequest;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ pub(crate) fn tell(
     request_options: &RequestOptions,
     context: &Context,
 ) -> Result<ExitStatus, Failure> {
-    let redactor = Redactor::new(facts.secrets.iter().map(String::as_str));
+    let redactor = crate::logins::redactor(facts.secrets.iter().map(String::as_str));
     if request_options.json {
         print(&redactor.text(&to_safe_json(&as_json(facts, shown))))?;
     } else if request_options.raw {

@@ -17,6 +17,8 @@ pub(crate) struct Request {
     pub(crate) method: &'static str,
     /// Its params; those of a tool call get a progress token.
     pub(crate) params: Value,
+    /// What is odd about the params; the request is still made.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Resources of an open request.

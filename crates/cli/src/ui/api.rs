@@ -11,7 +11,7 @@ use hyper::{Method, StatusCode};
 use mcprove_engine::{Catalog, InfoOptions, discover, open_session};
 use mcprove_judge::argument_errors;
 use mcprove_judge::output_schema::violates_output_schema;
-use mcprove_model::{ClientCapabilities, Redactor, ServerSpec};
+use mcprove_model::{ClientCapabilities, ServerSpec};
 use mcprove_wire::Limits;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use super::connection::{Connection, Order};
 use super::history::{history, past_of};
 use super::hub::Hub;
+use super::login::PageLogins;
 use super::runs::{RunOrder, Runs, commands, is_log_name, logs_in, report_of};
 use super::save_test;
 use super::schema_lint::schema_lint;
@@ -54,6 +55,7 @@ pub(super) struct Api {
     requests: Cell<u64>,
     runs: Runs,
     watched: RefCell<Watched>,
+    logins: PageLogins,
 }
 
 /// Configuration files of clients that are offered where they exist.
@@ -93,6 +95,7 @@ impl Api {
             requests: Cell::default(),
             runs: Runs::default(),
             watched: RefCell::default(),
+            logins: PageLogins::default(),
         })
     }
 
@@ -111,6 +114,11 @@ impl Api {
         match (method.as_str(), steps.as_slice()) {
             ("GET", ["state"]) => ok(self.state()),
             ("POST", ["connections"]) => self.connect(&given).await,
+            ("POST", ["logins"]) => match self.server_of(&given) {
+                Ok(server) => self.logins.begin(&server).await,
+                Err(message) => refused(StatusCode::BAD_REQUEST, message),
+            },
+            ("POST", ["logins", login, "wait"]) => self.logins.wait(number(login)).await,
             ("DELETE", ["connections", id]) => self.disconnect(number(id)),
             ("GET", ["connections", id, "catalog"]) => self.catalog(number(id)).await,
             ("GET", ["connections", id, "lint"]) => self.lint(number(id)).await,
@@ -181,9 +189,12 @@ impl Api {
             timeout: self.settings.timeout,
             probe_timeout: PROBE_TIMEOUT,
             limits: self.settings.limits,
+            tokens: crate::logins::tokens(),
         };
-        let secrets = Redactor::new(server.secrets.iter().map(String::as_str));
-        let mut session = match open_session(&server, &options).await {
+        let opened = open_session(&server, &options).await;
+        // Tokens that were used are known from here on.
+        let secrets = crate::logins::redactor(server.secrets.iter().map(String::as_str));
+        let mut session = match opened {
             Ok(session) => session,
             Err(failure) => {
                 let told = json!({
@@ -224,9 +235,7 @@ impl Api {
     fn server_of(&self, given: &Value) -> Result<ServerSpec, String> {
         let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
         let mut server = self.named_server(given)?;
-        if let (Some(token), mcprove_model::Target::Http { headers, .. } | mcprove_model::Target::Sse { headers, .. }) =
-            (text("token"), &mut server.target)
-        {
+        if let (Some(token), mcprove_model::Target::Remote { headers, .. }) = (text("token"), &mut server.target) {
             headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
             headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
             server.secrets.push(token.to_owned());
@@ -254,9 +263,7 @@ impl Api {
             let pairs: Vec<(String, String)> =
                 given.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
             secrets.extend(pairs.iter().map(|(_, value)| value.clone()));
-            if let mcprove_model::Target::Http { headers, .. } | mcprove_model::Target::Sse { headers, .. } =
-                &mut target
-            {
+            if let mcprove_model::Target::Remote { headers, .. } = &mut target {
                 *headers = pairs;
             }
             target
@@ -412,7 +419,13 @@ impl Api {
         if connected.is_some() && server.is_none() {
             return refused(StatusCode::NOT_FOUND, "no such connection");
         }
-        match self.runs.start(&self.settings.own_program, RunOrder { words, failed_of, server }) {
+        let Settings { suites, logs, own_program, .. } = &self.settings;
+        let folder_of = |path: &PathBuf| match path.parent() {
+            Some(parent) if path.is_file() => parent.to_owned(),
+            Some(_) | None => path.clone(),
+        };
+        let folders: Vec<PathBuf> = suites.iter().map(folder_of).chain([logs.clone()]).collect();
+        match self.runs.start(own_program, RunOrder { words, failed_of, server }, &folders) {
             Ok(run) => ok(json!({"run": run})),
             Err(why) => refused(StatusCode::BAD_REQUEST, why),
         }

@@ -9,12 +9,14 @@ mod body;
 mod connection;
 mod history;
 mod hub;
+mod login;
 mod runs;
 mod save_test;
 mod schema_lint;
 mod server;
 mod subject_words;
 mod suite_tree;
+mod written_paths;
 
 pub(crate) use api::Settings;
 pub(crate) use server::serve;

@@ -14,6 +14,7 @@ use tokio::task::AbortHandle;
 
 use super::history::Past;
 use super::subject_words::subject_words;
+use super::written_paths::refuse_outside;
 use crate::Arguments;
 use crate::logs::{self, Frames};
 
@@ -62,8 +63,8 @@ pub(super) struct RunOrder {
 }
 
 impl Runs {
-    /// Starts a run; the error says why not.
-    pub(super) fn start(&self, program: &Path, order: RunOrder) -> Result<u64, String> {
+    /// Starts a run, which may write into these folders; the error says why not.
+    pub(super) fn start(&self, program: &Path, order: RunOrder, folders: &[PathBuf]) -> Result<u64, String> {
         let RunOrder { words, failed_of, server } = order;
         let command = words.first().map(String::as_str).unwrap_or_default();
         let known = commands();
@@ -90,6 +91,7 @@ impl Runs {
             shown.extend(subject.iter().cloned());
             line.extend(subject);
         }
+        refuse_outside(&shown, folders)?;
         let shown = format!("mcprove {}", shell_words::join(&shown));
         if let Some(earlier) = failed_of {
             let path = self.log(earlier).ok_or("the earlier run has no event log")?;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use mcprove_model::{Protocol, ServerSpec, Target};
+use mcprove_model::{Protocol, Remote, ServerSpec, Target};
 use serde_json::{Value, json};
 
 /// The name of a file in which clients expand no variables.
@@ -17,7 +17,7 @@ pub(super) fn subject_words(server: &ServerSpec, folder: &Path) -> Result<Vec<St
             let line: Vec<&String> = std::iter::once(command).chain(args).collect();
             option("--server", shell_words::join(line))
         }
-        Target::Http { url, headers } if headers.is_empty() && server.secrets.is_empty() => {
+        Target::Remote { transport: Remote::Http, url, headers } if headers.is_empty() && server.secrets.is_empty() => {
             option("--url", url.clone())
         }
         target => {
@@ -50,8 +50,9 @@ fn entry(target: &Target) -> Option<Value> {
             }
             Some(entry)
         }
-        Target::Http { url, headers } => Some(json!({"type": "http", "url": url, "headers": map(headers)})),
-        Target::Sse { url, headers } => Some(json!({"type": "sse", "url": url, "headers": map(headers)})),
+        Target::Remote { transport, url, headers } => {
+            Some(json!({"type": transport.name(), "url": url, "headers": map(headers)}))
+        }
         Target::Mock { .. } | Target::Cassette { .. } => None,
     }
 }
@@ -63,7 +64,8 @@ mod tests {
     #[test]
     fn secrets_are_in_a_file_and_not_in_the_arguments() {
         let folder = tempfile::tempdir().expect("a folder");
-        let target = Target::Http {
+        let target = Target::Remote {
+            transport: Remote::Http,
             url: "http://127.0.0.1:1/mcp".to_owned(),
             headers: vec![("Authorization".to_owned(), "Bearer s3cret".to_owned())],
         };

@@ -8,9 +8,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use mcprove_model::{
-    Agent, AgentModel, Case, ChatReply, ChatTool, Fault, FaultKind, Finding, NamedModel, Redactor, StopReason,
-};
+use mcprove_model::{Agent, AgentModel, Case, ChatReply, ChatTool, Fault, Finding, NamedModel, Redactor, StopReason};
 use mcprove_suite::load::bounded_read;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -287,12 +285,7 @@ fn tools_differ(then: &[ChatTool], now: &[ChatTool]) -> Option<String> {
 
 fn fault(fault: &Fault) -> String {
     let of = |part: &Option<String>| part.clone().unwrap_or_else(|| "*".to_owned());
-    let kind = match fault.kind {
-        FaultKind::Hang => "hang".to_owned(),
-        FaultKind::Wedged => "wedged".to_owned(),
-        FaultKind::Slow { delay_ms } => format!("slow:{delay_ms}"),
-        FaultKind::RecoverAfter { failures } => format!("recover-after:{failures}"),
-    };
+    let kind = fault.kind;
     format!("{}={kind} on {}.{}", fault.name, of(&fault.server), of(&fault.tool))
 }
 

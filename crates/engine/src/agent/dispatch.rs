@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::AgentCase;
-use super::injection::Injection;
+use super::injection::{Injection, Met};
 use super::join_all::{Waiting, all};
 use super::toolbox::Toolbox;
 use super::transcript::Called;
@@ -29,6 +29,8 @@ struct Sent {
     position: usize,
     called: Called,
     claims: Option<Value>,
+    /// The fault that adds a text to its result, and the text.
+    added: Option<(String, String)>,
 }
 
 /// Makes all calls concurrently; the results are in the order of the calls, and in the record.
@@ -69,14 +71,29 @@ pub(super) async fn make(
                 let text = format!("tool `{}` did not respond within {} ms", tool.name, injection.deadline_ms());
                 done[position] = Some(answered_here(called, text, Some(met.fault)));
             }
-            // A call that answers late still answers: in virtual time the delay costs nothing.
-            Some(_) | None => sent[tool.server].push(Sent { position, called, claims: call.claims.clone() }),
+            Some(Met { fault, effect: FaultEffect::Fails { message } }) => {
+                done[position] = Some(answered_here(called, message, Some(fault)));
+            }
+            met => {
+                // A call that answers late still answers: in virtual time the delay costs nothing.
+                let added = match met {
+                    Some(Met { fault, effect: FaultEffect::Adds { text } }) => Some((fault, text)),
+                    Some(_) | None => None,
+                };
+                sent[tool.server].push(Sent { position, called, claims: call.claims.clone(), added });
+            }
         }
     }
     let deadline = talk.deadline.min(Instant::now() + Duration::from_millis(injection.deadline_ms()));
     for (sent, exchange) in send(sent, sessions, deadline).await {
-        let Sent { position, called, .. } = sent;
-        done[position] = Some(answered(talk, called, &exchange, injection));
+        let Sent { position, called, added, .. } = sent;
+        let (mut called, mut record) = answered(talk, called, &exchange, injection);
+        if let Some((fault, text)) = added {
+            called.text.push('\n');
+            called.text.push_str(&text);
+            record.fault = Some(fault);
+        }
+        done[position] = Some((called, record));
     }
     let mut made = Vec::with_capacity(asked.len());
     for (called, record) in done.into_iter().flatten() {

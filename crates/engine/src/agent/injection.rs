@@ -66,11 +66,12 @@ impl Injection {
     pub(super) fn next_fault(&mut self, server: &str, tool: &str) -> Option<Met> {
         let deadline_ms = self.deadline_ms;
         let touches = |(fault, _): &(Fault, u64)| fault.touches(server, tool);
-        let is_live = |(fault, hits): &(Fault, u64)| effect(fault.kind, *hits, deadline_ms) != FaultEffect::Answers;
+        let is_live =
+            |(fault, hits): &(Fault, u64)| effect(fault.kind, tool, *hits, deadline_ms) != FaultEffect::Answers;
         let at = self.faults.iter().position(|fault| touches(fault) && is_live(fault));
         let at = at.or_else(|| self.faults.iter().position(touches))?;
         let (fault, hits) = &mut self.faults[at];
-        let effect = effect(fault.kind, *hits, deadline_ms);
+        let effect = effect(fault.kind, tool, *hits, deadline_ms);
         *hits += 1;
         if effect == FaultEffect::TimesOut {
             self.detections += 1;

@@ -293,7 +293,7 @@ impl Link {
         }
     }
 
-    fn post(
+    pub(super) fn post(
         &mut self,
         method: &str,
         label: &str,
@@ -340,7 +340,7 @@ impl Link {
         headers
     }
 
-    fn usual_headers(&self, message: &Value) -> Vec<(String, Vec<u8>)> {
+    pub(super) fn usual_headers(&self, message: &Value) -> Vec<(String, Vec<u8>)> {
         let mut headers = vec![
             ("content-type".to_owned(), b"application/json".to_vec()),
             ("accept".to_owned(), b"application/json, text/event-stream".to_vec()),

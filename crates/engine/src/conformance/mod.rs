@@ -11,6 +11,7 @@ mod probe_lists;
 mod probe_main;
 mod probe_modern;
 mod probe_second;
+mod probe_tokens;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -23,6 +24,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 pub use link::{Endpoint, Pace};
+pub use probe_tokens::{TokenProbe, authorized};
 
 use link::Link;
 
@@ -50,6 +52,8 @@ pub struct ProbeOptions {
     pub scratch: String,
     /// Paths of the fixture.
     pub places: Option<Places>,
+    /// Where tokens come from, if they are tested.
+    pub tokens: Option<TokenProbe>,
 }
 
 impl Default for ProbeOptions {
@@ -60,6 +64,7 @@ impl Default for ProbeOptions {
             seed: 0,
             scratch: "/nonexistent/mcprove-scratch".to_owned(),
             places: None,
+            tokens: None,
         }
     }
 }
@@ -172,6 +177,9 @@ pub async fn examine(
         Scene { endpoint, revision, options, tools: Vec::new(), silent: BTreeSet::new(), catalog: Catalog::default() };
     if channel == Channel::Http {
         evidence.recordings.extend(probe_auth::run(&scene).await?);
+        if let Some(tokens) = &options.tokens {
+            evidence.recordings.extend(probe_tokens::run(&scene, tokens).await?);
+        }
     }
     let (main, is_open) = probe_main::run(&mut scene, &mut evidence.uncalled).await?;
     evidence.recordings.push(main);

@@ -48,7 +48,14 @@ pub(super) async fn run(scene: &Scene<'_>) -> Result<Option<Recording>, String> 
     Ok(Some(link.close().await))
 }
 
-async fn probe(link: &mut Link, label: &str, headers: &[Header<'_>]) {
+pub(super) async fn probe(link: &mut Link, label: &str, headers: &[Header<'_>]) {
+    let message = first_message(link);
+    link.exchange(label, &message, headers).await;
+    link.session = None;
+}
+
+/// The first message of a client.
+pub(super) fn first_message(link: &mut Link) -> Value {
     let id = json!(link.fresh_id());
     let info = json!({"name": "mcprove", "version": env!("CARGO_PKG_VERSION")});
     let (method, params) = if link.is_modern() {
@@ -57,9 +64,7 @@ async fn probe(link: &mut Link, label: &str, headers: &[Header<'_>]) {
         let params = json!({"protocolVersion": link.revision.as_str(), "capabilities": {}, "clientInfo": info});
         ("initialize", params)
     };
-    let message = link.message(&id, method, params);
-    link.exchange(label, &message, headers).await;
-    link.session = None;
+    link.message(&id, method, params)
 }
 
 /// The first document of several URLs that is there.

@@ -1,5 +1,6 @@
 //! State shared by all work on a server.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -8,13 +9,14 @@ use bytes::Bytes;
 use mcprove_judge::fuzz::{EnvironmentValues, Evidence, FuzzExchange, FuzzVerdict, signature, verdict};
 use mcprove_judge::generate::Oracle;
 use mcprove_judge::unhandled_exception::unhandled;
-use mcprove_model::{Exchange, Observation, Outcome, ServerSpec};
+use mcprove_model::{Exchange, Observation, Outcome, ServerSpec, Target};
 use mcprove_suite::template::Variables;
 use mcprove_wire::{OpenFailure, Refusal, Session};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::discover::tool_name;
+use crate::fixture_guard::FixtureGuard;
 use crate::sandbox_refusals::SandboxRules;
 use crate::server::Opener;
 use crate::stop::Stop;
@@ -40,7 +42,7 @@ pub(crate) struct FuzzContext {
     pub(crate) strict_input: bool,
     pub(crate) keep_frames: bool,
     environment: Arc<EnvironmentValues>,
-    pub(super) stop: Stop,
+    pub(crate) stop: Stop,
     until: Option<Instant>,
     calls: AtomicUsize,
     counter: Arc<AtomicUsize>,
@@ -96,6 +98,23 @@ impl FuzzContext {
     /// Starts a server.
     pub(crate) async fn open(&self) -> Result<Session, Box<OpenFailure>> {
         self.opener.open(&self.server, &self.variables, Instant::now() + self.start).await
+    }
+
+    /// Starts a server on a copy of the fixture, with a folder for its temporary files if one is given.
+    pub(crate) async fn open_in(
+        &self,
+        guard: &FixtureGuard,
+        temporary: Option<&Path>,
+    ) -> Result<Session, Box<OpenFailure>> {
+        let mut server = guard.writable_for(&self.server);
+        if let (Some(folder), Target::Stdio { env, .. }) = (temporary, &mut server.target) {
+            let folder = folder.to_string_lossy().into_owned();
+            if let Some(sandbox) = &mut server.sandbox {
+                sandbox.writable.push(folder.clone());
+            }
+            env.push(("TMPDIR".to_owned(), folder));
+        }
+        self.opener.open(&server, guard.variables(), Instant::now() + self.start).await
     }
 
     /// True if nothing more is to be done: the user, or the time, says so.

@@ -70,9 +70,9 @@ impl LoadCase {
                 opener: Arc::clone(&case.context.opener),
             },
             meter: Arc::clone(&case.context.load),
-            stop: case.context.stop.clone(),
             is_virtual: matches!(case.server.target, Target::Mock { virtual_time: true, .. }),
         };
+        let mut stop = case.context.stop.clone();
         let ScanCase { record, fixture_guard, .. } = case;
         let mut workload = self.workload.clone();
         for call in std::mem::take(&mut workload.calls) {
@@ -80,7 +80,13 @@ impl LoadCase {
             record.findings.extend(findings);
             workload.calls.push(call);
         }
-        let (work, (transport, protocol)) = match self.referenced(workload, &around, record).await {
+        // What a signal drops here ends its processes; no reply is waited for.
+        let referenced = tokio::select! {
+            biased;
+            () = stop.stopped() => return ScanEnd::Interrupted,
+            referenced = self.referenced(workload, &around, record) => referenced,
+        };
+        let (work, (transport, protocol)) = match referenced {
             Ok(Some(work)) => work,
             Ok(None) => return ScanEnd::Judged,
             Err(failure) => {
@@ -89,10 +95,17 @@ impl LoadCase {
             }
         };
         record.mark(|timings| &mut timings.setup);
-        let loaded = if self.options.find_limit {
-            self.find_limit(&work, &around).await
-        } else {
-            drive(&self.options, &work, &around).await
+        let loading = async {
+            if self.options.find_limit {
+                self.find_limit(&work, &around).await
+            } else {
+                drive(&self.options, &work, &around).await
+            }
+        };
+        let loaded = tokio::select! {
+            biased;
+            () = stop.stopped() => return ScanEnd::Interrupted,
+            loaded = loading => loaded,
         };
         record.mark(|timings| &mut timings.call);
         let (load, oddities) = match loaded {
@@ -102,9 +115,6 @@ impl LoadCase {
                 return ScanEnd::Judged;
             }
         };
-        if around.stop.is_stopped() {
-            return ScanEnd::Skipped("interrupted".to_owned());
-        }
         let load = LoadRecord { transport, protocol, ..load };
         record.findings.extend(oddities);
         // The shards of a load are judged together.
@@ -181,9 +191,6 @@ impl LoadCase {
             let shape = Shape::constant(rate, self.options.shape.length());
             let options = LoadOptions { shape, begin: None, calls: None, ..self.options.clone() };
             let (record, oddities) = drive(&options, work, around).await?;
-            if around.stop.is_stopped() {
-                return Ok((record, oddities));
-            }
             let broken = broken(&record, rate, &gates);
             limit.steps.push(RateStep {
                 rate,

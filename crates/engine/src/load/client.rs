@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcprove_judge::load::Shape;
@@ -39,8 +39,6 @@ pub(super) struct Shared {
     pub(super) order: Vec<usize>,
     /// Sessions that may be opened at the same time.
     pub(super) opening: Semaphore,
-    /// True once no more calls are wanted.
-    pub(super) is_over: AtomicBool,
     /// Calls that may still be started, of a closed loop.
     pub(super) budget: AtomicI64,
     pub(super) next_number: AtomicU64,
@@ -106,7 +104,8 @@ struct OpenCall {
     call: usize,
     intended: Instant,
     sent: Instant,
-    concurrent: u64,
+    /// Its number among all calls of the load.
+    number: u64,
     judged: bool,
 }
 
@@ -159,10 +158,6 @@ impl Client {
     /// Starts calls for as long as there is room; false once no more will come.
     async fn fill(&mut self, pace: &Pace) -> bool {
         loop {
-            if self.shared.is_over.load(Ordering::Relaxed) {
-                self.waiting.clear();
-                return false;
-            }
             if self.open.len() >= self.shared.options.in_flight as usize {
                 return true;
             }
@@ -250,13 +245,13 @@ impl Client {
             }
             Err(failure) => {
                 pace.recorder.unopened();
-                let concurrent = pace.recorder.meter.started();
+                let number = pace.recorder.meter.started();
                 pace.recorder.ended(Ended {
                     call: self.shared.call_of(arrival.number),
                     intended: arrival.intended,
                     sent,
                     at: Instant::now(),
-                    concurrent,
+                    number,
                     verdict: CallVerdict::Failed(LoadError::NoSession, failure.message.clone()),
                 });
                 sleep(RETRY).await;
@@ -287,7 +282,7 @@ impl Client {
             call,
             intended: arrival.intended,
             sent,
-            concurrent: pace.recorder.meter.started(),
+            number: pace.recorder.meter.started(),
             judged: self.shared.is_judged(call),
         });
     }
@@ -351,8 +346,8 @@ impl Client {
             pace.recorder.checked(open.intended);
         }
         let verdict = self.shared.references[open.call].verdict(call, &exchange, open.judged);
-        let OpenCall { call, intended, sent, concurrent, .. } = open;
-        pace.recorder.ended(Ended { call, intended, sent, at: ended, concurrent, verdict });
+        let OpenCall { call, intended, sent, number, .. } = open;
+        pace.recorder.ended(Ended { call, intended, sent, at: ended, number, verdict });
         if self.used.is_multiple_of(FORGET) || !session.is_open() {
             pace.recorder.odd(session.forget());
         }
@@ -371,12 +366,12 @@ impl Client {
             return;
         }
         while let Some(at) = self.open.iter().position(|open| open.sent + timeout <= Instant::now()) {
-            let OpenCall { id, call, intended, sent, concurrent, .. } = self.open.swap_remove(at);
+            let OpenCall { id, call, intended, sent, number, .. } = self.open.swap_remove(at);
             session.cancel(id, "timed out").await;
             session.give_up(id);
             let text = format!("no reply after {} ms", timeout.as_millis());
             let verdict = CallVerdict::Failed(LoadError::Timeout, text);
-            pace.recorder.ended(Ended { call, intended, sent, at: Instant::now(), concurrent, verdict });
+            pace.recorder.ended(Ended { call, intended, sent, at: Instant::now(), number, verdict });
         }
     }
 

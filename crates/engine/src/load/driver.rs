@@ -1,7 +1,7 @@
 //! The driver of a load: it opens the sessions, lets the clients and the pacer go, and waits for them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::Duration;
 
 use mcprove_judge::load::{Schedule, memory_growth};
@@ -18,7 +18,6 @@ use super::reference::{Reference, reference};
 use super::workload::LoadCall;
 use super::{LoadMeter, LoadOptions, SessionPer};
 use crate::runtime_pool::RuntimePool;
-use crate::stop::Stop;
 
 /// Number of sessions that are opened at the same time.
 const OPENING: usize = 8;
@@ -33,7 +32,6 @@ const SAMPLES: Duration = Duration::from_secs(1);
 pub(super) struct Surroundings {
     pub(super) sessions: Sessions,
     pub(super) meter: Arc<LoadMeter>,
-    pub(super) stop: Stop,
     /// True if the time of the runtime is virtual.
     pub(super) is_virtual: bool,
 }
@@ -59,7 +57,6 @@ pub(super) async fn drive(
         references: work.references.clone(),
         order: work.order.clone(),
         opening: Semaphore::new(OPENING),
-        is_over: AtomicBool::new(false),
         budget: AtomicI64::new(options.budget().map_or(i64::MAX, |calls| i64::try_from(calls).unwrap_or(i64::MAX))),
         next_number: AtomicU64::new(0),
         next_reply: AtomicU64::new(0),
@@ -90,19 +87,13 @@ pub(super) async fn drive(
     }
     drop(senders);
     let watching = watch(options, &pace.recorder);
-    let mut stop = around.stop.clone();
-    let is_stopped = {
+    {
         let all = async { while tasks.join_next().await.is_some() {} };
         tokio::select! {
             biased;
-            () = stop.stopped() => true,
-            () = all => false,
-            () = watching => false,
+            () = all => {}
+            () = watching => {}
         }
-    };
-    shared.is_over.store(true, Ordering::Relaxed);
-    if is_stopped {
-        tasks.shutdown().await;
     }
     settled(&shared, &pace.recorder).await;
     let Ok(recorder) = Arc::try_unwrap(pace.recorder) else { unreachable!("every client has ended") };

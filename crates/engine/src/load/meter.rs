@@ -14,8 +14,19 @@ const REMEMBERED: usize = 30;
 pub struct LoadMeter {
     answered: AtomicU64,
     failed: AtomicU64,
-    open: AtomicU64,
+    open: Mutex<OpenCalls>,
     recent: Mutex<Recent>,
+}
+
+/// The calls that wait for their reply.
+#[derive(Debug, Default)]
+struct OpenCalls {
+    count: u64,
+    /// Number of calls that were started.
+    started: u64,
+    /// Starts after which no later one found as many open calls: the number of the start, and the calls then. The first with
+    /// at least a given number has the most calls since that start.
+    peaks: VecDeque<(u64, u64)>,
 }
 
 #[derive(Debug, Default)]
@@ -44,12 +55,28 @@ pub struct LoadProgress {
 }
 
 impl LoadMeter {
+    /// Counts a call that starts; its number.
     pub(super) fn started(&self) -> u64 {
-        self.open.fetch_add(1, Ordering::Relaxed) + 1
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.count += 1;
+        open.started += 1;
+        let (number, count) = (open.started, open.count);
+        while open.peaks.back().is_some_and(|(_, earlier)| *earlier <= count) {
+            open.peaks.pop_back();
+        }
+        open.peaks.push_back((number, count));
+        number
+    }
+
+    /// The most calls that were open at the same time as the one with this number, which is still open.
+    pub(super) fn concurrent(&self, number: u64) -> u64 {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = open.peaks.partition_point(|(start, _)| *start < number);
+        open.peaks.get(at).map_or(open.count, |(_, count)| *count)
     }
 
     pub(super) fn ended(&self, latency_us: Option<u64>) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).count -= 1;
         let Some(us) = latency_us else {
             self.failed.fetch_add(1, Ordering::Relaxed);
             return;
@@ -87,10 +114,29 @@ impl LoadMeter {
         Some(LoadProgress {
             answered,
             failed,
-            open: self.open.load(Ordering::Relaxed),
+            open: self.open.lock().unwrap_or_else(PoisonError::into_inner).count,
             p50_us: quantile(0.5),
             p99_us: quantile(0.99),
             history: recent.history.iter().copied().collect(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_knows_the_most_calls_that_were_open_while_it_was() {
+        let meter = LoadMeter::default();
+        let first = meter.started();
+        assert_eq!(meter.concurrent(first), 1);
+        let others = [meter.started(), meter.started()];
+        assert_eq!((meter.concurrent(first), meter.concurrent(others[1])), (3, 3));
+        meter.ended(None);
+        meter.ended(None);
+        let last = meter.started();
+        // The first was open with both others, the last only with the first.
+        assert_eq!((meter.concurrent(first), meter.concurrent(last)), (3, 2));
     }
 }

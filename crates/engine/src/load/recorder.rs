@@ -59,8 +59,8 @@ pub(super) struct Ended {
     pub(super) intended: Instant,
     pub(super) sent: Instant,
     pub(super) at: Instant,
-    /// The number of concurrent calls when it was sent.
-    pub(super) concurrent: u64,
+    /// Its number among all calls of the load.
+    pub(super) number: u64,
     pub(super) verdict: CallVerdict,
 }
 
@@ -110,7 +110,10 @@ impl Recorder {
     pub(super) fn ended(&self, ended: Ended) {
         let latency = micros(ended.at.saturating_duration_since(ended.intended));
         let service = micros(ended.at.saturating_duration_since(ended.sent));
-        self.meter.ended((ended.verdict == CallVerdict::Good).then_some(latency));
+        let is_good = ended.verdict == CallVerdict::Good;
+        // A server may come to a call after calls that were sent later: what counts is the time that it was open.
+        let concurrent = if is_good { 0 } else { self.meter.concurrent(ended.number) };
+        self.meter.ended(is_good.then_some(latency));
         let mut state = self.state();
         let Some(started_in) = self.window_at(ended.intended) else { return };
         state.last = state.last.max(Some(ended.at));
@@ -127,13 +130,13 @@ impl Recorder {
                 stats.service.record(service);
             }
             CallVerdict::Failed(kind, example) => {
-                count(state.calls[ended.call].errors.entry(kind).or_default(), example, ended.concurrent);
+                count(state.calls[ended.call].errors.entry(kind).or_default(), example, concurrent);
                 state.window(started_in).errors += 1;
             }
             CallVerdict::Differs(example) => {
                 let doubtful = &mut state.doubtful[ended.call];
                 doubtful.latency.record(latency);
-                count(&mut doubtful.errors, example, ended.concurrent);
+                count(&mut doubtful.errors, example, concurrent);
             }
         }
     }

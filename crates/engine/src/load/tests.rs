@@ -16,7 +16,6 @@ use super::driver::{ReferencedCalls, Surroundings, drive};
 use super::reference::Reference;
 use super::workload::{LoadCall, LoadRequest};
 use super::{LoadMeter, LoadOptions, SessionPer};
-use crate::stop::Stopper;
 
 type Writer = Arc<tokio::sync::Mutex<WriteHalf<tokio::io::DuplexStream>>>;
 
@@ -83,8 +82,7 @@ fn options(shape: Shape, is_open: bool) -> LoadOptions {
 }
 
 async fn load(options: LoadOptions, sessions: Sessions) -> LoadRecord {
-    let (_stopper, stop) = Stopper::pair();
-    let around = Surroundings { sessions, meter: Arc::new(LoadMeter::default()), stop, is_virtual: true };
+    let around = Surroundings { sessions, meter: Arc::new(LoadMeter::default()), is_virtual: true };
     let call = LoadCall {
         name: "echo".to_owned(),
         weight: 1,

@@ -16,7 +16,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinSet;
 
 use super::{Connections, Scan, ScanCase, ScanEnd, ScanFuture, ScanSubject};
-use crate::conformance::{Endpoint, Pace, ProbeOptions, examine, survey};
+use crate::conformance::{Endpoint, Pace, ProbeOptions, TokenProbe, authorized, examine, survey};
 use crate::fuzz::connection::ConnectionLog;
 use crate::record::CaseRecord;
 
@@ -42,6 +42,10 @@ pub struct ConformanceOptions {
     pub timeout: Duration,
     /// The folder that is copied for the server.
     pub fixture: Option<PathBuf>,
+    /// True if tokens are tested.
+    pub tests_tokens: bool,
+    /// The URL of a test issuer whose tokens the server takes.
+    pub issuer: Option<String>,
 }
 
 /// The default time a server may take to start, and to answer.
@@ -59,6 +63,8 @@ impl Default for ConformanceOptions {
             start: START,
             timeout: REPLY,
             fixture: None,
+            tests_tokens: false,
+            issuer: None,
         }
     }
 }
@@ -148,7 +154,7 @@ fn tags_of(case: &RuleCase) -> Vec<String> {
 /// The rules to check in each revision, each with the name of its case.
 fn rule_cases(server: &ServerSpec, options: &ConformanceOptions) -> Vec<(String, RuleCase)> {
     let channel = match server.target {
-        Target::Http { .. } | Target::Sse { .. } => Channel::Http,
+        Target::Remote { .. } => Channel::Http,
         Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => Channel::Stdio,
     };
     let wanted: Vec<Revision> =
@@ -160,6 +166,9 @@ fn rule_cases(server: &ServerSpec, options: &ConformanceOptions) -> Vec<(String,
             consent: options.consent,
             seed: options.seed,
             pace: Pace { start: options.start, timeout: options.timeout, ..Pace::default() },
+            tokens: options
+                .tests_tokens
+                .then(|| TokenProbe { issuer: options.issuer.clone(), ..TokenProbe::default() }),
             ..ProbeOptions::default()
         },
         runs: Mutex::default(),
@@ -246,12 +255,15 @@ impl RuleCase {
             let mut runs = shared.runs.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(runs.entry((variant, trial)).or_default())
         };
-        let endpoint = case.context.opener.raw_endpoint(case.server, case.fixture_guard.variables());
+        let endpoint = case.context.opener.raw_endpoint(case.server, case.fixture_guard.variables()).await;
         let verdicts = examined.verdicts.get_or_init(|| async {
             let Some(endpoint) = endpoint else {
                 return Err("only servers over stdio and Streamable HTTP can be tested".to_owned());
             };
+            let tokens = shared.probe.tokens.clone();
+            let own = &case.context.opener.tokens;
             let probe = ProbeOptions {
+                tokens: tokens.map(|probe| TokenProbe { tokens: own.clone(), ..probe }),
                 scratch: case.fixture_guard.scratch().to_owned(),
                 places: case.fixture_guard.places(),
                 ..shared.probe.clone()
@@ -337,6 +349,7 @@ impl Shared {
         probe: ProbeOptions,
         only: Option<Revision>,
     ) -> Result<HashMap<Revision, Judged>, String> {
+        let endpoint = authorized(endpoint, &probe).await?;
         let survey = Arc::new(survey(&endpoint, &probe).await?);
         let mut revisions: Vec<Revision> =
             self.wanted.iter().copied().filter(|revision| self.is_named || survey.served.contains(revision)).collect();

@@ -11,6 +11,7 @@ mod fuzz;
 mod offer;
 mod plan;
 mod probe;
+mod sequences;
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -21,6 +22,7 @@ use mcprove_model::{Act, Case, Expectation, Isolation, ScanWork, ServerSpec, Ski
 
 use crate::case_run::CaseContext;
 use crate::fixture_guard::FixtureGuard;
+use crate::host::HostPlayed;
 use crate::record::CaseRecord;
 use crate::restart::Restartable;
 
@@ -31,6 +33,7 @@ pub use fuzz::FuzzedTool;
 pub use offer::{expanded_template, prompt_arguments};
 pub(crate) use plan::planned_inputs;
 pub use plan::{FuzzScan, PlannedScan, ScanKind, ScanOptions, plan_scan};
+pub use sequences::{SequenceRun, SequenceScan};
 
 /// A piece of work on a server that judges what it sees by itself.
 pub(crate) trait Scan: Send + Sync {
@@ -84,6 +87,10 @@ pub enum ScanResult {
     Audit(PlannedCall),
     /// A tool that was fuzzed.
     Fuzz(Box<FuzzedTool>),
+    /// Sequences of calls.
+    Sequences(Box<SequenceRun>),
+    /// A scenario that was played to a client.
+    Host(HostPlayed),
 }
 
 /// The scan of a case.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use mcprove_judge::harm::HarmGuard;
 use mcprove_judge::listed_values::listing_tools;
 use mcprove_judge::negative::Probe;
+use mcprove_judge::sequences::{SequenceModel, SequenceTool};
 use mcprove_judge::too_complex;
 use mcprove_judge::tool_effect::{Consent, ScanPlan, ToolEffect};
 use mcprove_model::{Case, Finding, OFFER_TAG, ServerSpec};
@@ -21,6 +22,7 @@ use super::audit::{AuditTool, PlannedCall};
 use super::fuzz::{FuzzPlan, FuzzTarget, FuzzTool};
 use super::offer::offered_items;
 use super::probe::ProbeTool;
+use super::sequences::{SequencePlan, SequenceScan, plan_sequences, surroundings};
 use crate::discover::{Catalog, nameless, tool_name};
 use crate::fixture_guard::{SCRATCH, written};
 
@@ -62,6 +64,8 @@ pub enum ScanKind {
     },
     /// It is called with inputs that break programs.
     Fuzz(FuzzScan),
+    /// Sequences of calls of all tools.
+    Sequences(SequenceScan),
 }
 
 /// Options of fuzzing.
@@ -100,6 +104,9 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
     let called: Vec<PlannedCall> =
         tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
+    if let ScanKind::Sequences(sequences) = &options.kind {
+        return of_sequences(server, catalog, (options, sequences), (&tools, plan, called));
+    }
     let works = works(&tools, &plan, &called, options);
     let cases = tools.iter().zip(&called).zip(works).enumerate().map(|(at, ((tool, called), work))| {
         let subject = ScanSubject {
@@ -139,6 +146,43 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     }
     let called = called.into_iter().map(|called| PlannedCall { input: called.input.as_ref().map(written), ..called });
     PlannedScan { cases, findings, called: called.collect(), tools: plan }
+}
+
+/// The plan of the work on sequences: the tools that may be called are one model.
+fn of_sequences(
+    server: &Arc<ServerSpec>,
+    catalog: &Catalog,
+    (options, sequences): (&ScanOptions, &SequenceScan),
+    (tools, plan, called): (&[Value], ScanPlan, Vec<PlannedCall>),
+) -> PlannedScan {
+    let callable: Vec<usize> = (0..tools.len()).filter(|at| called[*at].skipped.is_none()).collect();
+    let chosen: Vec<Value> = callable.iter().map(|at| tools[*at].clone()).collect();
+    let guards = callable.iter().map(|at| guard_of(&tools[*at], plan.effect(*at), options)).collect();
+    let given = chosen.iter().map(|tool| options.given.get(tool_name(tool)).cloned().unwrap_or_default()).collect();
+    let has_resources = !catalog.resources.is_empty() || !catalog.templates.is_empty();
+    let model = SequenceModel::new(&chosen, catalog.instructions.as_deref(), has_resources);
+    let has_writes = model.tools.iter().any(SequenceTool::writes);
+    let (cases, learned) = plan_sequences(
+        server,
+        SequencePlan {
+            model,
+            tools: chosen,
+            around: surroundings(guards, given, catalog.places.clone()),
+            options: sequences.clone(),
+            corpus: Vec::new(),
+            fixture: options.fixture.clone(),
+            start: options.start,
+            timeout: options.timeout,
+            seed: options.seed,
+        },
+        has_writes,
+    );
+    let mut findings = catalog.findings.clone();
+    findings.extend(nameless(tools));
+    findings.extend(on_own_data(&plan, options));
+    findings.extend(learned);
+    findings.push(Finding::note("seed", format!("seed {}", options.seed)));
+    PlannedScan { cases, findings, called, tools: plan }
 }
 
 /// The tools that are chosen, in listed order.
@@ -217,6 +261,7 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[PlannedCall], options: &Sca
                 })
             })
             .collect(),
+        ScanKind::Sequences(_) => unreachable!("sequences have a plan of their own"),
         ScanKind::Fuzz(fuzz) => {
             let target = |at: usize| FuzzTarget {
                 tool: tools[at].clone(),
@@ -262,7 +307,7 @@ fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, opt
         Some(given) => Ok(given.clone()),
         None => guard.input(tool, options.seed, catalog.places.as_ref()),
     };
-    let needs_input = !matches!(options.kind, ScanKind::Fuzz(_));
+    let needs_input = !matches!(options.kind, ScanKind::Fuzz(_) | ScanKind::Sequences(_));
     let skipped = match (&made, plan.skipped(at)) {
         (_, _) if tool_name(tool).is_empty() => Some("it has no name to call it by".to_owned()),
         (_, Some(reason)) => Some(reason.to_owned()),

@@ -133,6 +133,7 @@ fn crashes_are_recognised() {
         help: None,
         evidence: Bytes::new(),
         status: Some(500),
+        has_result: false,
     });
     for outcome in [
         gone,
@@ -235,11 +236,13 @@ fn success_on_invalid_input_and_wrong_output_are_told() {
 
 #[test]
 fn refusals_and_cancellations_are_handled() {
-    let refused = |status: u16| {
+    let judged_refusal = |status: u16, has_result: bool| {
         let what = format!("HTTP {status}");
-        let refused = Refused { what, help: None, evidence: Bytes::new(), status: Some(status) };
+        let refused = Refused { what, help: None, evidence: Bytes::new(), status: Some(status), has_result };
         judged(&call(Outcome::Refused(refused))).kind()
     };
+    let refused = |status| judged_refusal(status, false);
+    assert_eq!([400, 401, 403].map(|status| judged_refusal(status, true)), ["protocol"; 3]);
     assert_eq!([400, 413, 422].map(refused), ["handled"; 3]);
     assert_eq!([200, 202, 301].map(refused), ["protocol"; 3], "a success without an answer");
     assert_eq!([404, 500, 503].map(refused), ["crash"; 3]);

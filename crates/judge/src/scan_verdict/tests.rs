@@ -69,6 +69,25 @@ fn a_refusal_of_ours_is_never_the_servers_defect() {
 }
 
 #[test]
+fn a_status_that_refuses_a_call_with_a_result_in_its_body_is_a_defect() {
+    let refused = |status: u16, has_result: bool| {
+        let refused = mcprove_model::Refused {
+            what: format!("HTTP {status}"),
+            help: None,
+            evidence: Vec::new().into(),
+            status: Some(status),
+            has_result,
+        };
+        judged(&Outcome::Refused(refused)).verdict
+    };
+    assert_eq!(
+        [401, 403].map(|status| refused(status, false)),
+        [ToolVerdict::Fails(FailureCause::CredentialsMissing); 2]
+    );
+    assert_eq!([401, 403, 500].map(|status| refused(status, true)), [ToolVerdict::Crashed; 3]);
+}
+
+#[test]
 fn structured_content_must_fit_the_output_schema() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let arguments = json!({});

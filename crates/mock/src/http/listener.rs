@@ -27,6 +27,11 @@ impl HttpListener {
         format!("http://{}{PATH}", self.0.address())
     }
 
+    /// The URL without its path.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.0.address())
+    }
+
     /// True if only this machine can come in.
     pub fn is_local(&self) -> bool {
         self.0.address().ip().is_loopback()

@@ -23,6 +23,7 @@ use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use mcprove_model::{Era, Revision};
+use mcprove_wire::inject_http;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -32,6 +33,7 @@ pub use listener::HttpListener;
 
 use crate::Mock;
 use crate::era::named_revision;
+use crate::issuer::{Issuer, IssuerReply};
 use crate::message_sink::{MessageSink, OutgoingMessage};
 use crate::mutation::{Inward, Mutant, Web};
 use crate::rpc::{INVALID_REQUEST, Incoming, Layer, Refusal, classify, read};
@@ -46,7 +48,7 @@ const BUSY: Duration = Duration::from_millis(50);
 impl Mock {
     /// Serves clients of a listener until `until` ends; what they still wait for then is dropped.
     pub async fn serve_http(&self, http_listener: HttpListener, until: impl Future<Output = ()>) {
-        let endpoint = Arc::new(Endpoint::new(self, http_listener.is_local()));
+        let endpoint = Arc::new(Endpoint::new(self, http_listener.is_local(), &http_listener.origin()));
         let mut connections = JoinSet::new();
         tokio::pin!(until);
         loop {
@@ -66,7 +68,7 @@ impl Mock {
 
     /// Connections to the mock over HTTP without a socket: each call makes one, served on the current runtime.
     pub fn http_connections(&self) -> Arc<dyn Fn() -> DuplexStream + Send + Sync> {
-        let endpoint = Arc::new(Endpoint::new(self, true));
+        let endpoint = Arc::new(Endpoint::new(self, true, "http://127.0.0.1"));
         Arc::new(move || {
             let (near, far) = tokio::io::duplex(64 << 10);
             tokio::spawn(serve_connection(Arc::clone(&endpoint), far));
@@ -76,6 +78,18 @@ impl Mock {
 }
 
 async fn serve_connection(endpoint: Arc<Endpoint>, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    let injector = endpoint.mock.shared.injector.clone();
+    if !injector.is_needed() {
+        return serve_healthy_connection(endpoint, stream).await;
+    }
+    let (near, far) = tokio::io::duplex(64 << 10);
+    tokio::join!(inject_http(&injector, stream, near), serve_healthy_connection(endpoint, far));
+}
+
+async fn serve_healthy_connection(
+    endpoint: Arc<Endpoint>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) {
     let service = service_fn(|request| {
         let endpoint = Arc::clone(&endpoint);
         async move { Ok::<_, Infallible>(endpoint.answer(request).await) }
@@ -112,6 +126,8 @@ struct Endpoint {
     stateless: Arc<Session>,
     sessions: Mutex<HashMap<String, Held>>,
     requests: AtomicU64,
+    /// The authorization server that guards it.
+    issuer: Option<Issuer>,
 }
 
 /// A session of a legacy client.
@@ -130,11 +146,13 @@ const SESSIONS: usize = 1_000;
 type Answer = Response<Body>;
 
 impl Endpoint {
-    fn new(mock: &Mock, local_only: bool) -> Self {
+    fn new(mock: &Mock, local_only: bool, origin: &str) -> Self {
         // Modern clients get messages only as part of their requests.
         let (nowhere, _) = MessageSink::new();
         let stateless = Session::new(Arc::clone(&mock.shared), Kind::Stateless, nowhere);
-        Self { mock: mock.clone(), local_only, stateless, sessions: Mutex::default(), requests: AtomicU64::new(0) }
+        let issuer = mock.shared.issuer.as_ref().map(|options| Issuer::new(origin, options));
+        let (mock, sessions, requests) = (mock.clone(), Mutex::default(), AtomicU64::new(0));
+        Self { mock, local_only, stateless, sessions, requests, issuer }
     }
 
     fn close(&self) {
@@ -185,12 +203,26 @@ impl Endpoint {
     }
 
     async fn respond(&self, head: &Parts, body: &Bytes) -> Answer {
-        if !origin::is_welcome(&head.headers, self.local_only) {
+        if !origin::is_welcome(&head.uri, &head.headers, self.local_only) {
             return plain(StatusCode::FORBIDDEN, "this origin may not ask");
+        }
+        if let Some(issuer) = &self.issuer
+            && let Some(reply) = issuer.answer(head, body, listener::PATH).await
+        {
+            return issued(reply);
         }
         if head.uri.path() != listener::PATH {
             return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp");
         }
+        let answer = self.served(head, body).await;
+        let session = answer.headers().get("mcp-session-id").and_then(|id| id.to_str().ok());
+        if let (Some(issuer), Some(session)) = (&self.issuer, session) {
+            issuer.bind_session(head, session);
+        }
+        answer
+    }
+
+    async fn served(&self, head: &Parts, body: &Bytes) -> Answer {
         match head.method {
             Method::POST => match refuse_types(&head.headers) {
                 Some(refused) => refused,
@@ -439,6 +471,17 @@ fn json_answer(status: StatusCode, message: &Value) -> Answer {
 
 fn plain(status: StatusCode, text: &'static str) -> Answer {
     with_type(status, "text/plain; charset=utf-8", Body::Whole(Bytes::from_static(text.as_bytes())))
+}
+
+/// An answer of the authorization server.
+fn issued(reply: IssuerReply) -> Answer {
+    let mut answer = with_type(reply.status, reply.kind, Body::Whole(Bytes::from(reply.body)));
+    for (name, value) in reply.headers {
+        if let Ok(value) = value.parse() {
+            answer.headers_mut().append(name, value);
+        }
+    }
+    answer
 }
 
 fn not_allowed() -> Answer {

@@ -1,12 +1,13 @@
 //! Check of the origin: pages of other origins are refused, whatever name they give this machine (DNS rebinding).
 
-use hyper::HeaderMap;
+use hyper::{HeaderMap, Uri};
 
-/// True if a request comes from where requests may come from.
-pub(super) fn is_welcome(headers: &HeaderMap, local_only: bool) -> bool {
+/// True if a request comes from where requests may come from. A whole URL in its first line counts like its `Host`.
+pub(super) fn is_welcome(uri: &Uri, headers: &HeaderMap, local_only: bool) -> bool {
     let field = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let host = field("host").map(name_of);
-    if local_only && host.is_some_and(|host| !is_local(host)) {
+    let is_named_local = host.is_some_and(is_local) && uri.host().is_none_or(is_local);
+    if local_only && !is_named_local {
         return false;
     }
     match field("origin") {
@@ -50,7 +51,7 @@ mod tests {
             if let Some(origin) = origin {
                 headers.insert("origin", origin.parse().expect("a value"));
             }
-            is_welcome(&headers, local_only)
+            is_welcome(&Uri::from_static("/mcp"), &headers, local_only)
         };
         for (host, origin) in [
             ("127.0.0.1:80", None),

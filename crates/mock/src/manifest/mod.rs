@@ -9,7 +9,7 @@ mod tool;
 
 use std::collections::BTreeSet;
 
-use mcprove_model::{Diagnostics, Node, Span};
+use mcprove_model::{Diagnostics, FaultKind, Node, Span};
 use serde_json::{Value, json};
 
 pub(crate) use answer::{Answer, ErrorAnswer};
@@ -18,7 +18,6 @@ pub(crate) use content::{Prompt, Resource, Template};
 pub(crate) use snapshot::tools_of;
 pub(crate) use tool::{Change, Level, Task, Tool};
 
-use crate::fault::MockFault;
 use block::Block;
 
 /// Capabilities and replies of a mock.
@@ -31,7 +30,7 @@ pub struct Manifest {
     pub(crate) instructions: Option<String>,
     pub(crate) page_size: Option<usize>,
     pub(crate) cache: Cache,
-    pub(crate) fault: Option<MockFault>,
+    pub(crate) fault: Option<FaultKind>,
     pub(crate) tools: Vec<Tool>,
     /// The tools after the catalog has changed, when it can.
     pub(crate) changed_tools: Option<Vec<Tool>>,
@@ -186,7 +185,7 @@ fn cache(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<Cache> {
 }
 
 /// A fault, as `--fault` takes it.
-fn fault(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<MockFault> {
+fn fault(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<FaultKind> {
     let node = block.get("fault")?;
     match found.text(node, "`fault`")?.parse() {
         Ok(fault) => Some(fault),

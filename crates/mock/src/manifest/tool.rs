@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use mcprove_judge::argument_errors;
-use mcprove_model::{Diagnostics, Node, Span, nearest};
+use mcprove_model::{Diagnostics, FaultKind, Node, Span, nearest};
 use serde_json::{Value, json};
 
 use super::answer::{self, Answers};
 use super::ask::{self, Ask, Round};
 use super::block::Block;
-use crate::fault::MockFault;
 
 /// A tool.
 #[derive(Clone, Debug)]
@@ -31,7 +30,7 @@ pub(crate) struct Tool {
     pub(crate) step_time: Duration,
     pub(crate) logs: Vec<LogLine>,
     pub(crate) notifies: Vec<Change>,
-    pub(crate) fault: Option<MockFault>,
+    pub(crate) fault: Option<FaultKind>,
 }
 
 /// Settings of a tool that runs as a task (2026-07-28, the tasks extension).

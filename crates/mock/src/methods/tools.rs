@@ -106,7 +106,11 @@ impl Call<'_> {
 
 /// Applies the fault of a call before anything else happens to it.
 pub(super) async fn meet_fault(session: &Session, tool: &str) -> Result<(), Ended> {
-    match session.mock.faults.next_delay(tool) {
+    let delay = session.mock.faults.next_delay(tool);
+    if let (Delay::Late(_) | Delay::Never, Some(fault)) = (delay, session.mock.faults.of(tool)) {
+        session.mock.injector.note(tool, fault);
+    }
+    match delay {
         Delay::No => Ok(()),
         Delay::Late(delay) => session.pause(delay).await,
         Delay::Never => {

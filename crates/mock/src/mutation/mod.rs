@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mcprove_model::{Revision, SourceFile};
 use serde_json::{Value, json};
 
+pub(crate) use table::issuer_fault;
 pub use table::{MUTATIONS, Mutation};
 
 pub(crate) use web::Web;

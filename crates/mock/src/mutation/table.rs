@@ -51,6 +51,21 @@ const fn http(name: &'static str, rule: &'static str, what: &'static str, revisi
     Mutation { name, rule, what, revisions, transport: Some("http"), needs_process: false }
 }
 
+/// The fault of the guard that a mutation about tokens stands for.
+pub(crate) fn issuer_fault(mutation: &str) -> Option<&'static str> {
+    Some(match mutation {
+        "token-other-audience" => "accepts-other-audience",
+        "token-expired" => "accepts-expired",
+        "token-tampered" => "accepts-tampered",
+        "token-in-query" => "accepts-query",
+        "token-revoked" => "accepts-revoked",
+        "token-scope-ignored" => "ignores-scope",
+        "token-scope-hidden" => "hides-scope",
+        "token-session-shared" => "shares-sessions",
+        _ => return None,
+    })
+}
+
 /// Every mutation.
 pub static MUTATIONS: &[Mutation] = &[
     both("handshake-incomplete", "mcp-handshake", "leaves a required field out of the handshake", (A, E)),
@@ -156,6 +171,14 @@ pub static MUTATIONS: &[Mutation] = &[
     http("auth-no-metadata", "mcp-auth-resource", "publishes no resource metadata", (C, E)),
     http("auth-no-pkce", "mcp-auth-server", "names an authorization server without PKCE", (C, E)),
     http("auth-query", "mcp-auth-scopes", "advertises tokens in the query string", (C, E)),
+    http("token-other-audience", "mcp-token-checked", "takes tokens for other servers", (C, E)),
+    http("token-expired", "mcp-token-checked", "takes tokens that have expired", (C, E)),
+    http("token-tampered", "mcp-token-checked", "does not check signatures", (C, E)),
+    http("token-in-query", "mcp-token-checked", "takes tokens in the query", (C, E)),
+    http("token-revoked", "mcp-token-revoked", "takes tokens that were revoked", (C, E)),
+    http("token-scope-ignored", "mcp-token-scope", "takes tokens without its scope", (D, E)),
+    http("token-scope-hidden", "mcp-token-scope", "does not name the scope that a token lacks", (D, E)),
+    http("token-session-shared", "mcp-token-session", "lets users use the sessions of others", (B, D)),
     http("mints-session", "mcp-modern-http", "gives out session ids in 2026-07-28", (E, E)),
     both("bad-meta-key", "mcp-annotations", "sends a `_meta` key with a blank", (C, E)),
     both("writes-anyway", "mcp-read-only-hint", "changes a resource in a read-only tool", (B, E)),

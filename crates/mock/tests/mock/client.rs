@@ -107,9 +107,22 @@ impl Client {
 
     /// The next message.
     pub(crate) async fn next(&mut self) -> Value {
+        serde_json::from_str(&self.next_line().await).expect("JSON")
+    }
+
+    /// The next line, whatever it is.
+    pub(crate) async fn next_line(&mut self) -> String {
         let line = tokio::time::timeout(PATIENCE, self.reader.next_line()).await.expect("a line in time");
-        let line = line.expect("a readable line").expect("the mock is there");
-        serde_json::from_str(&line).expect("JSON")
+        line.expect("a readable line").expect("the mock is there")
+    }
+
+    /// Everything up to the end of the connection.
+    pub(crate) async fn rest(&mut self) -> String {
+        let mut rest = String::new();
+        while let Ok(Ok(Some(line))) = tokio::time::timeout(PATIENCE, self.reader.next_line()).await {
+            rest.push_str(&line);
+        }
+        rest
     }
 
     /// True if nothing comes for a while.

@@ -6,6 +6,7 @@ mod client;
 mod content;
 mod faults;
 mod http;
+mod injected;
 mod mistakes;
 mod page;
 mod protocol;

@@ -1,15 +1,19 @@
 //! `server`: how to start or reach the server under test.
 
-use mcprove_model::{Diagnostics, Entry, Kind, Node, Protocol, Revision, Sandbox, ServerSpec, Target, nearest};
+use mcprove_model::{
+    Auth, Diagnostics, Entry, Kind, Node, Protocol, Remote, Revision, Sandbox, ServerSpec, Target, nearest,
+};
 use serde_json::{Value, json};
 
 use super::templates::Scope;
 use super::{Context, client_capabilities, texts};
 use crate::environment::{Forms, SECRET, Unset, expand_reporting};
+use crate::oauth::{self, Login};
 use crate::schema::fragment;
 
 const KEYS: &[&str] = &[
     "args",
+    "auth",
     "client_capabilities",
     "command",
     "cwd",
@@ -26,16 +30,13 @@ const KEYS: &[&str] = &[
 const STDIO_ONLY: &[&str] = &["command", "args", "env", "cwd", "docker", "sandbox"];
 
 /// Keys that mean something to a remote server only.
-const REMOTE_ONLY: &[&str] = &["url", "headers"];
+const REMOTE_ONLY: &[&str] = &["url", "headers", "auth"];
 
 /// Keys whose texts may hold `{{fixture}}`.
 const TEMPLATED: &[&str] = &["args", "command", "cwd", "docker", "env", "headers", "url"];
 
 /// Keys whose texts may hold `${secret:NAME}`; those of `env` and `headers` may hold every form.
 pub(crate) const WITH_SECRETS: &[&str] = &["args", "command", "cwd", "docker", "url"];
-
-const TRANSPORTS: [(&str, Transport); 3] =
-    [("http", Transport::Http), ("sse", Transport::Sse), ("stdio", Transport::Stdio)];
 
 /// A server given on the command line. A command takes the place of the command and arguments of every server of a suite,
 /// which keep their environment and transport; a URL is the server of tests that name none.
@@ -65,7 +66,7 @@ impl ServerOverride {
     /// The program or URL, without anything that a file adds.
     pub(crate) fn target(&self) -> Target {
         if self.is_url() {
-            return Target::Http { url: self.command.clone(), headers: Vec::new() };
+            return Target::http(self.command.clone(), Vec::new());
         }
         let (command, args) = (self.command.clone(), self.args.clone());
         Target::Stdio { command, args, env: Vec::new(), cwd: None, docker: None }
@@ -137,23 +138,53 @@ pub(crate) fn decode(
             };
             Target::Stdio { command, args, env, cwd, docker }
         }
-        Transport::Http => Target::Http { url: url(entry, found)?, headers },
-        Transport::Sse => Target::Sse { url: url(entry, found)?, headers },
+        Transport::Remote(transport) => Target::Remote { transport, url: url(entry, found)?, headers },
     };
     report_unused(node, transport, found);
+    let (target, auth) = logged_in(node, target, (context, &mut secrets), found);
     secrets.sort();
     secrets.dedup();
     let name = match &target {
         Target::Stdio { command, .. } => command.clone(),
-        Target::Http { .. } | Target::Sse { .. } | Target::Mock { .. } | Target::Cassette { .. } => target.label(),
+        Target::Remote { .. } | Target::Mock { .. } | Target::Cassette { .. } => target.label(),
     };
-    Some(ServerSpec { name, target, protocol, client, secrets, sandbox, ..ServerSpec::default() })
+    Some(ServerSpec { name, target, auth, protocol, client, secrets, sandbox, ..ServerSpec::default() })
+}
+
+/// `auth: {oauth: {flow: …}}`: the target with the token that a variable holds, or the login.
+fn logged_in(
+    node: &Node,
+    mut target: Target,
+    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    found: &mut Diagnostics<'_>,
+) -> (Target, Option<Auth>) {
+    let Some(auth) = node.get("auth").filter(|auth| !auth.is_null()) else { return (target, None) };
+    if found.map(auth, "`auth`").is_none() {
+        return (target, None);
+    }
+    found.known_keys(auth, "`auth`", &["oauth"]);
+    let Some(entry) = auth.get("oauth") else { return (target, None) };
+    if found.map(entry, "`oauth`").is_some() && entry.get("flow").is_none() {
+        let help = "add `flow: authorization_code`, or `flow: client_credentials`";
+        found.error_with_help("missing-key", entry.span, "`oauth` has no `flow`", help);
+    }
+    match oauth::decode(entry, (&context.environment, secrets), found) {
+        Some(Login::Token(token)) => {
+            if let Target::Remote { headers, .. } = &mut target {
+                headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+            }
+            (target, None)
+        }
+        Some(Login::Settings(settings)) => (target, Some(Auth::Oauth(settings))),
+        None => (target, None),
+    }
 }
 
 /// The JSON Schema of `server`.
 pub(crate) fn schema() -> Value {
     let properties = json!({
         "args": fragment::texts("The arguments of the command."),
+        "auth": fragment::map("Authentication of the client.", json!({"oauth": oauth::schema()}), &[]),
         "client_capabilities": client_capabilities_schema(),
         "command": fragment::scalar("The program that is started."),
         "cwd": fragment::scalar("The folder it is started in; the caller's when left out."),
@@ -231,8 +262,21 @@ fn roots_schema() -> Value {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Transport {
     Stdio,
-    Http,
-    Sse,
+    Remote(Remote),
+}
+
+impl Transport {
+    /// Its name in the file format.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Remote(remote) => remote.name(),
+        }
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        Remote::ALL.into_iter().map(Self::Remote).chain([Self::Stdio])
+    }
 }
 
 /// The transport as named; without a name, a `url` means HTTP and a command a process.
@@ -241,21 +285,21 @@ pub(crate) fn transport(node: &Node, is_overridden: bool, found: &mut Diagnostic
     let Some(named) = named else {
         let has = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
         let is_remote = has("url") && !has("command") && !is_overridden;
-        return Some(if is_remote { Transport::Http } else { Transport::Stdio });
+        return Some(if is_remote { Transport::Remote(Remote::Http) } else { Transport::Stdio });
     };
     let text = found.text(named, "`transport`")?;
     if text.is_empty() {
         return Some(Transport::Stdio);
     }
-    let known = TRANSPORTS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+    let known = Transport::all().find(|transport| transport.name().eq_ignore_ascii_case(text));
     if known.is_none() {
-        let help = match nearest(text, TRANSPORTS.map(|(name, _)| name)) {
+        let help = match nearest(text, Transport::all().map(Transport::name)) {
             Some(near) => format!("did you mean `{near}`? transports are stdio, sse and http"),
             None => "transports are stdio, sse and http".to_owned(),
         };
         found.error_with_help("unknown-transport", named.span, format!("unknown transport `{text}`"), help);
     }
-    known.map(|(_, transport)| transport)
+    known
 }
 
 /// The program of a server, whose keys are `known`; its absence is reported.
@@ -335,9 +379,8 @@ pub(crate) fn decode_protocol(node: &Node, found: &mut Diagnostics<'_>) -> Optio
 /// A key that cannot matter is worth a word, though older files may carry one.
 pub(crate) fn report_unused(node: &Node, transport: Transport, found: &mut Diagnostics<'_>) {
     let (unused, kind) = match transport {
-        Transport::Stdio => (REMOTE_ONLY, "a stdio server"),
-        Transport::Http => (STDIO_ONLY, "an http server"),
-        Transport::Sse => (STDIO_ONLY, "an sse server"),
+        Transport::Stdio => (REMOTE_ONLY, "a stdio server".to_owned()),
+        Transport::Remote(remote) => (STDIO_ONLY, format!("an {} server", remote.name())),
     };
     for entry in node.as_map().unwrap_or_default() {
         let key = entry.key.text.as_str();

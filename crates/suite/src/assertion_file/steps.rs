@@ -12,7 +12,7 @@ use super::{expectation, texts, time};
 use crate::schema::fragment;
 use crate::template::FIXTURE;
 
-const KEYS: &[&str] = &["allow_error", "args", "capture", "expect", "poll", "read", "tool"];
+const KEYS: &[&str] = &["allow_error", "args", "capture", "expect", "poll", "read", "restart", "tool"];
 const POLL_KEYS: &[&str] = &["every", "timeout", "until"];
 
 /// The pause between two polls, and the time after which polling is given up, where nothing else is said.
@@ -35,12 +35,13 @@ pub(crate) fn schema() -> Value {
         "expect": fragment::expect(Vocabulary::ToolStep),
         "poll": poll_schema(),
         "read": fragment::text("The URI of a resource to read."),
+        "restart": fragment::flag("True to end the server and start it again on the same data, in place of a call."),
         "tool": fragment::text("The tool to call."),
     });
     let mut schema = fragment::map("A step.", properties, &[]);
     super::aliases::of_step().describe(&mut schema);
     schema[fragment::DEFINITION] = "step".into();
-    schema["oneOf"] = ["tool", "read", "uri", "resource"].map(|key| json!({"required": [key]})).into();
+    schema["oneOf"] = ["tool", "read", "uri", "resource", "restart"].map(|key| json!({"required": [key]})).into();
     schema
 }
 
@@ -51,9 +52,11 @@ fn decode_step(node: &Node, key: &str, scope: &mut Scope, found: &mut Diagnostic
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     found.known_keys(node, &what, KEYS);
     let read = entries.iter().find(|entry| entry.key.text == "read");
-    let (call, vocabulary) = match read {
-        Some(read) => (decode_read(node, read, scope, found), Vocabulary::ReadStep),
-        None => (decode_tool(node, key, place, scope, found), Vocabulary::ToolStep),
+    let restart = entries.iter().find(|entry| entry.key.text == "restart");
+    let (call, vocabulary) = match (read, restart) {
+        (_, Some(restart)) => (decode_restart(node, restart, found), Vocabulary::ToolStep),
+        (Some(read), None) => (decode_read(node, read, scope, found), Vocabulary::ReadStep),
+        (None, None) => (decode_tool(node, key, place, scope, found), Vocabulary::ToolStep),
     };
     let allow_error = match node.get("allow_error").filter(|flag| !flag.is_null()) {
         Some(flag) => found.boolean(flag, "`allow_error`").unwrap_or_default(),
@@ -111,6 +114,20 @@ fn decode_read(node: &Node, read: &Entry, scope: &Scope, found: &mut Diagnostics
     let uri = block::required_text(node, read, found)?;
     scope.check(&uri, found);
     Some(StepCall::Resource { uri })
+}
+
+/// `restart: true` alone: there is no reply to look at.
+fn decode_restart(node: &Node, restart: &Entry, found: &mut Diagnostics<'_>) -> Option<StepCall> {
+    for entry in node.as_map().unwrap_or_default().iter().filter(|entry| entry.key.text != "restart") {
+        let message = format!("`{}` and `restart` are mutually exclusive: a step does one thing", entry.key.text);
+        found.error_with_help("two-acts", entry.key.span, message, "make it a step of its own");
+    }
+    if !found.boolean(&restart.value, "`restart`")? {
+        let help = "write `restart: true`, or remove the step";
+        found.error_with_help("two-acts", restart.value.span, "a step with `restart: false` does nothing", help);
+        return None;
+    }
+    Some(StepCall::Restart { flag: restart.value.clone() })
 }
 
 /// A step that asks for an error accepts one.

@@ -1,5 +1,7 @@
 //! Suites of recorded requests.
 
+use mcprove_model::Remote;
+
 use super::*;
 
 fn call(tool: &str, args: Value, outcome: Option<Result<Value, Value>>) -> RecordedCall {
@@ -24,7 +26,8 @@ fn only_what_will_come_again_is_asked_for() {
         call("hung", json!({}), None),
         RecordedCall { elapsed_us: 9_500_000, ..call("slow", json!({}), Some(Ok(json!({"content": []})))) },
     ];
-    let target = Target::Http {
+    let target = Target::Remote {
+        transport: Remote::Http,
         url: "http://127.0.0.1:1/mcp".to_owned(),
         headers: vec![("X-Api-Key".to_owned(), "secret".to_owned())],
     };

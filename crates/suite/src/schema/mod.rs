@@ -6,7 +6,7 @@ pub(crate) mod fragment;
 
 use serde_json::{Map, Value, json};
 
-use crate::{assertion_file, suite_file};
+use crate::{assertion_file, scenario_file, suite_file};
 
 /// The folder of the published schemas.
 const PUBLISHED: &str = "https://raw.githubusercontent.com/mcprove/mcprove/main/schema";
@@ -28,6 +28,13 @@ pub const KINDS: &[FileKind] = &[
     FileKind { name: "assertion", summary: "one test in one document", schema: assertion_file::schema },
     FileKind { name: "suite", summary: "servers by name, and lists of tests", schema: suite_file::schema },
 ];
+
+/// Scenarios of `mcprove host`.
+pub const SCENARIO: FileKind = FileKind {
+    name: "scenario",
+    summary: "bad servers, and what is expected of a client",
+    schema: scenario_file::schema,
+};
 
 /// The first line of a written file: editors complete and check what follows. `kind` is the name of a file kind.
 pub fn editor_line(kind: &str) -> String {

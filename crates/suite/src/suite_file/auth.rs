@@ -5,15 +5,10 @@ use serde_json::{Value, json};
 
 use super::Context;
 use crate::assertion_file::{block, texts};
+use crate::oauth::{self, Login};
 use crate::schema::fragment;
 
 pub(super) const KEYS: &[&str] = &["aws_sigv4", "bearer_token_env", "headers", "oauth"];
-
-/// The flow in which a person signs in with a browser; a run uses the resulting token.
-const BROWSER_FLOW: &str = "authorization_code_pkce";
-
-/// The variable that holds the token of a person who signed in, where no other is named.
-const ACCESS_TOKEN: &str = "MCP_ACCESS_TOKEN";
 
 /// Ways of the other tool, and what to do instead.
 pub(super) const OUTSIDE: &[(&str, &str)] = &[("web_bot_auth", "use `bearer_token_env`, or `headers`")];
@@ -54,8 +49,14 @@ pub(super) fn apply(
     }
     let oauth = entries.iter().find(|entry| entry.key.text == "oauth");
     if let Some(entry) = oauth.filter(|entry| entry.value.get("flow").is_some()) {
-        headers.extend(decode_browser_flow(&entry.value, (context, secrets), found));
-        return (headers, None);
+        return match oauth::decode(&entry.value, (&context.environment, secrets), found) {
+            Some(Login::Token(token)) => {
+                headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+                (headers, None)
+            }
+            Some(Login::Settings(settings)) => (headers, Some(Auth::Oauth(settings))),
+            None => (headers, None),
+        };
     }
     let oauth = oauth.and_then(|entry| decode_oauth(entry, (context, secrets), found));
     let Some(name) = node.get("bearer_token_env") else { return (headers, oauth) };
@@ -73,30 +74,6 @@ fn decode_headers(
     let headers = super::servers::decode_headers(auth, (context, secrets), found);
     secrets.extend(headers.iter().map(|(_, value)| value.clone()).filter(|value| !value.is_empty()));
     headers
-}
-
-/// The token of a person who signed in with a browser before the run; without one, the server decides.
-fn decode_browser_flow(
-    node: &Node,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
-    found: &mut Diagnostics<'_>,
-) -> Option<(String, String)> {
-    found.known_keys(node, "`oauth`", &["flow", "token_env"]);
-    let flow = node.get("flow")?;
-    if flow.as_text() != Some(BROWSER_FLOW) {
-        let help = format!("write `{BROWSER_FLOW}`, or `grant: client_credentials`");
-        found.error_with_help("wrong-type", flow.span, "unknown `flow`", help);
-        return None;
-    }
-    let name = texts::optional(node, "token_env", found).unwrap_or(ACCESS_TOKEN);
-    let Some(token) = (context.environment.lookup)(name).filter(|token| !token.is_empty()) else {
-        let message = format!("no browser is opened in a run, and `{name}` holds no access token");
-        let help = format!("sign in with any client and set `{name}`; without it, no token is sent");
-        found.warning("unset-variable", flow.span, message, Some(help));
-        return None;
-    };
-    secrets.push(token.clone());
-    Some(("Authorization".to_owned(), format!("Bearer {token}")))
 }
 
 /// Client credentials.
@@ -217,14 +194,6 @@ pub(super) fn schema() -> Value {
         }),
         &["client_id", "client_secret_env", "token_endpoint"],
     );
-    let browser = fragment::map(
-        "The token of a person who signed in with a browser before the run.",
-        json!({
-            "flow": {"const": BROWSER_FLOW},
-            "token_env": text("The variable of the environment that holds the token; `MCP_ACCESS_TOKEN` when left out."),
-        }),
-        &["flow"],
-    );
     let credentials = fragment::map(
         "The keys.",
         json!({
@@ -249,7 +218,7 @@ pub(super) fn schema() -> Value {
         "aws_sigv4": aws,
         "headers": super::servers::headers_schema("Headers of every request, whose values are never shown."),
         "bearer_token_env": text("The variable of the environment that holds the token."),
-        "oauth": {"anyOf": [oauth, browser]},
+        "oauth": {"anyOf": [oauth, crate::oauth::schema()]},
     });
     fragment::map("Authentication of the client.", properties, &[])
 }

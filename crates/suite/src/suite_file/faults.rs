@@ -1,17 +1,21 @@
 //! `faults`: what goes wrong on purpose, by name, for agents to be given.
 
-use mcprove_model::{Diagnostics, Fault, FaultKind, Node, Span, nearest};
+use mcprove_model::{Diagnostics, FAULTS, Fault, FaultKind, FaultNumber, Node, Span, nearest};
 use serde_json::{Value, json};
 
 use super::{Servers, Unit};
 use crate::assertion_file::block;
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["delay_ms", "failures", "kind", "name", "target"];
+const KEYS: &[&str] = &["delay_ms", "failures", "kind", "name", "number", "target"];
 const TARGET_KEYS: &[&str] = &["server", "tool"];
 /// A day in milliseconds, and more calls than any test makes.
 const MOST: u64 = 86_400_000;
-const KINDS: &[&str] = &["hang", "recover_after", "slow", "wedged"];
+
+/// The kinds, in the order of the table.
+fn kinds() -> Vec<String> {
+    FAULTS.iter().map(|row| row.name.replace('-', "_")).filter(|name| name != "none").collect()
+}
 
 /// Decodes the `faults` of all files together; a name twice is a mistake.
 pub(super) fn decode(units: &[Unit], servers: &Servers, found: &mut [Diagnostics<'_>]) -> Faults {
@@ -58,7 +62,8 @@ pub(super) fn schema() -> Value {
         json!({
             "delay_ms": fragment::count_within("Delay of answers; for `slow`.", &(0..=MOST)),
             "failures": fragment::count_within("Number of calls that hang first; for `recover_after`.", &(1..=MOST)),
-            "kind": {"enum": KINDS, "description": "What it does, as in `mcprove mock --fault`."},
+            "kind": {"enum": kinds(), "description": "What it does, as in `mcprove mock --fault`."},
+            "number": {"type": "integer", "description": "The number behind the name in `mcprove mock --fault`; for the other kinds."},
             "name": fragment::text("Its name for `inject` of an agent."),
             "target": target,
         }),
@@ -83,28 +88,50 @@ fn decode_kind(node: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<
     let kind = block::named(node, "kind", place, found)?;
     let text = kind.as_text()?;
     let (wanted, decoded) = match text {
-        "hang" => (None, Some(FaultKind::Hang)),
-        "wedged" => (None, Some(FaultKind::Wedged)),
         "slow" => {
             let delay = number(node, "delay_ms", (&kind, 0), found);
-            (Some("delay_ms"), delay.map(|delay_ms| FaultKind::Slow { delay_ms }))
+            (Some("delay_ms"), delay.map(FaultKind::slow))
         }
         "recover_after" | "recover-after" => {
             let failures = number(node, "failures", (&kind, 1), found);
-            (Some("failures"), failures.map(|failures| FaultKind::RecoverAfter { failures }))
+            (Some("failures"), failures.map(FaultKind::recover_after))
         }
         _ => {
-            let help = match nearest(text, KINDS.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("kinds are {}", KINDS.join(", ")),
+            let Some(row) = FAULTS.iter().find(|row| row.name == text.replace('_', "-") && row.name != "none") else {
+                let kinds = kinds();
+                let help = match nearest(text, kinds.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("kinds are {}", kinds.join(", ")),
+                };
+                found.error_with_help("unknown-kind", kind.span, format!("unknown kind of fault `{text}`"), help);
+                return None;
             };
-            found.error_with_help("unknown-kind", kind.span, format!("unknown kind of fault `{text}`"), help);
-            return None;
+            let value = node.get("number").filter(|value| !value.is_null());
+            let given = match value.map(|value| (value, value.to_json().as_i64())) {
+                Some((value, None)) => {
+                    found.wrong_kind(value, "`number`", "a whole number");
+                    return None;
+                }
+                Some((_, number)) => number,
+                None => None,
+            };
+            let wanted = (row.number != FaultNumber::None).then_some("number");
+            match FaultKind::named(text, given) {
+                Ok(fault) => (wanted, Some(fault)),
+                // The key is reported below.
+                Err(_) if wanted.is_none() => (None, Some(FaultKind { id: row.id, number: 0 })),
+                Err(message) => {
+                    let (what, help) = message.split_once(": ").unwrap_or((&message, ""));
+                    let span = value.map_or(kind.span, |value| value.span);
+                    found.error_with_help("bad-fault", span, what, format!("{help}; `number:` has the number"));
+                    return None;
+                }
+            }
         }
     };
     for entry in node.as_map().unwrap_or_default() {
         let key = entry.key.text.as_str();
-        if matches!(key, "delay_ms" | "failures") && wanted != Some(key) && !entry.value.is_null() {
+        if matches!(key, "delay_ms" | "failures" | "number") && wanted != Some(key) && !entry.value.is_null() {
             let message = format!("`{key}` means nothing to a fault of the kind `{text}`");
             found.error_with_help("wrong-key", entry.key.span, message, "remove it, or choose another `kind`");
         }

@@ -121,7 +121,7 @@ fn decode_ready(part: &Entry, target: &Target, found: &mut Diagnostics<'_>) -> O
         return Some(Ready { within, probe: None });
     }
     let url = match target {
-        Target::Http { url, .. } | Target::Sse { url, .. } => url.as_str(),
+        Target::Remote { url, .. } => url.as_str(),
         Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => "",
     };
     let probe = if text.starts_with('/') {
@@ -258,7 +258,7 @@ fn decode_live(
     };
     let transport = server::transport(node, given.is_some(), found)?;
     server::report_unused(node, transport, found);
-    if transport == Transport::Stdio {
+    let Transport::Remote(transport) = transport else {
         for part in node.as_map().unwrap_or_default() {
             let help = match part.key.text.as_str() {
                 "auth" => "give it what it needs in `env`",
@@ -276,15 +276,11 @@ fn decode_live(
             return None;
         };
         return Some((Target::Stdio { command, args, env, cwd, docker }, None));
-    }
+    };
     let url = server::url(entry, found)?;
     let auth = node.get("auth").or(default_auth).filter(|auth| !auth.is_null());
     let (headers, auth) = auth::apply(auth, headers, (context, secrets), found);
-    let target = match transport {
-        Transport::Sse => Target::Sse { url, headers },
-        Transport::Http | Transport::Stdio => Target::Http { url, headers },
-    };
-    Some((target, auth))
+    Some((Target::Remote { transport, url, headers }, auth))
 }
 
 /// True if a recording names the server it was made from.

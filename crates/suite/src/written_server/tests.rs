@@ -1,5 +1,7 @@
 //! Tests of servers in files: variables by their names, no secrets, and all else unchanged.
 
+use mcprove_model::Remote;
+
 use super::*;
 use crate::template::FIXTURE;
 
@@ -75,7 +77,8 @@ fn one_name_is_one_value() {
 
 #[test]
 fn what_is_secret_stands_nowhere() {
-    let target = Target::Http {
+    let target = Target::Remote {
+        transport: Remote::Http,
         url: "http://me:pass@host/mcp?a=hunter22&b=other-secret".to_owned(),
         headers: vec![("X-Key".to_owned(), "hunter22".to_owned())],
     };
@@ -96,7 +99,7 @@ fn what_is_secret_stands_nowhere() {
 fn a_password_is_known_by_its_place() {
     let written = |parts: &[OriginPart]| {
         let origin = Origin { place: "url".to_owned(), parts: parts.to_vec() };
-        let target = Target::Http { url: origin.text(), headers: Vec::new() };
+        let target = Target::http(origin.text(), Vec::new());
         block(&ServerSpec { target, origins: vec![origin], ..ServerSpec::default() }).0["url"].clone()
     };
     let host = || variable("HOST", Some("h"), None);
@@ -137,7 +140,8 @@ fn credentials_become_variables_of_their_names() {
     ];
     assert_eq!(written["args"], json!(expected));
     assert_eq!(names, ["MCP_TOKEN", "FIGMA_API_KEY", "GITHUB_TOKEN"]);
-    let target = Target::Sse { url: "http://x?api_key=hunter22".to_owned(), headers: Vec::new() };
+    let target =
+        Target::Remote { transport: Remote::Sse, url: "http://x?api_key=hunter22".to_owned(), headers: Vec::new() };
     let (written, _) = block(&ServerSpec { target, ..ServerSpec::default() });
     assert_eq!(written["url"], "http://x?api_key=${secret:MCP_API_KEY}");
 }
@@ -177,7 +181,7 @@ fn words_beside_a_variable_may_be_secret() {
     assert_eq!(names, ["DATABASE_URL", "AUTH", "HOST", "API_TOKEN", "OTHER", "SET_TOKEN"]);
     let origin = Origin { place: "headers.X-Mixed".to_owned(), parts: vec![text("Basic literalbasic99 "), host()] };
     let headers = vec![("X-Mixed".to_owned(), origin.text())];
-    let target = Target::Http { url: "http://h".to_owned(), headers };
+    let target = Target::http("http://h".to_owned(), headers);
     let (written, _) = block(&ServerSpec { target, origins: vec![origin], ..ServerSpec::default() });
     assert_eq!(written["headers"], json!({"X-Mixed": "${MCP_X_MIXED}"}));
 }
@@ -222,7 +226,7 @@ fn a_credential_is_one_variable_wherever_it_stands() {
 fn a_password_that_a_variable_is_a_part_of_is_one() {
     let parts = vec![text("http://me:pre"), variable("X", Some("xx"), None), text("post99@host/mcp")];
     let origin = Origin { place: "url".to_owned(), parts };
-    let target = Target::Http { url: origin.text(), headers: Vec::new() };
+    let target = Target::http(origin.text(), Vec::new());
     let written = WrittenServer::of(
         &ServerSpec { target, origins: vec![origin], ..ServerSpec::default() },
         FileKind::Assertion,
@@ -230,7 +234,7 @@ fn a_password_that_a_variable_is_a_part_of_is_one() {
     );
     assert_eq!(written.block()["url"], "http://me:${secret:MCP_PASSWORD}@host/mcp");
     assert_eq!(written.variables, [("MCP_PASSWORD".to_owned(), "prexxpost99".to_owned())]);
-    let target = Target::Http { url: "http://ghp_0123456789ab@host/mcp".to_owned(), headers: Vec::new() };
+    let target = Target::http("http://ghp_0123456789ab@host/mcp".to_owned(), Vec::new());
     let (written, _) = block(&ServerSpec { target, ..ServerSpec::default() });
     assert_eq!(written["url"], "http://${secret:MCP_PASSWORD}@host/mcp");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{Entry, Kind, Meaning, Node, ScalarStyle};
+use mcprove_model::{Entry, Kind, Meaning, Node, ScalarStyle, is_active};
 
 /// The longest key that is written before its colon.
 const LONGEST_KEY: usize = 1_000;
@@ -92,6 +92,13 @@ fn fits_block(text: &str) -> bool {
         && !text.ends_with("\n\n")
         && text.lines().all(|line| line.is_empty() || !line.trim().is_empty())
         && text.chars().all(is_plain)
+        && !text.lines().any(begins_ci_command)
+}
+
+/// True for a line that a CI system would obey if the file were printed.
+fn begins_ci_command(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("::") || ["##[", "##vso[", "##teamcity["].iter().any(|start| line.starts_with(start))
 }
 
 /// A value on one line.
@@ -150,9 +157,9 @@ fn quoted(text: &str, was_plain: bool) -> String {
     quoted
 }
 
-/// True for breaks, byte order marks and non-characters, which YAML parsers treat differently.
+/// True for characters that YAML parsers treat differently, that act on what shows them, or that cannot be seen.
 fn is_special(c: char) -> bool {
-    matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}') || u32::from(c) & 0xfffe == 0xfffe
+    is_active(c) || u32::from(c) & 0xfffe == 0xfffe
 }
 
 fn indent(depth: usize, text: &mut String) {

@@ -30,13 +30,20 @@ pub(super) struct Gate {
     host: String,
     paths: Mutex<HashSet<String>>,
     named: Notify,
+    /// True if requests pass whatever their kind: the client is what is tested.
+    is_lenient: bool,
 }
 
 impl Gate {
     /// A gate to one path; `address` is the one that the user listens at.
     pub(super) fn new(address: &str, path: &str) -> Self {
         let paths = Mutex::new(HashSet::from([without_query(path).to_owned()]));
-        Self { host: name_of(address).to_ascii_lowercase(), paths, named: Notify::new() }
+        Self { host: name_of(address).to_ascii_lowercase(), paths, named: Notify::new(), is_lenient: false }
+    }
+
+    /// The same gate for a client that is tested: what it sends wrongly is to be seen.
+    pub(super) fn lenient(self, is_lenient: bool) -> Self {
+        Self { is_lenient, ..self }
     }
 
     /// Opens another path: the server named it for messages (HTTP+SSE).
@@ -65,6 +72,9 @@ impl Gate {
         }
         if !is_open() {
             return refuse("404 Not Found", "only the path of the server is passed on");
+        }
+        if self.is_lenient {
+            return Ok(());
         }
         let field = |name: &str| head.get(name).unwrap_or_default().to_ascii_lowercase();
         match head.method() {

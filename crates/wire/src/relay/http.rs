@@ -4,7 +4,7 @@
 //! a request: the `Host` field, and the fields the user adds.
 
 use std::error::Error;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use hyper::Uri;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tower_service::Service as _;
@@ -23,11 +23,14 @@ use super::gate::{Gate, Refusal};
 use super::http_cut::{Head, HttpCutter, Piece, Side};
 use super::http_tap::{Conversations, RequestTap, taps};
 use super::pump::{Flow, pass_on, pump};
+use crate::fault::{Injector, inject_http};
 use crate::transport::secure_connector;
 use crate::{Limits, Listener};
 
 /// Idle time of a connection after its client has closed its side.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same where the client is what is tested.
+const LEFT: Duration = Duration::from_millis(50);
 
 /// The server that clients are connected to.
 #[derive(Clone, Debug)]
@@ -39,6 +42,20 @@ pub struct Upstream {
     secure: Option<HttpsConnector<HttpConnector>>,
     /// Header fields added to every request.
     fields: Vec<(String, String)>,
+    /// Connections to a server in this program, in place of the network.
+    local: Option<LocalConnections>,
+    /// Faults in front of the server.
+    faults: Option<Injector>,
+}
+
+/// Connections to a server in this program.
+#[derive(Clone)]
+struct LocalConnections(Arc<dyn Fn() -> DuplexStream + Send + Sync>);
+
+impl fmt::Debug for LocalConnections {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LocalConnections")
+    }
 }
 
 impl Upstream {
@@ -55,7 +72,26 @@ impl Upstream {
             return Err(format!("the header field `{name}` has a line break in it"));
         }
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(Self { port: uri.port_u16().unwrap_or(default), host, secure, fields, uri })
+        Ok(Self { port: uri.port_u16().unwrap_or(default), host, secure, fields, uri, local: None, faults: None })
+    }
+
+    /// A server in this program, at the path `/mcp`.
+    pub fn local(connect: Arc<dyn Fn() -> DuplexStream + Send + Sync>) -> Self {
+        Self {
+            uri: Uri::from_static("http://localhost/mcp"),
+            host: "localhost".to_owned(),
+            port: 80,
+            secure: None,
+            fields: Vec::new(),
+            local: Some(LocalConnections(connect)),
+            faults: None,
+        }
+    }
+
+    /// The same server with faults in front of it.
+    #[must_use]
+    pub fn with_faults(self, faults: Injector) -> Self {
+        Self { faults: Some(faults), ..self }
     }
 
     /// The path of the server's endpoint, which clients use too.
@@ -64,6 +100,17 @@ impl Upstream {
     }
 
     async fn connect(&self) -> Result<Box<dyn Stream>, String> {
+        let server = self.connect_healthy().await?;
+        let Some(injector) = self.faults.clone().filter(Injector::is_needed) else { return Ok(server) };
+        let (near, far) = tokio::io::duplex(64 << 10);
+        tokio::spawn(async move { inject_http(&injector, far, server).await });
+        Ok(Box::new(near))
+    }
+
+    async fn connect_healthy(&self) -> Result<Box<dyn Stream>, String> {
+        if let Some(LocalConnections(connect)) = &self.local {
+            return Ok(Box::new(connect()));
+        }
         let Some(mut secure) = self.secure.clone() else {
             let stream =
                 TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|error| error.to_string())?;
@@ -103,23 +150,43 @@ impl Upstream {
 /// A listening relay.
 #[derive(Debug)]
 pub struct HttpRelay {
-    listener: Listener,
+    /// The socket; `None` if all clients are in this program.
+    listener: Option<Listener>,
     upstream: Upstream,
     conversations: Arc<Conversations>,
+    /// Idle time of a connection after its client has closed its side.
+    patience: Duration,
 }
 
 impl HttpRelay {
     /// Listens at `HOST:PORT`; port 0 takes any that is free.
     pub async fn listen(address: &str, upstream: Upstream, tap: Tap, limits: Limits) -> io::Result<Self> {
         let listener = Listener::bind(address).await?;
-        let gate = Gate::new(address, upstream.path());
+        Ok(Self { listener: Some(listener), ..Self::local(address, upstream, tap, limits) })
+    }
+
+    /// A relay without a socket, for clients in this program.
+    pub fn local(address: &str, upstream: Upstream, tap: Tap, limits: Limits) -> Self {
+        let gate = Gate::new(address, upstream.path()).lenient(tap.reveals);
+        // Whoever watches a client wants to know when it left, not what would still have been answered.
+        let patience = if tap.reveals { LEFT } else { PATIENCE };
         let conversations = Arc::new(Conversations::new(tap, gate, limits.message_bytes));
-        Ok(Self { listener, upstream, conversations })
+        Self { listener: None, upstream, conversations, patience }
     }
 
     /// The URL for clients.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.listener.address(), self.upstream.path())
+        let address = self.listener.as_ref().map_or_else(|| "localhost".to_owned(), |own| own.address().to_string());
+        format!("http://{address}{}", self.upstream.path())
+    }
+
+    /// A connection of a client in this program.
+    pub fn connect(self: &Arc<Self>) -> DuplexStream {
+        let (near, far) = tokio::io::duplex(64 << 10);
+        let this = Arc::clone(self);
+        // What goes wrong on a connection is the client's business.
+        tokio::spawn(async move { this.carry(far).await.ok() });
+        near
     }
 
     /// Forwards connections until it is stopped; errors of connections go to `complain`.
@@ -127,10 +194,11 @@ impl HttpRelay {
         tokio::pin!(stopped);
         let this = Arc::new(self);
         let mut connections = JoinSet::new();
+        let Some(listener) = &this.listener else { return stopped.await };
         loop {
             tokio::select! {
                 () = &mut stopped => return,
-                client = this.listener.accept() => match client {
+                client = listener.accept() => match client {
                     Ok(client) => {
                         let this = this.clone();
                         connections.spawn(async move { this.carry(client).await });
@@ -146,7 +214,7 @@ impl HttpRelay {
         }
     }
 
-    async fn carry(&self, mut client: TcpStream) -> Result<(), String> {
+    async fn carry(&self, mut client: impl Stream) -> Result<(), String> {
         let server = match self.upstream.connect().await {
             Ok(server) => server,
             Err(error) => {
@@ -155,7 +223,7 @@ impl HttpRelay {
                 return Err(what);
             }
         };
-        let (from_client, mut to_client) = client.into_split();
+        let (from_client, mut to_client) = tokio::io::split(client);
         let (from_server, mut to_server) = tokio::io::split(server);
         let (mut asked, mut answered) = taps(self.conversations.clone());
         let (sending, receiving) = (Flow::default(), Flow::default());
@@ -172,15 +240,17 @@ impl HttpRelay {
             }
             return Err(format!("a request was refused ({}): {}", refusal.status, refusal.why));
         }
-        if !is_over {
-            // The client has closed its side; an answer may still be on its way.
-            tokio::select! {
-                _ = &mut down => {}
-                () = receiving.quiet_for(PATIENCE) => {}
-            }
-        }
+        // The client has closed its side; an answer may still be on its way.
+        let has_left = !is_over
+            && tokio::select! {
+                _ = &mut down => false,
+                () = receiving.quiet_for(self.patience) => true,
+            };
         drop((up, down));
         asked.finish().await;
+        if has_left {
+            asked.left().await;
+        }
         answered.finish().await;
         Ok(())
     }
@@ -229,7 +299,7 @@ trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// Answers a client that cannot be helped.
-async fn refuse(client: &mut TcpStream, what: &str) {
+async fn refuse(client: &mut (impl AsyncRead + AsyncWrite + Unpin), what: &str) {
     // Its request is read first: closing on unread bytes would take the answer away from it.
     let mut request = vec![0; 64 << 10];
     let _ = client.read(&mut request).await;

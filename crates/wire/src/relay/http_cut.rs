@@ -9,7 +9,7 @@ const HEAD: usize = 256 << 10;
 
 /// A piece of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// The head of a message, with the empty line that ends it.
     Head(Bytes),
     /// Part of a body.
@@ -22,22 +22,22 @@ pub(super) enum Piece {
 
 /// Side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Requests,
     Responses,
 }
 
 /// A head, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(crate) struct Head {
     /// `POST /mcp HTTP/1.1`, or `HTTP/1.1 200 OK`.
-    pub(super) first: String,
+    pub(crate) first: String,
     /// Header fields as they came.
-    pub(super) fields: Vec<(String, String)>,
+    pub(crate) fields: Vec<(String, String)>,
 }
 
 impl Head {
-    pub(super) fn parse(bytes: &[u8]) -> Self {
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.split("\r\n").skip_while(|line| line.is_empty());
         let first = lines.next().unwrap_or_default().to_owned();
@@ -45,19 +45,19 @@ impl Head {
         Self { first, fields: lines.filter_map(field).collect() }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         self.first.split(' ').next().unwrap_or_default()
     }
 
-    pub(super) fn target(&self) -> &str {
+    pub(crate) fn target(&self) -> &str {
         self.first.split(' ').nth(1).unwrap_or_default()
     }
 
-    pub(super) fn status(&self) -> Option<u16> {
+    pub(crate) fn status(&self) -> Option<u16> {
         self.first.strip_prefix("HTTP/").and_then(|rest| rest.split(' ').nth(1)).and_then(|code| code.parse().ok())
     }
 }
@@ -80,18 +80,18 @@ enum State {
 
 /// Cuts one direction of a connection into pieces.
 #[derive(Debug)]
-pub(super) struct HttpCutter {
+pub(crate) struct HttpCutter {
     side: Side,
     state: State,
 }
 
 impl HttpCutter {
-    pub(super) fn new(side: Side) -> Self {
+    pub(crate) fn new(side: Side) -> Self {
         Self { side, state: State::Head(BytesMut::new()) }
     }
 
     /// Takes a chunk; `bodiless` is true if the request of a response allows no body.
-    pub(super) fn push(&mut self, chunk: &[u8], mut bodiless: impl FnMut() -> bool) -> Vec<Piece> {
+    pub(crate) fn push(&mut self, chunk: &[u8], mut bodiless: impl FnMut() -> bool) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut rest = chunk;
         while !rest.is_empty() {
@@ -101,7 +101,7 @@ impl HttpCutter {
     }
 
     /// True if the stream can no longer be parsed.
-    pub(super) fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         matches!(self.state, State::Rest)
     }
 

@@ -117,6 +117,15 @@ impl RequestTap {
         }
     }
 
+    /// The client has closed the connection; it is observed if a request waits for its response.
+    pub(super) async fn left(&mut self) {
+        let waiting = self.tap.open().front().map(|open| open.session);
+        if let Some(session) = waiting {
+            let session = session.unwrap_or_else(|| self.tap.all.session_of(None, b""));
+            self.tap.all.tap.observe(session, Direction::Sent, WirePart::Closed, Bytes::new()).await;
+        }
+    }
+
     /// True if no request waits for its response.
     pub(super) fn is_idle(&self) -> bool {
         self.current.is_none() && self.tap.open().is_empty()
@@ -133,7 +142,7 @@ impl RequestTap {
             exchange: number,
             method: head.method().to_owned(),
             url: head.target().to_owned(),
-            headers: shown(&head).into(),
+            headers: shown(&head, self.tap.all.tap.reveals).into(),
         };
         let tap = &self.tap.all.tap;
         tap.observe(session, Direction::Sent, part, Bytes::new()).await;
@@ -187,7 +196,11 @@ impl ResponseTap {
         if let Some(id) = head.get(SESSION) {
             self.tap.all.sessions().by_id.entry(id.to_owned()).or_insert(self.session);
         }
-        let part = WirePart::HttpResponse { exchange: self.exchange, status, headers: shown(head).into() };
+        let part = WirePart::HttpResponse {
+            exchange: self.exchange,
+            status,
+            headers: shown(head, self.tap.all.tap.reveals).into(),
+        };
         self.tap.all.tap.observe(self.session, Direction::Received, part, Bytes::new()).await;
         let is_stream = head.get("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
         self.body = if is_stream { Body::Events(SseParser::new(self.tap.all.limit)) } else { Body::Whole(Vec::new()) };
@@ -236,10 +249,10 @@ fn keep(body: &mut Vec<u8>, data: &[u8], limit: usize) {
 }
 
 /// Header fields for the record, without what is secret.
-fn shown(head: &Head) -> Vec<(String, String)> {
+fn shown(head: &Head, reveals: bool) -> Vec<(String, String)> {
     let field = |(name, value): &(String, String)| {
         let name = name.to_lowercase();
-        let is_secret = secret_field(&name);
+        let is_secret = !reveals && secret_field(&name);
         (name, if is_secret { HIDDEN.to_owned() } else { value.clone() })
     };
     head.fields.iter().map(field).collect()

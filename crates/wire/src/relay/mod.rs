@@ -4,22 +4,21 @@
 
 mod gate;
 mod http;
-mod http_cut;
+pub(crate) mod http_cut;
 mod http_tap;
 mod line_cutter;
 mod pump;
 mod readable;
 mod stdio;
 
-use std::time::Instant;
-
 use bytes::Bytes;
 use mcprove_model::{Direction, WirePart};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 pub use http::{HttpRelay, Upstream};
 pub use readable::pass_readable;
-pub use stdio::{ClientEnds, Order, RelayEnd, Why, relay_stdio};
+pub use stdio::{ClientEnds, Order, RelayEnd, Why, relay_lines, relay_stdio};
 
 /// Capacity of the queue of observed messages; when it is full, the conversation waits.
 const BACKLOG: usize = 256;
@@ -44,13 +43,21 @@ pub struct TappedMessage {
 pub struct Tap {
     listener: mpsc::Sender<TappedMessage>,
     began: Instant,
+    /// True if secrets in headers are shown: those of a test are made up.
+    reveals: bool,
 }
 
 impl Tap {
     /// A tap and the receiver of its messages.
     pub fn pair() -> (Self, mpsc::Receiver<TappedMessage>) {
         let (listener, messages) = mpsc::channel(BACKLOG);
-        (Self { listener, began: Instant::now() }, messages)
+        (Self { listener, began: Instant::now(), reveals: false }, messages)
+    }
+
+    /// A tap that began at another time, and shows headers as they are.
+    #[must_use]
+    pub fn revealing_since(self, began: Instant) -> Self {
+        Self { began, reveals: true, ..self }
     }
 
     async fn observe(&self, session: u32, direction: Direction, part: WirePart, body: Bytes) {

@@ -4,14 +4,15 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use mcprove_model::{Direction, ProcessEnd, WirePart};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
 use super::Tap;
 use super::line_cutter::LineCutter;
 use super::pump::{Flow, Observer, Pumped, pump};
 use crate::Limits;
-use crate::process::{Process, Program, SpawnError};
+use crate::fault::{Injector, inject_lines};
+use crate::process::{Pipes, Process, Program, SpawnError};
 use crate::process_group::Ending;
 
 /// Idle time before a server is ended, once its client has left or after a signal: it may still be writing a reply that
@@ -70,11 +71,12 @@ pub struct RelayEnd {
     pub stderr: String,
 }
 
-/// Starts a server and relays between it and the client until one of them leaves; then the other is closed too.
+/// Starts a server and relays between it and the client until one of them leaves; then the other is closed too. Faults
+/// come between the server and the tap, which sees what the client sees.
 pub async fn relay_stdio<R, W, E>(
     program: &Program,
     client: ClientEnds<R, W, E>,
-    tap: &Tap,
+    (tap, faults): (&Tap, Option<&Injector>),
     orders: &mut mpsc::UnboundedReceiver<Order>,
     limits: Limits,
 ) -> Result<RelayEnd, SpawnError>
@@ -86,12 +88,13 @@ where
     let (process, pipes) = Process::start_echoing(program, limits.stderr_bytes, client.stderr)?;
     let (sending, receiving) = (Flow::default(), Flow::default());
     let cutter = || LineCutter::new(limits.message_bytes);
-    let mut sent = LineTap { tap, direction: Direction::Sent, cutter: cutter() };
-    let mut received = LineTap { tap, direction: Direction::Received, cutter: cutter() };
+    let mut sent = LineTap { tap, session: 0, direction: Direction::Sent, cutter: cutter() };
+    let mut received = LineTap { tap, session: 0, direction: Direction::Received, cutter: cutter() };
+    let (from_server, to_server) = faulty(pipes, faults);
     let conversation = Conversation {
         process,
-        up: Some(Box::pin(pump(client.input, pipes.stdin, &sending, &mut sent))),
-        down: Some(Box::pin(pump(pipes.stdout, client.output, &receiving, &mut received))),
+        up: Some(Box::pin(pump(client.input, to_server, &sending, &mut sent))),
+        down: Some(Box::pin(pump(from_server, client.output, &receiving, &mut received))),
         flow: &receiving,
         grace: limits.exit_grace,
     };
@@ -101,9 +104,65 @@ where
     Ok(end)
 }
 
+type Reader = Box<dyn AsyncRead + Send + Unpin>;
+type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// The pipes of a server, with faults in front of them.
+fn faulty(pipes: Pipes, faults: Option<&Injector>) -> (Reader, Writer) {
+    let Some(injector) = faults.filter(|injector| injector.is_needed()) else {
+        return (Box::new(pipes.stdout), Box::new(pipes.stdin));
+    };
+    // One pipe a direction, so that dropping an end closes it.
+    let (to_server, asked) = tokio::io::duplex(64 << 10);
+    let (answers, from_server) = tokio::io::duplex(64 << 10);
+    let injector = injector.clone();
+    tokio::spawn(async move { inject_lines(&injector, "0", (asked, answers), (pipes.stdout, pipes.stdin)).await });
+    (Box::new(from_server), Box::new(to_server))
+}
+
+/// Relays between a client and a server that are both streams of lines, until one of them leaves; the tap is told who.
+pub async fn relay_lines<C, S>(client: C, server: S, tap: &Tap, session: u32, limits: Limits)
+where
+    C: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (from_client, mut to_client) = tokio::io::split(client);
+    let (from_server, mut to_server) = tokio::io::split(server);
+    let (sending, receiving) = (Flow::default(), Flow::default());
+    let cutter = || LineCutter::new(limits.message_bytes);
+    let mut sent = LineTap { tap, session, direction: Direction::Sent, cutter: cutter() };
+    let mut received = LineTap { tap, session, direction: Direction::Received, cutter: cutter() };
+    let by = {
+        let up = pump(from_client, &mut to_server, &sending, &mut sent);
+        let down = pump(from_server, &mut to_client, &receiving, &mut received);
+        tokio::pin!(up, down);
+        tokio::select! {
+            pumped = &mut up => match pumped {
+                Pumped::SourceEnded => Direction::Sent,
+                // A server that does not read may still speak.
+                Pumped::SinkClosed => match down.await {
+                    Pumped::SourceEnded => Direction::Received,
+                    Pumped::SinkClosed => Direction::Sent,
+                },
+            },
+            pumped = &mut down => match pumped {
+                Pumped::SourceEnded => Direction::Received,
+                Pumped::SinkClosed => Direction::Sent,
+            },
+        }
+    };
+    sent.finish().await;
+    received.finish().await;
+    tap.observe(session, by, WirePart::Closed, bytes::Bytes::new()).await;
+    // What is closed already cannot be closed again.
+    let _ = to_server.shutdown().await;
+    let _ = to_client.shutdown().await;
+}
+
 /// Observes one direction as lines.
 struct LineTap<'e> {
     tap: &'e Tap,
+    session: u32,
     direction: Direction,
     cutter: LineCutter,
 }
@@ -112,7 +171,7 @@ impl LineTap<'_> {
     /// Observes the last line, even without a line break.
     async fn finish(mut self) {
         if let Some(rest) = self.cutter.finish() {
-            self.tap.observe(0, self.direction, WirePart::Message, rest).await;
+            self.tap.observe(self.session, self.direction, WirePart::Message, rest).await;
         }
     }
 }
@@ -120,7 +179,7 @@ impl LineTap<'_> {
 impl Observer for LineTap<'_> {
     async fn observe(&mut self, bytes: &[u8]) {
         for line in self.cutter.push(bytes) {
-            self.tap.observe(0, self.direction, WirePart::Message, line).await;
+            self.tap.observe(self.session, self.direction, WirePart::Message, line).await;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From a URL to an open session, with the fallbacks that the specification requires.
 
-use mcprove_model::{Era, Protocol};
+use mcprove_model::{Era, Protocol, Remote};
 use tokio::time::Instant;
 
 use super::{OpenFailure, Session, SessionOptions};
@@ -30,6 +30,14 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
+    /// A server that runs already.
+    pub fn remote(transport: Remote, url: String, headers: Vec<(String, String)>) -> Self {
+        match transport {
+            Remote::Http => Self::Http { url, headers },
+            Remote::Sse => Self::Sse { url, headers },
+        }
+    }
+
     fn transport(&self, client: &HttpClient, limits: &Limits) -> Result<Transport, Box<OpenFailure>> {
         match self {
             Self::Stdio(program) => {

@@ -109,6 +109,7 @@ impl Session {
                 help: Some("a request wants a JSON-RPC reply with its id".to_owned()),
                 evidence: message,
                 status: Some(status),
+                has_result: false,
             },
         );
     }

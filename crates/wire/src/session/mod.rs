@@ -38,6 +38,7 @@ pub use responders::roots_result;
 
 /// An open session. One owner drives it: waiting for a reply is what moves messages in both directions.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Session {
     transport: Transport,
     limits: Limits,
@@ -78,6 +79,8 @@ pub struct Session {
     lost: bool,
     torn: bool,
     closed: Option<(String, Option<ProcessEnd>)>,
+    /// A request ended because the server did.
+    is_end_reported: bool,
 }
 
 /// Options for opening a session.
@@ -246,6 +249,7 @@ impl Session {
             lost: false,
             torn: false,
             closed: None,
+            is_end_reported: false,
         }
     }
 
@@ -310,6 +314,10 @@ impl Session {
         self.transport = Transport::memory(&self.limits).0;
         for arrival in ended.late {
             self.take_in(arrival);
+        }
+        if let Some(end) = ended.end.filter(|end| end.is_crash() && !self.is_end_reported) {
+            let text = format!("the server {end} after its last reply");
+            self.keep_odd(Finding::warning("crash-after-reply", text));
         }
         self.into_closing(ended.stderr, ended.end)
     }

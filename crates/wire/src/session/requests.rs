@@ -156,6 +156,7 @@ impl Session {
             help: Some("clients must leave such a tool out; fix the annotation in its `inputSchema`".to_owned()),
             evidence: Bytes::from(schema.to_string()),
             status: None,
+            has_result: false,
         })
     }
 
@@ -336,6 +337,7 @@ impl Session {
             (None, Some(answer)) => (answer.outcome, Some(answer.reply), answer.elapsed_us),
             (None, None) => unreachable!("an exchange ends with an answer or a reason"),
         };
+        self.is_end_reported |= matches!(outcome, Outcome::Closed { .. });
         Exchange { method: pending.method, request: pending.request, reply, outcome, elapsed_us }
     }
 }

@@ -50,7 +50,8 @@ impl Session {
     }
 
     /// Outcome of requests that were open when the server went away, if it did.
-    pub fn how_it_closed(&self) -> Option<Outcome> {
+    pub fn how_it_closed(&mut self) -> Option<Outcome> {
+        self.is_end_reported |= self.closed.is_some();
         self.closed.clone().map(|(what, end)| Outcome::Closed { what, end })
     }
 

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Method, Response, StatusCode, body::Incoming};
+use mcprove_model::oauth::OauthSettings;
 use mcprove_model::{ClientCredentials, escape_line, is_unreserved, percent_encoded, shorten, without_password};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
+
+use crate::oauth::{LoginHost, LoginLog, LoginSource, Presented, Remedies, TokenRefusal};
 
 use super::http_client::{HttpClient, HttpRequestParts, NoResponse, header, prepare, read_body};
 
@@ -19,24 +22,67 @@ const LIMIT: usize = 64 << 10;
 /// Longest time before its expiry at which a token is no longer used: it must still be valid when it arrives.
 const MARGIN: Duration = Duration::from_secs(30);
 
-/// The tokens of a run. Clones share them.
+/// The tokens of a process. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     sources: Arc<Mutex<Vec<Arc<TokenSource>>>>,
     given: Arc<Mutex<Vec<String>>>,
+    /// Keeps logins; without one, nobody logs in.
+    host: Option<Arc<dyn LoginHost>>,
 }
 
 impl Tokens {
+    /// No tokens yet; logins are kept by the host.
+    pub fn with_host(host: Arc<dyn LoginHost>) -> Self {
+        Self { host: Some(host), ..Self::default() }
+    }
+
+    /// The program that keeps logins.
+    pub fn host(&self) -> Option<&Arc<dyn LoginHost>> {
+        self.host.as_ref()
+    }
+
     /// The source of tokens for these credentials; shared by all users of the same credentials.
     pub fn source(&self, auth: &ClientCredentials) -> Arc<TokenSource> {
+        let is_known = |source: &TokenSource| matches!(source, TokenSource::Credentials(known) if known.auth == *auth);
+        self.found_or_made(is_known, || {
+            let (auth, kept) = (auth.clone(), tokio::sync::Mutex::default());
+            TokenSource::Credentials(CredentialsSource { auth, kept, given: self.given.clone() })
+        })
+    }
+
+    /// The login at a server, if there is a host that keeps it; shared by all users of the same login.
+    pub fn login(&self, server: &str, settings: &OauthSettings) -> Option<Arc<TokenSource>> {
+        let host = self.host.as_ref()?;
+        let is_known =
+            |source: &TokenSource| matches!(source, TokenSource::Login(known) if known.is_for(server, settings));
+        Some(self.found_or_made(is_known, || {
+            let source = LoginSource::new(server, settings, Arc::clone(host), self.given.clone());
+            source.load();
+            TokenSource::Login(source)
+        }))
+    }
+
+    fn found_or_made(
+        &self,
+        is_known: impl Fn(&TokenSource) -> bool,
+        make: impl FnOnce() -> TokenSource,
+    ) -> Arc<TokenSource> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = sources.iter().find(|source| source.auth == *auth) {
+        if let Some(known) = sources.iter().find(|source| is_known(source)) {
             return Arc::clone(known);
         }
-        let source = TokenSource { auth: auth.clone(), kept: tokio::sync::Mutex::default(), given: self.given.clone() };
-        let source = Arc::new(source);
+        let source = Arc::new(make());
         sources.push(Arc::clone(&source));
         source
+    }
+
+    /// Adds a secret that must not be shown.
+    pub fn hide(&self, secret: &str) {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if !given.iter().any(|known| known == secret) {
+            given.push(secret.to_owned());
+        }
     }
 
     /// Number of tokens issued so far.
@@ -50,9 +96,56 @@ impl Tokens {
     }
 }
 
+/// Source of the tokens of requests.
+#[derive(Debug)]
+pub enum TokenSource {
+    /// A token endpoint that a suite names.
+    Credentials(CredentialsSource),
+    /// A login as hosts make it.
+    Login(LoginSource),
+}
+
+impl TokenSource {
+    /// True if requests carry a token, as far as is known.
+    pub(super) fn has_token(&self) -> bool {
+        match self {
+            Self::Credentials(_) => true,
+            Self::Login(login) => login.has_token(),
+        }
+    }
+
+    /// The token of the next request, if there is one.
+    pub(super) async fn token(&self, client: &HttpClient, log: &LoginLog) -> Result<Option<Presented>, NoResponse> {
+        match self {
+            Self::Credentials(source) => source.token(client).await.map(|token| Some(Presented::bearer(token))),
+            Self::Login(login) => login.token(client, log).await,
+        }
+    }
+
+    /// Another token in the place of one that the server refused; `None` if there is nothing to try.
+    pub(super) async fn instead_of(
+        &self,
+        refused: Option<&Presented>,
+        (refusal, remedies): (&TokenRefusal, &mut Remedies),
+        client: &HttpClient,
+        log: &LoginLog,
+    ) -> Result<Option<Presented>, NoResponse> {
+        match self {
+            Self::Credentials(source) => {
+                if !remedies.is_first_renewal() || !refusal.is_unauthorized() {
+                    return Ok(None);
+                }
+                let refused = refused.map(Presented::token).unwrap_or_default();
+                source.instead_of(refused, client).await.map(|token| Some(Presented::bearer(token)))
+            }
+            Self::Login(login) => Box::pin(login.instead_of(refused, (refusal, remedies), client, log)).await,
+        }
+    }
+}
+
 /// Source of tokens for one set of credentials.
 #[derive(Debug)]
-pub struct TokenSource {
+pub struct CredentialsSource {
     auth: ClientCredentials,
     /// Held while a token is requested, so that concurrent cases request it once.
     kept: tokio::sync::Mutex<Option<Token>>,
@@ -65,7 +158,7 @@ struct Token {
     until: Option<Instant>,
 }
 
-impl TokenSource {
+impl CredentialsSource {
     /// A token that is good as far as we know.
     pub(super) async fn token(&self, client: &HttpClient) -> Result<String, NoResponse> {
         let mut kept = self.kept.lock().await;
@@ -207,7 +300,8 @@ mod tests {
         };
         let tokens = Tokens::default();
         let expected = "grant_type=client_credentials&client_id=me%20%26%20you&client_secret=%C3%BC%3D1&scope=a%20b";
-        assert_eq!(tokens.source(&auth).form(), expected);
+        let source = tokens.source(&auth);
+        assert!(matches!(&*source, TokenSource::Credentials(source) if source.form() == expected));
         assert!(Arc::ptr_eq(&tokens.source(&auth), &tokens.source(&auth)));
     }
 

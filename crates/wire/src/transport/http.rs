@@ -122,7 +122,7 @@ impl Http {
         let line = self.line_with_number(number, headers);
         let settled = line.settled.clone();
         let task = match replay {
-            Some(replay) => self.exchanges.begin(line.take_over(replay, id)),
+            Some(replay) => self.exchanges.begin(line.take_over(replay, body, id)),
             None => self.exchanges.begin(line.request(body, id, Turn::default())),
         };
         self.open.insert(id, Open { task, settled });

@@ -19,6 +19,8 @@ use mcprove_model::{HttpSettings, TlsSettings, escape_line, shorten, without_pas
 use tokio::net::TcpStream;
 use tower_service::Service as _;
 
+use crate::oauth::LoginLog;
+
 use super::aws_sigv4::AwsSigner;
 use super::bearer::TokenSource;
 use super::http_replay::Replay;
@@ -78,7 +80,7 @@ impl Prepared {
     }
 
     /// Its headers for the frame log, without secrets.
-    pub(super) fn shown_headers(&self) -> Vec<(String, String)> {
+    pub(crate) fn shown_headers(&self) -> Vec<(String, String)> {
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
             let text = if is_secret(name.as_str()) { HIDDEN.to_owned() } else { text_of(value) };
             (name.as_str().to_owned(), text)
@@ -146,8 +148,14 @@ impl HttpClient {
     }
 
     /// Source of the token of every request, if there is one.
-    pub(super) fn tokens(&self) -> Option<&TokenSource> {
+    pub fn tokens(&self) -> Option<&TokenSource> {
         self.tokens.as_deref()
+    }
+
+    /// The token of a server behind a login, for those who make requests themselves.
+    pub async fn bearer_token(&self) -> Option<String> {
+        let token = self.tokens()?.token(self, &LoginLog::default()).await.ok()??;
+        Some(token.token().to_owned())
     }
 
     /// Sends a request; nothing is followed, decoded or tried again.
@@ -162,9 +170,16 @@ impl HttpClient {
         sent.map_err(|error| explain(&error, &without_password(host.as_ref().map_or("", Authority::as_str))))
     }
 
+    /// The same connections, with nothing in a request that says who sent it.
+    pub(crate) fn anonymous(&self) -> Self {
+        Self { tokens: None, signer: None, ..self.clone() }
+    }
+
     /// True if a request is a head and a body that can be made once: without tokens, signatures and redirects.
     pub(super) fn is_plain(&self) -> bool {
-        self.tokens.is_none() && self.signer.is_none() && self.max_redirects() == 0
+        self.tokens.as_ref().is_none_or(|tokens| !tokens.has_token())
+            && self.signer.is_none()
+            && self.max_redirects() == 0
     }
 
     /// A new connection without TLS; `None` where there is none to be had.
@@ -268,7 +283,7 @@ pub(crate) fn prepare(ask: HttpRequestParts<'_>) -> Result<Prepared, NoResponse>
 pub(crate) fn is_secret(name: &str) -> bool {
     // Those of every request are not looked through for words.
     let is_plain = matches!(name, "accept" | "content-type" | "host" | "user-agent");
-    matches!(name, "authorization" | "proxy-authorization" | "cookie")
+    matches!(name, "authorization" | "proxy-authorization" | "cookie" | "dpop")
         || (!is_plain
             && !name.starts_with("mcp-")
             && ["token", "secret", "api-key", "apikey"].iter().any(|word| name.contains(word)))

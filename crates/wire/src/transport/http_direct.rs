@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::Arrival;
 use super::http_client::HttpClient;
-use super::http_direct_head::{DirectHead, ResponseHead, Unusual, read_head};
+use super::http_direct_head::{DirectHead, ResponseHead, Unusual, read_head, usual_length};
 use super::http_replay::Replay;
 
 /// Number of usual responses after which this way is taken: sessions of a few requests use the connections of the pool.
@@ -121,13 +121,8 @@ impl DirectExchanges {
     /// overtaken by replies.
     pub(super) fn observe(&mut self, part: &WirePart) {
         let WirePart::HttpResponse { status: 200, headers, .. } = part else { return };
-        let is_usual = |(name, value): &(String, String)| match name.as_str() {
-            "content-type" => value.starts_with("application/json"),
-            "connection" => value.eq_ignore_ascii_case("keep-alive"),
-            "transfer-encoding" | "content-encoding" => false,
-            _ => true,
-        };
-        let is_usual = headers.iter().all(is_usual) && headers.iter().any(|(name, _)| name == "content-length");
+        let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let is_usual = usual_length(headers).is_some();
         self.usual = self.usual.filter(|_| is_usual).map(|usual| usual.saturating_add(1));
     }
 

@@ -72,32 +72,35 @@ pub(super) fn read_head(read: &[u8], session_id: Option<&str>) -> Result<Option<
         let name = HeaderName::from_bytes(field.name.as_bytes()).map_err(|_| Unusual)?;
         headers.append(name, HeaderValue::from_bytes(field.value).map_err(|_| Unusual)?);
     }
-    let length = usual_length(&headers, session_id).ok_or(Unusual)?;
+    let is_ours = |id: &HeaderValue| session_id.is_some_and(|ours| id.as_bytes() == ours.as_bytes());
+    if !headers.get_all("mcp-session-id").iter().all(is_ours) {
+        return Err(Unusual);
+    }
+    let named = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let length = usual_length(named).ok_or(Unusual)?;
     Ok(Some(ResponseHead { bytes: read[..end].to_vec(), length, shown: shown_headers(&headers).into() }))
 }
 
-/// The length of the body of a response that has one JSON message and leaves the connection open.
-fn usual_length(headers: &HeaderMap, session_id: Option<&str>) -> Option<usize> {
-    if headers.contains_key(header::TRANSFER_ENCODING) || headers.contains_key(header::CONTENT_ENCODING) {
-        return None;
+/// The length of the body of a response that has one JSON message and leaves the connection open. Names of headers are in
+/// lower case.
+pub(super) fn usual_length<'h>(headers: impl IntoIterator<Item = (&'h str, &'h [u8])>) -> Option<usize> {
+    let (mut kind, mut length) = (None, None);
+    for (name, value) in headers {
+        let is_usual = match name {
+            "transfer-encoding" | "content-encoding" => false,
+            "connection" => value.eq_ignore_ascii_case(b"keep-alive"),
+            "content-type" => kind.replace(value).is_none(),
+            "content-length" => length.replace(value).is_none(),
+            _ => true,
+        };
+        if !is_usual {
+            return None;
+        }
     }
-    let is_kept = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"keep-alive");
-    let is_ours = |id: &HeaderValue| session_id.is_some_and(|ours| id.as_bytes() == ours.as_bytes());
-    let kind = only(headers, "content-type")?.as_bytes().split(|byte| *byte == b';').next()?.trim_ascii();
-    if !headers.get_all(header::CONNECTION).iter().all(is_kept)
-        || !headers.get_all("mcp-session-id").iter().all(is_ours)
-        || !kind.eq_ignore_ascii_case(b"application/json")
-    {
-        return None;
-    }
-    let length = only(headers, "content-length")?.to_str().ok()?;
-    length.bytes().all(|byte| byte.is_ascii_digit()).then(|| length.parse().ok())?
-}
-
-/// The value of a header that is there once.
-fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h HeaderValue> {
-    let mut values = headers.get_all(name).iter();
-    values.next().filter(|_| values.next().is_none())
+    let kind = kind?.split(|byte| *byte == b';').next()?.trim_ascii();
+    let digits = std::str::from_utf8(length?).ok()?;
+    let is_json = kind.eq_ignore_ascii_case(b"application/json") && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_json.then(|| digits.parse().ok())?
 }
 
 #[cfg(test)]

@@ -78,8 +78,8 @@ impl HttpExchange {
     }
 
     /// Passes the response to a direct request to the transport.
-    pub(super) async fn take_over(self, replay: Replay, id: u64) {
-        let posted = self.replayed(replay).await;
+    pub(super) async fn take_over(self, replay: Replay, body: Bytes, id: u64) {
+        let posted = self.replayed(replay, body).await;
         self.take_response(posted, id).await;
     }
 
@@ -111,6 +111,7 @@ impl HttpExchange {
                             help: Some("look into the server's log".to_owned()),
                             evidence: Bytes::new(),
                             status: None,
+                            has_result: false,
                         };
                     }
                 },
@@ -218,7 +219,7 @@ impl HttpExchange {
             }
         }
         let what = format!("it {} each of {RESUMPTIONS} times", how.unwrap_or_default());
-        Some(End::Refused(Refused { what, help: None, evidence: Bytes::new(), status: None }))
+        Some(End::Refused(Refused { what, help: None, evidence: Bytes::new(), status: None, has_result: false }))
     }
 
     async fn take_answer(&self, response: Response<Incoming>, id: u64, resume: &mut Resume) -> End {
@@ -250,6 +251,7 @@ impl HttpExchange {
                     help: Some("a request wants a JSON-RPC reply".to_owned()),
                     evidence: message,
                     status: Some(status.as_u16()),
+                    has_result: false,
                 }),
                 Err((read, how)) => End::Refused(broken_body(&read, &how, status)),
             };
@@ -263,6 +265,7 @@ impl HttpExchange {
             return End::Refused(Refused {
                 what: format!("{}, with a JSON-RPC result in its body", refused.what),
                 help: Some("send results with HTTP 200".to_owned()),
+                has_result: true,
                 ..refused
             });
         }
@@ -341,6 +344,7 @@ impl HttpExchange {
                             help: None,
                             evidence: data.slice(..data.len().min(1 << 10)),
                             status: None,
+                            has_result: false,
                         });
                     };
                     for event in events {
@@ -401,6 +405,7 @@ impl HttpExchange {
                 help: Some("send messages in events of the type `message`, or of none".to_owned()),
                 evidence: data,
                 status: None,
+                has_result: false,
             };
             self.arrive(Arrival::Refused { request, refused }).await;
         }

@@ -47,7 +47,10 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     }
     // A copy: a slice would keep the whole body.
     let evidence = Bytes::copy_from_slice(&body[..body.len().min(EVIDENCE)]);
-    Refusal { refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()) }, reply }
+    Refusal {
+        refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()), has_result: false },
+        reply,
+    }
 }
 
 /// A refusal for a body that is incomplete or unusable.
@@ -57,6 +60,7 @@ pub(super) fn broken_body(read: &Bytes, how: &str, status: StatusCode) -> Refuse
         help: Some("look into the server's log".to_owned()),
         evidence: Bytes::copy_from_slice(&read[..read.len().min(EVIDENCE)]),
         status: Some(status.as_u16()),
+        has_result: false,
     }
 }
 
@@ -83,8 +87,14 @@ fn explain(response: &Response<Incoming>, method: &Method) -> (String, String) {
         401 => (
             "the server wants a login (HTTP 401)".to_owned(),
             match shown("www-authenticate") {
-                Some(text) => format!("it says `{text}`; give a token in `headers:`"),
-                None => "give a token in `headers:`, e.g. `Authorization: \"Bearer ${TOKEN}\"`".to_owned(),
+                Some(text) => {
+                    format!("it says `{text}`; log in with `mcprove login URL`, or give a token in `headers:`")
+                }
+                None => {
+                    "log in with `mcprove login URL`, or give a token in `headers:`, e.g. `Authorization: \"Bearer \
+                         ${TOKEN}\"`"
+                        .to_owned()
+                }
             },
         ),
         403 => (
@@ -113,6 +123,6 @@ fn explain(response: &Response<Incoming>, method: &Method) -> (String, String) {
 
 impl From<NoResponse> for Refused {
     fn from(none: NoResponse) -> Self {
-        Self { what: none.what, help: Some(none.help), evidence: Bytes::new(), status: None }
+        Self { what: none.what, help: Some(none.help), evidence: Bytes::new(), status: None, has_result: false }
     }
 }

@@ -2,14 +2,20 @@
 
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::{Method, Response, StatusCode};
+use hyper::{Method, Response};
 use mcprove_model::{Direction, WirePart, without_password};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::oauth::{LoginLog, LoginPart, Presented, Remedies, TokenRefusal};
 
 use super::http_client::{HttpRequestParts, NoResponse, header, is_secret, prepare, shown_headers};
 use super::http_direct_head::DirectHead;
 use super::http_exchange::HttpExchange;
 use super::http_replay::Replay;
 use super::sse::{origin, resolve};
+
+/// Maximum number of refusals of one request after which another token is tried.
+const REFUSALS: usize = 4;
 
 impl HttpExchange {
     pub(super) async fn post(&self, body: Bytes) -> Result<Response<Incoming>, NoResponse> {
@@ -25,10 +31,11 @@ impl HttpExchange {
     }
 
     /// The response to a direct request, from its connection.
-    pub(super) async fn replayed(&self, replay: Replay) -> Result<Response<Incoming>, NoResponse> {
+    pub(super) async fn replayed(&self, replay: Replay, body: Bytes) -> Result<Response<Incoming>, NoResponse> {
         let response = self.client.replay(replay, &self.url).await?;
         self.log_response(&response).await;
-        Ok(response)
+        // A server may begin to want a login at any time.
+        Box::pin(self.ask_again(response, None, (Method::POST, post_headers(), body))).await
     }
 
     async fn log_response(&self, response: &Response<Incoming>) {
@@ -43,7 +50,7 @@ impl HttpExchange {
         self.ask(Method::GET, headers, Bytes::new()).await
     }
 
-    /// Asks, with a token where there are such; one that the server no longer takes is replaced once.
+    /// Asks, with a token where there are such; one that the server refuses is replaced, as far as that is possible.
     pub(super) async fn ask(
         &self,
         method: Method,
@@ -51,17 +58,48 @@ impl HttpExchange {
         body: Bytes,
     ) -> Result<Response<Incoming>, NoResponse> {
         let Some(tokens) = self.client.tokens() else { return self.ask_once(method, more, body).await };
-        let token = tokens.token(&self.client).await?;
-        let with = |token: &str| {
-            let field = ("authorization".to_owned(), format!("Bearer {token}"));
-            more.iter().cloned().chain([field]).collect()
-        };
-        let response = self.ask_once(method.clone(), with(&token), body.clone()).await?;
-        if response.status() != StatusCode::UNAUTHORIZED {
-            return Ok(response);
+        let (log, parts) = LoginLog::new(self.number);
+        let token = self.while_logging(tokens.token(&self.client, &log), parts).await?;
+        let headers = with_token(&more, token.as_ref(), (&method, &self.url));
+        let response = self.ask_once(method.clone(), headers, body.clone()).await?;
+        self.ask_again(response, token, (method, more, body)).await
+    }
+
+    /// Asks again for as long as there is another token in the place of one that was refused.
+    async fn ask_again(
+        &self,
+        mut response: Response<Incoming>,
+        mut token: Option<Presented>,
+        (method, more, body): (Method, Vec<(String, String)>, Bytes),
+    ) -> Result<Response<Incoming>, NoResponse> {
+        let Some(tokens) = self.client.tokens() else { return Ok(response) };
+        let mut remedies = Remedies::default();
+        for _ in 0..REFUSALS {
+            let Some(refusal) = TokenRefusal::of(&response) else { break };
+            let (log, parts) = LoginLog::new(self.number);
+            let asked = tokens.instead_of(token.as_ref(), (&refusal, &mut remedies), &self.client, &log);
+            let Some(next) = self.while_logging(asked, parts).await? else { break };
+            let headers = with_token(&more, Some(&next), (&method, &self.url));
+            response = self.ask_once(method.clone(), headers, body.clone()).await?;
+            token = Some(next);
         }
-        let token = tokens.instead_of(&token, &self.client).await?;
-        self.ask_once(method, with(&token), body).await
+        Ok(response)
+    }
+
+    /// Waits for a login, and logs its exchanges as they come.
+    async fn while_logging<T>(&self, login: impl Future<Output = T>, mut parts: UnboundedReceiver<LoginPart>) -> T {
+        tokio::pin!(login);
+        let done = loop {
+            tokio::select! {
+                biased;
+                Some(LoginPart { direction, part, body }) = parts.recv() => self.log(direction, part, body).await,
+                done = &mut login => break done,
+            }
+        };
+        while let Ok(LoginPart { direction, part, body }) = parts.try_recv() {
+            self.log(direction, part, body).await;
+        }
+        done
     }
 
     async fn ask_once(
@@ -101,6 +139,15 @@ impl HttpExchange {
         }
         unreachable!("the number of redirects is bounded")
     }
+}
+
+fn with_token(
+    more: &[(String, String)],
+    token: Option<&Presented>,
+    (method, url): (&Method, &str),
+) -> Vec<(String, String)> {
+    let fields = token.map(|token| token.headers(method.as_str(), url)).unwrap_or_default();
+    more.iter().cloned().chain(fields).collect()
 }
 
 fn post_headers() -> Vec<(String, String)> {

@@ -21,10 +21,11 @@ use mcprove_model::{Direction, ProcessEnd, Refused, Revision, WirePart};
 use tokio::time::Instant;
 
 pub use aws_sigv4::AwsSigner;
-pub use bearer::{TokenSource, Tokens};
+pub use bearer::{CredentialsSource, TokenSource, Tokens};
 pub use http_client::HttpClient;
 pub(crate) use http_client::{is_secret as secret_field, secure_connector};
 pub use memory::Peer;
+pub(crate) use sse::resolve as resolve_url;
 
 use crate::{Limits, Program, SpawnError};
 

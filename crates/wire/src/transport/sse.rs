@@ -77,6 +77,7 @@ impl Sse {
                 help: Some("the `endpoint` event must name an address on the host of the stream".to_owned()),
                 evidence: bytes::Bytes::copy_from_slice(path.as_bytes()),
                 status: None,
+                has_result: false,
             });
         }
         self.endpoint = Some(endpoint);
@@ -134,7 +135,7 @@ pub(super) fn origin(url: &str) -> Option<(String, String, u16)> {
 }
 
 /// The URL of an `endpoint` event or of a redirect, relative to the URL that it came from.
-pub(super) fn resolve(base: &str, path: &str) -> String {
+pub(crate) fn resolve(base: &str, path: &str) -> String {
     if path.contains("://") {
         return path.to_owned();
     }

@@ -76,7 +76,9 @@ const fn row(name: &'static str, arg: Arg, at: &'static str, effect: Effect, sum
 /// Every behaviour, sorted by name.
 #[rustfmt::skip] // one row, one line
 pub(crate) const BEHAVIOURS: &[Behaviour] = &[
+    row("abort-after-call", None, CALL, After(|_| std::process::abort()), "dies by a signal once it has answered a call"),
     row("abort-after-initialize", None, INIT, After(|_| std::process::abort()), "dies by a signal once it has shaken hands"),
+    row("abort-at-end", None, "", End(|_| std::process::abort()), "dies by a signal when its input is closed"),
     row("abort-at-start", None, "", Start(|_| std::process::abort()), "dies by a signal before it reads anything"),
     row("abort-mid-call", None, CALL, Before(|_, _| std::process::abort()), "dies by a signal instead of answering"),
     row("abort-mid-line", None, CALL, Instead(effects::abort_mid_line), "dies by a signal in the middle of its reply"),

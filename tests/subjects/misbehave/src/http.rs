@@ -62,6 +62,8 @@ pub(crate) const HTTP: &[HttpBehaviour] = &[
     row("redirect", false, |_, out| status(out, "301 Moved Permanently", "location: http://127.0.0.1:9/mcp\r\n"), "sends clients elsewhere"),
     row("reset", false, |_, _| Ok(()), "closes the connection without an answer"),
     row("result-302", false, |request, out| result(request, out, "302 Found"), "answers with HTTP 302 and a result"),
+    row("result-401", false, |request, out| result(request, out, "401 Unauthorized"), "answers with HTTP 401 and a result"),
+    row("result-403", false, |request, out| result(request, out, "403 Forbidden"), "answers with HTTP 403 and a result"),
     row("result-404", false, |request, out| result(request, out, "404 Not Found"), "answers with HTTP 404 and a result"),
     row("result-500", false, |request, out| result(request, out, "500 Internal Server Error"), "answers with HTTP 500 and a result"),
     row("result-503", false, |request, out| result(request, out, "503 Service Unavailable"), "answers with HTTP 503 and a result"),

@@ -150,10 +150,11 @@ impl<'c> Sessions<'c> {
             timeout: params.timeout_ms.map_or(TIMEOUT, Duration::from_millis),
             storing: if params.update_snapshots { Storing::Update } else { Storing::Compare },
             environment: Context::secret_values().into(),
+            tokens: crate::logins::tokens().clone(),
         };
         let opened = self.runtime.block_on(Driver::open(spec, &options));
         let driver = opened.map_err(|failure| Failure::unreachable(&failure, spec))?;
-        let secrets = Redactor::new(spec.secrets.iter().map(String::as_str));
+        let secrets = crate::logins::redactor(spec.secrets.iter().map(String::as_str));
         let negotiated = driver.negotiated();
         self.opened += 1;
         let reply = json!({

@@ -31,10 +31,17 @@ pub(super) struct Servers {
     root: PathBuf,
     configs: Vec<PathBuf>,
     allowed: Vec<Known>,
+    /// A server that comes with mcprove, for a folder that names none.
+    example: Known,
 }
 
 impl Servers {
-    pub(super) fn new(folder: &Folder, configs: &[PathBuf], allowed: &[String]) -> Result<Self, Failure> {
+    pub(super) fn new(
+        folder: &Folder,
+        configs: &[PathBuf],
+        allowed: &[String],
+        own_program: &Path,
+    ) -> Result<Self, Failure> {
         if let Some(missing) = configs.iter().find(|path| !path.is_file()) {
             let message = format!("the configuration `{}` is not a file", missing.display());
             return Err(Failure::new(
@@ -45,7 +52,7 @@ impl Servers {
         let of_folder = CONFIGS.iter().map(|name| folder.root().join(name)).filter(|path| path.is_file());
         let configs = configs.iter().cloned().chain(of_folder).collect();
         let allowed = allowed.iter().map(|text| allowed_server(text)).collect::<Result<_, _>>()?;
-        Ok(Self { root: folder.root().to_owned(), configs, allowed })
+        Ok(Self { root: folder.root().to_owned(), configs, allowed, example: example(own_program) })
     }
 
     /// All of them, each name once: the command line wins over configurations, and those over suites.
@@ -61,6 +68,9 @@ impl Servers {
                 unique.push(server);
             }
         }
+        if unique.is_empty() {
+            unique.push(self.example.clone());
+        }
         unique
     }
 
@@ -73,9 +83,10 @@ impl Servers {
         let names: Vec<&str> = known.iter().map(|server| server.name.as_str()).collect();
         Err(match nearest(name, names.iter().copied()) {
             Some(near) => format!("unknown server `{name}`; did you mean `{near}`?"),
-            None if names.is_empty() => {
-                "no suite and no configuration names a server; `mcprove mcp --add-server NAME=CMD` does".to_owned()
-            }
+            None if names == [EXAMPLE] => format!(
+                "unknown server `{name}`: no suite and no configuration names one; `mcprove mcp --add-server NAME=CMD` does, \
+                 and `{EXAMPLE}` is a server to try the tools on"
+            ),
             None => format!("unknown server `{name}`; the servers are {}", names.join(", ")),
         })
     }
@@ -127,8 +138,9 @@ impl Known {
             Target::Stdio { command, args, env, cwd, .. } => {
                 json!({"command": command, "args": args, "env": pairs(env), "cwd": cwd})
             }
-            Target::Http { url, headers } => json!({"type": "http", "url": url, "headers": pairs(headers)}),
-            Target::Sse { url, headers } => json!({"type": "sse", "url": url, "headers": pairs(headers)}),
+            Target::Remote { transport, url, headers } => {
+                json!({"type": transport.name(), "url": url, "headers": pairs(headers)})
+            }
             Target::Mock { manifest, .. } => json!({"command": "mcprove", "args": ["mock", "--tools-from", manifest]}),
             Target::Cassette { path } => json!({"command": "mcprove", "args": ["mock", "--tools-from", path]}),
         };
@@ -136,6 +148,19 @@ impl Known {
         entry.retain(|_, value| !value.is_null());
         json!({"mcpServers": {"server": entry}})
     }
+}
+
+/// Name of the server that comes with mcprove.
+const EXAMPLE: &str = "example";
+
+fn example(own_program: &Path) -> Known {
+    let command = [own_program.display().to_string(), "mock".to_owned(), "--conforming".to_owned()];
+    let spec = ServerSpec {
+        name: EXAMPLE.to_owned(),
+        target: stdio(command.into(), Vec::new(), None),
+        ..ServerSpec::default()
+    };
+    Known { name: EXAMPLE.to_owned(), source: "built in".to_owned(), spec: Arc::new(spec) }
 }
 
 /// Targets that start or reach the same: what may differ is the environment of a test.
@@ -149,10 +174,7 @@ fn same(one: &Target, other: &Target) -> bool {
             let is_harmless = |(name, _): &(String, String)| !is_loader(name);
             command == command2 && args == args2 && cwd == cwd2 && docker == docker2 && env.iter().all(is_harmless)
         }
-        (
-            Target::Http { url, .. } | Target::Sse { url, .. },
-            Target::Http { url: url2, .. } | Target::Sse { url: url2, .. },
-        ) => url == url2,
+        (Target::Remote { url, .. }, Target::Remote { url: url2, .. }) => url == url2,
         (one, other) => one == other,
     }
 }

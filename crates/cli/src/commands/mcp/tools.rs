@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
 use mcprove_mock::ToolHandler;
-use mcprove_model::{Case, Redactor, Report, SourceFile};
+use mcprove_model::{Case, Report, SourceFile};
 use mcprove_wire::Limits;
 use serde_json::{Map, Value, json};
 
@@ -97,6 +97,7 @@ impl Inner {
             "run_suite" => self.run_suite(arguments),
             "explain_finding" => self.explain_finding(arguments),
             "audit" => self.scan("audit", arguments, &[]),
+            "conformance" => self.conformance(arguments),
             "lint_schemas" => self.scan("schema-lint", arguments, &["--all"]),
             other => Err(format!("unknown tool `{other}`")),
         }
@@ -159,7 +160,7 @@ impl Inner {
         }
         let finished = Report::fold(events).cases.into_iter().find_map(|case| case.finished);
         if let Some(finished) = finished {
-            let secrets = Redactor::new(server.spec.secrets.iter().map(String::as_str));
+            let secrets = crate::logins::redactor(server.spec.secrets.iter().map(String::as_str));
             add_verdict(&mut answer, &finished.verdict, finished.findings, &secrets);
             answer.remove("findings");
         }
@@ -299,6 +300,27 @@ impl Inner {
         Ok(json!({"clean": printed.code == 0, "report": printed.json}))
     }
 
+    /// Counts and broken rules: the whole list has hundreds of rows.
+    fn conformance(&self, arguments: &Arguments) -> Result<Value, String> {
+        let server = self.whole_server(arguments)?;
+        let mut words = ["conformance", "--json"].map(str::to_owned).to_vec();
+        words.extend(arguments.text("rule").into_iter().flat_map(|rule| ["--rule".to_owned(), rule.to_owned()]));
+        let printed = self.run_with(words, &server)?;
+        let Some(rows) = printed.json.as_array() else {
+            return Err(format!("nothing was judged: {}", printed.json));
+        };
+        let count = |status: &str| rows.iter().filter(|row| row["status"] == status).count();
+        let (passed, not_applicable) = (count("PASS"), count("SKIP"));
+        let failures: Vec<Value> = rows
+            .iter()
+            .filter(|row| row["status"] != "PASS" && row["status"] != "SKIP")
+            .map(|row| Value::Object(picked(row, &["name", "detail"])))
+            .collect();
+        Ok(
+            json!({"clean": printed.code == 0, "passed": passed, "not_applicable": not_applicable, "failures": failures}),
+        )
+    }
+
     async fn open(&self, server: &Known, timeout: Duration) -> Result<Driver, String> {
         let options = DriverOptions {
             own_program: self.own_program.clone(),
@@ -306,6 +328,7 @@ impl Inner {
             timeout,
             storing: Storing::Compare,
             environment: Context::secret_values().into(),
+            tokens: crate::logins::tokens().clone(),
         };
         Driver::open(&server.spec, &options).await.map_err(|failure| {
             let help = failure.help.as_ref().map(|help| format!("\n  help: {help}")).unwrap_or_default();
@@ -325,7 +348,8 @@ impl Inner {
     /// The suite that a request names.
     fn suite(&self, arguments: &Arguments) -> Result<String, String> {
         let path = self.folder.existing(arguments.required("path")?)?;
-        Ok(self.folder.shown(&path))
+        let shown = self.folder.shown(&path);
+        Ok(if shown.is_empty() { ".".to_owned() } else { shown })
     }
 
     /// Runs a command of mcprove on a server that is named by a configuration file of its own.

@@ -25,6 +25,8 @@ impl Recording {
                 (WirePart::StreamEvent { exchange, .. }, _) => {
                     (*exchange, What::StreamEvent { id: None, is_empty: frame.body.is_empty() })
                 }
+                (WirePart::Closed, Direction::Sent) => (0, What::InputClosed),
+                (WirePart::Closed, Direction::Received) => (0, What::OutputClosed),
             };
             let is_sent = matches!(what, What::Sent(_));
             let method = if is_sent { label_of(&frame.body) } else { String::new() };
@@ -46,7 +48,7 @@ fn into_frame(Entry { at_us, exchange, what, .. }: Entry) -> Option<Frame> {
         at_us,
         direction,
         part: WirePart::Message,
-        kind: kind_of(payload.json.as_ref()),
+        kind: payload.json.as_ref().map_or(FrameKind::Stray, FrameKind::of),
         body: payload.bytes,
     };
     match what {
@@ -62,16 +64,6 @@ fn into_frame(Entry { at_us, exchange, what, .. }: Entry) -> Option<Frame> {
             Some(transport(Direction::Received, WirePart::StreamEvent { exchange, event: "message".to_owned() }))
         }
         _ => None,
-    }
-}
-
-fn kind_of(json: Option<&Value>) -> FrameKind {
-    let Some(json) = json.filter(|json| json.is_object()) else { return FrameKind::Stray };
-    match (json["method"].is_string(), json.get("id").is_some()) {
-        (true, true) => FrameKind::Request,
-        (true, false) => FrameKind::Notification,
-        (false, true) => FrameKind::Reply,
-        (false, false) => FrameKind::Stray,
     }
 }
 

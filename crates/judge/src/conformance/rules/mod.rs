@@ -20,6 +20,7 @@ mod resources;
 mod server_requests;
 mod sessions;
 mod tasks;
+mod tokens;
 mod tools;
 mod utilities;
 mod versions;
@@ -145,6 +146,10 @@ pub static RULES: &[Rule] = &[
     auth::RESOURCE,
     auth::SERVER,
     auth::SCOPES,
+    tokens::CHECKED,
+    tokens::SESSION,
+    tokens::SCOPE,
+    tokens::REVOKED,
     http::MODERN_ONLY,
     content::ANNOTATIONS,
     hints::READ_ONLY,

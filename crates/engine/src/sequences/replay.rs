@@ -1,0 +1,90 @@
+//! A sequence on a fresh server, to see whether a failure comes again, and the search for the least that shows it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mcprove_judge::sequences::{Breach, Facts, Judge, Reply, SequenceShrinker, Step, bound};
+use tokio::time::Instant;
+
+use super::life::{ServerLife, Surround};
+
+/// Time spent to shrink one failure.
+const SHRINKING: Duration = Duration::from_secs(15);
+
+/// Number of times that a sequence is tried as it was found.
+const TRIES: usize = 2;
+
+/// The outcome of a replay.
+pub(crate) struct Replayed {
+    /// The step that failed, and how.
+    pub(crate) failed: Option<(usize, Breach)>,
+    pub(crate) replies: Vec<Reply>,
+    pub(crate) facts: Facts,
+}
+
+/// Performs steps on a fresh server until one fails with this signature.
+pub(crate) async fn replay(surround: &Surround<'_>, steps: &[Step], facts: &Facts, signature: &str) -> Replayed {
+    let mut judge = Judge::new(surround.model, facts.clone());
+    let mut replayed = Replayed { failed: None, replies: Vec::new(), facts: facts.clone() };
+    let Ok(mut life) = ServerLife::begin(surround).await else { return replayed };
+    let mut replies: BTreeMap<u32, Reply> = BTreeMap::new();
+    for (at, step) in steps.iter().enumerate() {
+        let Some(args) = bound(step, &replies) else { break };
+        let performed = life.perform(step, &args).await;
+        let step = Step { args, ..step.clone() };
+        let judged = judge.take(&step, &performed.reply);
+        let found = performed.breach.into_iter().chain(judged).find(|breach| breach.signature == signature);
+        replayed.replies.push(performed.reply.clone());
+        let is_broken = performed.reply.is_broken;
+        replies.insert(step.id, performed.reply);
+        if let Some(breach) = found {
+            replayed.failed = Some((at, breach));
+            break;
+        }
+        if is_broken {
+            break;
+        }
+    }
+    replayed.facts = judge.facts;
+    life.end().await;
+    replayed
+}
+
+/// The smallest sequence that shows a failure, with its replies; `None` if it does not come again.
+pub(crate) async fn minimal(
+    surround: &Surround<'_>,
+    steps: Vec<Step>,
+    facts: &mut Facts,
+    signature: &str,
+) -> Option<(Breach, Vec<(Step, Reply)>)> {
+    let mut best = None;
+    for _ in 0..TRIES {
+        let replayed = replay(surround, &steps, facts, signature).await;
+        facts.learn_instability(&replayed.facts);
+        let Some((at, breach)) = replayed.failed else { return None };
+        best = Some((breach, at, replayed.replies));
+    }
+    let (mut breach, at, mut replies) = best?;
+    let mut steps = steps;
+    steps.truncate(at + 1);
+    let until = Instant::now() + SHRINKING;
+    let mut shrinker = SequenceShrinker::new(steps, surround.fuzz_context.attempts);
+    while !surround.fuzz_context.is_over()
+        && Instant::now() < until
+        && let Some(candidate) = shrinker.next_candidate()
+    {
+        let replayed = replay(surround, &candidate, facts, signature).await;
+        if replayed.facts.is_less_stable_than(facts) {
+            // A reply that changes by itself explains the failure.
+            facts.learn_instability(&replayed.facts);
+            return None;
+        }
+        let failed_at = replayed.failed.as_ref().map(|(at, _)| *at);
+        shrinker.tell(failed_at);
+        if let Some((_, found)) = replayed.failed {
+            (breach, replies) = (found, replayed.replies);
+        }
+    }
+    let steps = shrinker.best().to_vec();
+    Some((breach, steps.into_iter().zip(replies).collect()))
+}

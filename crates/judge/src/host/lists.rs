@@ -1,0 +1,90 @@
+//! Lists: read again after they changed, and not more often than needed.
+
+use mcprove_model::{Direction, FaultId, Finding, escape_line};
+
+use super::evidence::{HostEvidence, HostFrame};
+use super::score::HostExpectation;
+
+/// A client may have sent a call before it read the notification.
+const SLACK_US: u64 = 250_000;
+
+/// Findings about lists.
+pub(super) fn judge(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec<Finding>) {
+    let is_list = |frame: &&HostFrame| frame.is_request() && frame.method() == Some("tools/list");
+    let lists = evidence.frames.iter().filter(is_list).count() as u64;
+    if let Some(most) = expected.lists
+        && lists > most
+    {
+        findings.push(
+            Finding::error("host-list-storm", "the client listed the tools more often than expected")
+                .compared(format!("at most {most} times"), format!("{lists} times"))
+                .help("merge notifications that come together into one `tools/list`"),
+        );
+    }
+    stale(evidence, findings);
+    dead_names(evidence, findings);
+}
+
+/// A call after `list_changed` without a list in between.
+fn stale(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
+    for (server, about) in evidence.servers.iter().enumerate() {
+        let frames = || evidence.frames.iter().filter(move |frame| frame.server == server);
+        let changed = frames().find(|frame| {
+            frame.direction == Direction::Received && frame.method() == Some("notifications/tools/list_changed")
+        });
+        let Some(changed) = changed else { continue };
+        let is_later = |frame: &&HostFrame| frame.at_us > changed.at_us;
+        let listed = frames().filter(is_later).find(|frame| frame.is_request() && frame.method() == Some("tools/list"));
+        let call = frames().filter(is_later).find(|frame| {
+            frame.called().is_some()
+                && frame.at_us > changed.at_us + SLACK_US
+                && listed.is_none_or(|listed| frame.at_us < listed.at_us)
+        });
+        if let Some(tool) = call.and_then(HostFrame::called) {
+            let (tool, name) = (escape_line(tool), escape_line(&about.name));
+            let text = format!("the client called `{tool}` of `{name}` from a list that had changed");
+            findings.push(
+                Finding::error("host-stale-list", text)
+                    .help("after `notifications/tools/list_changed`, send `tools/list` before the next call"),
+            );
+        }
+    }
+}
+
+/// A tool that was refused as unknown or with other arguments, called the same way again after a new list.
+fn dead_names(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
+    for strike in &evidence.strikes {
+        if !matches!(strike.fault.id, FaultId::RenamedTool | FaultId::AddedArgument) {
+            continue;
+        }
+        let frames = || evidence.frames.iter().filter(|frame| frame.server == strike.server);
+        let listed = frames().find(|frame| {
+            frame.at_us > strike.at_us
+                && frame.direction == Direction::Received
+                && frame.json.as_ref().is_some_and(|json| json.pointer("/result/tools").is_some())
+        });
+        // Without a new list, one retry may still be chance.
+        let retries =
+            frames().filter(|frame| frame.at_us > strike.at_us && frame.called() == Some(strike.tool.as_str()));
+        let since_us = match listed {
+            Some(listed) => listed.at_us + SLACK_US,
+            None if retries.count() > 1 => strike.at_us,
+            None => continue,
+        };
+        let again = frames().any(|frame| {
+            frame.at_us > since_us
+                && frame.called() == Some(strike.tool.as_str())
+                && (strike.fault.id == FaultId::RenamedTool || frame.params()["arguments"].get("confirm").is_none())
+        });
+        if again {
+            let tool = escape_line(&strike.tool);
+            let text =
+                format!("the client called `{tool}` as it was, although it had been refused as unknown or incomplete");
+            findings.push(
+                Finding::error("host-stale-list", text)
+                    .help("use the names and schemas of the last list that was read"),
+            );
+            return;
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Streamable HTTP: headers, sessions, tokens.
+
+use mcprove_model::{Direction, WirePart};
+
+use crate::host::rule::ClientRuling;
+
+pub(super) fn accept(ruling: &mut ClientRuling<'_>) {
+    for (post, _) in ruling.talk.posts().into_iter().filter(|(post, _)| post.method == "POST") {
+        let accept = post.get("accept").unwrap_or_default().to_ascii_lowercase();
+        let holds = accept.contains("application/json") && accept.contains("text/event-stream");
+        ruling.check(holds, post.frame, || {
+            format!("`Accept: {accept}` does not list both `application/json` and `text/event-stream`")
+        });
+    }
+}
+
+pub(super) fn content_type(ruling: &mut ClientRuling<'_>) {
+    for (post, body) in ruling.talk.posts().into_iter().filter(|(post, _)| post.method == "POST") {
+        if body.is_none() {
+            continue;
+        }
+        let kind = post.get("content-type").unwrap_or_default().to_ascii_lowercase();
+        ruling.check(kind.starts_with("application/json"), post.frame, || {
+            format!("a message was sent with `Content-Type: {kind}`")
+        });
+    }
+}
+
+pub(super) fn session_id(ruling: &mut ClientRuling<'_>) {
+    let talk = ruling.talk;
+    let given = talk.frames.iter().find_map(|frame| match (&frame.part, frame.direction) {
+        (WirePart::HttpResponse { headers, .. }, Direction::Received) => {
+            let id = headers.iter().find(|(name, _)| name == "mcp-session-id")?;
+            Some((frame.at_us, id.1.as_str()))
+        }
+        _ => None,
+    });
+    let Some((since_us, id)) = given else { return };
+    for (post, body) in talk.posts() {
+        let is_handshake = body.is_some_and(|body| body.method() == Some("initialize"));
+        if post.frame.at_us > since_us && !is_handshake {
+            ruling.check(post.get("mcp-session-id") == Some(id), post.frame, || {
+                "a request does not carry the `Mcp-Session-Id` that the server gave".to_owned()
+            });
+        }
+    }
+}
+
+pub(super) fn version_header(ruling: &mut ClientRuling<'_>) {
+    let talk = ruling.talk;
+    let Some(request) = talk.requests().find(|frame| frame.method() == Some("initialize")) else { return };
+    let Some(reply) = talk.reply_to(request) else { return };
+    let Some(agreed) = reply.json.as_ref().and_then(|json| json["result"]["protocolVersion"].as_str()) else { return };
+    for (post, _) in talk.posts().into_iter().filter(|(post, _)| post.frame.at_us > reply.at_us) {
+        ruling.check(post.get("mcp-protocol-version") == Some(agreed), post.frame, || {
+            format!("a request after the handshake does not carry `MCP-Protocol-Version: {agreed}`")
+        });
+    }
+}
+
+pub(super) fn get_accept(ruling: &mut ClientRuling<'_>) {
+    for (post, _) in ruling.talk.posts().into_iter().filter(|(post, _)| post.method == "GET") {
+        let accept = post.get("accept").unwrap_or_default().to_ascii_lowercase();
+        ruling.check(accept.contains("text/event-stream"), post.frame, || {
+            format!("a GET with `Accept: {accept}` does not list `text/event-stream`")
+        });
+    }
+}
+
+pub(super) fn token_in_url(ruling: &mut ClientRuling<'_>) {
+    for (post, _) in ruling.talk.posts() {
+        let query = post.url.split_once('?').map_or("", |(_, query)| query);
+        let has_token = query.split('&').any(|part| part.starts_with("access_token="));
+        ruling.check(!has_token, post.frame, || "the access token is in the query string".to_owned());
+    }
+}

@@ -1,0 +1,166 @@
+//! JSON-RPC: every message of the client, and its replies.
+
+use std::collections::HashSet;
+
+use mcprove_model::Revision;
+use serde_json::Value;
+
+use crate::conformance::schema_fault;
+use crate::host::rule::ClientRuling;
+
+/// The time in which a client that goes on must have answered a request, in microseconds.
+const PATIENCE_US: u64 = 5_000_000;
+
+pub(super) fn readable(ruling: &mut ClientRuling<'_>) {
+    for frame in ruling.talk.sent().filter(|frame| !frame.body.trim_ascii().is_empty()) {
+        ruling.check(frame.json.is_some(), frame, || "a line is not one JSON message".to_owned());
+    }
+}
+
+pub(super) fn jsonrpc(ruling: &mut ClientRuling<'_>) {
+    for frame in ruling.talk.sent() {
+        let Some(json) = frame.json.as_ref().filter(|json| json.is_object()) else { continue };
+        ruling.check(json["jsonrpc"] == "2.0", frame, || "a message has no `jsonrpc: \"2.0\"`".to_owned());
+    }
+}
+
+pub(super) fn request_id(ruling: &mut ClientRuling<'_>) {
+    for frame in ruling.talk.sent().filter(|frame| frame.method().is_some()) {
+        let Some(id) = frame.id().filter(|_| !is_notification(frame.method())) else { continue };
+        let holds = id.is_string() || id.is_i64() || id.is_u64();
+        ruling.check(holds, frame, || format!("the id `{id}` is neither a string nor an integer"));
+    }
+}
+
+pub(super) fn unique_ids(ruling: &mut ClientRuling<'_>) {
+    let mut seen = HashSet::new();
+    for frame in ruling.talk.requests() {
+        let id = frame.id().map(ToString::to_string).unwrap_or_default();
+        let is_new = seen.insert(id.clone());
+        ruling.check(is_new, frame, || "the id of a request was used before in this session".to_owned());
+    }
+}
+
+pub(super) fn params_object(ruling: &mut ClientRuling<'_>) {
+    for frame in ruling.talk.sent().filter(|frame| frame.method().is_some()) {
+        let Some(params) = frame.json.as_ref().and_then(|json| json.get("params")) else { continue };
+        ruling.check(params.is_object(), frame, || "`params` is not an object".to_owned());
+    }
+}
+
+pub(super) fn notification_id(ruling: &mut ClientRuling<'_>) {
+    for frame in ruling.talk.sent().filter(|frame| is_notification(frame.method())) {
+        ruling.check(frame.id().is_none(), frame, || {
+            format!("the notification `{}` has an id", frame.method().unwrap_or_default())
+        });
+    }
+}
+
+fn is_notification(method: Option<&str>) -> bool {
+    method.is_some_and(|method| method.starts_with("notifications/"))
+}
+
+pub(super) fn no_batch(ruling: &mut ClientRuling<'_>) {
+    for frame in ruling.talk.sent().filter(|frame| frame.json.is_some()) {
+        let is_list = frame.json.as_ref().is_some_and(Value::is_array);
+        ruling.check(!is_list, frame, || "a batch was sent, which this revision does not have".to_owned());
+    }
+}
+
+pub(super) fn reply_shape(ruling: &mut ClientRuling<'_>) {
+    for frame in ruling.talk.replies() {
+        let Some(json) = &frame.json else { continue };
+        let holds = match (json.get("result"), json.get("error")) {
+            (Some(result), None) => result.is_object(),
+            (None, Some(error)) => error["code"].is_i64() && error["message"].is_string(),
+            (Some(_), Some(_)) | (None, None) => false,
+        };
+        ruling.check(holds, frame, || {
+            "a reply has not exactly one of an object `result` and an `error` with code and message".to_owned()
+        });
+    }
+}
+
+pub(super) fn known_reply(ruling: &mut ClientRuling<'_>) {
+    for frame in ruling.talk.replies() {
+        let is_known = ruling.talk.asked().any(|asked| asked.at_us <= frame.at_us && asked.id() == frame.id());
+        ruling.check(is_known, frame, || "a reply was sent that no request of the server asked for".to_owned());
+    }
+}
+
+pub(super) fn answers_requests(ruling: &mut ClientRuling<'_>) {
+    let talk = ruling.talk;
+    let last_us = talk.sent().last().map_or(0, |frame| frame.at_us);
+    for asked in talk.asked() {
+        let is_answered = talk.replies().any(|reply| reply.id() == asked.id());
+        // A client that ended at once did not have to answer any more.
+        let had_time = last_us > asked.at_us + PATIENCE_US
+            || talk.requests().filter(|request| request.at_us > asked.at_us).count() >= 2;
+        if is_answered || had_time {
+            ruling.check(is_answered, asked, || {
+                format!("the server's request `{}` was never answered", asked.method().unwrap_or_default())
+            });
+        }
+    }
+}
+
+pub(super) fn one_reply(ruling: &mut ClientRuling<'_>) {
+    for asked in ruling.talk.asked() {
+        let mut replies = ruling.talk.replies().filter(|reply| reply.id() == asked.id());
+        let Some(first) = replies.next() else { continue };
+        let second = replies.next();
+        ruling.check(second.is_none(), second.unwrap_or(first), || "a request was answered twice".to_owned());
+    }
+}
+
+pub(super) fn schema_valid(ruling: &mut ClientRuling<'_>) {
+    let revision = ruling.talk.revision.unwrap_or(Revision::NEWEST_LEGACY);
+    for frame in ruling.talk.sent() {
+        let Some((method, json)) = frame.method().zip(frame.json.as_ref()) else { continue };
+        let Some(name) = type_of(method) else { continue };
+        // Ids, arguments and `_meta` have rules of their own.
+        if frame.id().is_some_and(|id| !(id.is_string() || id.is_i64()))
+            || !frame.params().is_object() && !frame.params().is_null()
+        {
+            continue;
+        }
+        if json["jsonrpc"] != "2.0" || has_own_rule(method, frame.params(), revision) {
+            continue;
+        }
+        let fault = schema_fault(revision, name, json);
+        ruling.check(fault.is_none(), frame, || fault.unwrap_or_default());
+    }
+}
+
+/// True if a more specific rule reports what is wrong.
+fn has_own_rule(method: &str, params: &Value, revision: Revision) -> bool {
+    let lacks_meta = revision == Revision::V2026_07_28
+        && params["_meta"].get(super::super::conversation::META_CAPABILITIES).is_none();
+    let bad_arguments =
+        method == "tools/call" && params.get("arguments").is_some_and(|arguments| !arguments.is_object());
+    let bad_info = method == "initialize";
+    lacks_meta || bad_arguments || bad_info
+}
+
+/// The type of a message of the client.
+fn type_of(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "tools/list" => "ListToolsRequest",
+        "tools/call" => "CallToolRequest",
+        "prompts/list" => "ListPromptsRequest",
+        "prompts/get" => "GetPromptRequest",
+        "resources/list" => "ListResourcesRequest",
+        "resources/templates/list" => "ListResourceTemplatesRequest",
+        "resources/read" => "ReadResourceRequest",
+        "resources/subscribe" => "SubscribeRequest",
+        "resources/unsubscribe" => "UnsubscribeRequest",
+        "completion/complete" => "CompleteRequest",
+        "logging/setLevel" => "SetLevelRequest",
+        "ping" => "PingRequest",
+        "server/discover" => "DiscoverRequest",
+        "notifications/initialized" => "InitializedNotification",
+        "notifications/cancelled" => "CancelledNotification",
+        "notifications/progress" => "ProgressNotification",
+        _ => return None,
+    })
+}

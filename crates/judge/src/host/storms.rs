@@ -1,0 +1,115 @@
+//! Storms: a call repeated too often, too fast, or earlier than the server asked for.
+
+use std::collections::BTreeMap;
+
+use mcprove_model::{Direction, FaultId, Finding, WirePart, escape_line};
+use serde_json::Value;
+
+use super::evidence::{HostEvidence, HostFrame};
+use super::score::{HostExpectation, request_of};
+
+/// The clocks of both sides may differ by so much.
+const SLACK_US: u64 = 50_000;
+const SECOND_US: u64 = 1_000_000;
+
+/// The number of repetitions of a call after a fault: the same tool with the same arguments.
+pub(super) fn retries(evidence: &HostEvidence, at: usize) -> u64 {
+    let strike = &evidence.strikes[at];
+    let Some(call) = request_of(evidence, strike) else { return 0 };
+    let same = |frame: &&HostFrame| {
+        frame.server == call.server
+            && frame.called() == Some(strike.tool.as_str())
+            && frame.params().get("arguments") == call.params().get("arguments")
+            && frame.at_us > call.at_us
+    };
+    evidence.frames.iter().filter(same).count() as u64
+}
+
+/// Findings about storms.
+pub(super) fn judge(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec<Finding>) {
+    if let Some((strike, count)) = evidence
+        .strikes
+        .iter()
+        .enumerate()
+        .map(|(at, strike)| (strike, retries(evidence, at)))
+        .filter(|(strike, _)| !strike.fault.row().name.starts_with("flaky"))
+        .max_by_key(|(_, count)| *count)
+        && count > expected.retries
+    {
+        let tool = escape_line(&strike.tool);
+        let text = format!("the client repeated the call of `{tool}` that met `{}` too often", strike.fault);
+        findings.push(
+            Finding::error("host-retry-storm", text)
+                .compared(format!("at most {} retries", expected.retries), format!("{count} retries"))
+                .help("bound the number of retries, and wait longer before each"),
+        );
+    }
+    rate(evidence, expected, findings);
+    early_retries(evidence, findings);
+}
+
+/// More requests of one method to one server within a second than are allowed.
+fn rate(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec<Finding>) {
+    let mut times: BTreeMap<(usize, &str), Vec<u64>> = BTreeMap::new();
+    for frame in evidence.frames.iter().filter(|frame| frame.is_request()) {
+        times.entry((frame.server, frame.method().unwrap_or_default())).or_default().push(frame.at_us);
+    }
+    for ((server, method), times) in times {
+        let most = times.iter().enumerate().map(|(first, at)| {
+            times[first..].iter().take_while(|other| other.saturating_sub(*at) < SECOND_US).count() as u64
+        });
+        let most = most.max().unwrap_or(0);
+        if most > expected.rate {
+            let name = escape_line(&evidence.servers[server].name);
+            let text = format!("the client sent a storm of `{}` to `{name}`", escape_line(method));
+            findings.push(
+                Finding::error("host-request-storm", text)
+                    .compared(format!("at most {} in a second", expected.rate), format!("{most} in a second"))
+                    .help("wait between requests, and merge those that ask for the same"),
+            );
+        }
+    }
+}
+
+/// A call that was refused for a while, repeated before that while was over.
+fn early_retries(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
+    for strike in evidence.strikes.iter().filter(|strike| strike.fault.id == FaultId::RateLimit) {
+        let Some(call) = request_of(evidence, strike) else { continue };
+        let Some((refused_us, wait_us)) = refusal(evidence, call) else { continue };
+        let again = evidence.frames.iter().find(|frame| {
+            frame.server == call.server && frame.called() == Some(strike.tool.as_str()) && frame.at_us > refused_us
+        });
+        let Some(again) = again else { continue };
+        if again.at_us + SLACK_US < refused_us + wait_us {
+            let text = format!("the client repeated `{}` before `Retry-After` had passed", escape_line(&strike.tool));
+            findings.push(
+                Finding::error("host-early-retry", text)
+                    .compared(
+                        format!("not before {} ms", wait_us / 1_000),
+                        format!("after {} ms", (again.at_us - refused_us) / 1_000),
+                    )
+                    .help("wait as long as the server asks for: `Retry-After`, or `retryAfterMs` in the error"),
+            );
+            return;
+        }
+    }
+}
+
+/// When a call was refused, and for how long, as the refusal says.
+fn refusal(evidence: &HostEvidence, call: &HostFrame) -> Option<(u64, u64)> {
+    let later = evidence.frames.iter().filter(|frame| {
+        frame.server == call.server && frame.direction == Direction::Received && frame.at_us >= call.at_us
+    });
+    for frame in later {
+        if let WirePart::HttpResponse { status: 429, headers, .. } = &frame.part {
+            let wait = headers.iter().find(|(name, _)| name == "retry-after")?.1.parse::<u64>().ok()?;
+            // The header counts whole seconds; the server lets the call pass a part of one earlier.
+            return Some((frame.at_us, wait.saturating_sub(1) * SECOND_US));
+        }
+        if frame.id().is_some() && frame.id() == call.id() {
+            let wait = frame.json.as_ref()?.pointer("/error/data/retryAfterMs").and_then(Value::as_u64)?;
+            return Some((frame.at_us, wait * 1_000));
+        }
+    }
+    None
+}

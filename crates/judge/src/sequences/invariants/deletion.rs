@@ -1,0 +1,103 @@
+//! What was deleted is gone.
+
+use serde_json::json;
+
+use super::super::facts::seen;
+use super::super::invariant::{Expected, Fault, Invariant, Scene};
+use super::super::role::Role;
+use super::super::step::StepTarget;
+use super::super::world::{Life, record_in};
+use super::identity::thing;
+
+/// A deleted thing cannot be read.
+pub(in super::super) const STILL_READABLE: Invariant =
+    Invariant { id: "deleted-still-readable", check: still_readable };
+
+/// A deleted thing is in no list.
+pub(in super::super) const STILL_LISTED: Invariant = Invariant { id: "deleted-still-listed", check: still_listed };
+
+/// A deleted thing cannot be changed.
+pub(in super::super) const STILL_USABLE: Invariant = Invariant { id: "deleted-still-usable", check: still_usable };
+
+/// Fields of things that are only marked as deleted.
+const MARKS: &[&str] = &["archived", "closed", "deleted", "removed", "state", "status", "trash", "trashed"];
+
+fn still_readable(scene: &Scene<'_>) -> Option<Fault> {
+    let tool = scene.tool.filter(|tool| tool.role == Role::Read)?;
+    let (subject, known) = scene.thing.filter(|(_, known)| known.life == Life::Deleted)?;
+    let is_missing = scene.facts.says_missing(scene.target(), &subject.1, scene.reply);
+    if is_missing || !scene.facts.refuses_missing(scene.target()) || seen(&scene.facts.reads, &scene.target()) == 0 {
+        return None;
+    }
+    let record = record_in(scene.reply, &subject.1, scene.key_names());
+    if record.is_some_and(|record| record.keys().any(|name| is_mark(name))) {
+        return None;
+    }
+    let expected = Expected::Checks(json!({"is_error": true}));
+    let message = format!("`{}` still shows {} {} after it was deleted", tool.name, thing(&tool.noun), known.key);
+    Some(Fault { message, subject: Some(subject.clone()), blamed: None, expected })
+}
+
+fn still_listed(scene: &Scene<'_>) -> Option<Fault> {
+    let is_list = scene.tool.is_some_and(|tool| tool.role == Role::List) || scene.target() == StepTarget::Resources;
+    if !is_list || !scene.reply.is_fine || seen(&scene.facts.listed, &scene.target()) == 0 {
+        return None;
+    }
+    let families = if scene.tool.is_some() { scene.family..scene.family + 1 } else { 0..scene.model.families.len() };
+    let (family, key, known) = families.into_iter().find_map(|family| {
+        let gone = scene.world.in_state(family, Life::Deleted).take(64);
+        gone.into_iter().find(|(key, _)| shows(scene, family, key)).map(|(key, known)| (family, key, known))
+    })?;
+    let names = &scene.model.families[family].keys;
+    let marked = |record: &&serde_json::Map<String, serde_json::Value>| record.keys().any(|name| is_mark(name));
+    if scene.reply.records_of(key, names).iter().any(marked) {
+        return None;
+    }
+    let name = scene.tool.map_or("resources/list", |tool| &tool.name);
+    let noun = &scene.model.families[family].noun;
+    Some(Fault {
+        message: format!("`{name}` still shows {} {} after it was deleted", thing(noun), known.key),
+        subject: Some((family, key.clone())),
+        blamed: None,
+        expected: Expected::HasNot(known.key.clone()),
+    })
+}
+
+/// True if a list shows a thing; resources show it in their URIs.
+pub(super) fn shows(scene: &Scene<'_>, family: usize, key: &str) -> bool {
+    if scene.tool.is_some() {
+        let names = &scene.model.families[family].keys;
+        return match scene.reply.items() {
+            // A number may be anything; only the key of a record is meant.
+            Some(_) if key.chars().all(|c| c.is_ascii_digit()) => !scene.reply.records_of(key, names).is_empty(),
+            _ => scene.reply.mentions(key),
+        };
+    }
+    let items = scene.reply.items().map(Vec::as_slice).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| item.get("uri")?.as_str())
+        .any(|uri| uri == key || uri.rsplit(['/', ':', '=']).next() == Some(key))
+}
+
+fn still_usable(scene: &Scene<'_>) -> Option<Fault> {
+    let tool = scene.tool.filter(|tool| tool.role == Role::Update && scene.reply.is_fine)?;
+    let (subject, known) = scene.thing.filter(|(_, known)| known.life == Life::Deleted)?;
+    if !scene.facts.refuses_missing(scene.target())
+        || scene.facts.is_text_of_missing(scene.target(), &subject.1, scene.reply)
+    {
+        return None;
+    }
+    let message = format!("`{}` accepts {} {} after it was deleted", tool.name, thing(&tool.noun), known.key);
+    Some(Fault {
+        message,
+        subject: Some(subject.clone()),
+        blamed: None,
+        expected: Expected::Checks(json!({"is_error": true})),
+    })
+}
+
+fn is_mark(name: &str) -> bool {
+    let plain = name.to_lowercase();
+    MARKS.iter().any(|mark| plain == *mark || plain.starts_with(&format!("{mark}_")) || plain == format!("is_{mark}"))
+}

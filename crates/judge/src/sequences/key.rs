@@ -1,0 +1,85 @@
+//! Keys: the values by which tools know the things that they make.
+
+use serde_json::Value;
+
+use super::reply::Reply;
+use super::role::SequenceTool;
+
+/// Names of properties that hold keys, the likeliest first; the noun of the tool is put before some of them.
+const NAMES: &[&str] = &["id", "uuid", "key", "uri", "path", "slug", "name", "title"];
+
+/// The key as a text; `None` for what can be none.
+pub(super) fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() && text.len() <= 300 => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The rank of a property as the key of a noun, 0 the best.
+pub(super) fn rank(property: &str, noun: &str) -> Option<usize> {
+    let plain: String = property.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    let noun: String = noun.chars().filter(char::is_ascii_alphanumeric).collect();
+    let last = noun_last(&noun);
+    NAMES
+        .iter()
+        .enumerate()
+        .find_map(|(at, name)| {
+            let own = plain == format!("{noun}{name}") || plain == format!("{last}{name}");
+            match (own && !noun.is_empty(), plain == *name) {
+                (true, _) => Some(at * 2),
+                (_, true) => Some(at * 2 + 1),
+                (false, false) => None,
+            }
+        })
+        .or_else(|| (!noun.is_empty() && plain == noun).then_some(NAMES.len() * 2))
+}
+
+fn noun_last(noun: &str) -> &str {
+    noun
+}
+
+/// The key that a reply gives to what was made, and the JSON Pointer of it in the document. A key that is only in a text
+/// has no pointer.
+pub(super) fn made_key(reply: &Reply, noun: &str, wanted: &[String]) -> Option<(Value, Option<String>)> {
+    if let Some(doc) = &reply.doc {
+        let mut best: Option<(usize, Value, String)> = None;
+        let mut consider = |map: &serde_json::Map<String, Value>, before: &str, depth: usize| {
+            for (name, value) in map {
+                let by_name = wanted.iter().position(|wanted| wanted == name).map(|_| 0);
+                let Some(rank) = by_name.or_else(|| rank(name, noun).filter(|rank| *rank < 4).map(|rank| rank + 1))
+                else {
+                    continue;
+                };
+                let rank = rank + depth * 10;
+                if text_of(value).is_some() && best.as_ref().is_none_or(|(known, _, _)| rank < *known) {
+                    best = Some((rank, value.clone(), format!("{before}/{}", escaped(name))));
+                }
+            }
+        };
+        if let Value::Object(map) = doc {
+            consider(map, "", 0);
+            for (name, inner) in map {
+                if let Value::Object(inner) = inner {
+                    consider(inner, &format!("/{}", escaped(name)), 1);
+                }
+            }
+        }
+        return best.map(|(_, value, pointer)| (value, Some(pointer)));
+    }
+    let text = reply.text.trim();
+    let after = ["id: ", "ID: ", "id ", "ID ", "id=", "#"].iter().find_map(|mark| text.split_once(mark))?.1;
+    let key: String = after.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect();
+    let is_key = !key.is_empty() && (key.chars().any(|c| c.is_ascii_digit()) || key.contains('-'));
+    is_key.then(|| (Value::from(key), None))
+}
+
+/// The key that a call names.
+pub(super) fn named_key(tool: &SequenceTool, args: &Value) -> Option<String> {
+    text_of(args.get(tool.key.as_deref()?)?)
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

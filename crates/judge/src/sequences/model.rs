@@ -1,0 +1,103 @@
+//! The tools of a server as producers and consumers of things.
+
+use serde_json::Value;
+
+use super::role::{Role, SequenceTool};
+
+/// The tools of a server, and which of them are about the same things.
+#[derive(Clone, Debug)]
+pub struct SequenceModel {
+    /// The tools that may be called, in listed order.
+    pub tools: Vec<SequenceTool>,
+    /// Kinds of things.
+    pub families: Vec<Family>,
+    /// True if the server has resources.
+    pub has_resources: bool,
+}
+
+/// The tools about one kind of thing, by their places in the model.
+#[derive(Clone, Debug, Default)]
+pub struct Family {
+    /// The kind of thing.
+    pub noun: String,
+    /// All its tools.
+    pub tools: Vec<usize>,
+    /// Names under which replies and arguments have its key.
+    pub keys: Vec<String>,
+}
+
+impl SequenceModel {
+    /// Learns what tools are about.
+    pub fn new(tools: &[Value], instructions: Option<&str>, has_resources: bool) -> Self {
+        let mut tools: Vec<SequenceTool> = tools.iter().map(|tool| SequenceTool::of(tool, instructions)).collect();
+        // `increment_counter` and `read_text_file` are about counters and files, if other tools are.
+        let nouns: Vec<String> = tools.iter().map(|tool| tool.noun.clone()).filter(|noun| !noun.is_empty()).collect();
+        for tool in &mut tools {
+            let ends = |noun: &&String| tool.noun.strip_suffix(noun.as_str()).is_some_and(|rest| rest.ends_with('_'));
+            if let Some(shorter) = nouns.iter().filter(ends).min_by_key(|noun| noun.len()) {
+                tool.noun.clone_from(shorter);
+            }
+        }
+        let mut families: Vec<Family> = Vec::new();
+        for (at, tool) in tools.iter().enumerate() {
+            match families.iter_mut().find(|family| family.noun == tool.noun) {
+                Some(family) => family.tools.push(at),
+                None => families.push(Family { noun: tool.noun.clone(), tools: vec![at], keys: Vec::new() }),
+            }
+        }
+        for family in &mut families {
+            let consumers = || {
+                family.tools.iter().filter(|at| matches!(tools[**at].role, Role::Read | Role::Delete | Role::Update))
+            };
+            let mut keys: Vec<String> = consumers().filter_map(|at| tools[*at].key.clone()).collect();
+            keys.sort();
+            keys.dedup();
+            let has_consumers = !keys.is_empty();
+            for at in &family.tools {
+                let tool = &mut tools[*at];
+                if tool.role == Role::Create {
+                    // A creator has a key of its own only if the consumers take the same argument.
+                    let properties = tool.schema.get("properties").and_then(Value::as_object);
+                    let shared = keys.iter().find(|key| properties.is_some_and(|all| all.contains_key(*key)));
+                    tool.key = shared.cloned();
+                }
+                if tool.role == Role::Set && !has_consumers {
+                    keys.extend(tool.key.clone());
+                }
+            }
+            for name in ["id", "key", "uri"] {
+                if !keys.iter().any(|known| known == name) {
+                    keys.push(name.to_owned());
+                }
+            }
+            family.keys = keys;
+        }
+        Self { tools, families, has_resources }
+    }
+
+    /// The family of a tool.
+    pub(super) fn family_of(&self, tool: usize) -> usize {
+        self.families.iter().position(|family| family.tools.contains(&tool)).unwrap_or(0)
+    }
+
+    /// The tools of a family with one of these parts.
+    pub(super) fn with_role<'m>(&'m self, family: usize, roles: &'m [Role]) -> impl Iterator<Item = usize> + 'm {
+        let tools = self.families.get(family).map(|family| family.tools.as_slice()).unwrap_or_default();
+        tools.iter().copied().filter(move |at| roles.contains(&self.tools[*at].role))
+    }
+
+    /// One line for each kind of thing, for people: the tools that make, read, change and delete it.
+    pub fn described(&self) -> Vec<String> {
+        let families = self.families.iter().enumerate().filter(|(at, family)| {
+            family.tools.len() > 1
+                && self.with_role(*at, &[Role::Create, Role::Set, Role::Update, Role::Delete]).next().is_some()
+        });
+        families
+            .map(|(_, family)| {
+                let tools: Vec<&str> = family.tools.iter().map(|at| self.tools[*at].name.as_str()).collect();
+                let noun = if family.noun.is_empty() { "things" } else { &family.noun };
+                format!("{noun}: {}", tools.join(", "))
+            })
+            .collect()
+    }
+}

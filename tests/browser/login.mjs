@@ -1,0 +1,86 @@
+// Logging in with a browser: the redirect of `mcprove login`, and the button of `mcprove ui`.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accessibility, launch, mcprove, open, steps, ui } from './lib.mjs';
+
+const cwd = mkdtempSync(join(tmpdir(), 'mcprove-login-'));
+process.env.MCPROVE_CONFIG_DIR = join(cwd, 'config');
+for (const name of ['BROWSER', 'DISPLAY', 'WAYLAND_DISPLAY']) delete process.env[name];
+
+/** Starts a command and waits for what it prints to standard error. */
+function started(args, pattern) {
+  const child = spawn(mcprove, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise(done => child.on('exit', done));
+  const found = new Promise((done, failed) => {
+    let text = '';
+    child.stderr.on('data', data => {
+      text += data;
+      const match = text.match(pattern);
+      if (match) done(match[1]);
+    });
+    child.on('exit', code => failed(new Error(`ended with ${code}: ${text}`)));
+  });
+  return { found, ended, stop: () => child.kill() };
+}
+
+const guarded = (...args) => started(['mock', '--conforming', '--http', '127.0.0.1:0', '--issuer', ...args], /listening on (\S+)/);
+const login = url => started(['login', url], /^(http\S+code_challenge\S+)$/m);
+const stored = () => JSON.parse(readFileSync(join(cwd, 'config/logins.json'), 'utf8')).logins;
+
+const browser = await launch();
+const server = guarded();
+const denying = guarded('--issuer-fault', 'denied');
+try {
+  await steps('login', [
+    ['the redirect ends at a page that says so, and the token is kept', async () => {
+      const command = login(await server.found);
+      const page = await browser.newPage();
+      await page.goto(await command.found);
+      assert.match(page.url(), /^http:\/\/127\.0\.0\.1:\d+\/callback\?code=/);
+      assert.match(await page.textContent('#outcome'), /You are logged in/);
+      assert.deepEqual(await accessibility(page), []);
+      assert.equal(await command.ended, 0);
+      assert.equal(stored().length, 1);
+      await page.close();
+    }],
+    ['a refusal of the authorization server is shown', async () => {
+      const command = login(await denying.found);
+      const page = await browser.newPage();
+      await page.goto(await command.found);
+      assert.match(await page.textContent('#outcome'), /access_denied: the person said no/);
+      assert.equal(await command.ended, 2);
+      await page.close();
+    }],
+  ]);
+  const out = spawn(mcprove, ['logout', await server.found], { cwd, stdio: 'ignore' });
+  await new Promise(done => out.on('exit', done));
+  const running = await ui(cwd);
+  const problems = [];
+  const page = await open(browser, running.url, problems);
+  await steps('login', [
+    ['the page logs in to a server that answers 401', async () => {
+      await page.selectOption('#kind', 'url');
+      await page.fill('#server', await server.found);
+      await page.click('form.connect button[type=submit]');
+      await page.waitForSelector('#oauth');
+      const popup = page.context().waitForEvent('page');
+      await page.click('#oauth');
+      const other = await popup;
+      await other.waitForSelector('#outcome');
+      assert.match(await other.textContent('#outcome'), /You are logged in/);
+      await page.waitForFunction(() => document.querySelector('.server-line')?.textContent.includes('conformance-profile'));
+      const [{ access_token: token, refresh_token: refresh }] = stored();
+      const html = await page.content();
+      assert.ok(!html.includes(token) && !html.includes(refresh), 'no token is on the page');
+    }],
+  ]);
+  running.stop();
+} finally {
+  server.stop();
+  denying.stop();
+  await browser.close();
+}

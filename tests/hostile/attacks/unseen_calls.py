@@ -1,0 +1,78 @@
+"""Class 11: what a client sends through `intercept` is recorded, or recorded as unreadable; an absence is not proven over it."""
+
+import json
+
+from harness import Attack
+from suites import subject
+
+INIT = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}'
+READY = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+CALL = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"forbidden"}}}'
+NESTED = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"forbidden","x":' + "[" * 300 + "]" * 300 + "}}}"
+SENT = {
+    "a bare carriage return": CALL.encode() + b"\r",
+    "a call cut by a line feed": b'{"jsonrpc":"2.0","id":2,"method":"tools/call",\n"params":{"name":"echo","arguments":{"text":"forbidden"}}}\n',
+    "invalid UTF-8": CALL.replace("forbidden", "forbidden\x00").encode().replace(b"\x00", b"\xff\xfe") + b"\n",
+    "300 levels": NESTED.encode() + b"\n",
+    "a huge number": CALL.replace('"forbidden"', "1e999999").encode() + b"\n",
+    "a lone surrogate": CALL.replace("forbidden", "forbidden\\ud800").encode() + b"\n",
+    "no jsonrpc": CALL.replace('"jsonrpc":"2.0",', "").encode() + b"\n",
+    "a byte order mark": b"\xef\xbb\xbf" + CALL.encode() + b"\n",
+    "the method twice": CALL.replace('"method"', '"method":"ping","method"').encode() + b"\n",
+    "the method escaped": CALL.replace("tools/call", "tools\\/c\\u0061ll").encode() + b"\n",
+    "the key escaped": CALL.replace('"method"', '"m\\u0065thod"').encode() + b"\n",
+    "a batch": f"[{CALL}]\n".encode(),
+    "two on a line": f"{READY}{CALL}\n".encode(),
+    "text before it": f"log: {CALL}\n".encode(),
+    "text after it": f"{CALL} // done\n".encode(),
+    "NUL before it": b"\x00" + CALL.encode() + b"\n",
+    "UTF-16": (CALL + "\n").encode("utf-16-le"),
+    "jsonrpc 1.0": CALL.replace('"2.0"', '"1.0"').encode() + b"\n",
+    "the name as a list": CALL.replace('"echo"', '["echo"]').encode() + b"\n",
+    "20 MB around it": CALL.replace('"arguments"', '"pad":"' + "p" * (20 << 20) + '","arguments"').encode() + b"\n",
+    "70 MB around it": CALL.replace('"arguments"', '"pad":"' + "p" * (70 << 20) + '","arguments"').encode() + b"\n",
+    "no line end": CALL.encode(),
+    "a trailing comma": CALL.replace("}}}", "},}}").encode() + b"\n",
+    "single quotes": CALL.replace('"', "'").encode() + b"\n",
+    "a comment": CALL.replace("{", "{/*x*/", 1).encode() + b"\n",
+    "an id that is a list": CALL.replace('"id":2', '"id":[2]').encode() + b"\n",
+    "an id of a megabyte": CALL.replace('"id":2', '"id":"' + "i" * (1 << 20) + '"').encode() + b"\n",
+}
+ABSENT = "name: nothing is called\ntrajectory:\n  - {type: absence, tools: [echo]}\n"
+
+
+def told(name):
+    """The call is in the log, readable or not; and the absence of it was not proven."""
+
+    def check(place, stdout, stderr, code):
+        wrong = []
+        log = (place.home / "out/log.ndjson").read_text(errors="replace")
+        frames = [json.loads(line) for line in log.splitlines() if '"frame"' in line[:40]]
+        sent = [frame["frame"] for frame in frames if frame["frame"]["direction"] == "sent"]
+        if len(sent) < 3:
+            wrong.append(f"the log has {len(sent)} messages of the client")
+        if code == 0:
+            wrong.append("the absence of the call was proven")
+        return wrong
+
+    return check
+
+
+ATTACKS = [
+    Attack(f"{name} against --trajectory", ["intercept", "--trajectory", "t.yaml", "--events", "out/log.ndjson", "--timeout", "5s", *subject("passive")],
+           {"t.yaml": ABSENT}, stdin=f"{INIT}\n{READY}\n".encode() + sent, codes={1, 2}, seconds=30, check=told(name), raw_output=True, output=256 << 20)
+    for name, sent in SENT.items()
+]
+
+
+def not_passed_on(place, stdout, stderr, code):
+    seen = (place.home / "seen").read_bytes() if (place.home / "seen").exists() else b""
+    return ["what cannot be read was passed on"] if b"forbidden" in seen else []
+
+
+UNREADABLE = ["a call cut by a line feed", "invalid UTF-8", "300 levels", "no jsonrpc", "text before it", "text after it", "NUL before it", "UTF-16", "a trailing comma", "single quotes", "a comment", "two on a line"]
+ATTACKS += [
+    Attack(f"{name} is not passed on under --strict", ["intercept", "--strict", "--events", "out/log.ndjson", "--timeout", "5s", *subject("passive")],
+           stdin=f"{INIT}\n{READY}\n".encode() + SENT[name], seconds=30, check=not_passed_on, raw_output=True)
+    for name in UNREADABLE
+]

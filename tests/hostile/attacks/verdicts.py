@@ -1,0 +1,44 @@
+"""Class 3: no verdict that is not earned. Each is a failure under `--strict`, with evidence."""
+
+from harness import Attack
+from suites import case, evil, over_http, subject, suite
+
+STDIO = [
+    "twice-is-error", "twice-result", "twice-id", "twice-text", "escaped-twice", "two-on-a-line", "trailing-junk",
+    "two-replies", "error-and-result", "is-error-text", "is-error-number", "content-null", "content-object", "text-number",
+    "version-one", "version-number", "nan", "single-quotes", "comment", "trailing-comma", "id-float",
+    "id-list", "id-next", "id-last", "cut-line", "utf16", "latin1", "segfault-after", "segfault-at-end",
+    "shell-segfault-at-end",
+]
+HTTP = [
+    "status-201", "status-202", "status-300", "status-400", "status-401", "status-403", "status-401-login", "status-402",
+    "status-407", "status-418", "status-429", "status-451", "status-502", "status-599", "status-500-stream",
+    "status-401-stream", "kind-text", "kind-none", "kind-jsonp", "early-http", "reply-on-notification", "status-204", "status-304",
+]
+ATTACKS = [
+    Attack(f"{name} passes no strict run", ["run", "case.yaml", "--strict"], {"case.yaml": case(evil(name), timeout="5s")}, codes={1})
+    for name in STDIO
+]
+ATTACKS += [
+    Attack(f"http {name} passes no strict run", ["run", "case.yaml", "--strict"], {"case.yaml": case(over_http(), timeout="5s")},
+           http=name, codes={1})
+    for name in HTTP
+]
+SIX = [f"{{name: t{number}, tool: echo, args: {{text: zebra}}, expect: {{contains: [zebra]}}}}" for number in range(8)]
+ATTACKS += [
+    Attack(f"http {name}: the sixth call of a session", ["run", "suite.yaml", "--isolation", "file"], {"suite.yaml": suite(over_http(), SIX)},
+           http=name, codes={1}, says=["with a JSON-RPC result in its body"])
+    for name in ["status-401-late", "status-403-late", "status-500-late"]
+]
+for name in ["status-401", "status-403", "status-400", "status-502"]:
+    for command in (["audit", "--yes"], ["fuzz", "--yes", "--runs", "3"], ["negative", "--yes"], ["call", "echo", "text=zebra"],
+                    ["bench", "--tool", "echo", "--args", '{"text":"x"}', "--calls", "10"]):
+        ATTACKS.append(
+            Attack(f"http {name} against {command[0]}", [*command, "--timeout", "5s", "--url", "{url}"], http=name, codes={1, 2})
+        )
+for name in ["segfault-after", "segfault-at-end"]:
+    ATTACKS.append(
+        Attack(f"{name}: the next case of a shared server", ["run", "suite.yaml", "--strict", "--isolation", "file"],
+               {"suite.yaml": suite(evil(name), SIX)}, codes={1}, says=["SIGSEGV"])
+    )
+    ATTACKS.append(Attack(f"{name} against audit", ["audit", "--yes", "--strict", *subject(name)], codes={1}, says=["SIGSEGV"]))

@@ -1,0 +1,66 @@
+//! Values under keys of the caller's.
+
+use serde_json::{Value, json};
+
+use crate::server::{Answer, reading, text, tool, writing};
+
+/// The values of a server.
+pub(crate) struct Values {
+    bug: &'static str,
+    values: Vec<(String, String)>,
+}
+
+impl Values {
+    pub(crate) fn new(bug: &'static str) -> Self {
+        Self { bug, values: Vec::new() }
+    }
+
+    pub(crate) fn listed() -> Value {
+        let key = json!({"key": {"type": "string"}});
+        json!([
+            writing("set_value", &json!({"key": {"type": "string"}, "value": {"type": "string"}}), &["key", "value"]),
+            reading("get_value", &key, &["key"]),
+            tool("delete_value", &key, &["key"], &json!({"readOnlyHint": false, "destructiveHint": true})),
+            reading("list_values", &json!({}), &[]),
+        ])
+    }
+
+    pub(crate) fn call(&mut self, name: &str, args: &Value) -> Answer {
+        match name {
+            "set_value" => {
+                let (key, value) = (self.key(text(args, "key")?), text(args, "value")?.to_owned());
+                match self.values.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, known)) if self.bug != "double-key" => *known = value,
+                    Some(_) => self.values.insert(0, (key, value)),
+                    None => self.values.push((key, value)),
+                }
+                Ok(json!({"set": args["key"]}))
+            }
+            "get_value" => {
+                let key = self.key(text(args, "key")?);
+                let found = self.values.iter().find(|(known, _)| *known == key);
+                let (_, value) = found.ok_or_else(|| format!("there is no value {}", args["key"]))?;
+                Ok(json!({"key": args["key"], "value": value}))
+            }
+            "delete_value" => {
+                let key = self.key(text(args, "key")?);
+                if !self.values.iter().any(|(known, _)| *known == key) {
+                    return Err(format!("there is no value {}", args["key"]));
+                }
+                let is_prefix = self.bug == "prefix-delete";
+                self.values.retain(|(known, _)| if is_prefix { !known.starts_with(&key) } else { *known != key });
+                Ok(json!({"deleted": args["key"]}))
+            }
+            "list_values" => {
+                let shown: Vec<Value> =
+                    self.values.iter().map(|(key, value)| json!({"key": key, "value": value})).collect();
+                Ok(json!({"values": shown}))
+            }
+            _ => Err(format!("unknown tool {name}")),
+        }
+    }
+
+    fn key(&self, key: &str) -> String {
+        if self.bug == "case-collision" { key.to_lowercase() } else { key.to_owned() }
+    }
+}
