@@ -252,7 +252,7 @@ fn decode_result(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'
         found.error_with_help("never-holds", flag.span, message, "`protocol_error: true` asks for a JSON-RPC error");
         return Vec::new();
     }
-    result_words(vocabulary).decode(block, found)
+    words_for(block, vocabulary).decode(block, found)
 }
 
 /// Assertions about values that have names of their own; a target that is none of them can never lead anywhere.
@@ -277,7 +277,7 @@ fn decode_targets(
         let message = format!("{} has no target `{text}`", vocabulary.block());
         found.error_with_help("unknown-target", target.span, message, help);
     }
-    result_words(vocabulary).decode(block, found)
+    words_for(block, vocabulary).decode(block, found)
 }
 
 fn decode_resources(block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
@@ -298,6 +298,14 @@ struct Words {
     what: &'static str,
     vocabulary: Vocabulary,
     kinds: Vec<&'static CheckKind>,
+}
+
+/// The checks that a block may name; a list of assertions names none.
+fn words_for(block: &Node, vocabulary: Vocabulary) -> Words {
+    if block.as_list().is_some() {
+        return Words { what: "`expect`", vocabulary, kinds: Vec::new() };
+    }
+    result_words(vocabulary)
 }
 
 /// The checks of a block with a result: its own, which win over others of the same name, and those of any result.
