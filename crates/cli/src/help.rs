@@ -8,10 +8,10 @@ use crate::{Arguments, help_texts};
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
-    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench"]),
+    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "diff", "bench"]),
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
-    ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
+    ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "lock", "coverage"]),
     ("Simulate and record", &["mock", "intercept"]),
     ("For other programs", &["drive", "mcp"]),
     ("Report and explain", &["report", "explain", "completions", "man", "help"]),

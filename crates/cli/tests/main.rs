@@ -38,6 +38,7 @@ mod report_files;
 mod scan_safety;
 mod scan_verdicts;
 mod shards;
+mod stateful;
 #[cfg(unix)]
 mod shell_server;
 mod sources;

@@ -9,6 +9,7 @@ mod completions;
 mod conformance;
 mod convert;
 mod coverage;
+mod diff;
 mod doctor;
 mod drive;
 pub(crate) mod explain;
@@ -18,6 +19,7 @@ mod init;
 mod intercept;
 mod lint;
 mod list;
+mod lock;
 mod man;
 mod matrix;
 mod mcp;
@@ -64,8 +66,12 @@ pub(crate) enum Command {
     Lint(lint::Args),
     /// List the tools, resources, templates and prompts of a server.
     List(list::Args),
+    /// Store what a server offers in a lockfile, or check it.
+    Lock(lock::Args),
     /// Run a suite on several servers and protocol revisions.
     Matrix(matrix::Args),
+    /// Ask two servers the same and compare their answers.
+    Diff(diff::Args),
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args),
     /// Call each tool that does not write, with odd and broken inputs.
@@ -127,7 +133,9 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Convert(args) => convert::run(&args, context),
         Command::Lint(args) => lint::run(&args, context),
         Command::List(args) => list::run(&args, context),
+        Command::Lock(args) => lock::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
+        Command::Diff(args) => diff::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Fuzz(args) => fuzz::run(&args, context),
         Command::Generate(args) => generate::run(&args, context),

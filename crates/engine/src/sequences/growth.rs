@@ -200,6 +200,7 @@ fn failure(surround: &Surround<'_>, steps: Vec<Step>, replies: Vec<Reply>, what:
         rule: "resource-growth".to_owned(),
         message: format!("`{calls}` does not give back what it takes: {what}"),
         signature: format!("resource-growth {}", name_of(surround.model, last)),
+        cause: String::new(),
         expected: Expected::Unsaid,
     };
     let times = CALLS * SAMPLES;

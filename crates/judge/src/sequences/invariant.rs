@@ -81,8 +81,10 @@ pub struct Breach {
     pub rule: String,
     /// What is wrong, in one line.
     pub message: String,
-    /// Breaches with the same signature have the same cause.
+    /// Breaches with the same signature are taken for the same failure when a sequence is shrunk.
     pub signature: String,
+    /// Breaches with the same cause are reported once.
+    pub cause: String,
     /// What the last call should have answered.
     pub expected: Expected,
 }
