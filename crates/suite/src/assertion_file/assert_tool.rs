@@ -71,7 +71,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
     call.beside = concurrent_calls::decode(node, &call.tool, input.scope, found);
     call.fuzz = fuzz;
     let relations = node.as_map().and_then(|entries| entries.iter().find(|entry| entry.key.text == metamorphic::KEY));
-    call.metamorphic = relations.and_then(|entry| metamorphic::decode(entry, input.scope, found));
+    call.metamorphic = relations.and_then(|entry| metamorphic::decode(entry, input.scope, found)).map(Box::new);
     call.settle = time::settle(node, found);
     Some(DecodedBlock::new(Act::CallTool(call), expect))
 }
