@@ -9,10 +9,10 @@ use crate::help_texts;
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
-    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench", "host"]),
+    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "diff", "bench", "host"]),
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete", "login", "logout"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
-    ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
+    ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "lock", "coverage"]),
     ("Simulate and record", &["mock", "intercept"]),
     ("For other programs", &["drive", "mcp"]),
     ("Report and explain", &["report", "agents", "explain", "completions", "man", "help"]),

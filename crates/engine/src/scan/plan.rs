@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -174,6 +174,7 @@ fn of_sequences(
             start: options.start,
             timeout: options.timeout,
             seed: options.seed,
+            begun: OnceLock::new(),
         },
         has_writes,
     );
