@@ -18,6 +18,9 @@ use serde_json::Value;
 use crate::expectations;
 use crate::run::Sink;
 
+/// The method that calls a tool.
+const CALL: &str = "tools/call";
+
 /// Maximum number of calls kept for the report; the log holds all of them.
 const CALLS: usize = 10_000;
 /// Maximum length of a request or reply kept for display; the frames hold all of it.
