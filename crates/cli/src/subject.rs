@@ -95,7 +95,11 @@ impl Subject {
     pub(crate) fn of_text(text: &str) -> Self {
         let text = text.to_owned();
         let is_url = text.starts_with("http://") || text.starts_with("https://");
-        if is_url { Self { url: Some(text), ..Self::default() } } else { Self { server: Some(text), ..Self::default() } }
+        if is_url {
+            Self { url: Some(text), ..Self::default() }
+        } else {
+            Self { server: Some(text), ..Self::default() }
+        }
     }
 
     /// Takes a server that was named later.

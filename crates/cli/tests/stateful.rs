@@ -73,7 +73,8 @@ fn fuzz(folder: &Path, server: &str, more: &[&str]) -> Output {
     fs::create_dir_all(folder.join("data")).expect("a folder");
     fs::write(folder.join("data/readme.txt"), "data").expect("a file");
     let server = format!("{} {server} --data {{{{fixture}}}}", program());
-    let mut args = vec!["fuzz", "--stateful", "--include-writes", "--yes", "--fixture", "data", "--server", &server, "--json"];
+    let mut args =
+        vec!["fuzz", "--stateful", "--include-writes", "--yes", "--fixture", "data", "--server", &server, "--json"];
     args.extend(more);
     mcprove(folder, &args)
 }
@@ -102,15 +103,30 @@ fn find(row: &Row) {
     if !row.is_kept {
         return;
     }
-    let file = of_rule.iter().find_map(|failure| failure["file"].as_str()).unwrap_or_else(|| panic!("{}: not saved: {of_rule:?}", row.bug));
+    let file = of_rule
+        .iter()
+        .find_map(|failure| failure["file"].as_str())
+        .unwrap_or_else(|| panic!("{}: not saved: {of_rule:?}", row.bug));
     let run = |fixed: &str| {
         let server = format!("{} {} {fixed} --data {{{{fixture}}}}", program(), row.bug);
         mcprove(folder, &["run", file, "--fixture", "data", "--server", &server])
     };
-    let shown = |output: &Output| format!("{}\n{}", String::from_utf8_lossy(&output.stdout), fs::read_to_string(folder.join(file)).unwrap_or_default());
+    let shown = |output: &Output| {
+        format!(
+            "{}\n{}",
+            String::from_utf8_lossy(&output.stdout),
+            fs::read_to_string(folder.join(file)).unwrap_or_default()
+        )
+    };
     let (buggy, fixed) = (run(""), run("--fixed"));
     assert_eq!(buggy.status.code(), Some(1), "{}: the saved test passes on the bug\n{}", row.bug, shown(&buggy));
-    assert_eq!(fixed.status.code(), Some(0), "{}: the saved test fails on the fixed server\n{}", row.bug, shown(&fixed));
+    assert_eq!(
+        fixed.status.code(),
+        Some(0),
+        "{}: the saved test fails on the fixed server\n{}",
+        row.bug,
+        shown(&fixed)
+    );
 }
 
 macro_rules! bugs {
@@ -161,7 +177,11 @@ fn servers_without_bugs_stay_silent_for_20_000_calls() {
 fn one_seed_gives_the_same_frames() {
     let folder = tempfile::tempdir().expect("a folder");
     let sent = |log: &str| -> Vec<String> {
-        let output = fuzz(folder.path(), "stale-list --fixed", &["--seed", "5", "--runs", "400", "--filter", "/^sequences$/", "--events", log]);
+        let output = fuzz(
+            folder.path(),
+            "stale-list --fixed",
+            &["--seed", "5", "--runs", "400", "--filter", "/^sequences$/", "--events", log],
+        );
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         let text = fs::read_to_string(folder.path().join(log)).expect("a log");
         let frames = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -177,7 +197,8 @@ fn one_seed_gives_the_same_frames() {
 fn a_corpus_grows_and_is_replayed() {
     let folder = tempfile::tempdir().expect("a folder");
     let corpus = folder.path().join("corpus");
-    let first = fuzz(folder.path(), "delete-forgotten --fixed", &["--seed", "3", "--runs", "500", "--corpus", "corpus"]);
+    let first =
+        fuzz(folder.path(), "delete-forgotten --fixed", &["--seed", "3", "--runs", "500", "--corpus", "corpus"]);
     assert_eq!(first.status.code(), Some(0), "{}", String::from_utf8_lossy(&first.stdout));
     let files = || fs::read_dir(&corpus).expect("a corpus").count();
     let kept = files();

@@ -52,7 +52,9 @@ fn hashed(value: &Value, is_names: bool) -> Value {
                     let is_text = !is_names && TEXTS.contains(&key.as_str());
                     let inner = match inner {
                         Value::String(text) if is_text => Value::from(digest(text)),
-                        inner => hashed(inner, !is_names && matches!(key.as_str(), "properties" | "$defs" | "definitions")),
+                        inner => {
+                            hashed(inner, !is_names && matches!(key.as_str(), "properties" | "$defs" | "definitions"))
+                        }
                     };
                     (key.clone(), inner)
                 })

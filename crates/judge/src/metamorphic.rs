@@ -280,10 +280,15 @@ mod tests {
 
     #[test]
     fn relations_are_proposed_from_the_schema_of_tools_that_read() {
-        let tool = |read_only: bool| json!({"name": "list", "annotations": {"readOnlyHint": read_only}, "inputSchema": {
-            "properties": {"limit": {"type": "integer"}, "offset": {"type": "integer"}, "sort": {"type": "string", "enum": ["id"]}}}});
+        let tool = |read_only: bool| {
+            json!({"name": "list", "annotations": {"readOnlyHint": read_only}, "inputSchema": {
+            "properties": {"limit": {"type": "integer"}, "offset": {"type": "integer"}, "sort": {"type": "string", "enum": ["id"]}}}})
+        };
         let names: Vec<&str> = proposals(&tool(true)).iter().map(Relation::name).collect();
-        assert_eq!(names, ["idempotent", "arg_order_insensitive", "limit_prefix", "pages_concatenate", "sort_permutes"]);
+        assert_eq!(
+            names,
+            ["idempotent", "arg_order_insensitive", "limit_prefix", "pages_concatenate", "sort_permutes"]
+        );
         assert!(proposals(&tool(false)).is_empty());
     }
 

@@ -95,7 +95,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
     let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let stdout = if args.run.json { Stdout::Report } else { Stdout::People };
-    args.run.finish(outcome, Ending { stdout, baseline, known, gates: Gates { threshold: None, regressions: true } }, context)
+    args.run.finish(
+        outcome,
+        Ending { stdout, baseline, known, gates: Gates { threshold: None, regressions: true } },
+        context,
+    )
 }
 
 /// The server that an argument names.
@@ -105,7 +109,12 @@ fn server(text: &str) -> Result<Arc<ServerSpec>, Failure> {
     Ok(Arc::new(server))
 }
 
-fn offer(server: &ServerSpec, fixture: Option<&Path>, timeout: Duration, context: &Context) -> Result<Catalog, Failure> {
+fn offer(
+    server: &ServerSpec,
+    fixture: Option<&Path>,
+    timeout: Duration,
+    context: &Context,
+) -> Result<Catalog, Failure> {
     let catalog = offer_of(server, fixture, timeout, context)?;
     match catalog.findings.iter().find(|finding| finding.severity.fails()) {
         Some(finding) => Err(Failure::of(finding)),
@@ -187,7 +196,8 @@ fn finding(change: &CatalogChange, breaking_only: bool) -> Finding {
 
 fn ending(changes: &[CatalogChange], report: &mcprove_model::Report) -> String {
     let count = |class: Class| changes.iter().filter(|change| change.class == class).count();
-    let findings = report.cases.iter().filter_map(|case| case.finished.as_ref()).flat_map(|finished| &finished.findings);
+    let findings =
+        report.cases.iter().filter_map(|case| case.finished.as_ref()).flat_map(|finished| &finished.findings);
     let differing = findings.filter(|finding| finding.rule == "reply-differs").count();
     format!(
         "\n{} breaking, {} additive, {} description-only; {differing} replies differ\n",
@@ -203,7 +213,8 @@ fn as_json(changes: &[CatalogChange], report: &mcprove_model::Report) -> Value {
         .map(|change| json!({"class": change.class.word(), "subject": change.subject, "what": change.what}));
     let cases = report.cases.iter().map(|case| {
         let findings = case.finished.iter().flat_map(|finished| &finished.findings);
-        let findings = findings.map(|finding| json!({"rule": finding.rule, "message": finding.message, "detail": finding.actual}));
+        let findings =
+            findings.map(|finding| json!({"rule": finding.rule, "message": finding.message, "detail": finding.actual}));
         json!({"name": case.started.name, "findings": findings.collect::<Vec<_>>()})
     });
     json!({"changes": rows.collect::<Vec<_>>(), "cases": cases.collect::<Vec<_>>()})

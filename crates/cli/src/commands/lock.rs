@@ -77,7 +77,12 @@ fn changes(stored: &Value, now: &Value) -> Vec<CatalogChange> {
     catalog_changes(&stored["catalog"], &now["catalog"])
 }
 
-fn show(args: &Args, changes: &[CatalogChange], (stored, now): (Option<&Value>, &Value), word: &str) -> Result<(), Failure> {
+fn show(
+    args: &Args,
+    changes: &[CatalogChange],
+    (stored, now): (Option<&Value>, &Value),
+    word: &str,
+) -> Result<(), Failure> {
     let tokens = (stored.map(locked_tokens), locked_tokens(now));
     if args.json {
         let rows = changes
@@ -98,7 +103,8 @@ fn show(args: &Args, changes: &[CatalogChange], (stored, now): (Option<&Value>, 
     };
     for change in changes {
         let subject = escape_terminal_line(&change.subject);
-        let _ = writeln!(text, "           {:<16}  {subject}: {}", change.class.word(), escape_terminal_line(&change.what));
+        let _ =
+            writeln!(text, "           {:<16}  {subject}: {}", change.class.word(), escape_terminal_line(&change.what));
     }
     if args.check && !changes.is_empty() {
         text.push_str("`mcprove lock` without `--check` stores what the server offers now\n");

@@ -116,11 +116,15 @@ pub fn recorded_calls(log: &str) -> Vec<DiffProgram> {
         let calls = records.iter().filter_map(|record| {
             // A request that was shortened for display is not JSON.
             let request: Value = serde_json::from_str(record.get("request")?.as_str()?).ok()?;
-            let params = request.get("params").filter(|_| request.get("method").is_some_and(|method| method == "tools/call"))?;
+            let params =
+                request.get("params").filter(|_| request.get("method").is_some_and(|method| method == "tools/call"))?;
             let tool = params.get("name")?.as_str()?.to_owned();
             Some(DiffCall { tool, args: params.get("arguments").cloned().unwrap_or_default(), only_reads: false })
         });
-        let name = event.get("name").and_then(Value::as_str).map_or_else(|| format!("case {}", programs.len() + 1), str::to_owned);
+        let name = event
+            .get("name")
+            .and_then(Value::as_str)
+            .map_or_else(|| format!("case {}", programs.len() + 1), str::to_owned);
         let calls: Vec<DiffCall> = calls.collect();
         if !calls.is_empty() {
             programs.push(DiffProgram { name, calls });

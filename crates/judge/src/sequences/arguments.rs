@@ -87,7 +87,13 @@ impl Inputs {
     }
 
     /// Arguments for a call.
-    pub(super) fn make(&self, tool: &SequenceTool, choice: &KeyChoice, context: &Context<'_>, dice: &mut Dice) -> Option<Made> {
+    pub(super) fn make(
+        &self,
+        tool: &SequenceTool,
+        choice: &KeyChoice,
+        context: &Context<'_>,
+        dice: &mut Dice,
+    ) -> Option<Made> {
         let mut base = dice.pick(&self.bases)?.clone();
         // What is read back is read whole.
         if let (Role::Read, KeyChoice::Thing(..), Value::Object(map)) = (tool.role, choice, &mut base) {

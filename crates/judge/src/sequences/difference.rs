@@ -46,7 +46,8 @@ fn sorted(value: &Value) -> Value {
             Value::Array(items)
         }
         Value::Object(map) => {
-            let mut map: serde_json::Map<String, Value> = map.iter().map(|(key, item)| (key.clone(), sorted(item))).collect();
+            let mut map: serde_json::Map<String, Value> =
+                map.iter().map(|(key, item)| (key.clone(), sorted(item))).collect();
             map.sort_keys();
             Value::Object(map)
         }
@@ -69,7 +70,10 @@ mod tests {
     fn times_and_order_are_told_from_content() {
         let one = reply(&json!({"at": "2026-01-02T03:04:05Z", "items": [1, 2]}));
         assert_eq!(difference(&one, &reply(&json!({"at": "2027-01-02T03:04:05Z", "items": [1, 2]}))), Difference::Same);
-        assert_eq!(difference(&one, &reply(&json!({"at": "2026-01-02T03:04:05Z", "items": [2, 1]}))), Difference::Order);
+        assert_eq!(
+            difference(&one, &reply(&json!({"at": "2026-01-02T03:04:05Z", "items": [2, 1]}))),
+            Difference::Order
+        );
         assert_eq!(difference(&one, &reply(&json!({"at": "2026-01-02T03:04:05Z", "items": [2]}))), Difference::Content);
         let failed = Reply::of(&Outcome::Result(json!({"content": [], "isError": true})));
         assert_eq!(difference(&one, &failed), Difference::Outcome);

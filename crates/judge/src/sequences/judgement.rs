@@ -67,5 +67,8 @@ fn breach(rule: &'static str, fault: Fault, scene: &Scene<'_>) -> (Breach, Optio
     let blamed = fault.blamed.unwrap_or_default();
     let signature = if is_change { format!("changed-state {called}") } else { format!("{rule} {called} {blamed}") };
     let cause = if is_change { format!("{rule} {blamed}") } else { signature.clone() };
-    (Breach { rule: rule.to_owned(), message: fault.message, signature, cause, expected: fault.expected }, fault.subject)
+    (
+        Breach { rule: rule.to_owned(), message: fault.message, signature, cause, expected: fault.expected },
+        fault.subject,
+    )
 }
