@@ -67,7 +67,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let client = Arc::new(client(args)?);
     let mut scenarios = scenarios(&args.scenarios)?;
     if let Some(timeout) = args.run.execution.timeout() {
-        scenarios.iter_mut().for_each(|scenario| scenario.timeout = timeout);
+        for scenario in &mut scenarios {
+            scenario.timeout = timeout;
+        }
     }
     let baseline = args.run.baseline()?;
     let options = HostScanOptions {
