@@ -9,10 +9,10 @@ use crate::help_texts;
 
 /// Tasks of users and the commands for them, in the order they are likely to be needed.
 pub const PURPOSES: &[(&str, &[&str])] = &[
-    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "bench", "host"]),
+    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "diff", "bench", "host"]),
     ("Try a server", &["ui", "list", "call", "read", "prompt", "complete", "login", "logout"]),
     ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
-    ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "coverage"]),
+    ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "lock", "coverage"]),
     ("Simulate and record", &["mock", "intercept"]),
     ("For other programs", &["drive", "mcp"]),
     ("Report and explain", &["report", "agents", "explain", "completions", "man", "help"]),
@@ -111,6 +111,7 @@ const RARE: &[&str] = &[
     "conformance dry_run",
     "conformance fail_fast",
     "conformance env",
+    "conformance test_issuer",
     "run cwd",
     "run env",
     "run fix",
@@ -370,7 +371,7 @@ mod tests {
     }
 
     /// Lines of the longest `--help`: a scan has the flags of a run, of reports, of a baseline and of its server.
-    const LONG: usize = 118;
+    const LONG: usize = 122;
 
     #[test]
     fn every_help_fits_a_screen() {

@@ -83,6 +83,14 @@ const EXIT_CODES: &[(&str, &str)] = &[
         "fuzz",
         "0 nothing found (slow answers are warnings), 1 a crash, a hang, a broken reply or a leak, 2 the server could not be reached, 4 no tool could be called.",
     ),
+    (
+        "diff",
+        "0 both offer and answer the same (additive changes are warnings), 1 a breaking change or a reply that differs, 2 a server could not be reached, 4 nothing to call.",
+    ),
+    (
+        "lock",
+        "0 stored, or with `--check` unchanged; 1 something changed, 2 the server or the lockfile could not be read.",
+    ),
     ("bench", "0 all gates are kept, 1 the server fails under load, 2 no load could be made."),
     ("ui", "0 after Ctrl-C."),
     ("list", "0 listed, 1 a list was refused, 2 the server could not be reached, or has no such name."),

@@ -91,6 +91,17 @@ impl Subject {
         Self { client_config: Some(path), name, ..Self::default() }
     }
 
+    /// The server that one argument names: a URL, or a command.
+    pub(crate) fn of_text(text: &str) -> Self {
+        let text = text.to_owned();
+        let is_url = text.starts_with("http://") || text.starts_with("https://");
+        if is_url {
+            Self { url: Some(text), ..Self::default() }
+        } else {
+            Self { server: Some(text), ..Self::default() }
+        }
+    }
+
     /// Takes a server that was named later.
     pub(crate) fn set_server(&mut self, command: String) {
         self.server = Some(command);

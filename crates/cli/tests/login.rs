@@ -341,15 +341,30 @@ fn conformance_tests_tokens() {
     let person = Person::new();
     let conformance = |server: &Guarded| {
         let issuer = server.origin();
-        person.run(&["conformance", "--auth", "--issuer", issuer, "--url", &server.url, "--protocol", "2025-11-25"])
+        person.run(&[
+            "conformance",
+            "--auth",
+            "--test-issuer",
+            issuer,
+            "--url",
+            &server.url,
+            "--protocol",
+            "2025-11-25",
+        ])
     };
     let good = conformance(&Guarded::start(&[]));
     assert_eq!(good.code(), Some(0), "{}", good.text());
     let lax = conformance(&Guarded::with_fault("accepts-other-audience"));
     assert_eq!(lax.code(), Some(1), "{}", lax.text());
     assert!(lax.text().contains("a token for another server was answered with HTTP 200, not 401"), "{}", lax.text());
-    let wrong =
-        person.run(&["conformance", "--auth", "--issuer", "http://127.0.0.1:1", "--url", "http://127.0.0.1:1/mcp"]);
+    let wrong = person.run(&[
+        "conformance",
+        "--auth",
+        "--test-issuer",
+        "http://127.0.0.1:1",
+        "--url",
+        "http://127.0.0.1:1/mcp",
+    ]);
     assert_eq!(wrong.code(), Some(2), "{}", wrong.text());
 }
 

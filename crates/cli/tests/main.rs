@@ -40,10 +40,11 @@ mod processes;
 mod report_files;
 mod scan_safety;
 mod scan_verdicts;
-#[cfg(unix)]
 mod shards;
+#[cfg(unix)]
 mod shell_server;
 mod sources;
+mod stateful;
 mod subject;
 mod suite_features;
 mod suite_http;

@@ -120,7 +120,9 @@ impl StandIn {
             }),
             // It says the token back, so that it is in frames, in a reply and in a finding.
             "tools/call" => json!({"content": [{"type": "text", "text": format!("you are {token}")}]}),
-            "tools/list" => json!({"tools": []}),
+            "tools/list" => json!({"tools": [
+                {"name": "who", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}},
+            ]}),
             _ => return (202, None),
         };
         (200, Some(json!({"jsonrpc": "2.0", "id": message["id"], "result": result})))
@@ -202,6 +204,54 @@ fn an_endpoint_that_gives_no_token_is_named_with_its_reason() {
     assert!(text.contains("/token` refused (HTTP 401): invalid_client: the client is not known"), "{text}");
     assert!(text.contains("check `client_id`, `scope`, and the variable that `client_secret_env` names"), "{text}");
     assert!(!text.contains("cl1ent") && !String::from_utf8_lossy(&written).contains("cl1ent"), "{text}");
+}
+
+/// A server says the token of a login back: no command shows it, in whatever form.
+#[test]
+fn the_token_of_a_kept_login_is_shown_nowhere() {
+    let (_, address) = StandIn::start(Manner::Steady);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (url, token) = (format!("{address}/mcp"), format!("{TOKEN}kept+/=x"));
+    let login = json!({
+        "server": url, "resource": url, "issuer": address, "token_endpoint": format!("{address}/token"),
+        "client": {"id": "tester"}, "access_token": token, "token_type": "Bearer",
+    });
+    fs::write(folder.path().join("logins.json"), json!({"format": 1, "logins": [login]}).to_string()).expect("written");
+    let encoded: String = token.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    for line in [
+        format!("call who --url {url}"),
+        format!("call who --json --url {url}"),
+        format!("call who --raw --url {url}"),
+        format!("list --json --url {url}"),
+        format!("audit -v --url {url} --events audit.ndjson --html audit.html --junit audit.xml --markdown audit.md"),
+        format!("negative --url {url} --events negative.ndjson"),
+        format!("conformance --auth --protocol 2025-11-25 --url {url} --events conformance.ndjson"),
+        format!("doctor --url {url}"),
+        format!("doctor --json --url {url}"),
+        "login --list".to_owned(),
+        "login --list --json".to_owned(),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+        command.args(line.split(' ')).current_dir(folder.path()).env("NO_COLOR", "1").env("CI", "");
+        let output = command.env("MCPROVE_CONFIG_DIR", folder.path()).output().expect("mcprove runs");
+        let text = told(&output);
+        if line.starts_with("call") {
+            assert!(text.contains("you are ***"), "{line}: {text}");
+        }
+        let files = fs::read_dir(folder.path()).expect("the folder").flatten();
+        let files = files.filter(|file| !file.file_name().to_string_lossy().contains("logins"));
+        let written =
+            files.map(|file| String::from_utf8_lossy(&fs::read(file.path()).unwrap_or_default()).into_owned());
+        for shown in written.chain([text]) {
+            assert!(!shown.contains("kept+/=x") && !shown.contains("kept%2B"), "{line}: {shown}");
+            assert!(!shown.contains(&encoded) && !shown.contains(&base64_of(&token)), "{line}: {shown}");
+        }
+    }
+}
+
+fn base64_of(text: &str) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(text).trim_end_matches('=').to_owned()
 }
 
 #[test]

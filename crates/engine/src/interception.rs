@@ -18,6 +18,9 @@ use serde_json::Value;
 use crate::expectations;
 use crate::run::Sink;
 
+/// The method that calls a tool.
+const CALL: &str = "tools/call";
+
 /// Maximum number of calls kept for the report; the log holds all of them.
 const CALLS: usize = 10_000;
 /// Maximum length of a request or reply kept for display; the frames hold all of it.
@@ -253,6 +256,8 @@ impl Interception {
             Message::Request { id, method, params } => self.request(&id, method, &params, said, news),
             Message::Reply(reply) => self.reply(reply, said, news, events),
             Message::NonProtocol(_) => self.observe_non_protocol(said, news),
+            // A server may well make a call that wants no answer.
+            Message::Notification { method, .. } if method == CALL => self.observe_non_protocol(said, news),
             Message::Notification { .. } | Message::Batch(_) => {}
         }
     }
@@ -303,6 +308,9 @@ impl Interception {
                 let number = self.calls.len() + 1;
                 news.push(CallNews::Called { number, tool: tool.clone(), args: args.clone() });
                 self.calls.push(ObservedCall { tool, args, outcome: None, at_us: said.at_us, elapsed_us: 0 });
+            } else if open.method == CALL && !params.get("name").is_some_and(Value::is_string) {
+                // A server may take something else for a name.
+                self.observe_non_protocol(said, news);
             } else if REPEATABLE.contains(&open.method.as_str()) {
                 if self.about.keep_answers {
                     open.request = Some(self.requests.len());

@@ -88,8 +88,9 @@ pub use open_session::open_session;
 pub use plan::{Filter, PlanOptions, plan};
 pub use run::{Progress, RunOptions, Sink, run};
 pub use scan::{
-    ConformanceOptions, FuzzScan, FuzzedTool, PlannedCall, PlannedScan, ScanKind, ScanOptions, ScanResult, SequenceRun,
-    SequenceScan, expand_conformance, expanded_template, plan_conformance, plan_scan, prompt_arguments,
+    ConformanceOptions, DiffCall, DiffOptions, DiffProgram, FuzzScan, FuzzedTool, PlannedCall, PlannedScan, ScanKind,
+    ScanOptions, ScanResult, SequenceRun, SequenceScan, expand_conformance, expanded_template, plan_conformance,
+    plan_diff, plan_scan, prompt_arguments, recorded_calls, suite_programs,
 };
 pub use sequences::{CorpusEntry, Reproduced, SequenceFailure, kept_sequence, read_entry, written_entry};
 pub use server_info::{InfoOptions, ServerInfo, server_info};

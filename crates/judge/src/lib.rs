@@ -5,6 +5,7 @@ pub mod agent_measures;
 pub mod arguments;
 pub mod calibration;
 pub mod catalog_change;
+pub mod catalog_lock;
 pub mod checks;
 pub mod composition;
 pub mod conformance;

@@ -4,6 +4,80 @@
 use mcprove_model::Relation;
 use serde_json::{Map, Value};
 
+/// The arguments of the related calls, given the result of the call itself: one call, or one for each page of a list.
+pub fn related_calls(relation: &Relation, args: &Value, base: &Value) -> Result<Vec<Value>, String> {
+    let count = items(base).len();
+    match relation {
+        Relation::LimitPrefix { arg } => {
+            let map = args.as_object().ok_or("the call has no arguments to change")?;
+            if count < 2 {
+                return Err("the result has fewer than two items".to_owned());
+            }
+            Ok(vec![Value::Object(with(map, arg, Value::from(count / 2)))])
+        }
+        Relation::PagesConcatenate { limit, offset } => {
+            let map = args.as_object().ok_or("the call has no arguments to change")?;
+            if count < 2 {
+                return Err("the result has fewer than two items".to_owned());
+            }
+            let size = count.div_ceil(3).max(1);
+            let page = |begin: usize| Value::Object(with(&with(map, limit, size.into()), offset, begin.into()));
+            Ok((0..count).step_by(size).map(page).collect())
+        }
+        _ => related_args(relation, args).map(|args| vec![args]),
+    }
+}
+
+/// Says how the results of the related calls break the relation, if they do.
+pub fn violation_of(relation: &Relation, base: &Value, related: &[Value]) -> Option<String> {
+    if let Relation::PagesConcatenate { .. } = relation {
+        let (whole, pages) = (items(base), related.iter().flat_map(items).collect::<Vec<_>>());
+        return (whole != pages).then(|| {
+            let lost = whole.iter().filter(|item| !pages.contains(item)).count();
+            format!("the pages have {} items, the whole has {}; {lost} are on no page", pages.len(), whole.len())
+        });
+    }
+    related.iter().find_map(|related| violation(relation, base, related))
+}
+
+/// Relations that a tool should keep, judged by its schema and annotations: `mcprove fuzz --propose`.
+pub fn proposals(tool: &Value) -> Vec<Relation> {
+    let schema = tool.get("inputSchema");
+    let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    let hint = |name: &str| tool.get("annotations").and_then(|hints| hints.get(name)) == Some(&Value::Bool(true));
+    let mut found = Vec::new();
+    if !hint("readOnlyHint") {
+        return found;
+    }
+    found.push(Relation::Idempotent);
+    let find = |names: &[&str], kind: &str| {
+        properties.into_iter().flatten().find_map(|(name, own)| {
+            let plain = name.replace(['_', '-'], "").to_lowercase();
+            let is_kind = own.get("type").and_then(Value::as_str) == Some(kind);
+            (names.contains(&plain.as_str()) && is_kind).then(|| (name.clone(), own.clone()))
+        })
+    };
+    if properties.is_some_and(|properties| properties.len() > 1) {
+        found.push(Relation::ArgOrderInsensitive);
+    }
+    let limit = find(&["limit", "maxresults", "pagesize", "perpage", "top", "first"], "integer");
+    if let Some((arg, _)) = &limit {
+        found.push(Relation::LimitPrefix { arg: arg.clone() });
+    }
+    if let (Some((limit, _)), Some((offset, _))) = (&limit, find(&["offset", "skip"], "integer")) {
+        found.push(Relation::PagesConcatenate { limit: limit.clone(), offset });
+    }
+    if let Some((arg, own)) = find(&["sort", "sortby", "orderby", "order"], "string") {
+        let orders = own.get("enum").and_then(Value::as_array).into_iter().flatten();
+        found.extend(orders.map(|value| Relation::SortPermutes { arg: arg.clone(), value: value.clone() }));
+    }
+    let description = tool.get("description").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    if description.contains("case-insensitive") || description.contains("case insensitive") {
+        found.push(Relation::CaseInsensitive);
+    }
+    found
+}
+
 /// The arguments of the related call; the error says why the relation cannot be tried with these arguments.
 pub fn related_args(relation: &Relation, args: &Value) -> Result<Value, String> {
     let Some(map) = args.as_object() else { return Err("the call has no arguments to change".to_owned()) };
@@ -30,6 +104,10 @@ pub fn related_args(relation: &Relation, args: &Value) -> Result<Value, String> 
             };
             items.push(value.clone());
             with(map, arg, Value::Array(items))
+        }
+        Relation::SortPermutes { arg, value } | Relation::FilterNarrows { arg, value } => with(map, arg, value.clone()),
+        Relation::LimitPrefix { .. } | Relation::PagesConcatenate { .. } => {
+            return Err("it depends on the result".to_owned());
         }
         Relation::Monotone { arg } | Relation::LimitSuperset { arg } => {
             let number = match map.get(arg) {
@@ -86,7 +164,17 @@ pub fn violation(relation: &Relation, base: &Value, related: &Value) -> Option<S
         Relation::NoopFilter { .. } | Relation::Monotone { .. } => {
             (after.len() < before.len()).then(|| format!("{} items became {}", before.len(), after.len()))
         }
-        Relation::SubsetUnderFilter { .. } => {
+        Relation::LimitPrefix { .. } => {
+            let wanted = before.len() / 2;
+            let is_prefix = after.len() <= wanted && before.starts_with(&after) && !after.is_empty();
+            (!is_prefix).then(|| format!("a limit of {wanted} gives {} items, not the first of the list", after.len()))
+        }
+        Relation::PagesConcatenate { .. } => None,
+        Relation::SortPermutes { .. } => {
+            let is_same = before.len() == after.len() && before.iter().all(|item| after.contains(item));
+            (!is_same).then(|| format!("{} items became {} others", before.len(), after.len()))
+        }
+        Relation::FilterNarrows { .. } | Relation::SubsetUnderFilter { .. } => {
             let new = after.iter().filter(|item| !before.contains(item)).count();
             (new > 0 || after.len() > before.len()).then(|| format!("{new} items came that were not there before"))
         }
@@ -166,6 +254,42 @@ mod tests {
             assert_eq!(related_args(&relation, &args), Ok(related), "{relation:?}");
         }
         assert_eq!(related_args(&Relation::CaseInsensitive, &json!({"q": "ab"})), Ok(json!({"q": "AB"})));
+    }
+
+    #[test]
+    fn pages_and_limits_follow_the_length_of_the_list() {
+        let list = |items: &[i64]| json!({"content": [{"type": "text", "text": json!(items).to_string()}]});
+        let pages = Relation::PagesConcatenate { limit: "limit".to_owned(), offset: "offset".to_owned() };
+        let calls = related_calls(&pages, &json!({}), &list(&[1, 2, 3, 4])).expect("calls");
+        assert_eq!(calls, [json!({"limit": 2, "offset": 0}), json!({"limit": 2, "offset": 2})]);
+        assert_eq!(violation_of(&pages, &list(&[1, 2, 3]), &[list(&[1, 2]), list(&[3])]), None);
+        assert!(violation_of(&pages, &list(&[1, 2, 3]), &[list(&[1, 2]), list(&[2, 3])]).is_some());
+        assert!(related_calls(&pages, &json!({}), &list(&[1])).is_err());
+        let prefix = Relation::LimitPrefix { arg: "n".to_owned() };
+        assert_eq!(related_calls(&prefix, &json!({}), &list(&[1, 2, 3, 4])), Ok(vec![json!({"n": 2})]));
+        assert_eq!(violation_of(&prefix, &list(&[1, 2, 3, 4]), &[list(&[1, 2])]), None);
+        assert!(violation_of(&prefix, &list(&[1, 2, 3, 4]), &[list(&[1, 2, 3])]).is_some());
+        assert!(violation_of(&prefix, &list(&[1, 2, 3, 4]), &[list(&[2, 3])]).is_some());
+        let sort = Relation::SortPermutes { arg: "sort".to_owned(), value: json!("id") };
+        assert_eq!(violation_of(&sort, &list(&[1, 2]), &[list(&[2, 1])]), None);
+        assert!(violation_of(&sort, &list(&[1, 2]), &[list(&[2])]).is_some());
+        let narrows = Relation::FilterNarrows { arg: "q".to_owned(), value: json!("a") };
+        assert_eq!(violation_of(&narrows, &list(&[1, 2]), &[list(&[2])]), None);
+        assert!(violation_of(&narrows, &list(&[1, 2]), &[list(&[3])]).is_some());
+    }
+
+    #[test]
+    fn relations_are_proposed_from_the_schema_of_tools_that_read() {
+        let tool = |read_only: bool| {
+            json!({"name": "list", "annotations": {"readOnlyHint": read_only}, "inputSchema": {
+            "properties": {"limit": {"type": "integer"}, "offset": {"type": "integer"}, "sort": {"type": "string", "enum": ["id"]}}}})
+        };
+        let names: Vec<&str> = proposals(&tool(true)).iter().map(Relation::name).collect();
+        assert_eq!(
+            names,
+            ["idempotent", "arg_order_insensitive", "limit_prefix", "pages_concatenate", "sort_permutes"]
+        );
+        assert!(proposals(&tool(false)).is_empty());
     }
 
     #[test]

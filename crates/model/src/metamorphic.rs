@@ -50,6 +50,32 @@ pub enum Relation {
         /// The argument.
         arg: String,
     },
+    /// A limit of half the items gives the first of them.
+    LimitPrefix {
+        /// The argument that limits.
+        arg: String,
+    },
+    /// The pages of a list, one after the other, are the list.
+    PagesConcatenate {
+        /// The argument that limits a page.
+        limit: String,
+        /// The argument that skips items.
+        offset: String,
+    },
+    /// Another order gives the same items.
+    SortPermutes {
+        /// The argument that orders.
+        arg: String,
+        /// The order.
+        value: Value,
+    },
+    /// A filter gives some of the items.
+    FilterNarrows {
+        /// The argument that filters.
+        arg: String,
+        /// The filter.
+        value: Value,
+    },
     /// A repeated item of a list does not matter.
     DuplicateInsensitive {
         /// The argument.
@@ -85,6 +111,10 @@ impl Relation {
             Self::SubsetUnderFilter { .. } => "subset_under_filter",
             Self::Monotone { .. } => "monotone",
             Self::LimitSuperset { .. } => "limit_superset",
+            Self::LimitPrefix { .. } => "limit_prefix",
+            Self::PagesConcatenate { .. } => "pages_concatenate",
+            Self::SortPermutes { .. } => "sort_permutes",
+            Self::FilterNarrows { .. } => "filter_narrows",
             Self::DuplicateInsensitive { .. } => "duplicate_insensitive",
             Self::SymmetricArgs { .. } => "symmetric_args",
             Self::SubstitutionInsensitive { .. } => "substitution_insensitive",

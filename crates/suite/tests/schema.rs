@@ -48,7 +48,7 @@ fn findings(text: &str) -> Vec<String> {
 
 #[test]
 fn schemas_are_fresh() {
-    for kind in schema::KINDS {
+    for kind in schema::KINDS.iter().chain([&schema::SCENARIO]) {
         let path = PathBuf::from(format!("../../schema/{}.json", kind.name));
         snapbox::Assert::new()
             .action_env("SNAPSHOTS")
@@ -80,7 +80,7 @@ fn the_schema_of_either_kind_takes_both() {
 
 #[test]
 fn every_key_has_a_description() {
-    for kind in schema::KINDS {
+    for kind in schema::KINDS.iter().chain([&schema::SCENARIO]) {
         let schema = schema::schema(kind);
         let properties = schema["properties"].as_object().expect("properties");
         for (key, value) in properties {

@@ -29,7 +29,7 @@ EVIL = f"{sys.executable} {HERE / 'evil.py'}"
 MEMORY = 512 << 20
 OUTPUT = 1 << 20
 # Of a report file: a reply is shown in full up to a bound, in each of its reports.
-REPORT = 16 << 20
+REPORT = 32 << 20
 # A debug build takes this many times as long.
 SLOWNESS = float(os.environ.get("SLOWNESS", "1"))
 SECRET = "hush/5f&1e+9c=77aa~01 Zx"

@@ -48,7 +48,7 @@ for flood, command in [
     ("notification-flood", ["conformance", "--timeout", "10s"]),
     ("growing-zeros", ["conformance", "--timeout", "10s"]),
 ]:
-    output = 64 << 20 if "--json" in command else 1 << 20
+    output = 128 << 20 if "--json" in command else 1 << 20
     name = f"{flood} against {' '.join(command[:2])}{' as JSON' if '--json' in command else ''}"
     ATTACKS.append(Attack(name, [*command, *subject(flood)], seconds=150, output=output, raw_output="--json" in command))
 for flood in ["sse-flood", "get-flood", "big-headers", "big-redirect", "big-login", "big-error-page"]:

@@ -25,19 +25,19 @@ use crate::subject::Subject;
 #[command(
     after_help = "Up to 12 tools that do not write are called. A run takes about 20 seconds or more.\n\nExamples:\n  mcprove conformance -- npx -y my-server\n  \
                         mcprove conformance --url http://localhost:3000/mcp --protocol 2026-07-28\n  \
-                        mcprove conformance run.ndjson\n  mcprove conformance --auth --url http://localhost:3000/mcp --issuer \
-                        http://localhost:9000"
+                        mcprove conformance run.ndjson\n  mcprove conformance --auth --url http://localhost:3000/mcp \
+                        --test-issuer http://localhost:9000"
 )]
 pub(crate) struct Args {
     /// Event logs of earlier runs: what was recorded is judged, and no server is started.
     #[arg(value_name = "EVENTS", conflicts_with_all = ["server", "url", "client_config", "command"])]
     logs: Vec<PathBuf>,
-    /// Test the authorization of a server behind a login: with the tokens of `mcprove login`, or of `--issuer`.
+    /// Test the authorization of a server behind a login: with the tokens of `mcprove login`, or of `--test-issuer`.
     #[arg(long)]
     auth: bool,
     /// The URL of a test issuer (`mcprove mock --issuer`) that the server trusts: tokens of all kinds are made with it.
     #[arg(long, value_name = "URL", requires = "auth")]
-    issuer: Option<String>,
+    test_issuer: Option<String>,
     /// Only this rule; may be repeated.
     #[arg(long, value_name = "ID")]
     rule: Vec<String>,
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         protocol: args.subject.protocol(),
         rules: rules(args),
         tests_tokens: args.auth,
-        issuer: args.issuer.clone(),
+        issuer: args.test_issuer.clone(),
         consent: Consent::of(args.include_writes, args.read_only),
         seed: args.seed,
         fixture: args.fixture.clone(),

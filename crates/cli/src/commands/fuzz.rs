@@ -1,5 +1,6 @@
 //! `mcprove fuzz`: call every tool with inputs that break programs.
 
+mod propose;
 mod stateful;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,7 @@ const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Durat
                         mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7\n  \
                         mcprove fuzz --stateful --include-writes --fixture data --server 'my-server {{fixture}}' --save evals/fuzz")]
 #[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 15s and 5s]")))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// Number of calls for each tool, or with `--stateful` of all [default: 50, or 6000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -64,6 +66,9 @@ pub(crate) struct Args {
     /// Seed of the inputs; a new one each time when left out, and always printed.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Call nothing: print relations that the tools should keep, as tests.
+    #[arg(long, conflicts_with_all = ["stateful", "save"])]
+    propose: bool,
     /// Keep each failure in this folder, as an assertion file that fails until it is fixed.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
@@ -77,6 +82,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    if args.propose {
+        return propose::run(args, context);
+    }
     if args.stateful {
         return stateful::run(args, context);
     }

@@ -101,6 +101,9 @@ fn schema_of(name: &str, catalog: &Catalog) -> Result<String, Failure> {
 /// A kind, its title, its items, and the line that shows one.
 type Section<'c> = (Kind, &'static str, &'c [Value], fn(&Value) -> String);
 
+/// Items of a list that are shown to people.
+const SHOWN: usize = 1_000;
+
 fn table(listed: &Listed, kind: Option<Kind>, width: usize) -> String {
     let Listed { negotiated, transport, catalog, .. } = listed;
     let name = format!("{} {}", shorten(&negotiated.server_name, 80), shorten(&negotiated.server_version, 40));
@@ -119,12 +122,15 @@ fn table(listed: &Listed, kind: Option<Kind>, width: usize) -> String {
         }
         is_empty = false;
         let _ = writeln!(text, "\n{title} ({})", items.len());
-        for item in items {
+        for item in items.iter().take(SHOWN) {
             let _ = writeln!(text, "  {}", escape_terminal_line(&line(item)));
             if let Some(about) = about(item) {
                 let _ =
                     writeln!(text, "      {}", shorten(&escape_terminal_line(&about), width.saturating_sub(6).max(40)));
             }
+        }
+        if items.len() > SHOWN {
+            let _ = writeln!(text, "  … and {} more; `--json` prints all", items.len() - SHOWN);
         }
     }
     if is_empty {

@@ -10,6 +10,7 @@ mod completions;
 mod conformance;
 mod convert;
 mod coverage;
+mod diff;
 mod doctor;
 mod drive;
 pub(crate) mod explain;
@@ -20,6 +21,7 @@ mod init;
 mod intercept;
 mod lint;
 mod list;
+mod lock;
 mod login;
 mod logout;
 mod man;
@@ -96,12 +98,16 @@ commands! {
     Lint(lint::Args) "lint",
     /// List the tools, resources, templates and prompts of a server.
     List(list::Args) "list",
+    /// Store what a server offers in a lockfile, or check it.
+    Lock(lock::Args) "lock",
     /// Log in to a server, and keep the login for other commands.
     Login(login::Args) "login",
     /// Forget a login, and revoke its tokens.
     Logout(logout::Args) "logout",
     /// Run a suite on several servers and protocol revisions.
     Matrix(matrix::Args) "matrix",
+    /// Ask two servers the same and compare their answers.
+    Diff(diff::Args) "diff",
     /// Explain a rule, a check, a matcher, a finding, or the exit codes.
     Explain(explain::Args) "explain",
     /// Call each tool that does not write, with odd and broken inputs.
@@ -166,9 +172,11 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Convert(args) => convert::run(&args, context),
         Command::Lint(args) => lint::run(&args, context),
         Command::List(args) => list::run(&args, context),
+        Command::Lock(args) => lock::run(&args, context),
         Command::Login(args) => login::run(&args, context),
         Command::Logout(args) => logout::run(&args, context),
         Command::Matrix(args) => matrix::run(&args, context),
+        Command::Diff(args) => diff::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Fuzz(args) => fuzz::run(&args, context),
         Command::Generate(args) => generate::run(&args, context),

@@ -176,8 +176,9 @@ impl Issuer<'_> {
         }
         let reply = self.ask("POST", &place, "application/json", &claims.to_string()).await?;
         let token = reply["access_token"].as_str();
-        let token = token
-            .ok_or_else(|| format!("`{place}` makes no tokens: give `--issuer` the URL of `mcprove mock --issuer`"))?;
+        let token = token.ok_or_else(|| {
+            format!("`{place}` makes no tokens: give `--test-issuer` the URL of `mcprove mock --issuer`")
+        })?;
         self.wanted.tokens.hide(token);
         Ok(token.to_owned())
     }

@@ -87,6 +87,7 @@ async fn play_program(
     }
     std::fs::write(&path, &config.text).map_err(machine)?;
     let program = filled(program, &path, folder.path(), &places);
+    let started_us = servers.now_us();
     let watched = watch_program(&program, scenario.timeout, 64 << 10).await;
     let watched = watched.map_err(|error| ScenarioFault::Client(error.to_string(), error.help()))?;
     let end = match watched.end {
@@ -94,8 +95,13 @@ async fn play_program(
         None => ClientEnd::StillRunning,
     };
     tokio::time::sleep(REST).await;
-    let evidence =
-        HostEvidence { servers: servers.described(), strikes: servers.strikes(), frames: servers.end(), end };
+    let (described, strikes, mut frames) = (servers.described(), servers.strikes(), servers.end());
+    if end == ClientEnd::StillRunning {
+        // What a client that was ended sends or closes is not its own doing.
+        let time_us = u64::try_from(scenario.timeout.as_micros()).unwrap_or(u64::MAX);
+        frames.retain(|frame| frame.at_us <= started_us.saturating_add(time_us));
+    }
+    let evidence = HostEvidence { servers: described, strikes, frames, end };
     let mut output = watched.stderr;
     if !watched.stdout.trim().is_empty() {
         output.push_str("\n(standard output)\n");

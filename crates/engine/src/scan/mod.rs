@@ -7,6 +7,7 @@
 mod attempt;
 mod audit;
 mod conformance;
+mod diff;
 mod fuzz;
 mod offer;
 mod plan;
@@ -29,6 +30,7 @@ use crate::restart::Restartable;
 pub(crate) use attempt::attempt;
 pub use audit::PlannedCall;
 pub use conformance::{ConformanceOptions, expand_conformance, plan_conformance};
+pub use diff::{DiffCall, DiffOptions, DiffProgram, plan_diff, recorded_calls, suite_programs};
 pub use fuzz::FuzzedTool;
 pub use offer::{expanded_template, prompt_arguments};
 pub(crate) use plan::planned_inputs;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
@@ -174,6 +174,7 @@ fn of_sequences(
             start: options.start,
             timeout: options.timeout,
             seed: options.seed,
+            begun: OnceLock::new(),
         },
         has_writes,
     );

@@ -1,7 +1,7 @@
 //! Sequences of calls on a server: three cases, one for sequences, one for two clients at once, one for what grows.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
@@ -46,6 +46,8 @@ pub(crate) struct SequencePlan {
     pub(crate) start: Duration,
     pub(crate) timeout: Duration,
     pub(crate) seed: u64,
+    /// The time of the first call.
+    pub(crate) begun: OnceLock<Instant>,
 }
 
 /// A kind of work.
@@ -145,7 +147,7 @@ impl SequenceCase {
             keep_frames: case.context.keep_frames,
             environment: Arc::clone(&case.context.environment),
             stop: case.context.stop.clone(),
-            until: plan.options.time.map(|time| Instant::now() + time),
+            until: plan.options.time.map(|time| *plan.begun.get_or_init(Instant::now) + time),
             counter: Arc::clone(&case.context.calls),
         });
         let judges: Vec<ReplyJudge> = plan.tools.iter().map(|tool| fuzz_context.reply_judge(tool)).collect();

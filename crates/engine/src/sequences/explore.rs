@@ -92,7 +92,10 @@ pub(crate) async fn explore(surround: &Surround<'_>, task: &Exploration<'_>) -> 
         if let Some(Found { breach, steps }) = found {
             let mut facts = explored.facts.clone();
             match Box::pin(minimal(surround, steps, &mut facts, &breach.signature)).await {
+                // The least that shows it may have another cause than it seemed, which is known already.
+                Some((breach, _)) if explored.failures.iter().any(|known| known.breach.cause == breach.cause) => {}
                 Some((breach, steps)) => {
+                    known.insert(breach.cause.clone());
                     let names = steps.iter().map(|(step, _)| name_of(surround.model, step.target)).collect();
                     explored.failures.push(SequenceFailure {
                         breach,
@@ -132,7 +135,7 @@ async fn perform_stored(
         let judged = judge.take(&Step { args, ..step.clone() }, &performed.reply);
         let is_broken = performed.reply.is_broken;
         replies.insert(step.id, performed.reply);
-        if let Some(breach) = performed.breach.or(judged).filter(|breach| !known.contains(&breach.signature)) {
+        if let Some(breach) = performed.breach.or(judged).filter(|breach| !known.contains(&breach.cause)) {
             failed = Some((at, breach));
             break;
         }
@@ -143,7 +146,7 @@ async fn perform_stored(
     explored.facts = judge.facts;
     life.end().await;
     let Some((at, breach)) = failed else { return };
-    known.insert(breach.signature.clone());
+    known.insert(breach.cause.clone());
     let mut facts = explored.facts.clone();
     if let Some((breach, steps)) =
         Box::pin(minimal(surround, steps[..=at].to_vec(), &mut facts, &breach.signature)).await
@@ -184,11 +187,11 @@ async fn one_life(
         let is_broken = performed.reply.is_broken;
         steps.push(step);
         if let Some(breach) = breach {
-            if known.insert(breach.signature.clone()) {
+            if known.insert(breach.cause.clone()) {
                 found = Some(Found { breach, steps: steps.clone() });
                 break;
             }
-            let again = explored.failures.iter_mut().find(|failure| failure.breach.signature == breach.signature);
+            let again = explored.failures.iter_mut().find(|failure| failure.breach.cause == breach.cause);
             again.into_iter().for_each(|failure| failure.times += 1);
         }
         if is_broken {

@@ -107,7 +107,8 @@ async fn tried(surround: &Surround<'_>, programs: &Programs) -> Tried {
     }
     let mut modes = vec![Clients::OneSession];
     // A second process shares nothing with the first unless its data is in the copy of the fixture.
-    if surround.fixture.is_some() || !is_process(surround).await {
+    let apart = one_after_the_other(surround, programs).await;
+    if apart.is_some_and(|apart| legal.iter().any(|legal| same_history(legal, &apart))) {
         modes.push(Clients::TwoSessions);
     }
     for mode in modes {
@@ -127,15 +128,23 @@ async fn tried(surround: &Surround<'_>, programs: &Programs) -> Tried {
     Tried::Fine
 }
 
-async fn is_process(surround: &Surround<'_>) -> bool {
-    match ServerLife::begin(surround).await {
-        Ok(life) => {
-            let is_process = life.session.as_ref().is_some_and(|session| session.transport_name() == "stdio");
-            life.end().await;
-            is_process
-        }
-        Err(_) => true,
+/// The replies when each client has a session of its own and waits for the other; those of one server only if the two
+/// sessions share their data.
+async fn one_after_the_other(surround: &Surround<'_>, programs: &Programs) -> Option<Vec<Reply>> {
+    let mut life = ServerLife::begin(surround).await.ok()?;
+    let mut second = life.another().await.ok()?;
+    let mut replies = std::collections::BTreeMap::new();
+    let steps = programs.before.iter().chain(&programs.clients[0]).map(|step| (false, step));
+    let steps = steps.chain(programs.clients[1].iter().map(|step| (true, step)));
+    for (is_second, step) in steps.chain(programs.after.iter().map(|step| (false, step))) {
+        let args = bound(step, &replies)?;
+        let client = if is_second { &mut second } else { &mut life };
+        let performed = client.perform(step, &args).await;
+        replies.insert(step.id, performed.reply);
     }
+    second.end().await;
+    life.end().await;
+    history(programs, &replies)
 }
 
 async fn comes_again(surround: &Surround<'_>, programs: &Programs, mode: Clients, legal: &[Vec<Reply>]) -> bool {
@@ -256,6 +265,7 @@ fn failure(surround: &Surround<'_>, programs: &Programs, legal: &[Vec<Reply>], s
         rule: "no-legal-order".to_owned(),
         message: format!("`{one}` and `{other}` at once: no order of the two calls gives these replies"),
         signature: format!("no-legal-order {}", signature.join(" ")),
+        cause: format!("no-legal-order {}", signature.join(" ")),
         expected,
     };
     let until = from + calls.len();

@@ -185,6 +185,7 @@ impl<'w> ServerLife<'w> {
             rule: verdict.kind().to_owned(),
             message: format!("`{name}`: {what}"),
             signature: judge.signature(verdict).unwrap_or_default(),
+            cause: judge.signature(verdict).unwrap_or_default(),
             expected: Expected::Checks(json!({"handled": true})),
         })
     }

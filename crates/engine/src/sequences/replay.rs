@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcprove_judge::sequences::{Breach, Facts, Judge, Reply, SequenceShrinker, Step, bound};
+use mcprove_judge::sequences::{Breach, Facts, Judge, Reply, SequenceShrinker, Step, StepTarget, bound};
 use tokio::time::Instant;
 
 use super::life::{ServerLife, Surround};
@@ -73,6 +73,11 @@ pub(crate) async fn minimal(
         && Instant::now() < until
         && let Some(candidate) = shrinker.next_candidate()
     {
+        // What was valid stays valid.
+        if !is_as_valid(surround, shrinker.best(), &candidate) {
+            shrinker.tell(None);
+            continue;
+        }
         let replayed = replay(surround, &candidate, facts, signature).await;
         if replayed.facts.is_less_stable_than(facts) {
             // A reply that changes by itself explains the failure.
@@ -87,4 +92,16 @@ pub(crate) async fn minimal(
     }
     let steps = shrinker.best().to_vec();
     Some((breach, steps.into_iter().zip(replies).collect()))
+}
+
+/// True if every step whose arguments were valid before still has valid ones.
+fn is_as_valid(surround: &Surround<'_>, before: &[Step], after: &[Step]) -> bool {
+    let changed = after.iter().filter_map(|step| {
+        let old = before.iter().find(|old| old.id == step.id)?;
+        (old.args != step.args).then_some((old, step))
+    });
+    changed.into_iter().all(|(old, new)| match new.target {
+        StepTarget::Tool(at) => !surround.judges[at].accepts(&old.args) || surround.judges[at].accepts(&new.args),
+        StepTarget::Resources | StepTarget::Resource | StepTarget::Restart => true,
+    })
 }

@@ -3,6 +3,9 @@
 //! The syntax tree is walked by hand rather than sampled by a library: a text has to fit a length, read like
 //! something a person would write, and the anchors that nearly every pattern has must not be an obstacle.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
@@ -52,6 +55,7 @@ impl Writer {
             spare: options.length.min(LONGEST).saturating_sub(self.shortest),
             mixed: options.mixed,
             dice,
+            letters: HashMap::new(),
         };
         printer.write(&self.tree);
         printer.text
@@ -65,6 +69,9 @@ struct PatternPrinter<'d> {
     spare: usize,
     mixed: bool,
     dice: &'d mut Dice,
+    /// The ranges that a class is written with, by its place in the tree: a class may have hundreds, and be written thousands of
+    /// times.
+    letters: HashMap<usize, Rc<[(char, char)]>>,
 }
 
 impl PatternPrinter<'_> {
@@ -113,20 +120,10 @@ impl PatternPrinter<'_> {
     }
 
     fn letter(&mut self, class: &Class) -> Option<char> {
-        let ranges: Vec<(char, char)> = match class {
-            Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
-            Class::Bytes(class) => {
-                class.ranges().iter().map(|range| (char::from(range.start()), char::from(range.end()))).collect()
-            }
-        };
-        if self.mixed {
-            let printable = within(&ranges, (' ', '~'));
-            if !printable.is_empty() {
-                return self.one_of(&printable);
-            }
-        }
-        let plain = PREFERRED.iter().map(|preferred| within(&ranges, *preferred)).find(|found| !found.is_empty());
-        self.one_of(&plain.unwrap_or(ranges))
+        let mixed = self.mixed;
+        let known = self.letters.entry(std::ptr::from_ref(class).addr());
+        let ranges = Rc::clone(known.or_insert_with(|| chosen_ranges(class, mixed).into()));
+        self.one_of(&ranges)
     }
 
     fn one_of(&mut self, ranges: &[(char, char)]) -> Option<char> {
@@ -141,6 +138,22 @@ impl PatternPrinter<'_> {
         }
         None
     }
+}
+
+/// The ranges that letters of a class are taken from: the plainest, or all that can be printed.
+fn chosen_ranges(class: &Class, mixed: bool) -> Vec<(char, char)> {
+    let ranges: Vec<(char, char)> = match class {
+        Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
+        Class::Bytes(class) => {
+            class.ranges().iter().map(|range| (char::from(range.start()), char::from(range.end()))).collect()
+        }
+    };
+    let printable = within(&ranges, (' ', '~'));
+    if mixed && !printable.is_empty() {
+        return printable;
+    }
+    let plain = PREFERRED.iter().map(|preferred| within(&ranges, *preferred)).find(|found| !found.is_empty());
+    plain.unwrap_or(ranges)
 }
 
 /// The parts of ranges that are within one range.

@@ -94,7 +94,11 @@ impl Inputs {
         context: &Context<'_>,
         dice: &mut Dice,
     ) -> Option<Made> {
-        let base = dice.pick(&self.bases)?.clone();
+        let mut base = dice.pick(&self.bases)?.clone();
+        // What is read back is read whole.
+        if let (Role::Read, KeyChoice::Thing(..), Value::Object(map)) = (tool.role, choice, &mut base) {
+            map.retain(|name, _| tool.required.contains(name) || Some(name) == tool.key.as_ref());
+        }
         // Arguments that the user gave are sent as they are, now and then.
         if !self.given.is_empty() && matches!(choice, KeyChoice::Any) && dice.chance(30) {
             return Some((dice.pick(&self.given)?.clone(), Vec::new()));

@@ -17,7 +17,7 @@ use crate::generate::Dice;
 const LOOKED_AT: usize = 3;
 
 /// The number of calls that one server gets.
-const LIVES: &[usize] = &[12, 25, 40, 80];
+const LIVES: &[usize] = &[20, 50, 100, 200];
 
 /// Chooses the calls of a run.
 #[derive(Debug)]

@@ -58,6 +58,11 @@ impl Scene<'_> {
         self.step.target
     }
 
+    /// True if a call names a thing and says nothing more about what is wanted of it.
+    pub(super) fn is_about_key_alone(&self) -> bool {
+        self.step.args.as_object().is_some_and(|args| args.len() == 1)
+    }
+
     /// Names under which the family of the tool has its keys.
     pub(super) fn key_names(&self) -> &[String] {
         self.model.families.get(self.family).map(|family| family.keys.as_slice()).unwrap_or_default()
@@ -81,8 +86,10 @@ pub struct Breach {
     pub rule: String,
     /// What is wrong, in one line.
     pub message: String,
-    /// Breaches with the same signature have the same cause.
+    /// Breaches with the same signature are taken for the same failure when a sequence is shrunk.
     pub signature: String,
+    /// Breaches with the same cause are reported once.
+    pub cause: String,
     /// What the last call should have answered.
     pub expected: Expected,
 }

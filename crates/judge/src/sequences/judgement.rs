@@ -62,6 +62,13 @@ fn breach(rule: &'static str, fault: Fault, scene: &Scene<'_>) -> (Breach, Optio
         StepTarget::Resource => "resources/read".to_owned(),
         StepTarget::Restart => "restart".to_owned(),
     };
-    let signature = format!("{rule} {called} {}", fault.blamed.unwrap_or_default());
-    (Breach { rule: rule.to_owned(), message: fault.message, signature, expected: fault.expected }, fault.subject)
+    // Which of several calls changed what it should not is known once all others are left out.
+    let is_change = matches!(rule, "error-changed-state" | "repeat-changed-state" | "read-changed-state");
+    let blamed = fault.blamed.unwrap_or_default();
+    let signature = if is_change { format!("changed-state {called}") } else { format!("{rule} {called} {blamed}") };
+    let cause = if is_change { format!("{rule} {blamed}") } else { signature.clone() };
+    (
+        Breach { rule: rule.to_owned(), message: fault.message, signature, cause, expected: fault.expected },
+        fault.subject,
+    )
 }

@@ -5,6 +5,7 @@
 //! replies always give the same verdict, so that a failing sequence can be replayed and shrunk.
 
 mod arguments;
+mod difference;
 mod explore;
 mod facts;
 mod interleaving;
@@ -20,6 +21,7 @@ mod step;
 mod world;
 
 pub use arguments::Surroundings;
+pub use difference::{Difference, difference};
 pub use explore::Explorer;
 pub use facts::Facts;
 pub use interleaving::{Order, Programs, legal_orders, programs, same_history};

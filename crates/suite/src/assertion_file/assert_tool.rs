@@ -10,6 +10,7 @@ use super::block::{self, Block, Caller, DecodedBlock, Input};
 use super::{concurrent_calls, expectation, fuzz, texts, time};
 use crate::field::{self, Field};
 use crate::schema::fragment;
+use crate::suite_file::metamorphic;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert",
@@ -29,6 +30,7 @@ const FIELDS: &[Field] = &[
     Field::optional("capture_progress", || fragment::flag("Accepted for older files: progress is always captured.")),
     Field::optional("expect", || fragment::expect(Vocabulary::Tool)),
     Field::optional("fuzz", fuzz::schema),
+    Field::optional(metamorphic::KEY, metamorphic::schema),
     Field::optional("repeat", || fragment::count_within("Number of calls in a row; each answer is judged.", &REPEATS)),
     Field::optional("retry", || {
         json!({
@@ -68,6 +70,8 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
     call.repeat = repeat;
     call.beside = concurrent_calls::decode(node, &call.tool, input.scope, found);
     call.fuzz = fuzz;
+    let relations = node.as_map().and_then(|entries| entries.iter().find(|entry| entry.key.text == metamorphic::KEY));
+    call.metamorphic = relations.and_then(|entry| metamorphic::decode(entry, input.scope, found)).map(Box::new);
     call.settle = time::settle(node, found);
     Some(DecodedBlock::new(Act::CallTool(call), expect))
 }

@@ -8,7 +8,7 @@ use crate::assertion_file::expectation;
 use crate::assertion_file::templates::Scope;
 use crate::schema::fragment;
 
-pub(super) const KEY: &str = "metamorphic";
+pub(crate) const KEY: &str = "metamorphic";
 
 const VOCABULARY: Vocabulary = Vocabulary::Targets(&target_sets::METAMORPHIC);
 
@@ -23,9 +23,13 @@ const PLAIN: &[(&str, Relation)] = &[
 /// Relations with parameters, and the names of these.
 const WITH_PARAMETERS: &[(&str, &[&str])] = &[
     ("duplicate_insensitive", &["arg"]),
+    ("filter_narrows", &["arg", "value"]),
+    ("limit_prefix", &["arg"]),
     ("limit_superset", &["arg"]),
     ("monotone", &["arg"]),
     ("noop_filter", &["arg", "value"]),
+    ("pages_concatenate", &["limit", "offset"]),
+    ("sort_permutes", &["arg", "value"]),
     ("subset_under_filter", &["arg", "value"]),
     ("substitution_insensitive", &["arg", "from", "to"]),
     ("symmetric_args", &["arg_a", "arg_b"]),
@@ -38,7 +42,7 @@ const PRESETS: &[(&str, &[&str])] = &[
 ];
 
 /// Decodes the block.
-pub(super) fn decode(entry: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Metamorphic> {
+pub(crate) fn decode(entry: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Metamorphic> {
     let node = &entry.value;
     found.map(node, "`metamorphic`")?;
     found.known_keys(node, "`metamorphic`", &["expect", "presets", "relations"]);
@@ -70,7 +74,7 @@ pub(super) fn decode(entry: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) 
 }
 
 /// The JSON Schema of the block.
-pub(super) fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let names: Vec<&str> = PLAIN.iter().map(|(name, _)| *name).collect();
     let presets: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
     let with = WITH_PARAMETERS.iter().map(|(name, parameters)| {
@@ -133,7 +137,11 @@ fn decode_relation(node: &Node, found: &mut Diagnostics<'_>) -> Option<Relation>
     let mut text = |key: &str| found.text(entry.value.get(key)?, &format!("`{key}`")).map(str::to_owned);
     Some(match name {
         "duplicate_insensitive" => Relation::DuplicateInsensitive { arg: text("arg")? },
+        "filter_narrows" => Relation::FilterNarrows { arg: text("arg")?, value: entry.value.get("value")?.to_json() },
+        "limit_prefix" => Relation::LimitPrefix { arg: text("arg")? },
         "limit_superset" => Relation::LimitSuperset { arg: text("arg")? },
+        "pages_concatenate" => Relation::PagesConcatenate { limit: text("limit")?, offset: text("offset")? },
+        "sort_permutes" => Relation::SortPermutes { arg: text("arg")?, value: entry.value.get("value")?.to_json() },
         "monotone" => Relation::Monotone { arg: text("arg")? },
         "noop_filter" => Relation::NoopFilter { arg: text("arg")?, value: entry.value.get("value")?.to_json() },
         "subset_under_filter" => {

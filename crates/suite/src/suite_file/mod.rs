@@ -24,7 +24,7 @@ mod imports;
 mod interpolate;
 mod lifecycle;
 mod list;
-mod metamorphic;
+pub(crate) mod metamorphic;
 mod negative_path;
 mod performance;
 mod prompts;

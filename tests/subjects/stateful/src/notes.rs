@@ -129,9 +129,7 @@ impl Notes {
         };
         let shown = record(&note);
         self.notes.push(note);
-        if self.bug != "stale-list" {
-            self.list_cache = None;
-        }
+        self.list_cache = None;
         Ok(shown)
     }
 

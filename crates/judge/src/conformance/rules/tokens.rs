@@ -15,7 +15,7 @@ fn takes_tokens(ruling: &mut Ruling<'_>) -> bool {
     let why = match (status_of("token-none"), status_of("token-good")) {
         (None, _) => "tokens are tested with `--auth`",
         (Some(200..300), _) => "the server asks for no authorization",
-        (_, None) => "there is no token: log in with `mcprove login`, or name a test issuer with `--issuer`",
+        (_, None) => "there is no token: log in with `mcprove login`, or name a test issuer with `--test-issuer`",
         (_, Some(200..300)) => return true,
         (_, Some(_)) => "the server refuses a token that should be good: does it trust the issuer?",
     };

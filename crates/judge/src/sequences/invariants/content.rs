@@ -17,7 +17,8 @@ pub(in super::super) const NOT_AS_WRITTEN: Invariant = Invariant { id: "read-not
 pub(in super::super) const LIST_DISAGREES: Invariant = Invariant { id: "list-disagrees", check: list_disagrees };
 
 fn not_as_written(scene: &Scene<'_>) -> Option<Fault> {
-    let tool = scene.tool.filter(|tool| tool.role == Role::Read && scene.reply.is_fine)?;
+    let tool =
+        scene.tool.filter(|tool| tool.role == Role::Read && scene.reply.is_fine && scene.is_about_key_alone())?;
     let (subject, known) = scene.thing.filter(|(_, known)| known.life == Life::Live)?;
     let wrong = known.fields.iter().find_map(|(name, written)| {
         let actual = read_field(scene, &subject.1, name)?;

@@ -29,7 +29,7 @@ fn not_readable(scene: &Scene<'_>) -> Option<Fault> {
         return None;
     }
     // A reader that takes more than the key may have refused something else.
-    let is_about_key = tool.required.len() <= 1;
+    let is_about_key = scene.is_about_key_alone();
     let is_proven = seen(&scene.facts.reads, &scene.target()) >= SEEN;
     if !is_proven || !is_about_key {
         return None;

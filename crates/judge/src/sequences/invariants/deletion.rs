@@ -23,7 +23,7 @@ pub(in super::super) const STILL_USABLE: Invariant = Invariant { id: "deleted-st
 const MARKS: &[&str] = &["archived", "closed", "deleted", "removed", "state", "status", "trash", "trashed"];
 
 fn still_readable(scene: &Scene<'_>) -> Option<Fault> {
-    let tool = scene.tool.filter(|tool| tool.role == Role::Read)?;
+    let tool = scene.tool.filter(|tool| tool.role == Role::Read && scene.is_about_key_alone())?;
     let (subject, known) = scene.thing.filter(|(_, known)| known.life == Life::Deleted)?;
     let is_missing = scene.facts.says_missing(scene.target(), &subject.1, scene.reply);
     if is_missing || !scene.facts.refuses_missing(scene.target()) || seen(&scene.facts.reads, &scene.target()) == 0 {
