@@ -239,7 +239,9 @@ pub fn read(source: &Arc<SourceFile>) -> (Vec<Scenario>, Vec<Finding>) {
 
 fn decode(node: &Node, source: &Arc<SourceFile>, found: &mut Diagnostics<'_>) -> Option<Scenario> {
     let block = Block::open(node, "a scenario", TOP, found)?;
-    let (name, span) = if let Some(name) = block.get("scenario") { (found.text(name, "`scenario`")?.to_owned(), name.span) } else {
+    let (name, span) = if let Some(name) = block.get("scenario") {
+        (found.text(name, "`scenario`")?.to_owned(), name.span)
+    } else {
         found.error_with_help("missing-key", node.span, "this scenario has no name", "add `scenario: NAME`");
         return None;
     };
@@ -358,7 +360,9 @@ fn scripted(block: &Block<'_>, servers: &[ScenarioServer], found: &mut Diagnosti
 
 fn call(node: &Node, servers: &[ScenarioServer], found: &mut Diagnostics<'_>) -> Option<ScriptedCall> {
     let block = Block::open(node, "a call", CALL, found)?;
-    let tool = if let Some(tool) = block.get("tool") { found.text(tool, "`tool`")?.to_owned() } else {
+    let tool = if let Some(tool) = block.get("tool") {
+        found.text(tool, "`tool`")?.to_owned()
+    } else {
         found.error_with_help("missing-key", node.span, "this call has no `tool`", "add `tool: NAME`");
         return None;
     };

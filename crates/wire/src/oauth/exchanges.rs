@@ -125,7 +125,9 @@ impl<'e> Exchanges<'e> {
 
     async fn ask(&self, ask: Ask<'_>) -> Document {
         let url = ask.url.to_owned();
-        if let Ok(document) = timeout(PATIENCE, self.exchange(ask)).await { document } else {
+        if let Ok(document) = timeout(PATIENCE, self.exchange(ask)).await {
+            document
+        } else {
             let error = Some(format!("no answer within {} s", PATIENCE.as_secs()));
             Document { url, error, ..Document::default() }
         }
