@@ -132,7 +132,7 @@ impl Context {
 
     /// Tells the person at the terminal something that no result contains, with everything escaped that a terminal would obey.
     pub(crate) fn print_notice(text: &str) {
-        let _ = anstream::stderr().write_all(escape_terminal_output(text).as_bytes());
+        let _ = anstream::stderr().write_all(guarded(text).as_bytes());
     }
 
     /// Writes workflow commands to standard error, which nothing may change.

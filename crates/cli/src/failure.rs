@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{ExitStatus, Finding, ServerSpec, shorten};
+use mcprove_model::{ExitStatus, Finding, Redactor, ServerSpec, shorten};
 use mcprove_report::{escape_terminal_line, render_findings};
 use mcprove_wire::OpenFailure;
 

@@ -22,7 +22,7 @@ use crate::mock_files::{MockFiles, PlayOptions};
 const FREE_START: Duration = Duration::from_secs(10);
 
 /// The time that a person has to log in.
-const FOR_A_PERSON: Duration = Duration::from_secs(300);
+const FOR_A_PERSON: Duration = Duration::from_mins(5);
 
 /// The pause between two tries to open a session with a server that may still be starting.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);

@@ -239,12 +239,9 @@ pub fn read(source: &Arc<SourceFile>) -> (Vec<Scenario>, Vec<Finding>) {
 
 fn decode(node: &Node, source: &Arc<SourceFile>, found: &mut Diagnostics<'_>) -> Option<Scenario> {
     let block = Block::open(node, "a scenario", TOP, found)?;
-    let (name, span) = match block.get("scenario") {
-        Some(name) => (found.text(name, "`scenario`")?.to_owned(), name.span),
-        None => {
-            found.error_with_help("missing-key", node.span, "this scenario has no name", "add `scenario: NAME`");
-            return None;
-        }
+    let (name, span) = if let Some(name) = block.get("scenario") { (found.text(name, "`scenario`")?.to_owned(), name.span) } else {
+        found.error_with_help("missing-key", node.span, "this scenario has no name", "add `scenario: NAME`");
+        return None;
     };
     let before = found.error_count();
     let servers = servers(&block, found);
@@ -361,12 +358,9 @@ fn scripted(block: &Block<'_>, servers: &[ScenarioServer], found: &mut Diagnosti
 
 fn call(node: &Node, servers: &[ScenarioServer], found: &mut Diagnostics<'_>) -> Option<ScriptedCall> {
     let block = Block::open(node, "a call", CALL, found)?;
-    let tool = match block.get("tool") {
-        Some(tool) => found.text(tool, "`tool`")?.to_owned(),
-        None => {
-            found.error_with_help("missing-key", node.span, "this call has no `tool`", "add `tool: NAME`");
-            return None;
-        }
+    let tool = if let Some(tool) = block.get("tool") { found.text(tool, "`tool`")?.to_owned() } else {
+        found.error_with_help("missing-key", node.span, "this call has no `tool`", "add `tool: NAME`");
+        return None;
     };
     let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
     let args = block.get("args").map_or_else(|| json!({}), Node::to_json);
@@ -412,7 +406,7 @@ impl<'n> Block<'n> {
         let text = found.text(node, &format!("`{key}`"))?;
         duration::parse(text)
             .map_err(|error| {
-                found.error_with_help("bad-duration", node.span, error.to_string(), "write `5s` or `500ms`")
+                found.error_with_help("bad-duration", node.span, error.to_string(), "write `5s` or `500ms`");
             })
             .ok()
     }

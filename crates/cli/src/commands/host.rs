@@ -67,7 +67,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let client = Arc::new(client(args)?);
     let mut scenarios = scenarios(&args.scenarios)?;
     if let Some(timeout) = args.run.execution.timeout() {
-        scenarios.iter_mut().for_each(|scenario| scenario.timeout = timeout);
+        for scenario in &mut scenarios {
+            scenario.timeout = timeout;
+        }
     }
     let baseline = args.run.baseline()?;
     let options = HostScanOptions {
@@ -87,18 +89,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let again = std::iter::once("host".to_owned()).chain(args.scenarios.iter().map(|path| path.display().to_string()));
     let mode = RunMode {
         prints_findings: true,
-        shown: !args.run.json,
+        shown: args.run.are_for_people(),
         shows: args.run.outputs.shows().max(Shows::Calls),
         again: again.collect(),
         ..RunMode::new(Vec::new(), redactor)
     };
     let outcome = args.run.run(&plan, mode, context)?;
-    if !args.run.json {
+    if args.run.are_for_people() {
         print(&table(&outcome))?;
     }
     let known = cases.iter().map(|case| case.name.as_str()).collect();
     let gates = Gates { threshold: None, regressions: true };
-    let stdout = Stdout::of(args.run.json);
+    let stdout = Stdout::of(args.run.json, &args.run.outputs);
     args.run.finish(outcome, Ending { stdout, baseline, known, gates }, context)
 }
 

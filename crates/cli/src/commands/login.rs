@@ -25,6 +25,7 @@ use crate::stdout::print;
                         `MCPROVE_CONFIG_DIR` names another folder.\n\nExamples:\n  mcprove login https://example.com/mcp\n  \
                         mcprove login http://localhost:3000/mcp --no-browser --scope files:read\n  mcprove login --list"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// The URL of the server.
     #[arg(value_name = "URL", required_unless_present = "list")]

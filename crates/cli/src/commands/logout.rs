@@ -33,12 +33,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     let mut forgotten: Vec<LoginRecord> = Vec::new();
     for server in &servers {
-        match store.remove(server).map_err(failed)? {
-            Some(record) => forgotten.push(record),
-            None => {
-                let message = format!("there is no login at `{}`", escape_line(&without_password(server)));
-                return Err(Failure::new(message, "`mcprove login --list` lists the logins"));
-            }
+        if let Some(record) = store.remove(server).map_err(failed)? { forgotten.push(record) } else {
+            let message = format!("there is no login at `{}`", escape_line(&without_password(server)));
+            return Err(Failure::new(message, "`mcprove login --list` lists the logins"));
         }
     }
     if forgotten.is_empty() {

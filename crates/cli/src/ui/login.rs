@@ -17,7 +17,7 @@ use super::api::Answer;
 use crate::logins::Logins;
 
 /// The time that the person has.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Logins under way.
 #[derive(Default)]

@@ -151,7 +151,7 @@ fn log(evidence: HostEvidence, stderr: String) -> ConnectionLog {
             && let Some(connected) = log.connected.get_mut(number as usize)
             && connected.protocol.is_empty()
         {
-            connected.protocol = agreed.to_owned();
+            agreed.clone_into(&mut connected.protocol);
         }
         let kind = if frame.part == WirePart::Message { classify(&frame.body).kind() } else { FrameKind::Transport };
         let frame = Frame { at_us: frame.at_us, direction: frame.direction, part: frame.part, kind, body: frame.body };

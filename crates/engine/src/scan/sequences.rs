@@ -94,7 +94,7 @@ pub(crate) fn plan_sequences(
         match crate::sequences::read_entry(&plan.model, text) {
             Ok(steps) => plan.corpus.push(steps),
             Err(problem) => {
-                findings.push(Finding::error("bad-corpus", format!("`{name}`: {problem}")).help("remove the file"))
+                findings.push(Finding::error("bad-corpus", format!("`{name}`: {problem}")).help("remove the file"));
             }
         }
     }

@@ -22,13 +22,12 @@ pub(crate) fn shape(step: &Step, reply: &Reply, elapsed_us: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
     step.target.hash(&mut hasher);
     (reply.is_fine, reply.is_broken).hash(&mut hasher);
-    match &reply.doc {
-        Some(doc) => of_value(doc, 0, &mut hasher),
+    if let Some(doc) = &reply.doc {
+        of_value(doc, 0, &mut hasher);
+    } else {
         // The words of an error without the values in it.
-        None => {
-            let word = |word: &str| word.chars().all(char::is_alphabetic) && word.len() < 20;
-            reply.text.split_whitespace().filter(|text| word(text)).take(12).for_each(|text| text.hash(&mut hasher));
-        }
+        let word = |word: &str| word.chars().all(char::is_alphabetic) && word.len() < 20;
+        reply.text.split_whitespace().filter(|text| word(text)).take(12).for_each(|text| text.hash(&mut hasher));
     }
     // Only a call that takes far longer than others is something new; small differences are noise.
     (elapsed_us / 1_000_000).min(3).hash(&mut hasher);

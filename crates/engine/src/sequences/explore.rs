@@ -192,7 +192,9 @@ async fn one_life(
                 break;
             }
             let again = explored.failures.iter_mut().find(|failure| failure.breach.cause == breach.cause);
-            again.into_iter().for_each(|failure| failure.times += 1);
+            if let Some(failure) = again {
+                failure.times += 1;
+            }
         }
         if is_broken {
             break;

@@ -173,7 +173,8 @@ async fn once(life: &mut ServerLife<'_>, steps: &[Step]) -> Option<Vec<Reply>> {
 fn counted(samples: &[(usize, Sample)]) -> Option<String> {
     let (first, last) = (samples.first()?, samples.last()?);
     let calls = (last.0 - first.0) as u64;
-    let counts: [(&str, fn(&Sample) -> u64); 4] = [
+    type Count = fn(&Sample) -> u64;
+    let counts: [(&str, Count); 4] = [
         ("open files", |sample| sample.usage.files),
         ("processes", |sample| sample.usage.processes),
         ("threads", |sample| sample.usage.threads),

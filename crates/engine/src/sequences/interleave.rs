@@ -116,11 +116,11 @@ async fn tried(surround: &Surround<'_>, programs: &Programs) -> Tried {
             if surround.fuzz_context.is_over() {
                 return Tried::Fine;
             }
-            let Some(history) = at_once(surround, programs, mode).await else { continue };
+            let Some(history) = Box::pin(at_once(surround, programs, mode)).await else { continue };
             if !legal.iter().any(|legal| same_history(legal, &history)) {
-                let again = comes_again(surround, programs, mode, &legal).await;
+                let again = Box::pin(comes_again(surround, programs, mode, &legal)).await;
                 if again {
-                    return Tried::Failed(Box::new(failure(surround, programs, &legal, history)));
+                    return Tried::Failed(Box::new(failure(surround, programs, &legal, &history)));
                 }
             }
         }
@@ -149,7 +149,7 @@ async fn one_after_the_other(surround: &Surround<'_>, programs: &Programs) -> Op
 
 async fn comes_again(surround: &Surround<'_>, programs: &Programs, mode: Clients, legal: &[Vec<Reply>]) -> bool {
     for _ in 0..TRIES {
-        let history = at_once(surround, programs, mode).await;
+        let history = Box::pin(at_once(surround, programs, mode)).await;
         if history.is_some_and(|history| !legal.iter().any(|legal| same_history(legal, &history))) {
             return true;
         }
@@ -236,7 +236,7 @@ async fn at_once(surround: &Surround<'_>, programs: &Programs, mode: Clients) ->
 }
 
 /// The failure, with only those of the later calls that show it.
-fn failure(surround: &Surround<'_>, programs: &Programs, legal: &[Vec<Reply>], seen: Vec<Reply>) -> SequenceFailure {
+fn failure(surround: &Surround<'_>, programs: &Programs, legal: &[Vec<Reply>], seen: &[Reply]) -> SequenceFailure {
     let calls: Vec<&Step> = programs.clients.iter().flatten().collect();
     let is_wrong = |at: usize| !legal.iter().any(|legal| legal[at].text == seen[at].text);
     // One reply that no order gives says it all; otherwise it takes all of them together.
@@ -246,7 +246,7 @@ fn failure(surround: &Surround<'_>, programs: &Programs, legal: &[Vec<Reply>], s
     };
     let from = programs.before.len();
     let mut steps: Vec<(Step, Reply)> = programs.before.iter().map(|step| (step.clone(), Reply::restarted())).collect();
-    for (at, (step, reply)) in calls.iter().copied().chain(&programs.after).zip(&seen).enumerate() {
+    for (at, (step, reply)) in calls.iter().copied().chain(&programs.after).zip(seen).enumerate() {
         if at < calls.len() || telling.contains(&at) {
             steps.push((step.clone(), reply.clone()));
         }

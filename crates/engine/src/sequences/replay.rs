@@ -61,7 +61,7 @@ pub(crate) async fn minimal(
     for _ in 0..TRIES {
         let replayed = replay(surround, &steps, facts, signature).await;
         facts.learn_instability(&replayed.facts);
-        let Some((at, breach)) = replayed.failed else { return None };
+        let (at, breach) = replayed.failed?;
         best = Some((breach, at, replayed.replies));
     }
     let (mut breach, at, mut replies) = best?;

@@ -222,7 +222,7 @@ fn pointer_of(document: &Value, wanted: &Value) -> Option<String> {
                 );
             }
             Value::Array(items) => {
-                open.extend(items.iter().enumerate().map(|(at, inner)| (inner, format!("{pointer}/{at}"))))
+                open.extend(items.iter().enumerate().map(|(at, inner)| (inner, format!("{pointer}/{at}"))));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }

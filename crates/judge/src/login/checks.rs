@@ -313,7 +313,7 @@ fn token_audience(case: &LoginCase) -> Option<Fault> {
         one => one.as_str().into_iter().collect(),
     };
     let is_meant = |audience: &&str| audience.trim_end_matches('/') == wanted.trim_end_matches('/');
-    (!audiences.is_empty() && !audiences.iter().any(|one| is_meant(one))).then(|| {
+    (!audiences.is_empty() && !audiences.iter().any(is_meant)).then(|| {
         let what = format!("the token is for `{}`, not for `{}`", shown(&audiences.join(", ")), shown(&wanted));
         (what, "let the authorization server put the `resource` parameter into `aud` (RFC 8707)".to_owned())
     })

@@ -218,7 +218,7 @@ impl Inputs {
     }
 
     /// Arguments with something wrong in them: at the end of a list, in a field, or in a key.
-    pub(super) fn spoilt(&self, tool: &SequenceTool, (mut args, mut binds): Made, dice: &mut Dice) -> Option<Made> {
+    pub(super) fn spoilt(tool: &SequenceTool, (mut args, mut binds): Made, dice: &mut Dice) -> Option<Made> {
         let map = args.as_object_mut()?;
         let lists: Vec<String> = map
             .iter()

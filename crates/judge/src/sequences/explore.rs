@@ -222,7 +222,7 @@ impl<'m> Explorer<'m> {
             Intent::Spoilt(at) => {
                 let choice = self.key_for(at, judge);
                 let made = self.made(at, &choice, judge)?;
-                let spoilt = self.inputs[at].spoilt(&self.model.tools[at], made, &mut self.dice)?;
+                let spoilt = Inputs::spoilt(&self.model.tools[at], made, &mut self.dice)?;
                 Some((StepTarget::Tool(at), spoilt))
             }
             Intent::Read(at, family, key) => {
@@ -230,7 +230,7 @@ impl<'m> Explorer<'m> {
                 self.made(at, &choice, judge).map(|made| (StepTarget::Tool(at), made))
             }
             Intent::List(at, args, binds) => Some((StepTarget::Tool(at), (args, binds))),
-            Intent::NextPage(at, args) => self.next_page(at, args, judge),
+            Intent::NextPage(at, args) => self.next_page(at, &args, judge),
             Intent::Search(at, text) => {
                 let name = self.model.tools[at].query.clone()?;
                 let needs_more = self.model.tools[at].required.iter().any(|required| *required != name);
@@ -449,7 +449,7 @@ impl<'m> Explorer<'m> {
     }
 
     /// The page after the last one.
-    fn next_page(&mut self, at: usize, before: Value, judge: &Judge<'_>) -> Option<(StepTarget, Made)> {
+    fn next_page(&mut self, at: usize, before: &Value, judge: &Judge<'_>) -> Option<(StepTarget, Made)> {
         let tool = &self.model.tools[at];
         let (cursor, limit) = (tool.cursor.as_ref()?, tool.limit.as_ref()?);
         let observed = judge.world.observed.get(&(StepTarget::Tool(at), before.to_string()))?;

@@ -214,7 +214,7 @@ impl World {
                     fields: written(&step.args, key_name),
                     made_with: step.args.clone(),
                 };
-                self.doubt_others(&own, &step.args, &tool.role);
+                self.doubt_others(&own, &step.args, tool.role);
                 self.touched = Some(own.clone());
                 self.things.insert(own, thing);
                 return;
@@ -232,7 +232,7 @@ impl World {
                         thing.life = Life::Doubtful;
                     }
                 }
-                self.doubt_others(&own, &step.args, &tool.role);
+                self.doubt_others(&own, &step.args, tool.role);
                 self.touched = Some(own);
                 return;
             }
@@ -242,7 +242,7 @@ impl World {
                 if let Some(thing) = self.things.get_mut(&own) {
                     thing.life = if thing.life == Life::Live && is_whole { Life::Deleted } else { Life::Doubtful };
                 }
-                self.doubt_others(&own, &step.args, &tool.role);
+                self.doubt_others(&own, &step.args, tool.role);
                 self.touched = Some(own);
                 return;
             }
@@ -253,21 +253,21 @@ impl World {
             }
         }
         let Some(own) = self.touched.clone() else { return };
-        self.doubt_others(&own, &step.args, &tool.role);
+        self.doubt_others(&own, &step.args, tool.role);
     }
 
     /// Another thing that a call names, or that was made with what it names, may have been changed.
-    fn doubt_others(&mut self, own: &(usize, String), args: &Value, role: &Role) {
+    fn doubt_others(&mut self, own: &(usize, String), args: &Value, role: Role) {
         let named = scalars(args);
         for (known, thing) in &mut self.things {
             if known == own {
                 continue;
             }
-            let is_named = named.iter().any(|named| *named == known.1) && known.0 != own.0;
-            let is_made_with = *role == Role::Delete
+            let is_named = named.contains(&known.1) && known.0 != own.0;
+            let is_made_with = role == Role::Delete
                 && known.0 != own.0
                 && thing.fields.values().any(|value| key::text_of(value).as_deref() == Some(&own.1));
-            let is_within = *role == Role::Delete && is_path_in(&known.1, &own.1);
+            let is_within = role == Role::Delete && is_path_in(&known.1, &own.1);
             if is_named || is_made_with || is_within {
                 thing.life = Life::Doubtful;
             }

@@ -109,7 +109,7 @@ impl Issuer {
                 if memory.clients.get(&client).is_none_or(|client| client.secret.is_none()) {
                     return refuse(400, "unauthorized_client", "a client without a secret cannot do this");
                 }
-                let scopes = ask.form("scope").map(split_scopes).unwrap_or_else(|| vec![self.options.scope.clone()]);
+                let scopes = ask.form("scope").map_or_else(|| vec![self.options.scope.clone()], split_scopes);
                 let resource = ask.form("resource").map(str::to_owned);
                 Grant { client: client.clone(), subject: client.clone(), scopes, resource }
             }

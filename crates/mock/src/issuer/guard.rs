@@ -1,5 +1,7 @@
 //! The guard of the MCP endpoint: who may pass, and what the others are told.
 
+use std::fmt::Write as _;
+
 use bytes::Bytes;
 use hyper::http::request::Parts;
 use mcprove_model::oauth::{query_pairs, split_scopes};
@@ -16,13 +18,13 @@ impl Issuer {
         let resource = if self.has("parent-resource") { self.base.clone() } else { format!("{}{path}", self.base) };
         let claims = match self.check(&token, Some(&resource)) {
             Ok(claims) => claims,
-            Err(flaw) => return Some(self.challenge(path, Some(("invalid_token", flaw.what(), None)))),
+            Err(flaw) => return Some(self.challenge(path, Some(&("invalid_token", flaw.what(), None)))),
         };
         let granted = split_scopes(claims["scope"].as_str().unwrap_or_default());
         let wanted = self.wanted_scopes(body);
         if !self.has("ignores-scope") && wanted.iter().any(|scope| !granted.contains(scope)) {
             let scope = Some(wanted.join(" ")).filter(|_| !self.has("hides-scope"));
-            return Some(self.challenge(path, Some(("insufficient_scope", "the token lacks a scope", scope))));
+            return Some(self.challenge(path, Some(&("insufficient_scope", "the token lacks a scope", scope))));
         }
         let subject = claims["sub"].as_str().unwrap_or_default();
         let session = head.headers.get("mcp-session-id").and_then(|id| id.to_str().ok())?;
@@ -72,11 +74,11 @@ impl Issuer {
         wanted
     }
 
-    fn challenge(&self, path: &str, error: Option<(&str, &str, Option<String>)>) -> IssuerReply {
+    fn challenge(&self, path: &str, error: Option<&(&str, &str, Option<String>)>) -> IssuerReply {
         if error.is_none() && self.has("login-page") {
             return IssuerReply::text(302, "log in").with("location", format!("{}/login", self.base));
         }
-        let is_scope = matches!(error, Some(("insufficient_scope", ..)));
+        let is_scope = matches!(error, Some(&("insufficient_scope", ..)));
         let status = if is_scope || error.is_none() && self.has("forbidden") { 403 } else { 401 };
         let reply = IssuerReply::text(status, "a token is wanted");
         if self.has("no-challenge") {
@@ -93,15 +95,15 @@ impl Issuer {
             () => format!("resource_metadata=\"{}{place}\"", self.base),
         };
         let mut text = format!("Bearer {metadata}");
-        let scope = match &error {
+        let scope = match error {
             None => Some(self.options.scope.clone()),
             Some((_, _, scope)) => scope.clone(),
         };
-        if let Some((error, description, _)) = &error {
-            text.push_str(&format!(", error=\"{error}\", error_description=\"{description}\""));
+        if let Some((error, description, _)) = error {
+            let _ = write!(text, ", error=\"{error}\", error_description=\"{description}\"");
         }
         if let Some(scope) = scope {
-            text.push_str(&format!(", scope=\"{scope}\""));
+            let _ = write!(text, ", scope=\"{scope}\"");
         }
         reply.with("www-authenticate", text)
     }

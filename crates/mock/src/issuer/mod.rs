@@ -45,7 +45,7 @@ impl Default for IssuerOptions {
             faults: Vec::new(),
             scope: "mcp".to_owned(),
             tool_scopes: Vec::new(),
-            lifetime: Duration::from_secs(3600),
+            lifetime: Duration::from_hours(1),
             clients: Vec::new(),
         }
     }

@@ -54,12 +54,9 @@ impl FaultKind {
     pub fn named(name: &str, number: Option<i64>) -> Result<Self, String> {
         let name = name.replace('_', "-");
         let Some(row) = FAULTS.iter().find(|row| row.name == name) else {
-            return Err(match nearest(&name, FAULTS.iter().map(|row| row.name)) {
-                Some(near) => format!("unknown fault `{name}`: did you mean `{near}`?"),
-                None => {
-                    let names: Vec<&str> = FAULTS.iter().map(|row| row.name).collect();
-                    format!("unknown fault `{name}`: expected {}", names.join(", "))
-                }
+            return Err(if let Some(near) = nearest(&name, FAULTS.iter().map(|row| row.name)) { format!("unknown fault `{name}`: did you mean `{near}`?") } else {
+                let names: Vec<&str> = FAULTS.iter().map(|row| row.name).collect();
+                format!("unknown fault `{name}`: expected {}", names.join(", "))
             });
         };
         let number = match (row.number, number) {

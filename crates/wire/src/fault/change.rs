@@ -38,17 +38,17 @@ pub(super) fn with_wrong_id(mut reply: Value) -> Value {
 /// The result with so many KiB of text more.
 pub(super) fn oversized(mut reply: Value, kib: u64) -> Value {
     let size = usize::try_from(kib.saturating_mul(1_024)).unwrap_or(usize::MAX);
-    add_text(&mut reply, "x".repeat(size));
+    add_text(&mut reply, &"x".repeat(size));
     reply
 }
 
 /// The result with an order to the model.
 pub(super) fn with_order(mut reply: Value, canary: &str) -> Value {
-    add_text(&mut reply, order(canary));
+    add_text(&mut reply, &order(canary));
     reply
 }
 
-fn add_text(reply: &mut Value, text: String) {
+fn add_text(reply: &mut Value, text: &str) {
     if let Some(content) = reply.pointer_mut("/result/content").and_then(Value::as_array_mut) {
         content.push(json!({"type": "text", "text": text}));
     }

@@ -67,7 +67,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
     }
 
     async fn fill(&mut self) -> bool {
-        let mut chunk = [0; 16 << 10];
+        let mut chunk = vec![0; 16 << 10];
         let Ok(count @ 1..) = self.from.read(&mut chunk).await else { return false };
         self.pieces.extend(self.cutter.push(&chunk[..count], || false));
         true

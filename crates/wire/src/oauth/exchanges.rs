@@ -125,12 +125,9 @@ impl<'e> Exchanges<'e> {
 
     async fn ask(&self, ask: Ask<'_>) -> Document {
         let url = ask.url.to_owned();
-        match timeout(PATIENCE, self.exchange(ask)).await {
-            Ok(document) => document,
-            Err(_) => {
-                let error = Some(format!("no answer within {} s", PATIENCE.as_secs()));
-                Document { url, error, ..Document::default() }
-            }
+        if let Ok(document) = timeout(PATIENCE, self.exchange(ask)).await { document } else {
+            let error = Some(format!("no answer within {} s", PATIENCE.as_secs()));
+            Document { url, error, ..Document::default() }
         }
     }
 

@@ -163,7 +163,7 @@ fn read_registration(document: &Document, redirect_port: u16) -> Result<Register
     let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
     if !(200..300).contains(&status) {
         let why = [text("error"), text("error_description")].into_iter().flatten();
-        let why: String = why.map(|part| format!(": {}", shown(&part))).collect();
+        let why = why.fold(String::new(), |why, part| format!("{why}: {}", shown(&part)));
         return obstacle(format!("`{place}` refused to register a client (HTTP {status}){why}"));
     }
     let Some(id) = text("client_id") else {

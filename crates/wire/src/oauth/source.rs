@@ -19,7 +19,7 @@ use crate::transport::HttpClient;
 use crate::transport::http_client::NoResponse;
 
 /// Time that a browser has in a run.
-const IN_A_RUN: Duration = Duration::from_secs(120);
+const IN_A_RUN: Duration = Duration::from_mins(2);
 /// Time for which another process may hold the lock, and the pause between two tries to get it.
 const LOCKED: Duration = Duration::from_secs(15);
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);

@@ -59,7 +59,7 @@ impl Tokens {
         Some(self.found_or_made(is_known, || {
             let source = LoginSource::new(server, settings, Arc::clone(host), self.given.clone());
             source.load();
-            TokenSource::Login(source)
+            TokenSource::Login(Box::new(source))
         }))
     }
 
@@ -102,7 +102,7 @@ pub enum TokenSource {
     /// A token endpoint that a suite names.
     Credentials(CredentialsSource),
     /// A login as hosts make it.
-    Login(LoginSource),
+    Login(Box<LoginSource>),
 }
 
 impl TokenSource {

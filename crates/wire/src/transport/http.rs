@@ -194,7 +194,7 @@ impl Http {
         late.flush(&mut self, Instant::now() + limits.exit_grace).await;
         if self.session_id.is_some() {
             let ending = self.line(Vec::new()).delete();
-            late.listen_until(&mut self, ending, Instant::now() + limits.exit_grace).await;
+            Box::pin(late.listen_until(&mut self, ending, Instant::now() + limits.exit_grace)).await;
         }
         Ended { late: late.all(&mut self), ..Ended::default() }
     }

@@ -292,7 +292,7 @@ impl Transport {
     pub async fn close(self, limits: &Limits) -> Ended {
         match self {
             Self::Stdio(stdio) => stdio.close(limits).await,
-            Self::Http(http) => http.close(limits).await,
+            Self::Http(http) => Box::pin(http.close(limits)).await,
             Self::Sse(sse) => sse.close(limits).await,
             Self::Memory(memory) => memory.close().await,
         }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use mcprove_mock::{FaultRule, HttpListener, Mock, MockOptions, load};
+use mcprove_mock::{HttpListener, Mock, MockOptions, load};
+use mcprove_model::FaultRule;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, GetPromptRequestParams, ProtocolVersion, ReadResourceRequestParams,
     SubscriptionFilter,

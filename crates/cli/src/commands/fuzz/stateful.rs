@@ -82,7 +82,7 @@ fn runs_of(scanned: &mut Scanned) -> Vec<SequenceRun> {
         .into_iter()
         .filter_map(|(index, result)| match result {
             ScanResult::Sequences(run) => Some((index, *run)),
-            ScanResult::Audit(_) | ScanResult::Fuzz(_) => None,
+            ScanResult::Audit(_) | ScanResult::Fuzz(_) | ScanResult::Host(_) => None,
         })
         .collect();
     runs.sort_by_key(|(index, _)| *index);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// A behaviour.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a habit of clients that others do not depend on")]
 pub(super) struct Behaviour {
     /// Its deadline for a request; none if it waits forever.
     pub(super) timeout: Option<Duration>,

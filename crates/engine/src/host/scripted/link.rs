@@ -1,6 +1,7 @@
 //! The wire of a scripted client: lines, or HTTP exchanges, in this program.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -147,9 +148,9 @@ async fn exchange(
 ) -> bool {
     let mut head = format!("{} {} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n", post.method, post.path);
     for (name, value) in &post.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
-    head.push_str(&format!("content-length: {}\r\n\r\n", post.body.len()));
+    let _ = write!(head, "content-length: {}\r\n\r\n", post.body.len());
     if stream.write_all(head.as_bytes()).await.is_err() || stream.write_all(&post.body).await.is_err() {
         return false;
     }
@@ -183,15 +184,12 @@ async fn exchange(
         }
         for event in parser.push(&data).unwrap_or_default() {
             let Some(data) = event.data else { continue };
-            match serde_json::from_slice::<Value>(&data) {
-                Ok(message) => {
-                    answered |= message.get("method").is_none() && message.get("id") == Some(&post.id);
-                    let _ = sender.send(Incoming::Message(message));
-                }
-                Err(_) => {
-                    let _ = sender.send(Incoming::Garbage(post.id.clone()));
-                    answered = true;
-                }
+            if let Ok(message) = serde_json::from_slice::<Value>(&data) {
+                answered |= message.get("method").is_none() && message.get("id") == Some(&post.id);
+                let _ = sender.send(Incoming::Message(message));
+            } else {
+                let _ = sender.send(Incoming::Garbage(post.id.clone()));
+                answered = true;
             }
         }
     }

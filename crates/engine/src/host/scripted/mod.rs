@@ -107,15 +107,15 @@ impl ScriptedClient {
                     }
                 }
                 Called::Unsuitable => {
-                    if !self.behaviour.relists {
-                        self.behaviour.backoff
-                    } else {
+                    if self.behaviour.relists {
                         session.list(servers, &self.behaviour).await;
                         let Some((name, more)) = session.nearest_tool(&tool, &args) else { return Called::Done };
                         if name == tool && more == args {
                             return Called::Done;
                         }
                         (tool, args) = (name, more);
+                        self.behaviour.backoff
+                    } else {
                         self.behaviour.backoff
                     }
                 }

@@ -30,10 +30,12 @@ const fn modern(name: &'static str, rule: &'static str, what: &'static str) -> C
     ClientMutation { era: Some(Era::Modern), ..both(name, rule, what) }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "its fields are taken over")]
 const fn http(mutation: ClientMutation) -> ClientMutation {
     ClientMutation { http: Some(true), ..mutation }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "its fields are taken over")]
 const fn stdio(mutation: ClientMutation) -> ClientMutation {
     ClientMutation { http: Some(false), ..mutation }
 }

@@ -50,7 +50,7 @@ pub(super) fn initialized(ruling: &mut ClientRuling<'_>) {
             });
         }
         (None, Some(first)) => {
-            ruling.check(false, first, || "`notifications/initialized` was not sent before other requests".to_owned())
+            ruling.check(false, first, || "`notifications/initialized` was not sent before other requests".to_owned());
         }
         (None, None) => {}
     }

@@ -62,7 +62,8 @@ pub(super) fn progress_token(ruling: &mut ClientRuling<'_>) {
         let Some(token) = frame.params().get("_meta").and_then(|meta| meta.get("progressToken")) else { continue };
         let is_kind = token.is_string() || token.is_i64() || token.is_u64();
         open.retain(|(_, other)| talk.reply_to(other).is_none_or(|reply| talk.position(reply) > talk.position(frame)));
-        let is_unique = !open.iter().any(|(other, _)| *other == token.to_string());
+        let shown = token.to_string();
+        let is_unique = !open.iter().any(|(other, _)| *other == shown);
         ruling.check(is_kind && is_unique, frame, || {
             if is_kind {
                 "a progress token is used by two requests at once"

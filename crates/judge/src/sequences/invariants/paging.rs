@@ -27,7 +27,7 @@ fn pages_disagree(scene: &Scene<'_>) -> Option<Fault> {
         |name: &Option<String>| given(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
     let fault = |what: String, expected: &[Value]| {
         // The items in a test are compared as they are on a correct server.
-        let expected = match path_of_items(&scene.reply.doc) {
+        let expected = match path_of_items(scene.reply.doc.as_ref()) {
             Some(path) if given(&tool.sort).is_none() => Expected::Checks(json!({"json_path": {path: expected}})),
             Some(_) | None => Expected::Checks(json!({"min_results": whole.len()})),
         };
@@ -76,8 +76,8 @@ fn is_other_order(whole: &[Value], items: &[Value], wanted: usize) -> bool {
 }
 
 /// The path of the list in a document.
-fn path_of_items(doc: &Option<Value>) -> Option<String> {
-    match doc.as_ref()? {
+fn path_of_items(doc: Option<&Value>) -> Option<String> {
+    match doc? {
         Value::Array(_) => Some("$".to_owned()),
         Value::Object(map) => {
             let (name, _) = map
