@@ -13,7 +13,7 @@ use mcprove_engine::{
     Stopper, Storing, plan, plan_scan, run, server_info,
 };
 use mcprove_model::{Event, ServerSpec, Target};
-use mcprove_wire::Limits;
+use mcprove_wire::{Limits, Tokens};
 
 const MANIFEST: &str = "mock_server:
   name: echo
@@ -46,7 +46,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let server = Arc::new(ServerSpec { name: "mock".to_owned(), target, ..ServerSpec::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (own_program, limits) = (Path::new(""), Limits::default());
-    let asking = InfoOptions { fixture: None, own_program, timeout: TIMEOUT, probe_timeout: TIMEOUT, limits };
+    let tokens = Tokens::default();
+    let asking =
+        InfoOptions { fixture: None, own_program, timeout: TIMEOUT, probe_timeout: TIMEOUT, limits, tokens: &tokens };
     let info = runtime.block_on(server_info(&server, &asking)).map_err(|failure| failure.message)?;
     let plan = plan(&plan_scan(&server, &info.catalog, &scan(runs)).cases, &PlanOptions::default());
     let (_stopper, stop) = Stopper::pair();
@@ -97,5 +99,7 @@ fn options() -> RunOptions {
         again: Vec::new(),
         limits: Limits::default(),
         environment: [].into(),
+        prestart: false,
+        tokens: Tokens::default(),
     }
 }

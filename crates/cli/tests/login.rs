@@ -82,7 +82,7 @@ fn visit(url: &str) -> String {
         let answer = exchange(&url, None);
         let location = answer.lines().find_map(|line| line.strip_prefix("location: "));
         match location {
-            Some(location) => url = location.trim().to_owned(),
+            Some(location) => location.trim().clone_into(&mut url),
             None => return answer,
         }
     }
@@ -242,7 +242,7 @@ fn assert_no_secret(person: &Person, texts: &[&str]) {
     let login = &stored["logins"][0];
     let secrets = [&login["access_token"], &login["refresh_token"], &login["client"]["secret"]];
     for secret in secrets.into_iter().filter_map(Value::as_str) {
-        let encoded: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let encoded = secret.bytes().fold(String::new(), |all, byte| format!("{all}%{byte:02X}"));
         let base64 = base64::engine::general_purpose::STANDARD.encode(secret);
         for text in texts {
             assert!(!text.contains(secret), "a secret is shown");

@@ -217,7 +217,7 @@ fn the_token_of_a_kept_login_is_shown_nowhere() {
         "client": {"id": "tester"}, "access_token": token, "token_type": "Bearer",
     });
     fs::write(folder.path().join("logins.json"), json!({"format": 1, "logins": [login]}).to_string()).expect("written");
-    let encoded: String = token.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let encoded = token.bytes().fold(String::new(), |all, byte| format!("{all}%{byte:02X}"));
     for line in [
         format!("call who --url {url}"),
         format!("call who --json --url {url}"),

@@ -169,11 +169,13 @@ async fn once(life: &mut ServerLife<'_>, steps: &[Step]) -> Option<Vec<Reply>> {
     Some(replies)
 }
 
+/// A number of things that a server holds.
+type Count = fn(&Sample) -> u64;
+
 /// What grew with every call, if anything did.
 fn counted(samples: &[(usize, Sample)]) -> Option<String> {
     let (first, last) = (samples.first()?, samples.last()?);
     let calls = (last.0 - first.0) as u64;
-    type Count = fn(&Sample) -> u64;
     let counts: [(&str, Count); 4] = [
         ("open files", |sample| sample.usage.files),
         ("processes", |sample| sample.usage.processes),

@@ -87,7 +87,7 @@ async fn reply(stream: &mut TcpStream, status: &str, text: &str) {
     let text = escape_text(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let page = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>mcprove</title>\
-         <body style=\"font-family: sans-serif; margin: 3em\"><h1>mcprove</h1><p id=\"outcome\">{text}</p></body></html>\n"
+         <body style=\"font-family: sans-serif; margin: 3em\"><main><h1>mcprove</h1><p id=\"outcome\">{text}</p></main></body></html>\n"
     );
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\ncache-control: no-store\r\n\
