@@ -159,6 +159,7 @@ fn every_client_rule_has_a_mutant_that_breaks_exactly_it() {
 
 #[test]
 #[ignore = "a measurement: run it with `--release --ignored --nocapture`"]
+#[expect(clippy::print_stderr, reason = "the measured time")]
 fn a_thousand_runs() {
     let scenarios = corpus();
     let began = Instant::now();
