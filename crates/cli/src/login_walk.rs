@@ -49,11 +49,7 @@ impl LoginWalk {
             return None;
         }
         let record = LoginStore::of_user().load(url);
-<<<<<<< HEAD
         let is_refused = status.is_some_and(|status| (300..400).contains(&status) || matches!(status, 401 | 403));
-=======
-        let is_refused = status.is_some_and(|status| matches!(status, 300..=399 | 401 | 403));
->>>>>>> oauth-6
         if !is_refused && record.is_none() {
             return None;
         }
