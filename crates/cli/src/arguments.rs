@@ -31,7 +31,7 @@ pub(crate) fn program() -> clap::Command {
     <GlobalArguments as clap::Args>::augment_args(program)
 }
 
-/// The options of every command.
+// The options of every command. A documentation comment would become the description of the program.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GlobalArguments {
     /// When to use colours.

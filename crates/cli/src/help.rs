@@ -131,6 +131,7 @@ const RARE: &[&str] = &[
     "transport",
     "trials",
     "update_snapshots",
+    "reporter",
 ];
 
 /// Options that are rare elsewhere but shown by `-h` of a command: those for CI.

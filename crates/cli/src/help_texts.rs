@@ -144,6 +144,7 @@ const EXIT_CODES: &[(&str, &str)] = &[
         "report",
         "that of the run: 0, or 1 when a case failed (not one that failed in the `--baseline`, too), 2 when a shard is missing or a log breaks off.",
     ),
+    ("agents", "0 no measure became worse beyond chance, 1 one did, 2 a log cannot be read or has no agents."),
     ("explain", "0, or 2 for a name that does not exist."),
     ("completions", "0."),
     ("man", "0, or 2 when the folder cannot be written."),

@@ -33,6 +33,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("bench", &["suite.yaml", "--calls", "4"]),
     ("ci", &["suite.yaml"]),
     ("conformance", &["--server", "sh server.sh", "--no-sandbox", "--rule", "mcp-ping", "--protocol", "2025-06-18"]),
+    ("diff", &["sh server.sh", "sh other.sh"]),
     ("fuzz", &["--server", "sh server.sh", "--no-sandbox", "--runs", "2", "--seed", "1", "--timeout", "2s"]),
     ("host", &["scenario.yaml", "--scripted", "bad"]),
     ("init", &["new", "--overwrite", "--no-workflow", "--server", "sh server.sh", "--no-sandbox"]),
@@ -49,6 +50,7 @@ impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("server.sh"), SERVER).expect("written");
+        fs::write(folder.path().join("other.sh"), SERVER.replace("boom", "bang")).expect("written");
         fs::write(folder.path().join("suite.yaml"), SUITE).expect("written");
         fs::write(folder.path().join("scenario.yaml"), SCENARIO).expect("written");
         let place = Self(folder);

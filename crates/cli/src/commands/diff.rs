@@ -88,13 +88,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let outcome = args.run.run(&plan, mode, context)?;
     if args.run.json {
         print(&to_safe_json(&as_json(&changes, &outcome.report)))?;
-    } else {
+    } else if args.run.are_for_people() {
         print(&fuzz_table(&outcome.report, context.verbosity, &context.style()))?;
         print(&ending(&changes, &outcome.report))?;
     }
     let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
     let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    let stdout = if args.run.json { Stdout::Report } else { Stdout::People };
+    let stdout = Stdout::of_own_json(args.run.json, &args.run.outputs);
     args.run.finish(
         outcome,
         Ending { stdout, baseline, known, gates: Gates { threshold: None, regressions: true } },

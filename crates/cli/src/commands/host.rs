@@ -31,7 +31,7 @@ use crate::subject::stdio;
                   first server, {command...} the same as several arguments, {servers} all of them as JSON; the variables \
                   MCPROVE_CONFIG, MCPROVE_FOLDER, MCPROVE_URL, MCPROVE_COMMAND and MCPROVE_SERVERS hold the same. Only \
                   the wire decides.\n\nExamples:\n  mcprove host examples/host/hang.yaml -- my-client --mcp-config {config}\n  \
-                  mcprove host examples/host --scripted good\n  mcprove host examples/host/hang.yaml --config vscode -- \
+                  mcprove host examples/host --scripted good\n  mcprove host examples/host/hang.yaml --config-format vscode -- \
                   my-editor --headless {folder}"
 )]
 pub(crate) struct Args {
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "good|bad", value_parser = ["good", "bad"], conflicts_with_all = ["command", "config", "env", "cwd"])]
     scripted: Option<String>,
     /// The format of the client's configuration [default: the scenario's, or plain].
-    #[arg(long, value_name = "FORMAT", value_parser = ConfigFormat::ALL.map(|(name, _)| name))]
+    #[arg(long = "config-format", value_name = "FORMAT", value_parser = ConfigFormat::ALL.map(|(name, _)| name))]
     config: Option<String>,
     /// A variable for the environment of the client; may be repeated.
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
